@@ -1,0 +1,26 @@
+import { z } from "zod"
+import { BodyId } from "./ids.js"
+
+/** Why the bytes behind a ref are not there. Only `lost` makes the event invalid. */
+export const AbsentReason = z.enum(["hashed", "not_kept", "pruned", "redacted_later", "lost"])
+export type AbsentReason = z.infer<typeof AbsentReason>
+
+/** The artifact reference contract: one entry for every body that an event's payload names. */
+export const ArtifactRef = z.strictObject({
+  artifact_hash: BodyId,
+  /** What the body is to this event: the payload field that names it without `_ref`, or the kind of work product. */
+  artifact_type: z.string().min(1).max(64),
+  byte_size: z.number().int().nonnegative(),
+  /** How the stored bytes are encoded. `identity` unless the source could not be decoded. */
+  content_encoding: z.string().min(1).max(64),
+  mime_type: z.string().min(1).max(256),
+  /** Which set of redaction rules the bytes went through; `none` means they are as the source gave them. */
+  redaction_profile: z.string().min(1).max(64),
+  absent: AbsentReason.optional(),
+  /** Set when only the first part was kept: how many bytes the source had. */
+  full_byte_size: z.number().int().nonnegative().optional(),
+})
+export type ArtifactRef = z.infer<typeof ArtifactRef>
+
+/** A payload field that names a body. */
+export const BodyRef = BodyId.meta({ bodyRef: true })

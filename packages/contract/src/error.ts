@@ -1,0 +1,33 @@
+/** What happened, where, and what to do next: every error a user can see carries the three, and a code that never changes. */
+export interface ErrorStory {
+  readonly what: string
+  readonly where?: string
+  readonly next?: string
+  readonly cause?: unknown
+}
+
+export class OrangeboxError extends Error {
+  readonly code: string
+  readonly what: string
+  readonly where: string | undefined
+  readonly next: string | undefined
+
+  constructor(code: string, story: ErrorStory) {
+    const where = story.where === undefined ? "" : ` (${story.where})`
+    const next = story.next === undefined ? "" : `. ${story.next}`
+    super(`${story.what}${where}${next}`, story.cause === undefined ? undefined : { cause: story.cause })
+    this.name = "OrangeboxError"
+    this.code = code
+    this.what = story.what
+    this.where = story.where
+    this.next = story.next
+  }
+}
+
+/** The audit class of failure: something that had to be durable is not, so the run must stop. */
+export class SystemError extends OrangeboxError {
+  constructor(story: ErrorStory) {
+    super("SYSTEM_ERROR", story)
+    this.name = "SystemError"
+  }
+}

@@ -1,0 +1,39 @@
+import { z } from "zod"
+import { BodyRef } from "../body-ref.js"
+import { defineEvent, within } from "../define-event.js"
+import { Count, Digest, Name, Summary } from "../fields.js"
+
+export const ArtifactType = z.enum([
+  "file_edit",
+  "command",
+  "test_run",
+  "pr",
+  "commit",
+  "diff",
+  "prompt_snapshot",
+  "tool_output_snapshot",
+  "workspace_snapshot",
+  "other",
+])
+
+export const ArtifactRecorded = defineEvent("artifact_recorded", {
+  since: "1.1",
+  role: within,
+  payload: {
+    artifact_id: Name,
+    artifact_type: ArtifactType,
+    summary: Summary,
+    content_ref: BodyRef.nullable(),
+    hash: Digest,
+    size_bytes: Count,
+    /** Always relative to the workspace. */
+    path: z
+      .string()
+      .max(4096)
+      .refine((path) => !path.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(path), "must be relative to the workspace")
+      .nullable(),
+    lines_added: Count.nullable().optional(),
+    lines_removed: Count.nullable().optional(),
+    exit_code: z.number().int().nullable().optional(),
+  },
+})

@@ -1,0 +1,32 @@
+import { z } from "zod"
+import { BodyRef } from "../body-ref.js"
+import { added, defineEvent, opens } from "../define-event.js"
+import { CaptureMode, Count, Digest, Name, Version } from "../fields.js"
+
+export const ModelCalled = defineEvent("model_called", {
+  since: "1.0",
+  role: opens("model"),
+  payload: {
+    provider: Name,
+    model_id: Name.nullable(),
+    model_api_version: Version.nullable(),
+    temperature: z.number().nullable(),
+    top_p: z.number().nullable(),
+    max_tokens: Count.nullable(),
+    seed: z.number().nullable().optional(),
+    request_ref: BodyRef,
+    capture_mode: added(CaptureMode.optional()),
+    stream: added(z.boolean().optional()),
+    call_signature_hash: added(Digest.optional()),
+    wire_digest: added(Digest.optional()),
+    shape_digest: added(Digest.optional()),
+    canon_version: added(Count.optional()),
+    /** Hash and length of the request up to its last cache mark. */
+    prefix_fingerprint: added(Digest.nullable().optional()),
+    prefix_length: added(Count.nullable().optional()),
+    cache_use: added(z.enum(["warm", "real", "unknown"]).optional()),
+    http_method: added(z.string().max(32).optional()),
+    url: added(z.string().max(8192).optional()),
+    request_headers_ref: added(BodyRef.optional()),
+  },
+})

@@ -1,0 +1,28 @@
+import { z } from "zod"
+import { BodyRef } from "../body-ref.js"
+import { added, defineEvent, opens } from "../define-event.js"
+import { CaptureMode, Constraint, Digest, Environment, Name, Summary, Version } from "../fields.js"
+
+export const RunStarted = defineEvent("run_started", {
+  since: "1.0",
+  role: opens("run"),
+  payload: {
+    app_id: Name,
+    environment: Environment,
+    entrypoint_name: Name,
+    /** A digest of the user's session, never the session itself. */
+    user_session_ref: Digest.nullable(),
+    /** Null when the run began before its input was known. */
+    input_summary: Summary.nullable(),
+    input_summary_ref: BodyRef.optional(),
+    agent_id: added(Name.optional()),
+    agent_version: added(Version.optional()),
+    request_id: added(Name.optional()),
+    constraints: added(z.array(Constraint).optional()),
+    channel: added(Name.optional()),
+    repo: added(Name.optional()),
+    branch: added(Name.optional()),
+    ticket_id: added(Name.optional()),
+    capture_mode: added(CaptureMode.optional()),
+  },
+})

@@ -1,0 +1,23 @@
+import { z } from "zod"
+import { BodyRef } from "../body-ref.js"
+import { added, closes, defineEvent } from "../define-event.js"
+import { LatencyMs, Name, Status, Summary } from "../fields.js"
+
+export const ToolResult = defineEvent("tool_result", {
+  since: "1.0",
+  role: closes("tool"),
+  payload: {
+    tool_name: Name,
+    status: Status,
+    /** Null when the tool gave nothing back. */
+    result_ref: BodyRef.nullable(),
+    /** Null unless the status is `error` or `timeout`. */
+    error_class: Name.nullable(),
+    error_message_ref: BodyRef.nullable(),
+    latency_ms: LatencyMs,
+    tool_call_id: added(Name.optional()),
+    exit_code: added(z.number().int().optional()),
+    result_summary: added(Summary.optional()),
+    error_summary: added(Summary.optional()),
+  },
+})

@@ -1,0 +1,35 @@
+import { z } from "zod"
+import { BodyId } from "./ids.js"
+
+/** Field types that several events share. */
+export const Name = z.string().min(1).max(512)
+export const Version = z.string().max(256)
+export const LatencyMs = z.number().nonnegative()
+export const Count = z.number().int().nonnegative()
+export const Summary = z.string().max(512)
+export const Status = z.enum(["success", "timeout", "error", "partial"])
+export type Status = z.infer<typeof Status>
+/** A digest that identifies something without naming a stored body. */
+export const Digest = BodyId
+export const CaptureMode = z.enum(["full", "redacted", "hashed"])
+export type CaptureMode = z.infer<typeof CaptureMode>
+export const Environment = z.enum(["local", "ci", "staging", "prod", "unknown"])
+export type Environment = z.infer<typeof Environment>
+
+export const Constraint = z.strictObject({
+  id: Name,
+  type: z.enum(["style", "safety", "format", "scope", "other"]),
+  rule: z.string().max(4096),
+})
+export type Constraint = z.infer<typeof Constraint>
+
+/** Normalised counts; null is unknown, and unknown is not zero. `prompt` includes cached tokens whatever the provider's habit. */
+export const TokenUsage = z.strictObject({
+  prompt: Count.nullable(),
+  completion: Count.nullable(),
+  total: Count.nullable(),
+  cache_read: Count.nullable().optional(),
+  cache_write: Count.nullable().optional(),
+  reasoning: Count.nullable().optional(),
+})
+export type TokenUsage = z.infer<typeof TokenUsage>

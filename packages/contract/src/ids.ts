@@ -1,0 +1,86 @@
+import { randomFillSync } from "node:crypto"
+import { z } from "zod"
+
+/** Where ids come from. Injected, so that tests and replays are deterministic. */
+export interface IdSource {
+  run(atMs: number): string
+  trace(): string
+  step(): string
+  event(atMs: number): string
+}
+
+export const RunId = z
+  .string()
+  .regex(/^run_[0-9A-HJKMNP-TV-Z]{26}$/, "is not a run id (run_ and 26 base-32 characters)")
+export const TraceId = z.string().regex(/^(?!0{32})[0-9a-f]{32}$/, "is not a trace id (32 hex digits, not all zero)")
+export const StepId = z.string().regex(/^(?!0{16})[0-9a-f]{16}$/, "is not a step id (16 hex digits, not all zero)")
+export const EventId = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "is not a UUIDv7")
+export const BodyId = z.string().regex(/^sha256:[0-9a-f]{64}$/, "is not a body id (sha256: and 64 hex digits)")
+
+export function randomIds(): IdSource {
+  return {
+    run: (atMs) => `run_${ulid(atMs)}`,
+    trace: () => nonZeroHex(16),
+    step: () => nonZeroHex(8),
+    event: uuidV7,
+  }
+}
+
+// One refill of 4 KiB costs about as much as one randomUUID(); taking ids out of a pool keeps an emit under a microsecond.
+const pool = Buffer.allocUnsafe(4096)
+let poolOffset = pool.length
+
+function takeRandom(bytes: number): number {
+  if (poolOffset + bytes > pool.length) {
+    randomFillSync(pool)
+    poolOffset = 0
+  }
+  const start = poolOffset
+  poolOffset += bytes
+  return start
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+const hexByte = (offset: number): string => HEX[pool[offset]!]!
+
+function nonZeroHex(bytes: number): string {
+  for (;;) {
+    const start = takeRandom(bytes)
+    let text = ""
+    for (let i = start; i < start + bytes; i++) text += hexByte(i)
+    if (!/^0+$/.test(text)) return text
+  }
+}
+
+let uuidTimePrefix = ""
+let uuidTimeMs = -1
+
+function uuidV7(atMs: number): string {
+  if (atMs !== uuidTimeMs) {
+    const hex = Math.max(0, Math.floor(atMs)).toString(16).padStart(12, "0").slice(-12)
+    uuidTimePrefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+    uuidTimeMs = atMs
+  }
+  const r = takeRandom(10)
+  const version = hexByte(r).slice(1) + hexByte(r + 1)
+  const variant = HEX[(pool[r + 2]! & 0x3f) | 0x80]! + hexByte(r + 3)
+  const tail = hexByte(r + 4) + hexByte(r + 5) + hexByte(r + 6) + hexByte(r + 7) + hexByte(r + 8) + hexByte(r + 9)
+  return `${uuidTimePrefix}${version}-${variant}-${tail}`
+}
+
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+function ulid(atMs: number): string {
+  let time = ""
+  let rest = Math.max(0, Math.floor(atMs))
+  for (let i = 0; i < 10; i++) {
+    time = CROCKFORD[rest % 32]! + time
+    rest = Math.floor(rest / 32)
+  }
+  const start = takeRandom(16)
+  let random = ""
+  for (let i = start; i < start + 16; i++) random += CROCKFORD[pool[i]! & 31]!
+  return time + random
+}

@@ -1,0 +1,46 @@
+// Events
+
+export {
+  type AttributeMark,
+  type Attributes,
+  type AttributeValue,
+  type FlatAttributes,
+  flattenAttributes,
+  MAX_ATTRIBUTES,
+} from "./attributes.js"
+// Bodies
+export { type AbsentReason, ArtifactRef } from "./body-ref.js"
+export {
+  definitionOf,
+  type Envelope,
+  EVENT_TYPES,
+  type Event,
+  type EventType,
+  eventSchema,
+  isEventType,
+  type PayloadOf,
+} from "./catalog.js"
+// Configuration and errors
+export { Config, type FsyncPolicy, type Profile } from "./config.js"
+export type { EventDefinition, StepKind, StepRole } from "./define-event.js"
+export type { ActorType, DeterminismMode, RedactionStatus } from "./envelope.js"
+export { type ErrorStory, OrangeboxError, SystemError } from "./error.js"
+export { type Level, MAX_LOG_MESSAGE } from "./events/log.js"
+export type { Segment } from "./events/prompt-assembled.js"
+export { type Candidate, CandidateList } from "./events/retrieval-executed.js"
+export type { CaptureMode, Constraint, Environment, Status, TokenUsage } from "./fields.js"
+export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
+// Ids, hashes, JSON
+export { BodyId, EventId, type IdSource, RunId, randomIds, StepId, TraceId } from "./ids.js"
+export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
+export { canonicalNumber } from "./json/number.js"
+export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"
+export type { Link, LinkKind } from "./link.js"
+export { type PayloadRef, payloadRefs, refFieldsOf } from "./payload-refs.js"
+// Rules
+export type { Problem, ProblemSeverity } from "./problem.js"
+export { runDigest } from "./run-digest.js"
+export { MAX_SUMMARY, summarizeArgs, summarizeText } from "./summary.js"
+export { type EventReading, type PayloadProblem, readEvent, validate, validatePayload } from "./validate.js"
+export { type RunRules, validateRun } from "./validate-run.js"
+export { isReadable, parseSchemaVersion, SCHEMA_VERSION, type SchemaVersion } from "./version.js"

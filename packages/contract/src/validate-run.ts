@@ -1,0 +1,172 @@
+import { definitionOf, type Event } from "./catalog.js"
+import type { StepKind } from "./define-event.js"
+import { payloadRefs } from "./payload-refs.js"
+import type { Problem, ProblemSeverity } from "./problem.js"
+
+export interface RunRules {
+  /** Whether the bytes behind a ref can be read. Left out, presence is not judged. */
+  readonly hasBody?: (hash: string) => boolean
+}
+
+interface OpenStep {
+  readonly kind: StepKind
+  readonly opener: Event
+  closer: Event | undefined
+}
+
+/**
+ * Ordering, causality and completeness of one run's events, in the order in which they are given.
+ * Annotations (`sequence_no: null`) stand outside the sequence and are not judged here.
+ */
+export function validateRun(events: readonly Event[], rules: RunRules = {}): Problem[] {
+  const problems: Problem[] = []
+  const own = events.filter((event) => event.sequence_no !== null)
+  const say = (code: string, severity: ProblemSeverity, subject: string, field: string, reason: string): void =>
+    void problems.push({ code, severity, subject, field, reason })
+
+  const first = own[0]
+  if (!first) return problems
+  const subject = first.run_id ?? "run"
+  if (first.event_type !== "run_started") {
+    say(
+      "run_started_first",
+      "error",
+      first.event_id,
+      "event_type",
+      `a run opens with run_started, this one with ${first.event_type}`,
+    )
+  }
+
+  const steps = new Map<string, OpenStep>()
+  let terminal: Event | undefined
+  let previousNo = -1
+
+  for (const event of own) {
+    const error = (code: string, field: string, reason: string): void =>
+      say(code, "error", event.event_id, field, reason)
+
+    if (event.run_id !== first.run_id) error("one_run", "run_id", `belongs to ${event.run_id}, not to ${first.run_id}`)
+    if (event.trace_id !== first.trace_id)
+      error("one_trace", "trace_id", "differs from the trace of the run's first event")
+    if (terminal) error("after_the_end", "event_type", `${event.event_type} comes after ${terminal.event_type}`)
+
+    const no = event.sequence_no!
+    if (no <= previousNo) {
+      error("sequence", "sequence_no", no === previousNo ? `${no} is used twice` : `${no} comes after ${previousNo}`)
+    } else if (no !== previousNo + 1 && previousNo !== -1) {
+      say(
+        "sequence_hole",
+        "gap",
+        event.event_id,
+        "sequence_no",
+        `${no - previousNo - 1} event(s) missing after ${previousNo}`,
+      )
+    } else if (previousNo === -1 && no !== 0) {
+      say("sequence_hole", "gap", event.event_id, "sequence_no", `${no} event(s) missing before the first`)
+    }
+    previousNo = Math.max(previousNo, no)
+
+    checkStep(event, steps, error)
+    checkBodies(event, rules, error)
+    if (event.event_type === "run_completed" || event.event_type === "run_failed") terminal ??= event
+  }
+
+  checkCallbacks(own, steps, say)
+  for (const step of steps.values()) {
+    if (!step.closer) {
+      const name = step.opener.step_id ?? ""
+      say("step_open", "open", step.opener.event_id, "step_id", `${step.kind} step ${name} was opened and not closed`)
+    }
+  }
+  if (!terminal) say("run_open", "open", subject, "", "the run has no terminal event")
+  return problems
+}
+
+type Say = (code: string, field: string, reason: string) => void
+
+function checkStep(event: Event, steps: Map<string, OpenStep>, error: Say): void {
+  const { role } = definitionOf(event.event_type)
+  const id = event.step_id!
+  const step = steps.get(id)
+
+  if (role.does === "opens") {
+    if (step) {
+      error("step_opened_twice", "step_id", `${id} is already open as a ${step.kind} step`)
+      return
+    }
+    checkParent(event, role.step, steps, error)
+    steps.set(id, { kind: role.step, opener: event, closer: undefined })
+    return
+  }
+  if (!step) {
+    error("step_unknown", "step_id", `${event.event_type} is in a step that was never opened`)
+    return
+  }
+  if (step.opener.parent_step_id !== event.parent_step_id) {
+    error("parent_changed", "parent_step_id", "differs from the parent the step was opened with")
+  }
+  if (step.closer) {
+    error(
+      "after_step_end",
+      "step_id",
+      `${event.event_type} comes after the step was closed by ${step.closer.event_type}`,
+    )
+    return
+  }
+  if (role.does !== "closes") return
+  if (role.step !== step.kind) {
+    error(
+      "no_matching_call",
+      "event_type",
+      `${event.event_type} closes a ${role.step} step, ${id} was opened by ${step.opener.event_type}`,
+    )
+    return
+  }
+  step.closer = event
+  if (event.event_type === "tool_result" && step.opener.event_type === "tool_called") {
+    const called = step.opener.payload.tool_name
+    if (called !== event.payload.tool_name) error("tool_name", "payload.tool_name", `the call was for ${called}`)
+  }
+}
+
+function checkParent(event: Event, kind: StepKind, steps: Map<string, OpenStep>, error: Say): void {
+  const parentId = event.parent_step_id
+  if (kind === "run") {
+    if (parentId !== null) error("root_parent", "parent_step_id", "the root step of a run has no parent")
+    return
+  }
+  const parent = parentId === null ? undefined : steps.get(parentId)
+  if (!parent) error("parent_unknown", "parent_step_id", "names no step that was opened before")
+  else if (parent.closer) error("parent_closed", "parent_step_id", "names a step that was already closed")
+  if (event.attempt_no !== undefined && parent && parent.kind !== kind) {
+    error(
+      "attempt_parent",
+      "attempt_no",
+      `an attempt is a child of its ${kind} step, the parent is a ${parent.kind} step`,
+    )
+  }
+}
+
+function checkBodies(event: Event, rules: RunRules, error: Say): void {
+  if (!rules.hasBody) return
+  const absent = new Set(event.artifact_refs.filter((ref) => ref.absent).map((ref) => ref.artifact_hash))
+  for (const { field, hash } of payloadRefs(event.event_type, event.payload)) {
+    if (!absent.has(hash) && !rules.hasBody(hash)) {
+      error("body_missing", `payload.${field}`, `the body ${hash} is not stored and nothing says why`)
+    }
+  }
+}
+
+function checkCallbacks(
+  events: readonly Event[],
+  steps: ReadonlyMap<string, OpenStep>,
+  say: (code: string, severity: ProblemSeverity, subject: string, field: string, reason: string) => void,
+): void {
+  for (const event of events) {
+    if (event.event_type !== "run_failed") continue
+    const failed = event.payload.failed_step_id
+    if (failed !== null && !steps.has(failed)) {
+      say("failed_step", "error", event.event_id, "payload.failed_step_id", "names no step of this run")
+    }
+  }
+}
