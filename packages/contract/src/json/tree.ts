@@ -153,7 +153,7 @@ function readString(text: string, at: number): JsonString | (JsonReading & { ok:
   for (let i = at + 1; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === 0x22) {
-      const value = isPlain ? text.slice(at + 1, i) : unescape(text.slice(at, i + 1))
+      const value = isPlain ? text.slice(at + 1, i) : decodeEscapes(text.slice(at, i + 1))
       return value === undefined
         ? fail(at, "a string with an invalid escape")
         : { kind: "string", start: at, end: i + 1, value }
@@ -168,7 +168,7 @@ function readString(text: string, at: number): JsonString | (JsonReading & { ok:
   return fail(at, "a string that does not end")
 }
 
-function unescape(literal: string): string | undefined {
+function decodeEscapes(literal: string): string | undefined {
   try {
     return JSON.parse(literal) as string
   } catch {
