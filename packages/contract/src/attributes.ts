@@ -30,69 +30,83 @@ export interface FlatAttributes {
  */
 export function flattenAttributes(input: unknown, stringify: (value: unknown) => string): FlatAttributes | undefined {
   if (input === undefined || input === null) return undefined
-  // A null prototype, because callers pass keys such as __proto__.
-  const attributes: Record<string, AttributeValue> = Object.create(null)
-  let marks: Record<string, AttributeMark> | undefined
-  const mark = (name: string, what: AttributeMark): void => {
-    marks ??= Object.create(null) as Record<string, AttributeMark>
-    marks[name] = what
-  }
-
+  if (typeof input !== "object") return flattenEach({ value: input }, ["value"], 0, stringify)
   let names: string[]
   try {
-    names = typeof input === "object" ? Object.keys(input) : ["value"]
+    names = Object.keys(input)
   } catch {
     return { attributes: {}, marks: { "*": "unreadable" }, dropped: 0 }
   }
-  const kept = names.length > MAX_ATTRIBUTES ? names.slice(0, MAX_ATTRIBUTES) : names
-  for (const key of kept) {
-    const name = key.length > MAX_ATTRIBUTE_NAME ? key.slice(0, MAX_ATTRIBUTE_NAME) : key
+  const dropped = Math.max(0, names.length - MAX_ATTRIBUTES)
+  if (dropped > 0) names.length = MAX_ATTRIBUTES
+  return flattenEach(input as Record<string, unknown>, names, dropped, stringify)
+}
+
+type Marks = Record<string, AttributeMark>
+
+function flattenEach(
+  input: Record<string, unknown>,
+  keys: readonly string[],
+  alreadyDropped: number,
+  stringify: (value: unknown) => string,
+): FlatAttributes {
+  const attributes: Record<string, AttributeValue> = {}
+  let marks: Marks | undefined
+  let dropped = alreadyDropped
+
+  for (const key of keys) {
+    let name = key
+    if (key.length > MAX_ATTRIBUTE_NAME) {
+      name = cut(key, MAX_ATTRIBUTE_NAME)
+      if (Object.hasOwn(attributes, name)) {
+        dropped++
+        continue
+      }
+      marks = marked(marks, name, "truncated")
+    }
+
     let value: unknown
+    let flat: AttributeValue
     try {
-      value = typeof input === "object" ? (input as Record<string, unknown>)[key] : input
+      value = input[key]
+      if (typeof value === "string" || typeof value === "boolean" || value === null) flat = value
+      else if (typeof value === "number" && Number.isFinite(value)) flat = value
+      else if (value === undefined) continue
+      else {
+        flat = typeof value === "object" ? stringify(value) : typeof value === "function" ? "[function]" : String(value)
+        marks = marked(marks, name, typeof value === "object" ? "json" : "text")
+      }
     } catch {
-      attributes[name] = null
-      mark(name, "unreadable")
-      continue
+      flat = null
+      marks = marked(marks, name, "unreadable")
     }
-    switch (typeof value) {
-      case "string":
-        attributes[name] = value.length > MAX_ATTRIBUTE_TEXT ? cut(value, name, mark) : value
-        break
-      case "boolean":
-        attributes[name] = value
-        break
-      case "number":
-        if (Number.isFinite(value)) attributes[name] = value
-        else {
-          attributes[name] = String(value)
-          mark(name, "text")
-        }
-        break
-      case "undefined":
-        break
-      case "object":
-        if (value === null) attributes[name] = null
-        else {
-          mark(name, "json")
-          attributes[name] = cut(stringify(value), name, mark)
-        }
-        break
-      default:
-        mark(name, "text")
-        attributes[name] = cut(describe(value), name, mark)
+    if (typeof flat === "string" && flat.length > MAX_ATTRIBUTE_TEXT) {
+      flat = cut(flat, MAX_ATTRIBUTE_TEXT)
+      marks = marked(marks, name, "truncated")
     }
+    put(attributes, name, flat)
   }
-  return { attributes, marks, dropped: names.length - kept.length }
+  return { attributes, marks, dropped }
 }
 
-function cut(text: string, name: string, mark: (name: string, what: AttributeMark) => void): string {
-  if (text.length <= MAX_ATTRIBUTE_TEXT) return text
-  mark(name, "truncated")
-  return text.slice(0, MAX_ATTRIBUTE_TEXT)
+function marked(marks: Marks | undefined, name: string, mark: AttributeMark): Marks {
+  const all = marks ?? {}
+  put(all, name, mark)
+  return all
 }
 
-function describe(value: unknown): string {
-  if (typeof value === "function") return "[function]"
-  return String(value as bigint | symbol)
+// A plain object, because one without a prototype is a hash table to V8 and costs three times as much to fill and to stringify. The one
+// name that a plain object does not take by assignment is defined instead.
+function put<T>(record: Record<string, T>, name: string, value: T): void {
+  if (name === "__proto__") {
+    Object.defineProperty(record, name, { value, enumerable: true, writable: true, configurable: true })
+  } else {
+    record[name] = value
+  }
+}
+
+/** The first characters of a text, without half a surrogate pair at the end. */
+function cut(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
 }

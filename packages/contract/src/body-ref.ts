@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { added } from "./define-event.js"
 import { BodyId } from "./ids.js"
 
 /** Why the bytes behind a ref are not there. Only `lost` makes the event invalid. */
@@ -16,9 +17,9 @@ export const ArtifactRef = z.strictObject({
   mime_type: z.string().min(1).max(256),
   /** Which set of redaction rules the bytes went through; `none` means they are as the source gave them. */
   redaction_profile: z.string().min(1).max(64),
-  absent: AbsentReason.optional(),
+  absent: added(AbsentReason.optional()),
   /** Set when only the first part was kept: how many bytes the source had. */
-  full_byte_size: z.number().int().nonnegative().optional(),
+  full_byte_size: added(z.number().int().nonnegative().optional()),
 })
 export type ArtifactRef = z.infer<typeof ArtifactRef>
 

@@ -30,6 +30,7 @@ import { StepStarted } from "./events/step-started.js"
 import { ToolCalled } from "./events/tool-called.js"
 import { ToolResult } from "./events/tool-result.js"
 import { ValidatorDecision } from "./events/validator-decision.js"
+import { type Edition, editionOf } from "./schema-edition.js"
 
 /** Every event type there is. The first thirteen are schema 1.0. */
 export const CATALOG = {
@@ -87,6 +88,7 @@ export function definitionOf(type: EventType): EventDefinition {
 }
 
 /** The whole event of one type as a schema: what is published as JSON Schema. */
-export function eventSchema(type: EventType): z.ZodType {
-  return z.strictObject({ ...envelopeShape, event_type: z.literal(type), payload: CATALOG[type].payload })
+export function eventSchema(type: EventType, edition: Edition = "current"): z.ZodType {
+  const schema = z.strictObject({ ...envelopeShape, event_type: z.literal(type), payload: CATALOG[type].payload })
+  return editionOf(schema, edition)
 }

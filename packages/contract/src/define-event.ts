@@ -43,5 +43,5 @@ export const closes = (step: StepKind): StepRole => ({ does: "closes", step })
 export const within: StepRole = { does: "within" }
 export const ofProcess: StepRole = { does: "process" }
 
-/** Marks a payload field that came with schema 1.1: legal only on events that say 1.1 or later. */
+/** Marks a field that came with schema 1.1: legal only on events that say 1.1 or later. */
 export const added = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), since: "1.1" }) as T

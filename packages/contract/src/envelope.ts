@@ -1,8 +1,10 @@
 import { z } from "zod"
 import { AttributeMarks, AttributesSchema } from "./attributes.js"
 import { ArtifactRef } from "./body-ref.js"
+import { added } from "./define-event.js"
 import { BodyId, EventId, RunId, StepId, TraceId } from "./ids.js"
 import { Link } from "./link.js"
+import { SEMVER } from "./version.js"
 
 export const ActorType = z.enum(["sdk", "backend", "replay_engine"])
 export type ActorType = z.infer<typeof ActorType>
@@ -25,8 +27,8 @@ export const Replay = z.strictObject({
   taint: z.array(z.enum(["cached", "simulated", "live"])).optional(),
 })
 
-/** An additive field: legal from that minor version on. */
-const since11 = { since: "1.1" } as const
+const UTC_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?Z$/
 
 /**
  * Every event's envelope.
@@ -36,8 +38,8 @@ const since11 = { since: "1.1" } as const
  * run's sequence, digest and terminal rule.
  */
 export const envelopeShape = {
-  schema_version: z.string(),
-  event_id: EventId.meta(since11),
+  schema_version: z.string().regex(SEMVER, "is not a version such as 1.1.0"),
+  event_id: added(EventId),
   trace_id: TraceId.nullable(),
   run_id: RunId.nullable(),
   step_id: StepId.nullable(),
@@ -45,30 +47,25 @@ export const envelopeShape = {
   sequence_no: z.number().int().nonnegative().nullable(),
   event_type: z.string(),
   /** Wall clock, for people. Order is `sequence_no`; durations come from `mono_us`. */
-  timestamp_utc: z
-    .string()
-    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/, "is not a UTC time (2026-01-31T12:00:00.000Z)"),
+  timestamp_utc: z.string().regex(UTC_TIME, "is not a UTC time (2026-01-31T12:00:00.000Z)"),
   /** Microseconds on the writing process's monotonic clock; comparable only within one run. */
-  mono_us: z.number().int().nonnegative().meta(since11),
+  mono_us: added(z.number().int().nonnegative()),
   actor_type: ActorType,
   determinism_mode: DeterminismMode,
   artifact_refs: z.array(ArtifactRef),
   redaction_status: RedactionStatus,
   /** Who emitted it, stamped by the handle. */
-  source: z.string().min(1).max(256).meta(since11),
-  conversation_id: z.string().min(1).max(512).optional().meta(since11),
-  attributes: AttributesSchema.optional().meta(since11),
-  attribute_marks: AttributeMarks.optional().meta(since11),
-  attributes_dropped: z.number().int().positive().optional().meta(since11),
-  links: z.array(Link).optional().meta(since11),
+  source: added(z.string().min(1).max(256)),
+  conversation_id: added(z.string().min(1).max(512).optional()),
+  attributes: added(AttributesSchema.optional()),
+  attribute_marks: added(AttributeMarks.optional()),
+  attributes_dropped: added(z.number().int().positive().optional()),
+  links: added(z.array(Link).optional()),
   /** Who deduced it. Absent means it was observed. */
-  inferred_by: z.string().min(1).max(256).optional().meta(since11),
-  lane_id: z.string().min(1).max(256).optional().meta(since11),
-  attempt_no: z.number().int().positive().optional().meta(since11),
-  replay: Replay.optional().meta(since11),
+  inferred_by: added(z.string().min(1).max(256).optional()),
+  lane_id: added(z.string().min(1).max(256).optional()),
+  attempt_no: added(z.number().int().positive().optional()),
+  replay: added(Replay.optional()),
   /** What the contract had against this event when it was written; it was kept all the same. */
-  problems: z
-    .array(z.strictObject({ code: z.string(), field: z.string(), reason: z.string() }))
-    .optional()
-    .meta(since11),
+  problems: added(z.array(z.strictObject({ code: z.string(), field: z.string(), reason: z.string() })).optional()),
 } as const

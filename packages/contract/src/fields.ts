@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { added } from "./define-event.js"
 import { BodyId } from "./ids.js"
 
 /** Field types that several events share. */
@@ -28,8 +29,8 @@ export const TokenUsage = z.strictObject({
   prompt: Count.nullable(),
   completion: Count.nullable(),
   total: Count.nullable(),
-  cache_read: Count.nullable().optional(),
-  cache_write: Count.nullable().optional(),
-  reasoning: Count.nullable().optional(),
+  cache_read: added(Count.nullable().optional()),
+  cache_write: added(Count.nullable().optional()),
+  reasoning: added(Count.nullable().optional()),
 })
 export type TokenUsage = z.infer<typeof TokenUsage>

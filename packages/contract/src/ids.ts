@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto"
+import { hash, randomFillSync } from "node:crypto"
 import { z } from "zod"
 
 /** Where ids come from. Injected, so that tests and replays are deterministic. */
@@ -49,8 +49,12 @@ function nonZeroHex(bytes: number): string {
   for (;;) {
     const start = takeRandom(bytes)
     let text = ""
-    for (let i = start; i < start + bytes; i++) text += hexByte(i)
-    if (!/^0+$/.test(text)) return text
+    let any = 0
+    for (let i = start; i < start + bytes; i++) {
+      text += hexByte(i)
+      any |= pool[i]!
+    }
+    if (any !== 0) return text
   }
 }
 
@@ -59,8 +63,7 @@ let uuidTimeMs = -1
 
 function uuidV7(atMs: number): string {
   if (atMs !== uuidTimeMs) {
-    const hex = Math.max(0, Math.floor(atMs)).toString(16).padStart(12, "0").slice(-12)
-    uuidTimePrefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+    uuidTimePrefix = uuidTime(atMs)
     uuidTimeMs = atMs
   }
   const r = takeRandom(10)
@@ -70,11 +73,26 @@ function uuidV7(atMs: number): string {
   return `${uuidTimePrefix}${version}-${variant}-${tail}`
 }
 
+// A time that is no number, or before 1970, still gives a valid id: an odd clock must not cost the record.
+const wholeMs = (atMs: number): number => (atMs >= 0 && atMs < 2 ** 48 ? Math.floor(atMs) : 0)
+
+function uuidTime(atMs: number): string {
+  const hex = wholeMs(atMs).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+}
+
+/** The event id of a record that was written without one: the same name always gives the same id. */
+export function derivedEventId(atMs: number, name: string): string {
+  const digits = hash("sha256", name, "hex")
+  const variant = HEX[(Number.parseInt(digits.slice(3, 5), 16) & 0x3f) | 0x80]!
+  return `${uuidTime(atMs)}${digits.slice(0, 3)}-${variant}${digits.slice(5, 7)}-${digits.slice(7, 19)}`
+}
+
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 function ulid(atMs: number): string {
   let time = ""
-  let rest = Math.max(0, Math.floor(atMs))
+  let rest = wholeMs(atMs)
   for (let i = 0; i < 10; i++) {
     time = CROCKFORD[rest % 32]! + time
     rest = Math.floor(rest / 32)

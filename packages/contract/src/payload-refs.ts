@@ -1,52 +1,68 @@
+import { z } from "zod"
 import { CATALOG, type EventType } from "./catalog.js"
 
 export interface PayloadRef {
+  /** Dotted path in the payload: `request_ref`, `segments.3.content_ref`. */
   readonly field: string
   readonly hash: string
+  /** The schema can do without this field, so a missing body does not make the event invalid. */
+  readonly isOptional: boolean
 }
 
 /** Every body an event's payload names. */
 export function payloadRefs(type: EventType, payload: unknown): PayloadRef[] {
   const found: PayloadRef[] = []
-  if (typeof payload !== "object" || payload === null) return found
-  const record = payload as Record<string, unknown>
-  for (const field of refFieldsOf(type)) {
-    const hash = record[field]
-    if (typeof hash === "string") found.push({ field, hash })
-  }
-  if (type === "prompt_assembled" && Array.isArray(record["segments"])) {
-    record["segments"].forEach((segment: unknown, index) => {
-      const hash = (segment as { content_ref?: unknown } | null)?.content_ref
-      if (typeof hash === "string") found.push({ field: `segments.${index}.content_ref`, hash })
-    })
-  }
+  for (const place of PLACES.get(type)!) collect(payload, place, 0, "", found)
   return found
 }
 
-/** The payload fields of a type that name bodies, read off its schema. */
+/** The top-level payload fields of a type that name bodies, read off its schema. */
 export function refFieldsOf(type: EventType): readonly string[] {
   return REF_FIELDS.get(type)!
 }
 
-interface Unwrappable {
-  meta(): Record<string, unknown> | undefined
-  unwrap?(): Unwrappable
+/** Where a schema names a body; `EVERY_ITEM` stands for the items of a list. */
+interface Place {
+  readonly path: readonly (string | typeof EVERY_ITEM)[]
+  readonly isOptional: boolean
+}
+const EVERY_ITEM = Symbol("every item")
+
+function collect(value: unknown, place: Place, depth: number, field: string, found: PayloadRef[]): void {
+  const part = place.path[depth]
+  if (part === undefined) {
+    if (typeof value === "string") found.push({ field, hash: value, isOptional: place.isOptional })
+    return
+  }
+  if (typeof value !== "object" || value === null) return
+  const prefix = field === "" ? "" : `${field}.`
+  if (part !== EVERY_ITEM) {
+    collect((value as Record<string, unknown>)[part], place, depth + 1, prefix + part, found)
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) collect(value[i], place, depth + 1, prefix + i, found)
+  }
 }
 
-function isBodyRef(schema: Unwrappable): boolean {
-  let inner: Unwrappable | undefined = schema
-  while (inner !== undefined) {
-    if (inner.meta()?.["bodyRef"] === true) return true
-    inner = inner.unwrap?.()
+function placesIn(schema: z.ZodType, path: Place["path"], isOptional: boolean): Place[] {
+  if (schema.meta()?.["bodyRef"] === true) return [{ path, isOptional }]
+  if (schema instanceof z.ZodOptional) return placesIn(schema.unwrap() as z.ZodType, path, true)
+  if (schema instanceof z.ZodNullable) return placesIn(schema.unwrap() as z.ZodType, path, isOptional)
+  if (schema instanceof z.ZodArray) return placesIn(schema.element as z.ZodType, [...path, EVERY_ITEM], isOptional)
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) =>
+      placesIn(field, [...path, name], isOptional),
+    )
   }
-  return false
+  return []
 }
+
+const PLACES: ReadonlyMap<EventType, readonly Place[]> = new Map(
+  Object.values(CATALOG).map((definition) => [definition.type, placesIn(definition.payload, [], false)]),
+)
 
 const REF_FIELDS: ReadonlyMap<EventType, readonly string[]> = new Map(
-  Object.values(CATALOG).map((definition) => [
-    definition.type,
-    Object.entries(definition.payload.shape)
-      .filter(([, schema]) => isBodyRef(schema as unknown as Unwrappable))
-      .map(([field]) => field),
+  [...PLACES].map(([type, places]) => [
+    type,
+    places.filter(({ path }) => path.length === 1).map(({ path: [field] }) => field as string),
   ]),
 )

@@ -29,10 +29,10 @@ const TELLING = [
   "id",
 ]
 
-/** The argument that tells most about a call: `src/date.ts` for read_file, `npm test` for a shell. */
+/** The argument that tells most about a call: `src/date.ts` for read_file, `npm test` for a shell. Empty where there is none. */
 export function summarizeArgs(args: unknown): string {
-  if (typeof args === "string") return summarizeText(args)
-  if (typeof args !== "object" || args === null) return summarizeText(String(args))
+  if (args === undefined || args === null) return ""
+  if (typeof args !== "object") return summarizeText(String(args))
   const record = args as Record<string, unknown>
   const telling = TELLING.find((key) => typeof record[key] === "string" && record[key] !== "")
   if (telling !== undefined) return summarizeText(record[telling] as string)

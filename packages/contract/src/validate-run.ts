@@ -2,6 +2,7 @@ import { definitionOf, type Event } from "./catalog.js"
 import type { StepKind } from "./define-event.js"
 import { payloadRefs } from "./payload-refs.js"
 import type { Problem, ProblemSeverity } from "./problem.js"
+import { isUsable } from "./usable-event.js"
 
 export interface RunRules {
   /** Whether the bytes behind a ref can be read. Left out, presence is not judged. */
@@ -20,9 +21,13 @@ interface OpenStep {
  */
 export function validateRun(events: readonly Event[], rules: RunRules = {}): Problem[] {
   const problems: Problem[] = []
-  const own = events.filter((event) => event.sequence_no !== null)
-  const say = (code: string, severity: ProblemSeverity, subject: string, field: string, reason: string): void =>
+  const say: SayAnything = (code, severity, subject, field, reason) =>
     void problems.push({ code, severity, subject, field, reason })
+  const own: Event[] = []
+  for (const event of events) {
+    if (!isReadable(event)) say("not_an_event", "error", "unknown", "", "the record has not the skeleton of an event")
+    else if (event.sequence_no !== null) own.push(event)
+  }
 
   const first = own[0]
   if (!first) return problems
@@ -48,6 +53,9 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
     if (event.run_id !== first.run_id) error("one_run", "run_id", `belongs to ${event.run_id}, not to ${first.run_id}`)
     if (event.trace_id !== first.trace_id)
       error("one_trace", "trace_id", "differs from the trace of the run's first event")
+    if (event !== first && event.event_type === "run_started") {
+      error("run_started_first", "event_type", "a run has one run_started, and it comes first")
+    }
     if (terminal) error("after_the_end", "event_type", `${event.event_type} comes after ${terminal.event_type}`)
 
     const no = event.sequence_no!
@@ -67,11 +75,12 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
     previousNo = Math.max(previousNo, no)
 
     checkStep(event, steps, error)
-    checkBodies(event, rules, error)
+    checkFollows(event, steps, error)
+    checkBodies(event, rules, say)
     if (event.event_type === "run_completed" || event.event_type === "run_failed") terminal ??= event
   }
 
-  checkCallbacks(own, steps, say)
+  checkFailedStep(terminal, steps, say)
   for (const step of steps.values()) {
     if (!step.closer) {
       const name = step.opener.step_id ?? ""
@@ -82,6 +91,16 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
   return problems
 }
 
+// Typed callers pass events, but a run is also read from files other programs wrote.
+function isReadable(event: Event): boolean {
+  try {
+    return isUsable(event)
+  } catch {
+    return false
+  }
+}
+
+type SayAnything = (code: string, severity: ProblemSeverity, subject: string, field: string, reason: string) => void
 type Say = (code: string, field: string, reason: string) => void
 
 function checkStep(event: Event, steps: Map<string, OpenStep>, error: Say): void {
@@ -147,26 +166,32 @@ function checkParent(event: Event, kind: StepKind, steps: Map<string, OpenStep>,
   }
 }
 
-function checkBodies(event: Event, rules: RunRules, error: Say): void {
-  if (!rules.hasBody) return
-  const absent = new Set(event.artifact_refs.filter((ref) => ref.absent).map((ref) => ref.artifact_hash))
-  for (const { field, hash } of payloadRefs(event.event_type, event.payload)) {
-    if (!absent.has(hash) && !rules.hasBody(hash)) {
-      error("body_missing", `payload.${field}`, `the body ${hash} is not stored and nothing says why`)
-    }
+/** The previous causal step of a step is one that was there before it. A link into another run cannot be judged here. */
+function checkFollows(event: Event, steps: ReadonlyMap<string, OpenStep>, error: Say): void {
+  const links = event.event_type === "link_added" ? [event.payload.link, ...(event.links ?? [])] : (event.links ?? [])
+  for (const link of links) {
+    if (link?.kind !== "follows" || link.step_id === undefined) continue
+    if (link.run_id !== undefined && link.run_id !== event.run_id) continue
+    if (!steps.has(link.step_id))
+      error("follows_unknown", "links", `follows ${link.step_id}, which was not opened before`)
+    else if (link.step_id === event.step_id) error("follows_itself", "links", "a step does not follow itself")
   }
 }
 
-function checkCallbacks(
-  events: readonly Event[],
-  steps: ReadonlyMap<string, OpenStep>,
-  say: (code: string, severity: ProblemSeverity, subject: string, field: string, reason: string) => void,
-): void {
-  for (const event of events) {
-    if (event.event_type !== "run_failed") continue
-    const failed = event.payload.failed_step_id
-    if (failed !== null && !steps.has(failed)) {
-      say("failed_step", "error", event.event_id, "payload.failed_step_id", "names no step of this run")
-    }
+function checkBodies(event: Event, rules: RunRules, say: SayAnything): void {
+  if (!rules.hasBody) return
+  const absent = new Set(event.artifact_refs.filter((ref) => ref.absent).map((ref) => ref.artifact_hash))
+  for (const { field, hash, isOptional } of payloadRefs(event.event_type, event.payload)) {
+    if (absent.has(hash) || rules.hasBody(hash)) continue
+    const reason = `the body ${hash} is not stored and nothing says why`
+    say("body_missing", isOptional ? "gap" : "error", event.event_id, `payload.${field}`, reason)
+  }
+}
+
+function checkFailedStep(event: Event | undefined, steps: ReadonlyMap<string, OpenStep>, say: SayAnything): void {
+  if (event?.event_type !== "run_failed") return
+  const failed = event.payload.failed_step_id
+  if (typeof failed === "string" && !steps.has(failed)) {
+    say("failed_step", "error", event.event_id, "payload.failed_step_id", "names no step of this run")
   }
 }

@@ -1,44 +1,64 @@
-import { z } from "zod"
-import { CATALOG, definitionOf, type Event, type EventType, isEventType } from "./catalog.js"
-import { envelopeShape } from "./envelope.js"
+import type { z } from "zod"
+import { CATALOG, definitionOf, type Event, type EventType, eventSchema, isEventType } from "./catalog.js"
 import { payloadRefs } from "./payload-refs.js"
 import type { Problem } from "./problem.js"
+import { type QuickCheck, quickCheck } from "./quick-check.js"
+import type { Edition } from "./schema-edition.js"
 import { upgradeFromV0 } from "./upgrade/v0.js"
-import { allowsUnknownFields, isReadable, parseSchemaVersion, type SchemaVersion } from "./version.js"
+import { upgradeFrom10 } from "./upgrade/v1-0.js"
+import { isUsable } from "./usable-event.js"
+import { allowsUnknownFields, editionFor, isReadable, parseSchemaVersion, type SchemaVersion } from "./version.js"
 
 /** What the contract has against one event. Takes anything, returns problems, throws nothing. */
 export function validate(event: unknown): Problem[] {
   try {
     return check(event)
   } catch (error) {
-    return [problem("unreadable", event, "", `the record could not be read: ${String(error)}`)]
+    return [unreadable(event, error)]
   }
 }
 
 export interface EventReading {
-  /** Undefined when the record cannot be understood at all. */
+  /** Undefined when the record has not even the skeleton of an event, or is of a type this build does not know; the problems say which. */
   readonly event: Event | undefined
   readonly problems: readonly Problem[]
 }
 
-/** An event of any readable version as an event of the current major, with what is wrong about it. */
+/** An event of any readable version as an event of the current version, with what is wrong about it. Throws nothing. */
 export function readEvent(raw: unknown): EventReading {
-  const version = parseSchemaVersion((raw as { schema_version?: unknown } | null)?.schema_version)
+  try {
+    return read(raw)
+  } catch (error) {
+    return { event: undefined, problems: [unreadable(raw, error)] }
+  }
+}
+
+function read(raw: unknown): EventReading {
+  if (!isRecord(raw)) return { event: undefined, problems: check(raw) }
+  const version = parseSchemaVersion(raw["schema_version"])
   if (version?.major === 0) {
     const upgraded = upgradeFromV0(raw)
     return upgraded.event ? { event: upgraded.event, problems: check(upgraded.event) } : upgraded
   }
-  const problems = validate(raw)
-  const isUsable = typeof raw === "object" && raw !== null && isEventType((raw as Event).event_type)
-  return isUsable && version && isReadable(version) ? { event: raw as Event, problems } : { event: undefined, problems }
+  const problems = check(raw)
+  if (!version || !isReadable(version)) return { event: undefined, problems }
+  if (!isEventType(raw["event_type"])) {
+    return { event: undefined, problems: problems.length > 0 ? problems : [fromTheFuture(raw)] }
+  }
+  const current = editionFor(version) === "first" ? upgradeFrom10(raw) : raw
+  return { event: isUsable(current) ? current : undefined, problems }
 }
 
-/** The payload alone: what the recorder checks at the call, where the envelope is right by construction. */
+/** The payload alone: what the recorder checks at the call, where the envelope is right by construction. Throws nothing. */
 export function validatePayload(type: EventType, payload: unknown): readonly PayloadProblem[] {
-  const result = CATALOG[type].payload.safeParse(payload)
-  const problems: PayloadProblem[] = result.success ? [] : fromZod(result.error, "payload")
-  problems.push(...crossFieldProblems(type, payload))
-  return problems
+  try {
+    const checker = payloadCheckers.get(type)!
+    const problems = checker.isFine(payload) ? NO_PROBLEMS : zodProblems(checker.schema, payload, "payload")
+    const crossed = crossFieldProblem(type, payload)
+    return crossed === undefined ? problems : [...problems, crossed]
+  } catch (error) {
+    return [{ code: "unreadable", field: "payload", reason: `could not be read: ${describe(error)}` }]
+  }
 }
 
 export interface PayloadProblem {
@@ -47,12 +67,20 @@ export interface PayloadProblem {
   readonly reason: string
 }
 
+const NO_PROBLEMS: readonly PayloadProblem[] = Object.freeze([])
+
+interface Checker {
+  readonly schema: z.ZodType
+  readonly isFine: QuickCheck
+}
+
+const payloadCheckers: ReadonlyMap<EventType, Checker> = new Map(
+  Object.values(CATALOG).map(({ type, payload }) => [type, { schema: payload, isFine: quickCheck(payload) }]),
+)
+
 function check(raw: unknown): Problem[] {
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-    return [problem("not_an_event", raw, "", "an event is a JSON object")]
-  }
-  const event = raw as Record<string, unknown>
-  const version = parseSchemaVersion(event["schema_version"])
+  if (!isRecord(raw)) return [problem("not_an_event", raw, "", "an event is a JSON object")]
+  const version = parseSchemaVersion(raw["schema_version"])
   if (!version) {
     return [problem("schema_version", raw, "schema_version", "is missing or not a version such as 1.1.0")]
   }
@@ -66,57 +94,57 @@ function check(raw: unknown): Problem[] {
     return upgraded.event ? check(upgraded.event) : [...upgraded.problems]
   }
 
-  const type = event["event_type"]
+  const type = raw["event_type"]
   if (!isEventType(type)) {
     if (allowsUnknownFields(version) && typeof type === "string") return []
-    return [problem("event_type", raw, "event_type", `${JSON.stringify(type)} is not an event type`)]
+    return [problem("event_type", raw, "event_type", `${named(type)} is not an event type`)]
   }
   if (version.minor === 0 && definitionOf(type).since !== "1.0") {
     return [problem("event_type", raw, "event_type", `${type} came with schema 1.1, the event says ${version.major}.0`)]
   }
 
-  const found: PayloadProblem[] = []
-  const schema = schemaFor(type, version)
-  const result = schema.safeParse(event)
-  if (!result.success) found.push(...fromZod(result.error, ""))
-  found.push(...crossFieldProblems(type, event["payload"]))
-  found.push(...placeProblems(type, event, version))
-  found.push(...refProblems(type, event))
-  return found.map(({ code, field, reason }) => problem(code, raw, field, reason))
+  const checker = eventChecker(type, editionFor(version))
+  const found: PayloadProblem[] = checker.isFine(raw) ? [] : zodProblems(checker.schema, raw, "")
+  const crossed = crossFieldProblem(type, raw["payload"])
+  if (crossed) found.push(crossed)
+  found.push(...placeProblems(type, raw, version))
+  return [
+    ...found.map(({ code, field, reason }) => problem(code, raw, field, reason)),
+    ...refProblems(type, raw).map((one) => ({ ...one, subject: subjectOf(raw) })),
+  ]
 }
 
-const schemas = new Map<string, z.ZodType>()
+const eventCheckers = new Map<string, Checker>()
 
-function schemaFor(type: EventType, version: SchemaVersion): z.ZodType {
-  const flavour = version.minor === 0 ? "first" : allowsUnknownFields(version) ? "newer" : "current"
-  const key = `${type}:${flavour}`
-  const known = schemas.get(key)
-  if (known) return known
-  const keep = flavour === "first" ? inFirstVersion : <T>(shape: T): T => shape
-  const object = flavour === "newer" ? z.looseObject : z.strictObject
-  const schema = object({
-    ...keep(envelopeShape as unknown as z.ZodRawShape),
-    event_type: z.literal(type),
-    payload: object(keep(CATALOG[type].payload.shape as z.ZodRawShape)),
-  })
-  schemas.set(key, schema)
-  return schema
-}
-
-function inFirstVersion(shape: z.ZodRawShape): z.ZodRawShape {
-  return Object.fromEntries(
-    Object.entries(shape).filter(([, schema]) => (schema as z.ZodType).meta()?.["since"] !== "1.1"),
-  )
-}
-
-function crossFieldProblems(type: EventType, payload: unknown): PayloadProblem[] {
-  if ((type === "tool_result" || type === "model_result") && typeof payload === "object" && payload !== null) {
-    const { status, error_class } = payload as { status?: unknown; error_class?: unknown }
-    if (status === "error" && typeof error_class !== "string") {
-      return [{ code: "error_class", field: "payload.error_class", reason: "is required when the status is error" }]
-    }
+function eventChecker(type: EventType, edition: Edition): Checker {
+  const key = `${edition}:${type}`
+  let checker = eventCheckers.get(key)
+  if (!checker) {
+    const schema = eventSchema(type, edition)
+    checker = { schema, isFine: quickCheck(schema) }
+    eventCheckers.set(key, checker)
   }
-  return []
+  return checker
+}
+
+/** What no single field can say about itself. */
+function crossFieldProblem(type: EventType, payload: unknown): PayloadProblem | undefined {
+  if (!isRecord(payload)) return undefined
+  switch (type) {
+    case "tool_result":
+    case "model_result":
+      if (payload["status"] !== "error" || typeof payload["error_class"] === "string") return undefined
+      return { code: "error_class", field: "payload.error_class", reason: "is required when the status is error" }
+    case "run_started":
+      if (payload["input_summary"] !== undefined || payload["input_summary_ref"] !== undefined) return undefined
+      return {
+        code: "required",
+        field: "payload.input_summary",
+        reason: "is required where there is no input_summary_ref",
+      }
+    default:
+      return undefined
+  }
 }
 
 /** Null ids are legal only for what stands outside a run. */
@@ -127,7 +155,9 @@ function placeProblems(type: EventType, event: Record<string, unknown>, version:
   const found: PayloadProblem[] = []
   const say = (field: string, reason: string): void => void found.push({ code: "place", field, reason })
 
-  if (version.minor === 0 && (outsideRun || outsideSequence)) say("run_id", "schema 1.0 knows no events outside a run")
+  if (version.minor === 0 && (outsideRun || outsideSequence)) {
+    say(outsideRun ? "run_id" : "sequence_no", "schema 1.0 knows no events outside a run's own sequence")
+  }
   if (role.does === "process") {
     if (!outsideRun) say("run_id", `${type} is about a process, so it names no run`)
   } else if (outsideRun && type !== "log") {
@@ -146,27 +176,34 @@ function placeProblems(type: EventType, event: Record<string, unknown>, version:
   return found
 }
 
-/** Each body that the payload names needs its entry in `artifact_refs`, and that entry must not say the bytes are lost. */
-function refProblems(type: EventType, event: Record<string, unknown>): PayloadProblem[] {
-  const listed = new Map<string, unknown>()
+/**
+ * Each body that the payload names needs its entry in `artifact_refs`. An entry that says the bytes are lost makes the event invalid,
+ * unless the field is one the schema can do without: then it is only a gap.
+ */
+function refProblems(type: EventType, event: Record<string, unknown>): Omit<Problem, "subject">[] {
+  const refs = payloadRefs(type, event["payload"])
+  if (refs.length === 0) return []
+  const absence = new Map<unknown, unknown>()
   if (Array.isArray(event["artifact_refs"])) {
-    for (const ref of event["artifact_refs"] as { artifact_hash?: unknown; absent?: unknown }[]) {
-      if (typeof ref?.artifact_hash === "string") listed.set(ref.artifact_hash, ref.absent)
+    for (const entry of event["artifact_refs"] as unknown[]) {
+      if (isRecord(entry)) absence.set(entry["artifact_hash"], entry["absent"])
     }
   }
-  const found: PayloadProblem[] = []
-  for (const { field, hash } of payloadRefs(type, event["payload"])) {
-    if (!listed.has(hash)) {
-      found.push({
-        code: "ref_not_listed",
-        field: `payload.${field}`,
-        reason: "names a body that artifact_refs does not list",
-      })
-    } else if (listed.get(hash) === "lost") {
-      found.push({ code: "body_lost", field: `payload.${field}`, reason: "the body it names is lost" })
+  return refs.flatMap(({ field, hash, isOptional }): Omit<Problem, "subject">[] => {
+    const path = `payload.${field}`
+    if (!absence.has(hash)) {
+      const reason = "names a body that artifact_refs does not list"
+      return [{ code: "ref_not_listed", severity: "error", field: path, reason }]
     }
-  }
-  return found
+    if (absence.get(hash) !== "lost") return []
+    const severity = isOptional ? "gap" : "error"
+    return [{ code: "body_lost", severity, field: path, reason: "the body it names is lost" }]
+  })
+}
+
+function zodProblems(schema: z.ZodType, value: unknown, prefix: string): PayloadProblem[] {
+  const result = schema.safeParse(value)
+  return result.success ? [] : fromZod(result.error, prefix)
 }
 
 function fromZod(error: z.ZodError, prefix: string): PayloadProblem[] {
@@ -186,6 +223,29 @@ function fromZod(error: z.ZodError, prefix: string): PayloadProblem[] {
 
 function problem(code: string, event: unknown, field: string, reason: string): Problem {
   return { code, severity: "error", subject: subjectOf(event), field, reason }
+}
+
+const unreadable = (event: unknown, error: unknown): Problem =>
+  problem("unreadable", event, "", `the record could not be read: ${describe(error)}`)
+
+function fromTheFuture(event: Record<string, unknown>): Problem {
+  const { schema_version, event_type } = event
+  const reason = `${named(event_type)} is not known to this build; the event says schema ${String(schema_version)}`
+  return { ...problem("event_type", event, "event_type", reason), severity: "gap" }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const named = (type: unknown): string => (typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type)
+
+// What a getter or a proxy throws may itself refuse to become text.
+function describe(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return "it threw something that has no text"
+  }
 }
 
 function subjectOf(event: unknown): string {

@@ -1,3 +1,5 @@
+import type { Edition } from "./schema-edition.js"
+
 /**
  * 1.0 is the canonical trace specification: thirteen event types and their envelope.
  * 1.1 adds the remaining event types and the additive envelope fields.
@@ -13,7 +15,7 @@ export interface SchemaVersion {
   readonly patch: number
 }
 
-const SEMVER = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/
+export const SEMVER = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/
 
 export function parseSchemaVersion(text: unknown): SchemaVersion | undefined {
   const match = typeof text === "string" ? SEMVER.exec(text) : null
@@ -23,6 +25,9 @@ export function parseSchemaVersion(text: unknown): SchemaVersion | undefined {
 export function isReadable(version: SchemaVersion): boolean {
   return version.major === CURRENT_MAJOR || version.major === PREVIOUS_MAJOR
 }
+
+export const editionFor = (version: SchemaVersion): Edition =>
+  version.minor === 0 ? "first" : allowsUnknownFields(version) ? "newer" : "current"
 
 /** A minor version newer than ours may carry fields we have never heard of; a known one may not. */
 export function allowsUnknownFields(version: SchemaVersion): boolean {

@@ -30,7 +30,7 @@ export const ArtifactRecorded = defineEvent("artifact_recorded", {
     path: z
       .string()
       .max(4096)
-      .refine((path) => !path.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(path), "must be relative to the workspace")
+      .regex(/^(?!\/|[A-Za-z]:[\\/])/, "must be relative to the workspace")
       .nullable(),
     lines_added: Count.nullable().optional(),
     lines_removed: Count.nullable().optional(),

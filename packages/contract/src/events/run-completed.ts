@@ -7,7 +7,8 @@ export const RunCompleted = defineEvent("run_completed", {
   role: closes("run"),
   payload: {
     status: z.literal("success"),
-    total_steps: Count,
+    /** Null where the steps were not counted, as in runs read from major 0. */
+    total_steps: Count.nullable(),
     total_latency_ms: LatencyMs,
   },
 })

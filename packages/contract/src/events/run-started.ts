@@ -12,8 +12,8 @@ export const RunStarted = defineEvent("run_started", {
     entrypoint_name: Name,
     /** A digest of the user's session, never the session itself. */
     user_session_ref: Digest.nullable(),
-    /** Null when the run began before its input was known. */
-    input_summary: Summary.nullable(),
+    /** Inline, or behind `input_summary_ref`: one of the two must be there. Null when the run began before its input was known. */
+    input_summary: Summary.nullable().optional(),
     input_summary_ref: BodyRef.optional(),
     agent_id: added(Name.optional()),
     agent_version: added(Version.optional()),

@@ -24,14 +24,19 @@ export function canonicalJsonNode(node: JsonNode): string {
 }
 
 /** A container taken apart one level, or the finished text of a scalar. */
-type Expansion<T> =
-  | string
-  | { readonly keys: readonly string[] | undefined; readonly values: readonly T[]; readonly identity?: object }
+type Expansion<T> = string | Container<T>
+interface Container<T> {
+  /** Undefined for a list. */
+  readonly keys: readonly string[] | undefined
+  readonly values: readonly T[]
+  /** What a cycle would come back to. */
+  readonly identity?: object
+}
 
 // The walk keeps its own stack: a body nested a million deep must not end the process that hashes it.
 function emit<T>(root: T, expand: (value: T) => Expansion<T>): string {
   const out: string[] = []
-  const stack: { expansion: Exclude<Expansion<T>, string>; next: number }[] = []
+  const stack: { expansion: Container<T>; next: number }[] = []
   const open = new Set<object>()
 
   const visit = (value: T): void => {
@@ -90,41 +95,43 @@ function expandNode(node: JsonNode): Expansion<JsonNode> {
 }
 
 function expandValue(value: unknown): Expansion<unknown> {
-  switch (typeof value) {
+  const plain = plainOf(value)
+  switch (typeof plain) {
     case "string":
-      return JSON.stringify(value)
+      return JSON.stringify(plain)
     case "boolean":
-      return String(value)
+      return String(plain)
     case "bigint":
-      return value.toString()
+      return plain.toString()
     case "number":
-      if (!Number.isFinite(value)) throw notJson(String(value))
-      return canonicalNumber(String(value).replace("e+", "e"))
+      if (!Number.isFinite(plain)) throw notJson(String(plain))
+      return canonicalNumber(String(plain))
     case "object":
-      return value === null ? "null" : expandObject(value)
+      return plain === null ? "null" : expandPlain(plain)
     default:
-      throw notJson(`a ${typeof value}`)
+      throw notJson(`a ${typeof plain}`)
   }
 }
 
-function expandObject(value: object): Expansion<unknown> {
-  const toJson = (value as { toJSON?: unknown }).toJSON
-  if (typeof toJson === "function") {
-    const plain: unknown = toJson.call(value, "")
-    return plain === value ? expandPlain(value) : expandValue(plain)
-  }
-  return expandPlain(value)
+/** What JSON takes a value for: the answer of its `toJSON`, asked once, or the primitive inside a wrapper object. */
+function plainOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value
+  const { toJSON } = value as { toJSON?: unknown }
+  const plain: unknown = typeof toJSON === "function" ? toJSON.call(value, "") : value
+  return plain instanceof Number || plain instanceof String || plain instanceof Boolean ? plain.valueOf() : plain
 }
 
 function expandPlain(value: object): Expansion<unknown> {
   if (Array.isArray(value)) {
     return { keys: undefined, values: Array.from(value, (item) => (isOmitted(item) ? null : item)), identity: value }
   }
-  const record = value as Record<string, unknown>
-  const keys = Object.keys(record)
-    .filter((key) => !isOmitted(record[key]))
-    .sort(byCodeUnit)
-  return { keys, values: keys.map((key) => record[key]), identity: value }
+  // Each member is read once: a getter may answer differently the second time.
+  const members: [string, unknown][] = []
+  for (const key of Object.keys(value).sort(byCodeUnit)) {
+    const member = (value as Record<string, unknown>)[key]
+    if (!isOmitted(member)) members.push([key, member])
+  }
+  return { keys: members.map(([key]) => key), values: members.map(([, member]) => member), identity: value }
 }
 
 const isOmitted = (value: unknown): boolean =>

@@ -45,40 +45,36 @@ type Frame =
 export function readJson(text: string): JsonReading {
   const stack: Frame[] = []
   let at = skipSpace(text, 0)
-  let expectValue = true
 
+  // Each turn begins where a value must stand.
   for (;;) {
     let done: JsonNode | undefined
     const char = text[at]
-
-    if (expectValue) {
-      if (char === "{" || char === "[") {
-        const start = at
-        at = skipSpace(text, at + 1)
-        const closes = char === "{" ? "}" : "]"
-        if (text[at] === closes) {
-          at++
-          done =
-            char === "{"
-              ? { kind: "object", start, end: at, members: [] }
-              : { kind: "array", start, end: at, items: [] }
-        } else if (char === "[") {
-          stack.push({ kind: "array", start, items: [] })
-          continue
-        } else {
-          const frame: Frame = { kind: "object", start, members: [], key: undefined }
-          const afterKey = readKey(text, at, frame)
-          if (typeof afterKey !== "number") return afterKey
-          at = afterKey
-          stack.push(frame)
-          continue
-        }
+    if (char === "{" || char === "[") {
+      const start = at
+      at = skipSpace(text, at + 1)
+      if (char === "[" && text[at] === "]") {
+        at++
+        done = { kind: "array", start, end: at, items: [] }
+      } else if (char === "{" && text[at] === "}") {
+        at++
+        done = { kind: "object", start, end: at, members: [] }
+      } else if (char === "[") {
+        stack.push({ kind: "array", start, items: [] })
+        continue
       } else {
-        const scalar = readScalar(text, at)
-        if (!("kind" in scalar)) return scalar
-        done = scalar
-        at = scalar.end
+        const frame: Frame = { kind: "object", start, members: [], key: undefined }
+        const afterKey = readKey(text, at, frame)
+        if (typeof afterKey !== "number") return afterKey
+        at = afterKey
+        stack.push(frame)
+        continue
       }
+    } else {
+      const scalar = readScalar(text, at)
+      if (!("kind" in scalar)) return scalar
+      done = scalar
+      at = scalar.end
     }
 
     // A value is complete: hand it to its container, and close every container that ends here.
@@ -101,7 +97,6 @@ export function readJson(text: string): JsonReading {
           if (typeof afterKey !== "number") return afterKey
           at = afterKey
         }
-        expectValue = true
         break
       }
       if (frame!.kind === "object" && text[at] === "}") {

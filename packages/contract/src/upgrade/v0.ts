@@ -1,35 +1,49 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { z } from "zod"
+import { AttributesSchema } from "../attributes.js"
+import type { ArtifactRef } from "../body-ref.js"
 import type { Event } from "../catalog.js"
-import { MAX_LOG_MESSAGE } from "../events/log.js"
+import { Level, MAX_LOG_MESSAGE } from "../events/log.js"
+import { textHash } from "../hash.js"
+import { derivedEventId } from "../ids.js"
 import type { Problem } from "../problem.js"
+import { summarizeText } from "../summary.js"
 import { SCHEMA_VERSION } from "../version.js"
+
+// The end of year 9999: later times have no four-digit year.
+const LAST_MS = 253_402_300_799_999
 
 /**
  * Major 0 was the flat log record: `log`, `span-open` and `span-close`, correlated by turn and span, the extension's id as its source and
  * bodies inline. A root span is a run, any other span a step. Ids of that time were free text, so they are mapped onto ours by hash:
  * the same old id always gives the same new one.
  *
- * Inline bodies have no address in major 1 without being stored again, so their refs say `not_kept`; the collector keeps the old line.
+ * Text that major 1 keeps behind a ref has no address without being stored again, so its ref says `not_kept`; the collector keeps the old
+ * line.
  */
-const RecordV0 = z.object({
+const common = {
   schema_version: z.string(),
-  kind: z.enum(["log", "span-open", "span-close"]),
   seq: z.number().int().nonnegative(),
-  extensionId: z.string().min(1),
-  conversationId: z.string().optional(),
+  extensionId: z.string().min(1).max(256),
+  conversationId: z.string().max(512).optional(),
   turnId: z.string().min(1),
   spanId: z.string().min(1),
-  parentSpanId: z.string().optional(),
-  timestamp: z.number(),
-  name: z.string().optional(),
-  level: z.enum(["debug", "info", "warn", "error"]).optional(),
-  msg: z.string().optional(),
-  durationMs: z.number().nonnegative().optional(),
-  error: z.string().optional(),
-  attributes: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+  parentSpanId: z.string().min(1).optional(),
+  /** Milliseconds since 1970. */
+  timestamp: z.number().nonnegative().max(LAST_MS),
+  attributes: AttributesSchema.optional(),
   body: z.string().optional(),
-})
+}
+const RecordV0 = z.discriminatedUnion("kind", [
+  z.object({ ...common, kind: z.literal("log"), level: Level, msg: z.string() }),
+  z.object({ ...common, kind: z.literal("span-open"), name: z.string().min(1).max(512) }),
+  z.object({
+    ...common,
+    kind: z.literal("span-close"),
+    durationMs: z.number().nonnegative(),
+    error: z.string().optional(),
+  }),
+])
 type RecordV0 = z.infer<typeof RecordV0>
 
 export function upgradeFromV0(raw: unknown): { event: Event | undefined; problems: readonly Problem[] } {
@@ -40,29 +54,34 @@ export function upgradeFromV0(raw: unknown): { event: Event | undefined; problem
       problems: parsed.error.issues.map((issue) => ({
         code: "invalid_v0",
         severity: "error",
-        subject: "unknown",
+        subject: subjectOf(raw),
         field: issue.path.join("."),
         reason: issue.message,
       })),
     }
   }
-  return { event: { ...envelopeOf(parsed.data), ...contentOf(parsed.data) } as Event, problems: [] }
+  const refs: ArtifactRef[] = []
+  const content = contentOf(parsed.data, (text, artifactType) => {
+    const ref = notKept(text, artifactType)
+    refs.push(ref)
+    return ref.artifact_hash
+  })
+  return { event: { ...envelopeOf(parsed.data), artifact_refs: refs, ...content } as Event, problems: [] }
 }
 
-function envelopeOf(old: RecordV0): Omit<Event, "event_type" | "payload"> {
+function envelopeOf(old: RecordV0): Omit<Event, "event_type" | "payload" | "artifact_refs"> {
   return {
     schema_version: SCHEMA_VERSION,
-    event_id: eventIdOf(old),
+    event_id: derivedEventId(old.timestamp, `obx-v0\0event\0${old.turnId}\0${old.seq}`),
     trace_id: hex("trace", old.turnId, 32),
     run_id: runIdOf(old),
     step_id: hex("step", old.spanId, 16),
     parent_step_id: old.parentSpanId === undefined ? null : hex("step", old.parentSpanId, 16),
     sequence_no: old.seq,
     timestamp_utc: new Date(old.timestamp).toISOString(),
-    mono_us: Math.max(0, Math.round(old.timestamp * 1000)),
+    mono_us: Math.round(old.timestamp * 1000),
     actor_type: "sdk",
     determinism_mode: "live",
-    artifact_refs: [],
     redaction_status: "not_required",
     source: old.extensionId,
     ...(old.conversationId ? { conversation_id: old.conversationId } : {}),
@@ -70,71 +89,98 @@ function envelopeOf(old: RecordV0): Omit<Event, "event_type" | "payload"> {
   }
 }
 
-function contentOf(old: RecordV0): Pick<Event, "event_type" | "payload"> {
+type Keep = (text: string, artifactType: string) => string
+
+function contentOf(old: RecordV0, keep: Keep): Pick<Event, "event_type" | "payload"> {
   const isRoot = old.parentSpanId === undefined
-  const latency_ms = old.durationMs ?? 0
+  if (old.kind === "span-open" && isRoot) return runStart(old, keep)
+  const body = old.body === undefined ? {} : { body_ref: keep(old.body, "body") }
   switch (old.kind) {
-    case "log":
-      return {
-        event_type: "log",
-        payload: { level: old.level ?? "info", message: (old.msg ?? "").slice(0, MAX_LOG_MESSAGE) },
-      }
+    case "log": {
+      const whole = old.msg.length > MAX_LOG_MESSAGE ? { message_ref: keep(old.msg, "message") } : {}
+      const message = old.msg.slice(0, MAX_LOG_MESSAGE)
+      return { event_type: "log", payload: { level: old.level, message, ...whole, ...body } }
+    }
     case "span-open":
-      if (!isRoot) return { event_type: "step_started", payload: { name: old.name ?? "span" } }
-      return {
-        event_type: "run_started",
-        payload: {
-          app_id: old.extensionId,
-          environment: "unknown",
-          entrypoint_name: old.name ?? "turn",
-          user_session_ref: null,
-          input_summary: null,
-        },
-      }
+      return { event_type: "step_started", payload: { name: old.name, ...body } }
     case "span-close":
-      if (!isRoot) {
-        return {
-          event_type: "step_ended",
-          payload:
-            old.error === undefined
-              ? { status: "success", latency_ms }
-              : { status: "error", latency_ms, error_class: "Error", error_summary: old.error.slice(0, 240) },
-        }
-      }
-      if (old.error === undefined) {
-        return {
-          event_type: "run_completed",
-          payload: { status: "success", total_steps: 0, total_latency_ms: latency_ms },
-        }
-      }
-      return {
-        event_type: "run_failed",
-        payload: {
-          status: "failed",
-          failed_step_id: null,
-          error_class: "Error",
-          error_message_ref: null,
-          error_summary: old.error.slice(0, 240),
-        },
-      }
+      return isRoot ? runEnd(old, keep) : stepEnd(old, body, keep)
+  }
+}
+
+type OpenV0 = RecordV0 & { kind: "span-open" }
+type CloseV0 = RecordV0 & { kind: "span-close" }
+
+function runStart(old: OpenV0, keep: Keep): Pick<Event, "event_type" | "payload"> {
+  const input =
+    old.body === undefined ? { input_summary: null } : { input_summary_ref: keep(old.body, "input_summary") }
+  return {
+    event_type: "run_started",
+    payload: {
+      app_id: old.extensionId,
+      environment: "unknown",
+      entrypoint_name: old.name,
+      user_session_ref: null,
+      ...input,
+    },
+  }
+}
+
+function runEnd(old: CloseV0, keep: Keep): Pick<Event, "event_type" | "payload"> {
+  if (old.error === undefined) {
+    // Major 0 did not count steps, and unknown is not zero.
+    const payload = { status: "success", total_steps: null, total_latency_ms: old.durationMs } as const
+    return { event_type: "run_completed", payload }
+  }
+  return {
+    event_type: "run_failed",
+    payload: {
+      status: "failed",
+      failed_step_id: null,
+      error_class: "Error",
+      error_message_ref: keep(old.error, "error_message"),
+      error_summary: summarizeText(old.error),
+      total_latency_ms: old.durationMs,
+    },
+  }
+}
+
+function stepEnd(old: CloseV0, body: { body_ref?: string }, keep: Keep): Pick<Event, "event_type" | "payload"> {
+  const latency_ms = old.durationMs
+  if (old.error === undefined) return { event_type: "step_ended", payload: { status: "success", latency_ms, ...body } }
+  const error_ref = keep(old.error, "error")
+  const error_summary = summarizeText(old.error)
+  return {
+    event_type: "step_ended",
+    payload: { status: "error", latency_ms, error_class: "Error", error_ref, error_summary, ...body },
+  }
+}
+
+function notKept(text: string, artifactType: string): ArtifactRef {
+  return {
+    artifact_hash: textHash(text),
+    artifact_type: artifactType,
+    byte_size: Buffer.byteLength(text),
+    content_encoding: "identity",
+    mime_type: "text/plain",
+    redaction_profile: "none",
+    absent: "not_kept",
   }
 }
 
 function hex(space: string, id: string, digits: number): string {
-  return createHash("sha256").update(`obx-v0\0${space}\0${id}`).digest("hex").slice(0, digits)
-}
-
-function eventIdOf(old: RecordV0): string {
-  const time = Math.max(0, Math.floor(old.timestamp)).toString(16).padStart(12, "0").slice(-12)
-  const h = hex("event", `${old.turnId}\0${old.seq}`, 32)
-  const variant = ((Number.parseInt(h[3]!, 16) & 3) | 8).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${h.slice(0, 3)}-${variant}${h.slice(4, 7)}-${h.slice(7, 19)}`
+  return hash("sha256", `obx-v0\0${space}\0${id}`, "hex").slice(0, digits)
 }
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // All events of a turn must map to one run id, whatever their own time, so the id has no time part to sort by.
 function runIdOf(old: RecordV0): string {
-  const bytes = createHash("sha256").update(`obx-v0\0run\0${old.turnId}`).digest()
+  const bytes = hash("sha256", `obx-v0\0run\0${old.turnId}`, "buffer")
   return `run_${Array.from(bytes.subarray(0, 26), (byte) => CROCKFORD[byte & 31]).join("")}`
+}
+
+function subjectOf(raw: unknown): string {
+  const { turnId, seq } = raw as { turnId?: unknown; seq?: unknown }
+  return typeof turnId === "string" ? `${turnId}@${String(seq)}` : "unknown"
 }
