@@ -1,0 +1,44 @@
+// Writing
+
+// Identity and place
+export { type DataFolder, findDataFolder, openDataFolder } from "./data-folder.js"
+export type {
+  AppendResult,
+  BodyToWrite,
+  EventLine,
+  Journal,
+  JournalExit,
+  JournalOptions,
+  JournalStats,
+  StreamWriter,
+} from "./journal.js"
+// Reading
+export { readJournalBody, readStream, type StreamedBody } from "./journal-body.js"
+export type { JournalFs } from "./journal-fs.js"
+export { type JournalFile, listJournals, markCommitted, readProcessLine, removeJournal } from "./journal-list.js"
+export {
+  type BodyEntry,
+  type ChunkLine,
+  type EventLineRead,
+  type ExitLine,
+  type ExitReason,
+  FORMAT_VERSION,
+  type Gap,
+  type GapLine,
+  type GapReason,
+  type JournalLine,
+  type ProcessLine,
+  type RunRange,
+  type StreamStart,
+} from "./line-format.js"
+export { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
+export {
+  type JournalItem,
+  type JournalProblem,
+  type JournalProblemCode,
+  type TailEnd,
+  type TailOptions,
+  tailJournal,
+} from "./reader.js"
+export { type Reserve, readReserve } from "./reserve-file.js"
+export { openJournal } from "./writer.js"

@@ -1,0 +1,71 @@
+import type { Stats } from "node:fs"
+import { OrangeboxError } from "@orangebox/contract"
+import { FOLDER_MODE, failureCode, type JournalFs } from "./journal-fs.js"
+
+/**
+ * Makes sure that `path` is a folder only its owner can write to, creating it when it is missing.
+ *
+ * Records hold what an agent saw, so the folder must not be one that somebody else can read from, replace, or point elsewhere.
+ */
+export function ensurePrivateFolder(fs: JournalFs, path: string): void {
+  const found = lookAt(fs, path)
+  if (found === undefined) {
+    create(fs, path)
+    // Looked at again: between the two calls somebody may have put something else there.
+    const created = lookAt(fs, path)
+    if (created === undefined) throw refusal(path, "disappeared as it was created", "Choose another folder")
+    check(path, created)
+    return
+  }
+  check(path, found)
+}
+
+function lookAt(fs: JournalFs, path: string): Stats | undefined {
+  try {
+    return fs.lstatSync(path)
+  } catch (error) {
+    if (failureCode(error) === "ENOENT") return undefined
+    throw refusal(
+      path,
+      `cannot be looked at (${failureCode(error)})`,
+      "Check the permissions of its parent folders",
+      error,
+    )
+  }
+}
+
+function create(fs: JournalFs, path: string): void {
+  try {
+    fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: true })
+  } catch (error) {
+    throw refusal(
+      path,
+      `cannot be created (${failureCode(error)})`,
+      "Make its parent writable, or set ORANGEBOX_HOME to a folder that is",
+      error,
+    )
+  }
+}
+
+function check(path: string, found: Stats): void {
+  if (found.isSymbolicLink()) throw refusal(path, "is a symbolic link", "Set ORANGEBOX_HOME to the folder it points to")
+  if (!found.isDirectory()) throw refusal(path, "is a file, not a folder", "Move it away or choose another folder")
+  if (process.platform === "win32") return
+  const uid = process.getuid?.()
+  if (uid !== undefined && found.uid !== uid) {
+    throw refusal(
+      path,
+      `belongs to user ${found.uid}, this process runs as ${uid}`,
+      `Run as its owner, give it away with "chown -R ${uid}", or set ORANGEBOX_HOME to a folder of your own`,
+    )
+  }
+  if ((found.mode & 0o022) !== 0) {
+    const mode = (found.mode & 0o777).toString(8).padStart(4, "0")
+    throw refusal(path, `can be written by others (mode ${mode})`, `Run: chmod go-w ${JSON.stringify(path)}`)
+  }
+}
+
+/** The one error of this file; `code` on the cause tells a full disk from a refusal. */
+function refusal(path: string, what: string, next: string, cause?: unknown): OrangeboxError {
+  return new OrangeboxError("FOLDER_REFUSED", { what: `the folder ${what}`, where: path, next, cause })
+}
