@@ -1,0 +1,3 @@
+// Views
+export { viewRun } from "./run-view.js"
+export { skeletonText } from "./skeleton.js"

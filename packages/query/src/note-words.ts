@@ -1,0 +1,131 @@
+import type { Event } from "@orangebox/contract"
+import { formatBytes, formatCount, plural } from "./format-count.js"
+import { formatDuration } from "./format-duration.js"
+import type { NoteView } from "./notes.js"
+import { countIn, type LoosePayload, numberIn, payloadOf, recordIn, textIn } from "./payload-reading.js"
+import { promptWords } from "./prompt-words.js"
+import { firstLine, recordedText, recordedWord } from "./recorded-words.js"
+import type { Gap } from "./run-view.js"
+import type { LineWords } from "./skeleton-words.js"
+import { promptOf } from "./step-facts.js"
+
+/** The words of a note's line: what is recorded inside a step and deserves to be seen. */
+export function noteWords(note: NoteView, isShort: boolean): LineWords {
+  const tone = note.weight
+  if (note.gap) return { label: gapWords(note.gap), time: "", verdict: "", tone }
+  const event = note.event
+  if (!event) return { label: "", time: "", verdict: "", tone }
+  const words = wordsOf(note, event, payloadOf(event), isShort ? 40 : 100)
+  const marks = (event.inferred_by === undefined ? "" : "≈ ") + (event.sequence_no === null ? "later: " : "")
+  return { label: marks + words.label, time: words.time ?? "", verdict: words.verdict ?? "", tone }
+}
+
+interface NoteWords {
+  readonly label: string
+  readonly time?: string
+  readonly verdict?: string
+}
+
+function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: number): NoteWords {
+  const word = (name: string): string => recordedWord(textIn(payload, name) ?? "?", Math.min(width, 48))
+  const text = (name: string): string => {
+    const said = textIn(payload, name)
+    return said === undefined ? "" : recordedText(firstLine(said), width)
+  }
+  switch (note.kind) {
+    case "prompt":
+      return promptWords(promptOf(event), width)
+    case "log":
+      return { label: `${note.weight === "bad" ? "error" : "warn"} ${logWords(event, payload, width)}` }
+    case "retrieval": {
+      const ms = countIn(payload, "latency_ms")
+      const status = textIn(payload, "status")
+      return {
+        label: `retrieval ${word("retriever_id")} top ${formatCount(countIn(payload, "top_k"))}`,
+        time: ms === undefined ? "" : formatDuration(ms * 1000),
+        verdict: [
+          ...(status === undefined || status === "success" ? [] : [`✗ ${recordedWord(status, 16)}`]),
+          `${formatCount(countIn(payload, "candidate_count"))} candidates`,
+        ].join(" · "),
+      }
+    }
+    case "validator":
+      return { label: `validator ${word("validator_name")}`, verdict: word("decision") }
+    case "safety":
+      return { label: `safety ${word("policy_name")}`, verdict: word("decision") }
+    case "context":
+      return {
+        label: `context ${formatCount(countIn(payload, "included_count"))} in, ${formatCount(countIn(payload, "excluded_count"))} left out`,
+        verdict: (countIn(payload, "revision") ?? 0) > 0 ? `revision ${countIn(payload, "revision")}` : "",
+      }
+    case "artifact":
+      return artifactWords(payload, width)
+    case "decision":
+      return { label: `decision ${word("action_type")} ${text("action_summary")}`.trimEnd() }
+    case "evaluation":
+      return {
+        label: `evaluation by ${word("evaluator")}`,
+        verdict: ["alignment", "quality", "policy"].map((name) => `${name} ${word(name)}`).join(" · "),
+      }
+    case "override":
+      return { label: `override by ${word("author")} ${text("reason")}`.trimEnd(), verdict: word("verdict") }
+    case "fault":
+      return { label: `fault ${word("trigger")} ${text("detail")}`.trimEnd() }
+    case "repair": {
+      const attempt = countIn(payload, "attempt")
+      const most = countIn(payload, "max_attempts")
+      const tries = attempt === undefined ? "" : ` (${attempt}${most === undefined ? "" : ` of ${most}`})`
+      return { label: `repair ${word("kind")}${tries} ${text("reason")}`.trimEnd(), verdict: word("outcome") }
+    }
+    case "output":
+      return { label: `output ${text("output_summary")}`.trimEnd(), verdict: outputSize(event) }
+    case "link":
+      return { label: linkWords(recordIn(payload, "link"), width) }
+    case "crash":
+      return { label: `process_crashed ${text("evidence")}`.trimEnd(), verdict: "but the run's own end is recorded" }
+    default:
+      return { label: `${recordedWord(String(event.event_type), 40)} (an event type this version does not know)` }
+  }
+}
+
+function logWords(event: Event, payload: LoosePayload, width: number): string {
+  const said = textIn(payload, "message")
+  const error = textIn(payload, "error_summary")
+  const words = [`${recordedWord(event.source, 32)}:`]
+  if (said !== undefined) words.push(recordedText(firstLine(said), width))
+  if (error !== undefined && error !== said) words.push(`(${recordedText(firstLine(error), width)})`)
+  return words.join(" ")
+}
+
+function artifactWords(payload: LoosePayload, width: number): NoteWords {
+  const exitCode = numberIn(payload, "exit_code")
+  const added = countIn(payload, "lines_added")
+  const removed = countIn(payload, "lines_removed")
+  const subject = textIn(payload, "path") ?? textIn(payload, "summary") ?? ""
+  const verdict = [
+    ...(exitCode === undefined ? [] : [exitCode === 0 ? "exit 0" : `✗ exit ${exitCode}`]),
+    ...(added === undefined && removed === undefined ? [] : [`+${added ?? "?"} −${removed ?? "?"}`]),
+    formatBytes(countIn(payload, "size_bytes")),
+  ]
+  const type = recordedWord(textIn(payload, "artifact_type") ?? "?", 32)
+  return { label: `artifact ${type} ${recordedWord(subject, Math.min(width, 60))}`, verdict: verdict.join(" · ") }
+}
+
+function outputSize(event: Event): string {
+  const size = event.artifact_refs?.[0]?.byte_size
+  return size === undefined ? "" : formatBytes(size)
+}
+
+function linkWords(link: LoosePayload, width: number): string {
+  const target = textIn(link, "run_id") ?? textIn(link, "step_id") ?? textIn(link, "trace_id") ?? "?"
+  const reason = textIn(link, "reason")
+  const words = [`link ${recordedWord(textIn(link, "kind") ?? "?", 24)} → ${recordedWord(target, 40)}`]
+  if (reason !== undefined) words.push(recordedText(reason, Math.min(width, 60)))
+  return words.join(" ")
+}
+
+export function gapWords(gap: Gap): string {
+  const from = gap.fromSequence
+  const where = from === null ? "" : from === gap.toSequence ? ` at ${from}` : ` at ${from}–${gap.toSequence ?? "?"}`
+  return `lost ${plural(gap.count, "event")}${where}: ${recordedText(gap.reason, 80)}`
+}

@@ -1,0 +1,116 @@
+import { type Event, isEventType } from "@orangebox/contract"
+import { countIn, numberIn, payloadOf, recordIn, textIn } from "./payload-reading.js"
+import type { Gap } from "./run-view.js"
+
+export type NoteKind =
+  | "prompt"
+  | "log"
+  | "retrieval"
+  | "validator"
+  | "safety"
+  | "context"
+  | "artifact"
+  | "decision"
+  | "evaluation"
+  | "override"
+  | "fault"
+  | "repair"
+  | "output"
+  | "link"
+  | "crash"
+  | "gap"
+  | "unknown"
+
+/** Something inside a step that deserves a line of its own. */
+export interface NoteView {
+  readonly kind: NoteKind
+  readonly weight: "bad" | "warn" | "plain"
+  /** Its place among the step's children, as a sequence number; annotations come after everything. */
+  readonly at: number
+  /** The record behind it; a loss has a gap instead. */
+  readonly event: Event | undefined
+  readonly gap: Gap | undefined
+}
+
+/** The note an event is worth, if any. What opens or closes a step is the step's own line; debug and info logs are only counted. */
+export function noteOf(event: Event): NoteView | undefined {
+  const kind = kindOf(event)
+  if (kind === undefined) return undefined
+  return { kind, weight: weightOf(event), at: event.sequence_no ?? AFTER_THE_RUN, event, gap: undefined }
+}
+
+export function gapNote(gap: Gap): NoteView {
+  return { kind: "gap", weight: "bad", at: gap.fromSequence ?? AFTER_THE_RUN, event: undefined, gap }
+}
+
+const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER
+
+function kindOf(event: Event): NoteKind | undefined {
+  if (!isEventType(event.event_type)) return "unknown"
+  switch (event.event_type) {
+    case "prompt_assembled":
+      return "prompt"
+    case "log": {
+      const level = textIn(payloadOf(event), "level")
+      return level === "warn" || level === "error" ? "log" : undefined
+    }
+    case "retrieval_executed":
+      return "retrieval"
+    case "validator_decision":
+      return "validator"
+    case "safety_decision":
+      return "safety"
+    case "context_manifest":
+      return "context"
+    case "artifact_recorded":
+      return "artifact"
+    case "final_output":
+      return "output"
+    case "link_added":
+      // The causal chain inside a run is what the tree already shows.
+      return textIn(recordIn(payloadOf(event), "link"), "kind") === "follows" ? undefined : "link"
+    case "process_crashed":
+      return "crash"
+    case "decision":
+    case "evaluation":
+    case "override":
+    case "fault":
+    case "repair":
+      return event.event_type
+    default:
+      return undefined
+  }
+}
+
+function weightOf(event: Event): NoteView["weight"] {
+  const payload = payloadOf(event)
+  const worst = (words: readonly (string | undefined)[]): NoteView["weight"] =>
+    words.some((word) => word === "fail" || word === "failed" || word === "error" || word === "timeout")
+      ? "bad"
+      : words.some((word) => word === "warn" || word === "block" || word === "escalate" || word === "partial")
+        ? "warn"
+        : "plain"
+  switch (event.event_type) {
+    case "fault":
+      return textIn(payload, "trigger") === "debug_request" ? "plain" : "bad"
+    case "log":
+      return textIn(payload, "level") === "error" ? "bad" : "warn"
+    case "evaluation":
+      return worst([textIn(payload, "alignment"), textIn(payload, "quality"), textIn(payload, "policy")])
+    case "override":
+      return worst([textIn(payload, "verdict")])
+    case "validator_decision":
+    case "safety_decision":
+      return worst([textIn(payload, "decision")])
+    case "repair":
+      return textIn(payload, "outcome") === "failed" ? "bad" : "warn"
+    case "retrieval_executed":
+      return countIn(payload, "candidate_count") === 0 ? "warn" : worst([textIn(payload, "status")])
+    case "artifact_recorded":
+      return (numberIn(payload, "exit_code") ?? 0) !== 0 ? "bad" : "plain"
+    case "process_crashed":
+      return "warn"
+    default:
+      return "plain"
+  }
+}

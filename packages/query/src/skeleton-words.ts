@@ -1,0 +1,143 @@
+import { cutToWidth } from "./display-width.js"
+import { formatBytes, formatCount, formatPercent } from "./format-count.js"
+import { formatDuration } from "./format-duration.js"
+import { recordedText, recordedWord } from "./recorded-words.js"
+import type { StepView } from "./run-view.js"
+import type { ErrorView } from "./step-facts.js"
+
+/** The words of one skeleton line. Everything in them is safe to print. */
+export interface LineWords {
+  readonly label: string
+  /** A duration, `open`, or nothing. */
+  readonly time: string
+  readonly verdict: string
+  readonly tone: "plain" | "bad" | "warn"
+}
+
+/** Widths of recorded text inside a line. A short line is for when the full one would eat the reader's budget. */
+const FULL_WIDTHS = { name: 48, text: 60, error: Number.POSITIVE_INFINITY }
+const SHORT_WIDTHS = { name: 20, text: 24, error: 60 }
+
+export function stepWords(step: StepView, isShort: boolean): LineWords {
+  const width = isShort ? SHORT_WIDTHS : FULL_WIDTHS
+  const { verdict, tone } = verdictOf(step, width)
+  const time = step.closed ? formatDuration(step.durationUs) : "open"
+  return { label: labelOf(step, width), time, verdict, tone }
+}
+
+type Widths = typeof FULL_WIDTHS
+
+function labelOf(step: StepView, width: Widths): string {
+  const words: string[] = []
+  if (step.inferredBy !== undefined) words.push("≈")
+  if (step.mode !== "live") words.push(`[${recordedWord(step.mode, 16)}]`)
+  words.push(...subjectOf(step, width))
+  if (step.attemptNo !== undefined) words.push(`attempt ${step.attemptNo}`)
+  if (step.attempts > 1) words.push(`(${step.attempts} attempts)`)
+  return words.join(" ")
+}
+
+function subjectOf(step: StepView, width: Widths): string[] {
+  const name = step.name === undefined ? undefined : recordedWord(step.name, width.name)
+  switch (step.kind) {
+    case "run":
+      if (step.runInput !== undefined) return ["run", recordedText(step.runInput, width.text)]
+      return ["run", name ?? "(its opening is not recorded)"]
+    case "model":
+      return ["model", name ?? "?", ...usageOf(step)]
+    case "tool":
+      return ["tool", name ?? "?", ...(step.tool?.args ? [recordedWord(step.tool.args, width.text)] : [])]
+    default:
+      if (!step.opened) return ["step", "(its opening is not recorded)"]
+      return [...(step.sort === undefined ? [] : [recordedWord(step.sort, width.name)]), name ?? "?"]
+  }
+}
+
+function usageOf(step: StepView): string[] {
+  const model = step.model
+  if (!model) return []
+  const words = [`${formatCount(model.inputTokens)} → ${formatCount(model.outputTokens)}`]
+  if (model.cacheReadTokens !== undefined && model.inputTokens) {
+    words.push(`cache ${formatPercent(model.cacheReadTokens, model.inputTokens)}`)
+  }
+  return words
+}
+
+function verdictOf(step: StepView, width: Widths): Pick<LineWords, "verdict" | "tone"> {
+  const isBad = step.status === "error" || step.status === "timeout" || isKilled(step)
+  return { verdict: outcomeOf(step, width), tone: isBad ? "bad" : step.status === "partial" ? "warn" : "plain" }
+}
+
+/** Of all the steps that a crash left open, the ones that were at work; the others only waited for them. */
+export function isKilled(step: StepView): boolean {
+  return step.status === "crashed" && step.children.length === 0
+}
+
+function outcomeOf(step: StepView, width: Widths): string {
+  switch (step.status) {
+    case "error":
+    case "timeout":
+      return `✗ ${step.status === "timeout" ? "timeout " : ""}${step.error ? errorWords(step.error, width.error) : ""}`.trim()
+    case "crashed":
+      return isKilled(step) ? `✗ killed${receivedOf(step)}` : ""
+    case "open":
+      return receivedOf(step).trim()
+    case "partial":
+      return ["partial", ...okWords(step, width)].join(" · ")
+    default:
+      return okWords(step, width).join(" · ")
+  }
+}
+
+function receivedOf(step: StepView): string {
+  const received = step.partials.map(
+    (partial) => `${formatBytes(partial.byteSize)} of the ${recordedWord(partial.role, 24)}`,
+  )
+  return received.length === 0 ? "" : ` after ${received.join(", ")}`
+}
+
+/** What was wrong, in the recorder's words and with the error's own first line whole. */
+export function errorWords(error: ErrorView, maxWidth: number): string {
+  if (error.sameAs !== undefined) return `as #${error.sameAs}`
+  const words: string[] = []
+  if (error.exitCode !== undefined) words.push(`exit ${error.exitCode}`)
+  if (error.httpStatus !== undefined && error.httpStatus >= 400) words.push(`HTTP ${error.httpStatus}`)
+  if (error.errorClass !== undefined) words.push(recordedWord(error.errorClass, Math.min(maxWidth, 80)))
+  const said = error.line ? recordedText(error.line, maxWidth) : undefined
+  const head = words.join(" ")
+  const blame = error.blames === undefined ? "" : ` (at #${error.blames})`
+  return (head && said ? `${head}: ${said}` : (said ?? (head || "failed"))) + blame
+}
+
+/** A result this short says more than its size. */
+const TELLING_RESULT = 40
+
+function okWords(step: StepView, width: Widths): string[] {
+  if (step.tool) {
+    const { result, resultBytes } = step.tool
+    const size = resultBytes === undefined ? "ok" : `ok ${formatBytes(resultBytes)}`
+    return result !== undefined && result.length <= TELLING_RESULT ? [size, recordedText(result, width.text)] : [size]
+  }
+  if (!step.model) return []
+  const { thinkingMs, requestedTools, outputSummary, finishReason } = step.model
+  const words: string[] = []
+  if (thinkingMs) words.push(`thought ${formatDuration(thinkingMs * 1000)}`)
+  if (requestedTools.length > 0) words.push(`asks ${toolList(requestedTools)}`)
+  else if (outputSummary !== undefined) words.push(recordedText(outputSummary, Math.min(48, width.text)))
+  if (finishReason !== undefined && !USUAL_ENDS.has(finishReason))
+    words.push(`stopped: ${recordedWord(finishReason, 32)}`)
+  return words
+}
+
+/** What providers call an answer that simply ended; anything else (length, refusal, filter) is worth a word. */
+const USUAL_ENDS = new Set(["stop", "end_turn", "tool_use", "tool_calls", "completed", "stop_sequence", "STOP"])
+
+function toolList(names: readonly string[]): string {
+  const counted = new Map<string, number>()
+  for (const name of names) counted.set(name, (counted.get(name) ?? 0) + 1)
+  const words = [...counted].map(([name, count]) => recordedWord(name, 32) + (count > 1 ? `×${count}` : ""))
+  return cutToWidth(
+    words.length > 4 ? `${words.slice(0, 4).join(", ")} and ${words.length - 4} more` : words.join(", "),
+    120,
+  )
+}

@@ -1,0 +1,309 @@
+import { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
+import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
+import { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
+import { formatDuration } from "./format-duration.js"
+import { fenced } from "./markdown-fence.js"
+import { noteWords } from "./note-words.js"
+import { recordedText, recordedWord } from "./recorded-words.js"
+import type { RunView, StepView } from "./run-view.js"
+import { type Fold, type Line, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
+import { type LineWords, stepWords } from "./skeleton-words.js"
+
+export interface SkeletonOptions {
+  /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 2,000. */
+  readonly budget?: number
+  /** Read on from this step: it, what is below it and what follows come first. */
+  readonly at?: number
+  /** Every line, whatever it costs. */
+  readonly all?: boolean
+  readonly format?: "text" | "markdown"
+  readonly color?: Painter
+  readonly countTokens?: CountTokens
+  /** How the reader addressed the run, for the commands in the footer. Default: its id. */
+  readonly address?: string
+}
+
+/** Colours a piece of finished text. Widths and tokens are measured before it is asked. */
+export type Painter = (text: string, role: PaintRole) => string
+export type PaintRole = "heading" | "number" | "tree" | "time" | "bad" | "warn" | "dim"
+
+export const DEFAULT_SKELETON_BUDGET = 2000
+/** Below this, not even the frame fits: what run, how it ended, what is folded, how to read on. */
+export const MIN_SKELETON_BUDGET = 320
+
+/**
+ * A run in one line per step: the first thing to read about it.
+ *
+ * Every line stands for a record, and `#n` is the step's number for ever. Recorded text is a bare word or in double quotes; everything else
+ * is ours. What does not fit the budget is folded, counted, and says how to unfold it.
+ */
+export function skeletonText(view: RunView, options: SkeletonOptions = {}): string {
+  const { plan, frame } = fitSkeleton(view, options)
+  const text = layOutText(plan, frame, options.color)
+  return options.format === "markdown" ? fenced(text) : text
+}
+
+/** Header, crash line and footer: what is there however small the budget. */
+interface Frame {
+  readonly header: string
+  readonly footer: readonly string[]
+  readonly crash: string | undefined
+}
+
+export interface FittedSkeleton {
+  readonly plan: SkeletonPlan
+  readonly frame: Frame
+}
+
+/** The lines that fit. Lines are priced one by one and folds by estimate, so the whole is measured and, where it is over, planned again. */
+export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkeleton {
+  const count = options.countTokens ?? estimateTokens
+  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
+  const budget = Math.max(options.budget ?? DEFAULT_SKELETON_BUDGET, MIN_SKELETON_BUDGET) - fence
+  const plan = (rowBudget: number | undefined): SkeletonPlan =>
+    planSkeleton(view, {
+      budget: rowBudget,
+      at: options.all ? undefined : options.at,
+      costOf: (line, isShort) => count(pricedLine(line, isShort)) + 1,
+      foldCost: count(TYPICAL_FOLD) + 1,
+    })
+  const fit = (whole: SkeletonPlan, isTight: boolean): FittedSkeleton => ({
+    plan: whole,
+    frame: frameOf(view, whole, options, isTight),
+  })
+  if (options.all) return fit(plan(undefined), false)
+
+  const tokensOf = (fitted: FittedSkeleton): number => count(layOutText(fitted.plan, fitted.frame, undefined))
+  const frameCost = tokensOf(fit({ rows: [], shownSteps: 0, shownNotes: 0, totalNotes: 0 }, false))
+  let rowBudget = budget - frameCost
+  for (let round = 0; round < MOST_ROUNDS && rowBudget > 0; round++) {
+    const fitted = fit(plan(rowBudget), false)
+    const tokens = tokensOf(fitted)
+    if (tokens <= budget) return fitted
+    rowBudget = Math.floor(Math.min(rowBudget * 0.85, rowBudget - (tokens - budget)))
+  }
+  return fit(plan(0), true)
+}
+
+const MOST_ROUNDS = 12
+const TYPICAL_FOLD = "#1000 │ … 1000 steps (500 model, 500 tool), all ok  (unfold: --at 1000)"
+
+/** Labels are padded to the widest one shown, up to here; a longer label pushes its own time to the right. */
+const LABEL_COLUMN = 64
+const TIME_COLUMN = 7
+const DEEPEST_INDENT = 20
+
+function pricedLine(line: Line, isShort: boolean): string {
+  const words = line.note ? noteWords(line.note, isShort) : stepWords(line.step, isShort)
+  const indent = "│ ".repeat(Math.min(line.depth, 6))
+  return `#1000 ${indent}${padToWidth(words.label, LABEL_COLUMN)} ${words.time}  ${words.verdict}`
+}
+
+interface TextRow {
+  readonly number: string
+  readonly tree: string
+  readonly words: LineWords
+  readonly hint: string
+}
+
+function layOutText(plan: SkeletonPlan, frame: Frame, color: Painter | undefined): string {
+  const paint: Painter = color ?? ((text) => text)
+  const trees = drawTree(plan.rows)
+  const rows = plan.rows.map((row, index): TextRow => textRow(row, trees[index]!))
+  let numbers = 0
+  let labels = 0
+  for (const row of rows) {
+    numbers = Math.max(numbers, row.number.length)
+    const label = displayWidth(row.tree) + displayWidth(row.words.label)
+    if (label <= LABEL_COLUMN) labels = Math.max(labels, label)
+  }
+
+  const lines = [paint(frame.header, "heading")]
+  for (const { number, tree, words, hint } of rows) {
+    const hasMore = words.time !== "" || words.verdict !== "" || hint !== ""
+    const labelWidth = labels - displayWidth(tree)
+    const label = hasMore ? padToWidth(words.label, labelWidth) : words.label
+    const tone = words.tone === "plain" ? undefined : words.tone
+    let text = `${paint(padToWidth(number, numbers), "number")} ${paint(tree, "tree")}`
+    text += tone && !words.verdict ? paint(label, tone) : label
+    // A label over its column has left the grid, so the rest follows without padding.
+    const isOver = displayWidth(words.label) > labelWidth
+    const time = isOver ? words.time : words.time.padStart(TIME_COLUMN)
+    if (time !== "" && (words.time !== "" || words.verdict !== "")) text += ` ${paint(time, "time")}`
+    if (words.verdict !== "") text += `  ${tone ? paint(words.verdict, tone) : words.verdict}`
+    if (hint !== "") text += `  ${paint(hint, "dim")}`
+    lines.push(text)
+  }
+  if (frame.crash !== undefined) lines.push(paint(frame.crash, "bad"))
+  for (const line of frame.footer) lines.push(paint(line, "dim"))
+  return lines.join("\n")
+}
+
+function textRow(row: Row, tree: string): TextRow {
+  switch (row.type) {
+    case "step": {
+      const words = stepWords(row.step, row.isShort)
+      if (!row.fold) return { number: `#${row.step.n}`, tree, words, hint: "" }
+      const label = `${words.label} … ${foldWords(row.fold)}`
+      return { number: `#${row.step.n}`, tree, words: { ...words, label }, hint: unfold(row.step.n) }
+    }
+    case "note":
+      return { number: "", tree, words: noteWords(row.note, row.isShort), hint: "" }
+    case "fold": {
+      const words = { label: `… ${foldWords(row.fold)}`, time: "", verdict: "", tone: "plain" as const }
+      return { number: "", tree, words, hint: unfold(row.fold.at) }
+    }
+  }
+}
+
+const unfold = (at: number): string => `(unfold: --at ${at})`
+
+/** `7 steps (3 model, 4 tool), all ok`: what is hidden, and whether anything in it went wrong. */
+export function foldWords(fold: Fold): string {
+  const parts: string[] = []
+  if (fold.steps > 0) {
+    const kinds = [fold.models > 0 ? `${fold.models} model` : "", fold.tools > 0 ? `${fold.tools} tool` : ""]
+    const named = kinds.filter((kind) => kind !== "").join(", ")
+    parts.push(plural(fold.steps, "step") + (named === "" ? "" : ` (${named})`))
+  }
+  if (fold.notes > 0) parts.push(plural(fold.notes, "note"))
+  const wrong: string[] = []
+  if (fold.failed > 0) wrong.push(`${fold.failed} failed`)
+  if (fold.open > 0) wrong.push(`${fold.open} open`)
+  if (fold.warnings > 0) wrong.push(plural(fold.warnings, "warning"))
+  if (wrong.length > 0) parts.push(wrong.join(", "))
+  else if (fold.steps > 0) parts.push(fold.steps === 1 ? "ok" : "all ok")
+  const modes = Object.entries(fold.modes).map(([mode, count]) => `[${count} ${recordedWord(mode, 16)}]`)
+  return [parts.join(", "), ...modes].join(" ")
+}
+
+/** The guides in front of every row, from the last row up: a branch goes on where a later row hangs on the same level. */
+function drawTree(rows: readonly Row[]): string[] {
+  const trees: string[] = new Array(rows.length)
+  const hasLater: boolean[] = []
+  for (let index = rows.length - 1; index >= 0; index--) {
+    const depth = Math.min(rows[index]!.depth, DEEPEST_INDENT)
+    const deeper = rows[index]!.depth - depth
+    let tree = ""
+    for (let level = 1; level < depth; level++) tree += hasLater[level] ? "│ " : "  "
+    if (depth > 0) tree += hasLater[depth] ? "├ " : "└ "
+    trees[index] = deeper > 0 ? `${tree}+${deeper} ` : tree
+    hasLater.length = depth
+    hasLater[depth] = true
+  }
+  return trees
+}
+
+function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, isTight: boolean): Frame {
+  const address = options.address ?? view.runId ?? "last"
+  const cut = (line: string): string => (isTight ? cutToWidth(line, TIGHT_LINE) : line)
+  return {
+    header: cut(headerOf(view)),
+    crash: view.crash ? cut(crashWords(view)) : undefined,
+    footer: [`${countsOf(view, plan)} · next: ${nextOf(view, plan, address)}`, ...marksOf(view), ...digestOf(view)],
+  }
+}
+
+const TIGHT_LINE = 120
+
+/** One line about the run as a whole: the header of its skeleton, its line in a conversation. */
+export function headerOf(view: RunView): string {
+  const { totals } = view
+  const parts = [recordedWord(view.runId ?? "?", 40)]
+  const names = [view.app, view.entrypoint].filter((name) => name !== undefined).map((name) => recordedWord(name, 40))
+  if (names.length > 0) parts.push(names.join(" · "))
+  parts.push(statusWords(view))
+  if (totals.modelCalls > 0) parts.push(plural(totals.modelCalls, "model call"))
+  if (totals.toolCalls > 0) parts.push(plural(totals.toolCalls, "tool call"))
+  const tokens = tokenWords(view)
+  if (tokens !== "") parts.push(tokens)
+  if (totals.errors > 0) parts.push(plural(totals.errors, "error"))
+  if (totals.failedAttempts > 0) parts.push(plural(totals.failedAttempts, "failed attempt"))
+  const replay = view.replay
+  if (replay) {
+    parts.push(
+      `${replay.isFork ? "fork" : "replay"} of ${recordedWord(replay.sourceRunId, 40)} (${recordedWord(replay.reason, 16)})`,
+    )
+  }
+  const modes = Object.entries(totals.modes).filter(([mode, count]) => mode !== "live" && count > 0)
+  if (modes.length > 0) {
+    parts.push(
+      `not live: ${modes.map(([mode, count]) => `${count} ${mode}`).join(", ")} of ${plural(totals.events, "event")}`,
+    )
+  }
+  return parts.join(" · ")
+}
+
+function statusWords(view: RunView): string {
+  const time = formatDuration(view.durationUs)
+  switch (view.status) {
+    case "completed":
+      return `ok ${time}`
+    case "failed":
+      return `FAILED ${time}`
+    case "crashed":
+      return `CRASHED after ${time}`
+    case "running":
+      return `running, ${time} so far`
+    case "silent":
+      return `SILENT after ${time} (no end recorded, nobody knows why)`
+  }
+}
+
+function tokenWords(view: RunView): string {
+  const { tokens, modelCalls } = view.totals
+  if (modelCalls === 0) return ""
+  if (tokens.callsWithoutUsage === modelCalls) return "tokens unknown"
+  const cached = tokens.cacheReadOf > 0 ? ` (${formatPercent(tokens.cacheRead, tokens.cacheReadOf)} cached)` : ""
+  const unknown = tokens.callsWithoutUsage > 0 ? ` + ${plural(tokens.callsWithoutUsage, "call")} unknown` : ""
+  return `${formatCount(tokens.input)} in${cached} → ${formatCount(tokens.output)} out${unknown}`
+}
+
+function crashWords(view: RunView): string {
+  const { crash } = view
+  const pid = crash?.pid === undefined ? "process" : `process ${crash.pid}`
+  const step = crash?.step === undefined ? undefined : view.steps[crash.step - 1]
+  const received = step?.partials.map((partial) => formatBytes(partial.byteSize)).join(", ")
+  const where = step ? ` in #${step.n}${received ? ` after ${received} of the answer` : ""}` : ""
+  const evidence = crash?.evidence === undefined ? "" : `: ${recordedText(crash.evidence, 120)}`
+  return `✗ ${pid} died${where}${evidence}`
+}
+
+function countsOf(view: RunView, plan: SkeletonPlan): string {
+  const { totals } = view
+  const later = totals.annotations > 0 ? ` (+${totals.annotations} said later)` : ""
+  const steps =
+    plan.shownSteps === totals.steps
+      ? plural(totals.steps, "step")
+      : `${plan.shownSteps} of ${totals.steps} steps shown`
+  const notes = plan.shownNotes === plan.totalNotes ? "" : `, ${plan.shownNotes} of ${plan.totalNotes} notes shown`
+  return `${plural(totals.events, "event")}${later}, ${steps}${notes}, ${totals.lost} lost`
+}
+
+function marksOf(view: RunView): string[] {
+  return view.steps.some((step) => step.inferredBy !== undefined) ? ["≈ inferred, not observed"] : []
+}
+
+function nextOf(view: RunView, plan: SkeletonPlan, address: string): string {
+  const blamed = stepToLookAt(view)
+  const commands = blamed === undefined ? [] : [`orangebox step ${address}#${blamed.n}`]
+  if (view.status !== "completed" || view.totals.errors > 0) commands.push(`orangebox diagnose ${address}`)
+  if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
+  return commands.join(" · ")
+}
+
+/** Where a reader would look first: where it crashed, what the run blames, the last thing that broke, or else how it ended. */
+export function stepToLookAt(view: RunView): StepView | undefined {
+  const named = view.crash?.step ?? view.steps[0]?.error?.blames
+  if (named !== undefined) return view.steps[named - 1]
+  const broken = view.steps.findLast(
+    (step) => step.n > 1 && isBroken(step) && step.error?.sameAs === undefined && step.attemptNo === undefined,
+  )
+  return broken ?? view.steps.at(-1)
+}
+
+const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"
+
+function digestOf(view: RunView): string[] {
+  return view.digest === undefined ? [] : [`digest ${recordedWord(view.digest, 80)}`]
+}

@@ -1,0 +1,176 @@
+import { type AbsentReason, type Event, isEventType, payloadRefs } from "@orangebox/contract"
+import { countIn, numberIn, payloadOf, recordIn, recordsIn, textIn, textsIn } from "./payload-reading.js"
+import { firstLine } from "./recorded-words.js"
+import type { StepView } from "./run-view.js"
+
+export interface ErrorView {
+  readonly errorClass: string | undefined
+  /** The first line of what was said; the rest is behind the step. */
+  readonly line: string | undefined
+  readonly exitCode: number | undefined
+  readonly httpStatus: number | undefined
+  /** The step below that failed with the same words: where this error came from. */
+  readonly sameAs: number | undefined
+  /** The step that the run itself blames. */
+  readonly blames: number | undefined
+}
+
+/** An error that only passes through is told once, at the step where it began. */
+export function errorOf(
+  closed: Event | undefined,
+  children: readonly StepView[],
+  numberOf: (stepId: string) => number | undefined,
+): ErrorView | undefined {
+  const payload = payloadOf(closed)
+  const status = textIn(payload, "status")
+  const errorClass = textIn(payload, "error_class")
+  const summary = textIn(payload, "error_summary")
+  const isFailure = status === "error" || status === "timeout" || status === "failed" || errorClass !== undefined
+  if (!isFailure) return undefined
+  const line = summary === undefined ? undefined : firstLine(summary)
+  const blamed = textIn(payload, "failed_step_id")
+  const origin = children.findLast(
+    (child) => child.error !== undefined && child.error.errorClass === errorClass && child.error.line === line,
+  )
+  return {
+    errorClass,
+    line,
+    exitCode: numberIn(payload, "exit_code"),
+    httpStatus: numberIn(payload, "http_status"),
+    sameAs: line === undefined && errorClass === undefined ? undefined : (origin?.error?.sameAs ?? origin?.n),
+    blames: blamed === undefined ? undefined : numberOf(blamed),
+  }
+}
+
+export interface ModelView {
+  readonly provider: string | undefined
+  readonly modelId: string | undefined
+  readonly inputTokens: number | undefined
+  readonly outputTokens: number | undefined
+  readonly cacheReadTokens: number | undefined
+  readonly cacheWriteTokens: number | undefined
+  readonly reasoningTokens: number | undefined
+  readonly thinkingMs: number | undefined
+  readonly firstByteMs: number | undefined
+  readonly finishReason: string | undefined
+  readonly requestedTools: readonly string[]
+  readonly outputSummary: string | undefined
+  readonly providerRequestId: string | undefined
+}
+
+export function modelOf(opened: Event | undefined, closed: Event | undefined): ModelView {
+  const opening = payloadOf(opened)
+  const closing = payloadOf(closed)
+  const usage = recordIn(closing, "token_usage")
+  return {
+    provider: textIn(opening, "provider") ?? textIn(closing, "provider"),
+    modelId: textIn(closing, "model_id") ?? textIn(opening, "model_id"),
+    inputTokens: countIn(usage, "prompt"),
+    outputTokens: countIn(usage, "completion"),
+    cacheReadTokens: countIn(usage, "cache_read"),
+    cacheWriteTokens: countIn(usage, "cache_write"),
+    reasoningTokens: countIn(usage, "reasoning"),
+    thinkingMs: countIn(closing, "thinking_ms"),
+    firstByteMs: countIn(closing, "first_byte_ms"),
+    finishReason: textIn(closing, "finish_reason"),
+    requestedTools: textsIn(closing, "requested_tools"),
+    outputSummary: textIn(closing, "output_summary"),
+    providerRequestId: textIn(closing, "provider_request_id"),
+  }
+}
+
+export interface ToolView {
+  readonly name: string | undefined
+  readonly args: string | undefined
+  readonly result: string | undefined
+  readonly resultBytes: number | undefined
+  readonly callId: string | undefined
+  readonly effectClass: string | undefined
+}
+
+export function toolOf(opened: Event | undefined, closed: Event | undefined): ToolView {
+  const opening = payloadOf(opened)
+  const closing = payloadOf(closed)
+  const resultRef = textIn(closing, "result_ref")
+  return {
+    name: textIn(opening, "tool_name") ?? textIn(closing, "tool_name"),
+    args: textIn(opening, "args_summary"),
+    result: textIn(closing, "result_summary"),
+    resultBytes: closed?.artifact_refs?.find((ref) => ref.artifact_hash === resultRef)?.byte_size,
+    callId: textIn(opening, "tool_call_id") ?? textIn(closing, "tool_call_id"),
+    effectClass: textIn(opening, "effect_class"),
+  }
+}
+
+export interface PromptView {
+  readonly segments: readonly PromptSegment[]
+  /** What the sizes count: tokens when every segment has them, else characters. */
+  readonly unit: "tokens" | "chars"
+  readonly total: number
+  readonly tokenBudget: number | undefined
+  readonly excluded: number | undefined
+}
+
+export interface PromptSegment {
+  readonly kind: string
+  readonly contributor: string
+  readonly size: number
+}
+
+export function promptOf(event: Event): PromptView {
+  const payload = payloadOf(event)
+  const segments = recordsIn(payload, "segments")
+  const hasTokens = segments.length > 0 && segments.every((segment) => countIn(segment, "tokens") !== undefined)
+  const sized = segments.map((segment) => ({
+    kind: textIn(segment, "kind") ?? "other",
+    contributor: textIn(segment, "contributor") ?? "?",
+    size: countIn(segment, hasTokens ? "tokens" : "length") ?? 0,
+  }))
+  const sum = sized.reduce((total, segment) => total + segment.size, 0)
+  return {
+    segments: sized,
+    unit: hasTokens ? "tokens" : "chars",
+    total: hasTokens ? sum : (countIn(payload, "total_length") ?? sum),
+    tokenBudget: countIn(payload, "token_budget"),
+    excluded: countIn(payload, "excluded_count"),
+  }
+}
+
+export interface BodyView {
+  /** The payload field that names it without `_ref`, or what the event says it is. */
+  readonly role: string
+  readonly hash: string
+  readonly byteSize: number
+  readonly mimeType: string
+  readonly absent: AbsentReason | undefined
+  /** Set when only the first part was kept. */
+  readonly fullByteSize: number | undefined
+  readonly redactionProfile: string
+}
+
+/** Every body the events of a step name, each once per role. */
+export function bodiesOf(events: readonly Event[]): readonly BodyView[] {
+  const bodies: BodyView[] = []
+  const seen = new Set<string>()
+  for (const event of events) {
+    if (!Array.isArray(event.artifact_refs) || event.artifact_refs.length === 0) continue
+    const named = isEventType(event.event_type) ? payloadRefs(event.event_type, event.payload) : []
+    for (const ref of event.artifact_refs) {
+      const field = named.find((candidate) => candidate.hash === ref.artifact_hash)?.field
+      const role = field?.replace(/_ref$/, "") ?? ref.artifact_type
+      const key = `${role} ${ref.artifact_hash}`
+      if (seen.has(key)) continue
+      seen.add(key)
+      bodies.push({
+        role,
+        hash: ref.artifact_hash,
+        byteSize: ref.byte_size,
+        mimeType: ref.mime_type,
+        absent: ref.absent,
+        fullByteSize: ref.full_byte_size,
+        redactionProfile: ref.redaction_profile,
+      })
+    }
+  }
+  return bodies
+}
