@@ -1,0 +1,29 @@
+import { type BodyHash, bodyHash } from "@orangebox/contract"
+import { carelessJson } from "./careless-json.js"
+
+/** Bytes as they will be stored, and what they are. */
+export interface CapturedBody {
+  readonly hash: BodyHash
+  readonly bytes: Uint8Array
+  readonly mimeType: string
+}
+
+/**
+ * Any value as a body. Bytes stay as they are; a string is its UTF-8 text; everything else is its JSON. A string with lone surrogates has
+ * no UTF-8 form (it would come back changed), so it is kept as a JSON string, where they survive as escapes.
+ */
+export function captureBody(value: unknown): CapturedBody {
+  if (value instanceof Uint8Array) return bytesBody(value)
+  if (value instanceof ArrayBuffer) return bytesBody(new Uint8Array(value))
+  if (typeof value === "string" && value.isWellFormed()) return textBody(value, "text/plain; charset=utf-8")
+  return textBody(carelessJson(value), "application/json")
+}
+
+function bytesBody(bytes: Uint8Array): CapturedBody {
+  return { hash: bodyHash(bytes), bytes, mimeType: "application/octet-stream" }
+}
+
+function textBody(text: string, mimeType: string): CapturedBody {
+  const bytes = Buffer.from(text, "utf8")
+  return { hash: bodyHash(bytes), bytes, mimeType }
+}

@@ -1,0 +1,41 @@
+// The way in
+
+export type { Moment, Now } from "./clock.js"
+// Configuration
+export { CONFIG_FILE, type FoundConfig, findConfig } from "./config-file.js"
+export { EventRecord, type RecordBody } from "./event-record.js"
+// Handles
+export type { LogAttributes, Logger } from "./logger.js"
+export type { RecorderOptions } from "./options.js"
+export type { QueuedMessage, QueueHandle } from "./queue.js"
+export { Recorder, type Scope } from "./recorder.js"
+export type { Run, StartRun } from "./run.js"
+export type { EventExtras } from "./scribe.js"
+// Where records go, and what they are made of
+export { type BodyStream, MemorySink, NullSink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
+export type {
+  AssembledPrompt,
+  FinalOutputGiven,
+  Handoff,
+  LinkTarget,
+  MadeArtifact,
+  ModelCall,
+  ModelDescription,
+  ModelSend,
+  ModelStep,
+  ReceivedInput,
+  RenderedPrompt,
+  RepairMade,
+  RetrievalCall,
+  RetrievedChunk,
+  SafetyDecisionMade,
+  SourceScope,
+  Step,
+  StepOptions,
+  StepOutcome,
+  ToolCall,
+  ToolContext,
+  ToolStep,
+  ValidatorDecisionMade,
+} from "./step.js"
+export { ToolTimeoutError } from "./time-limit.js"

@@ -1,0 +1,209 @@
+import { type EventType, MAX_SUMMARY, type PayloadOf, summarizeText, textHash } from "@orangebox/contract"
+import { BodiesOfEvent } from "./bodies-of-event.js"
+import type { EventExtras } from "./scribe.js"
+import { callSignature } from "./signature.js"
+import type { Sink } from "./sink.js"
+import type {
+  AssembledPrompt,
+  FinalOutputGiven,
+  MadeArtifact,
+  ReceivedInput,
+  RenderedPrompt,
+  RepairMade,
+  RetrievalCall,
+  RetrievedChunk,
+  SafetyDecisionMade,
+  ValidatorDecisionMade,
+} from "./step.js"
+
+/** From what an application says to what the contract wants, one function per lifecycle event. */
+interface Emitter {
+  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void
+}
+
+export function emitInputReceived(to: Emitter, sink: Sink, input: ReceivedInput): void {
+  const bodies = new BodiesOfEvent(sink)
+  const body = bodies.add("input", input.value ?? null)!
+  to.emit(
+    "input_received",
+    {
+      input_channels: [...input.channels],
+      input_hash: body.hash,
+      input_policy_labels: [...(input.policyLabels ?? [])],
+      input_ref: body.hash,
+      ...summaryOf("input_summary", () => summarizeText(body.text())),
+    },
+    bodies,
+  )
+}
+
+export function emitPromptRendered(to: Emitter, sink: Sink, prompt: RenderedPrompt): void {
+  const bodies = new BodiesOfEvent(sink)
+  const system = bodies.ref("system_message", prompt.system)
+  to.emit(
+    "prompt_rendered",
+    {
+      prompt_template_id: prompt.templateId ?? null,
+      prompt_template_version: prompt.templateVersion ?? null,
+      prompt_variables_ref: bodies.ref("prompt_variables", prompt.variables) ?? null,
+      rendered_prompt_ref: bodies.ref("rendered_prompt", prompt.prompt ?? null)!,
+      ...(system ? { system_message_ref: system } : {}),
+    },
+    bodies,
+  )
+}
+
+export function emitPromptAssembled(to: Emitter, sink: Sink, prompt: AssembledPrompt): void {
+  const bodies = new BodiesOfEvent(sink)
+  const segments = prompt.segments.map((segment) => ({
+    contributor: segment.contributor,
+    kind: segment.kind,
+    role: segment.role ?? null,
+    length: segment.content.length,
+    ...(segment.tokens === undefined ? {} : { tokens: segment.tokens }),
+    segment_hash: textHash(segment.content),
+    content_ref: bodies.ref("segment", segment.content)!,
+  }))
+  to.emit(
+    "prompt_assembled",
+    {
+      segments,
+      total_length: segments.reduce((sum, segment) => sum + segment.length, 0),
+      ...(prompt.tokenBudget === undefined ? {} : { token_budget: prompt.tokenBudget }),
+      ...(prompt.excludedCount === undefined ? {} : { excluded_count: prompt.excludedCount }),
+    },
+    bodies,
+  )
+}
+
+export function emitRetrieval(
+  to: Emitter,
+  sink: Sink,
+  call: RetrievalCall,
+  chunks: readonly RetrievedChunk[],
+  latencyMs: number,
+): void {
+  const bodies = new BodiesOfEvent(sink)
+  const candidates = Array.from(chunks ?? [], (chunk, index) => ({
+    rank: index,
+    chunk_id: chunk.chunkId,
+    document_id: chunk.documentId ?? null,
+    score: chunk.score ?? null,
+    source_uri: chunk.sourceUri ?? null,
+    content_ref: bodies.ref("chunk", chunk.content) ?? null,
+  }))
+  const filters = call.filters ?? {}
+  to.emit(
+    "retrieval_executed",
+    {
+      retriever_id: call.retriever,
+      retriever_version: call.version ?? null,
+      query_text_ref: bodies.ref("query_text", call.query)!,
+      top_k: call.topK ?? null,
+      filters,
+      candidate_count: candidates.length,
+      candidate_list_ref: bodies.ref("candidate_list", candidates)!,
+      call_signature_hash: callSignature("retriever", call.retriever, {
+        query: call.query,
+        filters,
+        top_k: call.topK ?? null,
+        version: call.version ?? null,
+      }),
+      latency_ms: latencyMs,
+    },
+    bodies,
+  )
+}
+
+export function emitValidatorDecision(to: Emitter, sink: Sink, made: ValidatorDecisionMade): void {
+  const bodies = new BodiesOfEvent(sink)
+  to.emit(
+    "validator_decision",
+    {
+      validator_name: made.name,
+      validator_version: made.version ?? null,
+      decision: made.decision,
+      reason_ref: bodies.ref("reason", made.reason) ?? null,
+    },
+    bodies,
+  )
+}
+
+export function emitSafetyDecision(to: Emitter, sink: Sink, made: SafetyDecisionMade): void {
+  const bodies = new BodiesOfEvent(sink)
+  to.emit(
+    "safety_decision",
+    {
+      policy_name: made.policy,
+      policy_version: made.version ?? null,
+      decision: made.decision,
+      reason_ref: bodies.ref("reason", made.reason) ?? null,
+    },
+    bodies,
+  )
+}
+
+export function emitFinalOutput(to: Emitter, sink: Sink, output: FinalOutputGiven): void {
+  const bodies = new BodiesOfEvent(sink)
+  const value = bodies.add("output", output.value ?? null)!
+  const citations = bodies.ref("citations", output.citations)
+  to.emit(
+    "final_output",
+    {
+      output_ref: value.hash,
+      ...(citations ? { citations_ref: citations } : {}),
+      response_channel: output.channel ?? null,
+      ...summaryOf("output_summary", () => summarizeText(value.text())),
+    },
+    bodies,
+  )
+}
+
+export function emitRepair(to: Emitter, sink: Sink, made: RepairMade): void {
+  const bodies = new BodiesOfEvent(sink)
+  const after = bodies.ref("after", made.after)
+  to.emit(
+    "repair",
+    {
+      kind: made.kind,
+      before_ref: bodies.ref("before", made.before ?? null)!,
+      after_ref: after ?? null,
+      outcome: after ? "repaired" : "failed",
+      ...(made.attempt === undefined ? {} : { attempt: made.attempt }),
+      ...(made.maxAttempts === undefined ? {} : { max_attempts: made.maxAttempts }),
+      ...(made.reason === undefined ? {} : { reason: made.reason.slice(0, MAX_SUMMARY) }),
+    },
+    bodies,
+  )
+}
+
+export function emitArtifact(to: Emitter, sink: Sink, made: MadeArtifact): void {
+  const bodies = new BodiesOfEvent(sink)
+  const content = bodies.ref(made.type, made.content ?? null)!
+  to.emit(
+    "artifact_recorded",
+    {
+      artifact_id: made.id,
+      artifact_type: made.type,
+      summary: made.summary,
+      content_ref: content,
+      hash: content,
+      size_bytes: bodies.refs[0]!.byte_size,
+      path: made.path ?? null,
+      ...(made.linesAdded === undefined ? {} : { lines_added: made.linesAdded }),
+      ...(made.linesRemoved === undefined ? {} : { lines_removed: made.linesRemoved }),
+      ...(made.exitCode === undefined ? {} : { exit_code: made.exitCode }),
+    },
+    bodies,
+  )
+}
+
+/** A summary field when there is something to summarise; unreadable values have none. */
+export function summaryOf<K extends string>(field: K, make: () => string): { [F in K]?: string } {
+  try {
+    const text = make()
+    return text === "" ? {} : ({ [field]: text } as { [F in K]?: string })
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,84 @@
+import type { Logger } from "./logger.js"
+import { QueueHandle } from "./queue.js"
+import type { Run } from "./run.js"
+import type { Handoff, ModelCall, ModelSend, ModelStep, ToolCall, ToolContext, ToolStep } from "./step.js"
+import { withTimeLimit } from "./time-limit.js"
+
+/**
+ * Recording off: the same handles, doing nothing. One object serves as run, step, model step and tool step, so that instrumented code
+ * allocates nothing and takes the same paths as with recording on; tools still run, time limits still hold.
+ */
+const NOTHING = (): void => {}
+
+const neverAborts = new AbortController().signal
+
+const NO_TRACE = "0".repeat(32)
+const NO_STEP = "0".repeat(16)
+const NOWHERE: Handoff = Object.freeze({ traceId: NO_TRACE, runId: "run_off", stepId: NO_STEP })
+
+/** A handoff from a process that does not record names no trace to join. */
+export function isNowhere(handoff: Handoff): boolean {
+  return handoff.traceId === NO_TRACE
+}
+
+export const OFF_LOGGER: Logger = Object.freeze({
+  debug: NOTHING,
+  info: NOTHING,
+  warn: NOTHING,
+  error: NOTHING,
+  child: () => OFF_LOGGER,
+  span: () => OFF_RUN,
+})
+
+type OffHandle = Run & ModelStep & ToolStep
+
+const off: OffHandle = {
+  id: NO_STEP,
+  runId: NOWHERE.runId,
+  traceId: NO_TRACE,
+  log: OFF_LOGGER,
+  signal: neverAborts,
+  get queue() {
+    return offQueue
+  },
+  setAttributes: NOTHING,
+  addLink: NOTHING,
+  child: () => off,
+  step: () => off,
+  end: NOTHING,
+  as: () => off,
+  async model<T>(_call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T> {
+    return send({ signal: neverAborts, step: off })
+  },
+  startModel: () => off,
+  async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
+    return withTimeLimit(call.name, call.timeoutMs, neverAborts, (signal) =>
+      run({ log: OFF_LOGGER, step: off, signal }),
+    )
+  },
+  startTool: () => off,
+  async retrieval(_call, retrieve) {
+    return retrieve({ log: OFF_LOGGER, step: off, signal: neverAborts })
+  },
+  inputReceived: NOTHING,
+  promptRendered: NOTHING,
+  promptAssembled: NOTHING,
+  validatorDecision: NOTHING,
+  safetyDecision: NOTHING,
+  finalOutput: NOTHING,
+  repair: NOTHING,
+  artifact: NOTHING,
+  startRun: () => off,
+  handoff: () => NOWHERE,
+  emit: NOTHING,
+  commit: NOTHING,
+  chunk: NOTHING,
+  attempt: () => off,
+  endModel: NOTHING,
+  endTool: NOTHING,
+  complete: NOTHING,
+  fail: NOTHING,
+}
+
+export const OFF_RUN: Run = Object.freeze(off)
+const offQueue = new QueueHandle(OFF_RUN)

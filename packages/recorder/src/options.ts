@@ -1,0 +1,116 @@
+import { Config, type Environment, type Event, type IdSource, OrangeboxError } from "@orangebox/contract"
+import type { Now } from "./clock.js"
+import type { Sink } from "./sink.js"
+
+/** What `Recorder.open` takes. Everything but `app` has a default; `orangebox.config.json` may set the rest. */
+export interface RecorderOptions {
+  /** Name of the application. */
+  readonly app?: string
+  /** Data folder. Default: `ORANGEBOX_HOME`, else the nearest `.orangebox` upwards, else `./.orangebox`. */
+  readonly folder?: string
+  readonly enabled?: boolean
+  readonly profile?: NonNullable<Config["profile"]>
+  readonly capture?: NonNullable<Config["capture"]>
+  /** Whether a commit that fails stops the run, and whether `open` may go on without a journal. */
+  readonly audit?: "required" | "best_effort"
+  /** Throw on an event that breaks the contract, instead of recording it with its problems. */
+  readonly strict?: boolean
+  readonly journal?: NonNullable<Config["journal"]>
+  /** Minimum level and sampling of logs per source; `*` stands for all others. */
+  readonly sources?: NonNullable<Config["sources"]>
+  readonly agentId?: string
+  readonly agentVersion?: string
+  readonly environment?: Environment
+  readonly repo?: string
+  readonly branch?: string
+  /** Where to look for configuration, git and the data folder. */
+  readonly cwd?: string
+  /** Told once when recording has trouble. Default: one line on stderr. */
+  readonly onWarning?: (warning: OrangeboxError) => void
+  readonly onAny?: (event: Event) => void
+
+  /** For tests: where records go, what time it is, what ids are made of. */
+  readonly sink?: Sink
+  readonly now?: Now
+  readonly newId?: IdSource
+}
+
+const KNOWN: Record<keyof RecorderOptions, true> = {
+  app: true,
+  folder: true,
+  enabled: true,
+  profile: true,
+  capture: true,
+  audit: true,
+  strict: true,
+  journal: true,
+  sources: true,
+  agentId: true,
+  agentVersion: true,
+  environment: true,
+  repo: true,
+  branch: true,
+  cwd: true,
+  onWarning: true,
+  onAny: true,
+  sink: true,
+  now: true,
+  newId: true,
+}
+
+const IN_CONFIG = ["app", "enabled", "profile", "capture", "strict", "journal", "sources"] as const
+
+/** Wrong options are a programming error: they are named at `open`, with the value and the remedy. */
+export function checkOptions(options: RecorderOptions): void {
+  if (typeof options !== "object" || options === null) throw optionError("options", options, "is not an object")
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(KNOWN, name)) throw unknownOption(name)
+  }
+  const shared = Object.fromEntries(
+    IN_CONFIG.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]),
+  )
+  const result = Config.safeParse(shared)
+  if (!result.success) {
+    const issue = result.error.issues[0]!
+    if (issue.code === "unrecognized_keys") throw unknownOption([...issue.path, issue.keys[0]].join("."))
+    const path = issue.path.map(String)
+    throw optionError(path.join("."), valueAt(options, path), issue.message)
+  }
+  for (const name of ["folder", "cwd", "agentId", "agentVersion", "repo", "branch"] as const) {
+    const value: unknown = options[name]
+    if (value !== undefined && (typeof value !== "string" || value === ""))
+      throw optionError(name, value, "must be a text")
+  }
+  const audit: unknown = options.audit
+  if (audit !== undefined && audit !== "required" && audit !== "best_effort") {
+    throw optionError("audit", audit, 'must be "required" or "best_effort"')
+  }
+}
+
+function unknownOption(name: string): OrangeboxError {
+  return new OrangeboxError("OPTION", {
+    what: `there is no option "${name}"`,
+    where: "Recorder.open",
+    next: `Options are: ${Object.keys(KNOWN).join(", ")}`,
+  })
+}
+
+export function optionError(name: string, value: unknown, reason: string): OrangeboxError {
+  return new OrangeboxError("OPTION", {
+    what: `option ${name} is ${show(value)}: ${reason}`,
+    where: "Recorder.open",
+    next: "Correct the option or leave it out",
+  })
+}
+
+function show(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 200)
+  } catch {
+    return typeof value
+  }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value)
+}

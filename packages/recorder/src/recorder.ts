@@ -1,0 +1,266 @@
+import { threadId } from "node:worker_threads"
+import { type Event, OrangeboxError, randomIds } from "@orangebox/contract"
+import { findDataFolder } from "@orangebox/journal"
+import { systemClock } from "./clock.js"
+import { findConfig } from "./config-file.js"
+import { describeError } from "./described-error.js"
+import { EventContext } from "./event-record.js"
+import { JournalSink } from "./journal-sink.js"
+import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
+import { isNowhere, OFF_LOGGER, OFF_RUN } from "./off.js"
+import { checkOptions, optionError, type RecorderOptions } from "./options.js"
+import { type Goodbye, onProcessEnd } from "./process-lifecycle.js"
+import type { Run, StartRun } from "./run.js"
+import { openRun } from "./run-handle.js"
+import type { AppFacts } from "./run-state.js"
+import { Scribe } from "./scribe.js"
+import type { Sink } from "./sink.js"
+import type { SourceScope, Step } from "./step.js"
+import { readSurroundings } from "./surroundings.js"
+import { RECORDER_VERSION } from "./version.js"
+
+/** A named part of the application: what its runs and logs give as their source. */
+export interface Scope extends SourceScope {
+  readonly log: Logger
+  startRun(options: StartRun): Run
+}
+
+/**
+ * The way in.
+ *
+ * ```ts
+ * const recorder = Recorder.open({ app: "fixer" })
+ * const run = recorder.startRun({ entrypoint: "fix-issue", input: request })
+ * const text = await run.tool({ name: "read_file", args: { path } }, () => readFile(path, "utf8"))
+ * run.complete({ output: text })
+ * ```
+ */
+export class Recorder implements Scope {
+  readonly source: string
+  readonly #active: ActiveRecorder | undefined
+
+  private constructor(source: string, active: ActiveRecorder | undefined) {
+    this.source = source
+    this.#active = active
+  }
+
+  /** Opens the journal before anything else, so that the first event already has a place. */
+  static open(options: RecorderOptions = {}): Recorder {
+    checkOptions(options)
+    const cwd = options.cwd ?? process.cwd()
+    const found = findConfig(cwd)
+    const settings = { ...found?.config, ...definedOf(options) }
+    const app = settings.app
+    if (app === undefined) throw optionError("app", undefined, "every recording needs the name of its application")
+    if (settings.enabled === false || isSwitchedOff(process.env["ORANGEBOX"])) return Recorder.off()
+    checkAvailable(settings)
+
+    const warn = options.onWarning ?? warnOnStderr
+    let sink: Sink & { readonly writerId?: string }
+    try {
+      sink =
+        options.sink ??
+        new JournalSink({
+          folder: options.folder ?? findDataFolder({ cwd }),
+          appId: app,
+          recorderVersion: RECORDER_VERSION,
+          journal: definedOf(settings.journal ?? {}),
+          onWarning: warn,
+        })
+    } catch (cause) {
+      const error =
+        cause instanceof OrangeboxError ? cause : new OrangeboxError("OPEN", { what: "recording cannot start", cause })
+      if (settings.audit === "required") throw error
+      warn(new OrangeboxError(error.code, { what: `recording is off: ${error.what}`, ...placeOf(error), cause }))
+      return Recorder.off()
+    }
+
+    const surroundings = readSurroundings(cwd, process.env)
+    const active = new ActiveRecorder(
+      new Scribe({
+        sink,
+        now: options.now ?? systemClock,
+        newId: options.newId ?? randomIds(),
+        strict: settings.strict ?? false,
+        sources: new Map(Object.entries(settings.sources ?? {})),
+      }),
+      {
+        appId: app,
+        captureMode: "full",
+        defaults: {
+          environment: options.environment ?? surroundings.environment,
+          ...defined("repo", options.repo ?? surroundings.repo),
+          ...defined("branch", options.branch ?? surroundings.branch),
+          ...defined("agentId", options.agentId),
+          ...defined("agentVersion", options.agentVersion),
+        },
+      },
+      sink.writerId ?? "memory",
+    )
+    if (options.onAny) active.scribe.onAny(options.onAny)
+    active.emitStarted()
+    return new Recorder(app, active)
+  }
+
+  /** A recorder that records nothing: every handle works, every tool runs. */
+  static off(): Recorder {
+    return new Recorder("off", undefined)
+  }
+
+  get isRecording(): boolean {
+    return this.#active !== undefined
+  }
+
+  /** For what belongs to no run. Inside a run, use the log of a step. */
+  get log(): Logger {
+    return this.#active?.logFor(this.source) ?? OFF_LOGGER
+  }
+
+  startRun(options: StartRun): Run {
+    return this.#active?.startRun(this.source, options) ?? OFF_RUN
+  }
+
+  scope(name: string): Scope {
+    const active = this.#active
+    if (!active) return { source: name, log: OFF_LOGGER, startRun: () => OFF_RUN }
+    return Object.freeze({
+      source: name,
+      log: active.logFor(name),
+      startRun: (options: StartRun) => active.startRun(name, options),
+    })
+  }
+
+  /** One privileged listener that sees every record and cannot affect any. Returns a function that removes it. */
+  onAny(listener: (event: Event) => void): () => void {
+    return this.#active?.scribe.onAny(listener) ?? (() => {})
+  }
+
+  /** What was written and what had to be dropped so far. */
+  counts(): { readonly written: number; readonly dropped: number } {
+    return this.#active?.scribe.sink.counts() ?? { written: 0, dropped: 0 }
+  }
+
+  /** Says goodbye. Not needed for durability: whatever was recorded is in the journal already. */
+  close(): void {
+    this.#active?.close({ exitCode: null, reason: "closed", error: undefined })
+  }
+}
+
+class ActiveRecorder {
+  readonly scribe: Scribe
+  readonly #app: AppFacts
+  readonly #writerId: string
+  readonly #forgetProcessEnd: () => void
+  #isClosed = false
+
+  constructor(scribe: Scribe, app: AppFacts, writerId: string) {
+    this.scribe = scribe
+    this.#app = app
+    this.#writerId = writerId
+    this.#forgetProcessEnd = onProcessEnd((goodbye) => this.close(goodbye))
+  }
+
+  startRun(source: string, options: StartRun): Run {
+    const { parent, ...rest } = options
+    return openRun(this.scribe, this.#app, source, parent === undefined || isNowhere(parent) ? rest : options)
+  }
+
+  logFor(source: string): Logger {
+    const context = outsideRuns(source)
+    const place: LogPlace = {
+      source,
+      emitLog: (payload, extras) => this.scribe.emit(context, "log", null, payload, extras),
+      // A step with no run around it is a run.
+      openStep: (name, attributes, body): Step => this.startRun(source, spanAsRun(name, attributes, body)),
+    }
+    return new RecordingLogger(this.scribe, place)
+  }
+
+  emitStarted(): void {
+    this.scribe.emit(outsideRuns(this.#app.appId), "process_started", null, {
+      writer_id: this.#writerId,
+      app_id: this.#app.appId,
+      pid: process.pid,
+      thread_id: threadId,
+      runtime: `node ${process.versions.node}`,
+      recorder_version: RECORDER_VERSION,
+      capture_mode: this.#app.captureMode,
+    })
+  }
+
+  close(goodbye: Goodbye): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#forgetProcessEnd()
+    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error)
+    const { written, dropped } = this.scribe.sink.counts()
+    this.scribe.emit(outsideRuns(this.#app.appId), "process_exited", null, {
+      writer_id: this.#writerId,
+      exit_code: goodbye.exitCode,
+      reason: goodbye.reason,
+      ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
+      records_written: written,
+      records_dropped: dropped,
+      logs_sampled_out: this.scribe.logsSampledOut,
+    })
+    try {
+      this.scribe.sink.close({ exitCode: goodbye.exitCode, reason: goodbye.reason })
+    } catch {
+      // The goodbye is a courtesy; a process must not fail on its way out because of it.
+    }
+  }
+}
+
+function outsideRuns(source: string): EventContext {
+  return new EventContext({
+    trace_id: null,
+    run_id: null,
+    step_id: null,
+    parent_step_id: null,
+    actor_type: "sdk",
+    determinism_mode: "live",
+    source,
+  })
+}
+
+function spanAsRun(name: string, attributes: LogAttributes | undefined, body: unknown): StartRun {
+  return {
+    entrypoint: name,
+    ...(attributes === undefined ? {} : { attributes }),
+    ...(body === undefined ? {} : { input: body }),
+  }
+}
+
+/** What the schema knows but this build cannot do yet is refused, never ignored: a user must not believe in a mask that is not there. */
+function checkAvailable(settings: { profile?: string | undefined; capture?: string | undefined }): void {
+  if (settings.profile === "audit") {
+    throw optionError("profile", "audit", "this version has the profile debug only")
+  }
+  if (settings.capture !== undefined && settings.capture !== "full") {
+    throw optionError(
+      "capture",
+      settings.capture,
+      'this version records everything in full; say capture: "full" or leave it out',
+    )
+  }
+}
+
+function isSwitchedOff(value: string | undefined): boolean {
+  return value === "off" || value === "0" || value === "false"
+}
+
+function warnOnStderr(warning: OrangeboxError): void {
+  process.stderr.write(`orangebox: ${warning.message}\n`)
+}
+
+function placeOf(error: OrangeboxError): { where?: string; next?: string } {
+  return { ...defined("where", error.where), ...defined("next", error.next) }
+}
+
+function defined<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V })
+}
+
+function definedOf<T extends object>(options: T): Partial<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
+}

@@ -1,0 +1,138 @@
+import { summarizeText, textHash } from "@orangebox/contract"
+import { BodiesOfEvent } from "./bodies-of-event.js"
+import { describeError } from "./described-error.js"
+import { summaryOf } from "./lifecycle-events.js"
+import type { LogAttributes } from "./logger.js"
+import type { Run, StartRun } from "./run.js"
+import { type AppFacts, RunState } from "./run-state.js"
+import type { Scribe } from "./scribe.js"
+import type { Step, StepOptions, StepOutcome } from "./step.js"
+import { StepHandle } from "./step-handle.js"
+
+export function openRun(scribe: Scribe, app: AppFacts, source: string, options: StartRun): Run {
+  const startedAt = scribe.now()
+  const { parent } = options
+  const conversationId = options.conversationId ?? parent?.conversationId
+  const state = new RunState({
+    scribe,
+    app,
+    startedAt,
+    base: {
+      trace_id: parent?.traceId ?? scribe.newId.trace(),
+      run_id: scribe.newId.run(startedAt.wallMs),
+      actor_type: "sdk",
+      determinism_mode: "live",
+      ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
+    },
+    spawn: (spawnSource, spawnOptions) => openRun(scribe, app, spawnSource, spawnOptions),
+  })
+  const run = new RunHandle(state, source)
+  run.emitStarted(options)
+  return run
+}
+
+class RunHandle extends StepHandle implements Run {
+  constructor(run: RunState, source: string) {
+    run.stepCount++
+    super(
+      run,
+      {
+        id: run.scribe.newId.step(),
+        parentId: null,
+        parent: undefined,
+        attemptNo: undefined,
+        openedAt: run.startedAt,
+        lastEndedChild: undefined,
+        isEnded: false,
+      },
+      source,
+    )
+  }
+
+  emitStarted(options: StartRun): void {
+    const { scribe, app } = this.run
+    const bodies = new BodiesOfEvent(scribe.sink)
+    const input = bodies.add("input_summary", options.input)
+    const { parent } = options
+    const agentId = options.agentId ?? app.defaults.agentId
+    const agentVersion = options.agentVersion ?? app.defaults.agentVersion
+    const repo = options.repo ?? app.defaults.repo
+    const branch = options.branch ?? app.defaults.branch
+    this.emit(
+      "run_started",
+      {
+        app_id: app.appId,
+        environment: options.environment ?? app.defaults.environment,
+        entrypoint_name: options.entrypoint,
+        user_session_ref: options.userSession === undefined ? null : textHash(options.userSession),
+        input_summary: input ? (summaryOf("text", () => summarizeText(input.text())).text ?? null) : null,
+        ...(input ? { input_summary_ref: input.hash } : {}),
+        ...(agentId === undefined ? {} : { agent_id: agentId }),
+        ...(agentVersion === undefined ? {} : { agent_version: agentVersion }),
+        ...(options.requestId === undefined ? {} : { request_id: options.requestId }),
+        ...(options.constraints === undefined ? {} : { constraints: [...options.constraints] }),
+        ...(options.channel === undefined ? {} : { channel: options.channel }),
+        ...(repo === undefined ? {} : { repo }),
+        ...(branch === undefined ? {} : { branch }),
+        ...(options.ticket === undefined ? {} : { ticket_id: options.ticket }),
+        capture_mode: app.captureMode,
+      },
+      {
+        attributes: options.attributes,
+        refs: bodies.refs,
+        bodies: bodies.bodies,
+        links: parent && [
+          { kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: parent.stepId },
+        ],
+      },
+    )
+  }
+
+  step(name: string, attributes?: LogAttributes, options?: StepOptions): Step {
+    return this.child(name, attributes, options)
+  }
+
+  complete(end: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string } = {}): void {
+    if (this.state.isEnded) return
+    if (end.output !== undefined) {
+      this.finalOutput({
+        value: end.output,
+        ...(end.citations === undefined ? {} : { citations: end.citations }),
+        ...(end.channel === undefined ? {} : { channel: end.channel }),
+      })
+    }
+    if (!this.close()) return
+    this.emitClose("run_completed", {
+      status: "success",
+      total_steps: this.run.stepCount,
+      total_latency_ms: this.elapsedMs(),
+    })
+    this.run.endedBy = "run_completed"
+  }
+
+  fail(err: unknown, end: { readonly failedStep?: { readonly id: string } } = {}): void {
+    if (!this.close()) return
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const error = describeError(err)
+    this.emitClose(
+      "run_failed",
+      {
+        status: "failed",
+        failed_step_id: end.failedStep?.id ?? null,
+        error_class: error.errorClass,
+        error_message_ref: bodies.ref("error_message", error.chain)!,
+        error_summary: error.summary,
+        total_steps: this.run.stepCount,
+        total_latency_ms: this.elapsedMs(),
+      },
+      bodies,
+    )
+    this.run.endedBy = "run_failed"
+  }
+
+  /** A run ends by completing or failing; as a plain step it does whichever its outcome says. */
+  override end(outcome: StepOutcome = {}): void {
+    if (outcome.err === undefined) this.complete(outcome.body === undefined ? {} : { output: outcome.body })
+    else this.fail(outcome.err)
+  }
+}

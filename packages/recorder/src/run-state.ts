@@ -1,0 +1,61 @@
+import type { Event, SystemError } from "@orangebox/contract"
+import type { Moment } from "./clock.js"
+import type { FixedEnvelope } from "./event-record.js"
+import type { Run, StartRun } from "./run.js"
+import type { Scribe } from "./scribe.js"
+
+/** What all handles of one run share. */
+export class RunState {
+  readonly scribe: Scribe
+  readonly app: AppFacts
+  readonly startedAt: Moment
+  readonly base: Omit<FixedEnvelope, "step_id" | "parent_step_id" | "source" | "attempt_no">
+  stepCount = 0
+  endedBy: Event["event_type"] | undefined
+  #nextSequenceNo = 0
+  #stopped: SystemError | undefined
+  readonly #abort = new AbortController()
+
+  /** Opens another run beside this one; given in, so that steps need not know how runs are made. */
+  readonly spawn: (source: string, options: StartRun) => Run
+
+  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "spawn">) {
+    this.scribe = parts.scribe
+    this.app = parts.app
+    this.base = parts.base
+    this.startedAt = parts.startedAt
+    this.spawn = parts.spawn
+  }
+
+  takeSequenceNo(): number {
+    return this.#nextSequenceNo++
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** After a failed commit nothing may go on: every later model, tool and fetch call throws first. */
+  stop(error: SystemError): void {
+    if (this.#stopped) return
+    this.#stopped = error
+    this.#abort.abort(error)
+  }
+
+  assertMayGoOn(): void {
+    if (this.#stopped) throw this.#stopped
+  }
+}
+
+/** What a run needs to know about the application it belongs to. */
+export interface AppFacts {
+  readonly appId: string
+  readonly defaults: {
+    readonly agentId?: string
+    readonly agentVersion?: string
+    readonly environment: "local" | "ci" | "staging" | "prod" | "unknown"
+    readonly repo?: string
+    readonly branch?: string
+  }
+  readonly captureMode: "full" | "redacted" | "hashed"
+}

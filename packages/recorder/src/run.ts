@@ -1,0 +1,31 @@
+import type { Constraint, Environment } from "@orangebox/contract"
+import type { LogAttributes } from "./logger.js"
+import type { Handoff, Step, StepOptions } from "./step.js"
+
+export interface StartRun {
+  readonly entrypoint: string
+  /** What the run was asked. Kept as a body; its beginning stands inline. */
+  readonly input?: unknown
+  readonly conversationId?: string
+  readonly agentId?: string
+  readonly agentVersion?: string
+  readonly environment?: Environment
+  readonly requestId?: string
+  readonly userSession?: string
+  readonly constraints?: readonly Constraint[]
+  readonly channel?: string
+  readonly repo?: string
+  readonly branch?: string
+  readonly ticket?: string
+  readonly attributes?: LogAttributes
+  /** The step, in this or another process, that asked for this run. */
+  readonly parent?: Handoff
+}
+
+/** One execution from input to terminal event. It is its own root step, and the only writer of its sequence. */
+export interface Run extends Step {
+  step(name: string, attributes?: LogAttributes, options?: StepOptions): Step
+  /** The run reached its end. With an output, that is recorded first. */
+  complete(end?: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string }): void
+  fail(err: unknown, end?: { readonly failedStep?: { readonly id: string } }): void
+}

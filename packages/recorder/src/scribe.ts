@@ -1,0 +1,166 @@
+import {
+  type ArtifactRef,
+  type Event,
+  type EventType,
+  flattenAttributes,
+  type IdSource,
+  type Level,
+  type Link,
+  OrangeboxError,
+  type PayloadOf,
+  SystemError,
+  validatePayload,
+} from "@orangebox/contract"
+import { carelessJson } from "./careless-json.js"
+import type { Now } from "./clock.js"
+import { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
+import type { Sink } from "./sink.js"
+
+/** Beside the payload: what a caller may attach to any event. */
+export interface EventExtras {
+  readonly attributes?: unknown
+  readonly links?: readonly Link[] | undefined
+  readonly refs?: readonly ArtifactRef[]
+  readonly bodies?: readonly RecordBody[]
+  readonly inferredBy?: string | undefined
+  /** Contract breaches the handle itself noticed, such as a step used after its end. */
+  readonly problems?: readonly { code: string; field: string; reason: string }[]
+}
+
+export interface SourceRules {
+  readonly level?: Level | undefined
+  readonly sample?: number | undefined
+}
+
+/**
+ * Builds records from values and hands them to the sink. Knows no files and no clock of its own: `{ sink, now, newId }` are given.
+ * Nothing that goes wrong here reaches the application, except what it asked for: `strict` and `commit`.
+ */
+export class Scribe {
+  readonly sink: Sink
+  readonly now: Now
+  readonly newId: IdSource
+  readonly strict: boolean
+  readonly sources: ReadonlyMap<string, SourceRules>
+  logsSampledOut = 0
+  #listener: ((event: Event) => void) | undefined
+
+  constructor(parts: {
+    sink: Sink
+    now: Now
+    newId: IdSource
+    strict: boolean
+    sources: ReadonlyMap<string, SourceRules>
+  }) {
+    this.sink = parts.sink
+    this.now = parts.now
+    this.newId = parts.newId
+    this.strict = parts.strict
+    this.sources = parts.sources
+  }
+
+  onAny(listener: (event: Event) => void): () => void {
+    if (this.#listener) {
+      throw new OrangeboxError("ONE_LISTENER", {
+        what: "onAny already has its one listener",
+        next: "Remove the first with the function that onAny returned",
+      })
+    }
+    this.#listener = listener
+    return () => {
+      if (this.#listener === listener) this.#listener = undefined
+    }
+  }
+
+  /** Telemetry: fails open. */
+  emit<T extends EventType>(
+    context: EventContext,
+    type: T,
+    sequenceNo: number | null,
+    payload: PayloadOf<T>,
+    extras?: EventExtras,
+  ): void {
+    const record = this.#build(context, type, sequenceNo, payload, extras)
+    try {
+      this.sink.emit(record)
+    } catch {
+      // A sink that throws has failed to keep one record; the flight goes on.
+    }
+    this.#tell(record)
+  }
+
+  /** Audit: durable before it returns, or it throws. */
+  commit<T extends EventType>(
+    context: EventContext,
+    type: T,
+    sequenceNo: number | null,
+    payload: PayloadOf<T>,
+    extras?: EventExtras,
+  ): void {
+    const record = this.#build(context, type, sequenceNo, payload, extras)
+    try {
+      this.sink.commit(record)
+    } catch (cause) {
+      throw cause instanceof SystemError
+        ? cause
+        : new SystemError({
+            what: `${type} could not be made durable`,
+            next: "Free the disk or the journal folder",
+            cause,
+          })
+    }
+    this.#tell(record)
+  }
+
+  #build(
+    context: EventContext,
+    type: EventType,
+    sequenceNo: number | null,
+    payload: object,
+    extras: EventExtras | undefined,
+  ): EventRecord {
+    const at = this.now()
+    let problems = validatePayload(type, payload)
+    if (extras?.problems) problems = [...problems, ...extras.problems]
+    if (problems.length > 0) {
+      if (this.strict) throw contractError(type, problems[0]!)
+      // What breaks the contract may be anything at all, so it is made safe to serialise before it is kept.
+      payload = JSON.parse(carelessJson(payload)) as object
+    }
+    return new EventRecord(
+      context,
+      {
+        type,
+        eventId: this.newId.event(at.wallMs),
+        sequenceNo,
+        at,
+        payload,
+        refs: extras?.refs ?? NONE,
+        redaction: "not_required",
+        attributes: extras?.attributes === undefined ? undefined : flattenAttributes(extras.attributes, carelessJson),
+        links: extras?.links,
+        inferredBy: extras?.inferredBy,
+        problems,
+      },
+      extras?.bodies ?? NONE,
+    )
+  }
+
+  #tell(record: EventRecord): void {
+    if (!this.#listener) return
+    try {
+      this.#listener(record.event)
+    } catch {
+      // The listener watches; it cannot affect the run.
+    }
+  }
+}
+
+const NONE: readonly never[] = []
+
+function contractError(type: EventType, problem: { field: string; reason: string }): OrangeboxError {
+  return new OrangeboxError("CONTRACT", {
+    what: `${type}: ${problem.field} ${problem.reason}`,
+    next: "Correct the call, or open the recorder without strict to record the event with its problems",
+  })
+}

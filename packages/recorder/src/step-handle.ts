@@ -1,0 +1,547 @@
+import {
+  type EventType,
+  type Link,
+  type PayloadOf,
+  type Status,
+  SystemError,
+  summarizeArgs,
+  summarizeText,
+  type TokenUsage,
+} from "@orangebox/contract"
+import { BodiesOfEvent } from "./bodies-of-event.js"
+import type { Moment } from "./clock.js"
+import { describeError } from "./described-error.js"
+import { EventContext } from "./event-record.js"
+import {
+  emitArtifact,
+  emitFinalOutput,
+  emitInputReceived,
+  emitPromptAssembled,
+  emitPromptRendered,
+  emitRepair,
+  emitRetrieval,
+  emitSafetyDecision,
+  emitValidatorDecision,
+  summaryOf,
+} from "./lifecycle-events.js"
+import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
+import { QueueHandle } from "./queue.js"
+import type { Run, StartRun } from "./run.js"
+import type { RunState } from "./run-state.js"
+import type { EventExtras } from "./scribe.js"
+import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
+import type { BodyStream } from "./sink.js"
+import type {
+  AssembledPrompt,
+  FinalOutputGiven,
+  Handoff,
+  LinkTarget,
+  MadeArtifact,
+  ModelCall,
+  ModelDescription,
+  ModelSend,
+  ModelStep,
+  ReceivedInput,
+  RenderedPrompt,
+  RepairMade,
+  RetrievalCall,
+  RetrievedChunk,
+  SafetyDecisionMade,
+  SourceScope,
+  Step,
+  StepOptions,
+  StepOutcome,
+  ToolCall,
+  ToolContext,
+  ToolStep,
+  ValidatorDecisionMade,
+} from "./step.js"
+import { ToolTimeoutError, withTimeLimit } from "./time-limit.js"
+
+/** What the handles of one step share, whichever source they speak as. */
+export interface StepState {
+  readonly id: string
+  readonly parentId: string | null
+  readonly parent: StepState | undefined
+  readonly attemptNo: number | undefined
+  readonly openedAt: Moment
+  /** The child that ended last: what the next child follows. */
+  lastEndedChild: string | undefined
+  isEnded: boolean
+}
+
+export class StepHandle implements Step, LogPlace {
+  readonly id: string
+  readonly runId: string
+  readonly traceId: string
+  readonly source: string
+  protected readonly run: RunState
+  protected readonly state: StepState
+  readonly #context: EventContext
+  #log: Logger | undefined
+
+  constructor(run: RunState, state: StepState, source: string) {
+    this.run = run
+    this.state = state
+    this.source = source
+    this.id = state.id
+    this.runId = run.base.run_id!
+    this.traceId = run.base.trace_id!
+    this.#context = new EventContext({
+      ...run.base,
+      step_id: state.id,
+      parent_step_id: state.parentId,
+      source,
+      ...(state.attemptNo === undefined ? {} : { attempt_no: state.attemptNo }),
+    })
+  }
+
+  get log(): Logger {
+    this.#log ??= new RecordingLogger(this.run.scribe, this)
+    return this.#log
+  }
+
+  get signal(): AbortSignal {
+    return this.run.signal
+  }
+
+  get queue(): QueueHandle {
+    return new QueueHandle(this)
+  }
+
+  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    this.run.scribe.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(extras))
+  }
+
+  commit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    const sequenceNo = this.run.takeSequenceNo()
+    try {
+      this.run.scribe.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(extras))
+    } catch (error) {
+      if (error instanceof SystemError) this.#stopRun(error, type, sequenceNo)
+      throw error
+    }
+  }
+
+  emitLog(payload: PayloadOf<"log">, extras: EventExtras | undefined): void {
+    this.emit("log", payload, extras)
+  }
+
+  setAttributes(attributes: LogAttributes): void {
+    this.emit("attributes_set", {}, { attributes })
+  }
+
+  addLink(target: LinkTarget, reason?: string): void {
+    this.emit("link_added", { link: linkTo(target, reason) })
+  }
+
+  child(name: string, attributes?: LogAttributes, options: StepOptions = {}): Step {
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const bodyRef = bodies.ref("body", options.body)
+    const step = new StepHandle(this.run, this.newChild(), this.source)
+    step.emit(
+      "step_started",
+      {
+        name,
+        ...(options.kind === undefined ? {} : { kind: options.kind }),
+        ...(bodyRef ? { body_ref: bodyRef } : {}),
+      },
+      { attributes, links: this.#followLinks(options.follows), refs: bodies.refs, bodies: bodies.bodies },
+    )
+    return step
+  }
+
+  openStep(name: string, attributes: LogAttributes | undefined, body: unknown): Step {
+    return this.child(name, attributes, { body })
+  }
+
+  end(outcome: StepOutcome = {}): void {
+    if (!this.close()) return
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const bodyRef = bodies.ref("body", outcome.body)
+    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
+    const errorRef = error && bodies.ref("error", error.chain)
+    this.emitClose(
+      "step_ended",
+      {
+        status: outcome.status ?? (error ? "error" : "success"),
+        latency_ms: this.elapsedMs(),
+        ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
+        ...(errorRef ? { error_ref: errorRef } : {}),
+        ...(bodyRef ? { body_ref: bodyRef } : {}),
+      },
+      { attributes: outcome.attributes, refs: bodies.refs, bodies: bodies.bodies },
+    )
+  }
+
+  as(scope: SourceScope): Step {
+    return new StepHandle(this.run, this.state, scope.source)
+  }
+
+  async model<T>(call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T> {
+    const step = this.startModel(call as ModelCall)
+    let reply: T
+    try {
+      reply = await send({ signal: this.signal, step })
+    } catch (err) {
+      step.endModel({ err })
+      throw err
+    }
+    step.endModel({ ...described(() => call.describe?.(reply)), response: reply })
+    return reply
+  }
+
+  startModel(call: ModelCall): ModelStep {
+    return this.openModel(call, undefined)
+  }
+
+  protected openModel(call: ModelCall, attemptNo: number | undefined): ModelStep {
+    this.run.assertMayGoOn()
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const requestRef = bodies.ref("request", call.request ?? null)!
+    const step = new ModelStepHandle(this.run, this.newChild(attemptNo), this.source, call)
+    const parameters = parametersOf(call.request)
+    step.emit(
+      "model_called",
+      {
+        provider: call.provider,
+        model_id: call.model,
+        model_api_version: call.apiVersion ?? null,
+        temperature: parameters("temperature"),
+        top_p: parameters("top_p"),
+        max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens"),
+        seed: parameters("seed"),
+        request_ref: requestRef,
+        capture_mode: this.run.app.captureMode,
+        call_signature_hash: callSignature("model", call.provider, call.request),
+        canon_version: GENERIC_CANON_VERSION,
+      },
+      { attributes: call.attributes, links: this.#followLinks(undefined), refs: bodies.refs, bodies: bodies.bodies },
+    )
+    return step
+  }
+
+  async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
+    const step = this.startTool(call as ToolCall)
+    let result: T
+    try {
+      result = await withTimeLimit(call.name, call.timeoutMs, this.signal, (signal) =>
+        run({ log: step.log, step, signal }),
+      )
+    } catch (err) {
+      step.endTool({ err })
+      throw err
+    }
+    step.endTool({ result, ...described(() => call.describe?.(result)) })
+    return result
+  }
+
+  startTool(call: ToolCall): ToolStep {
+    this.run.assertMayGoOn()
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const argsRef = bodies.ref("args", call.args ?? null)!
+    const step = new ToolStepHandle(this.run, this.newChild(), this.source, call)
+    step.emit(
+      "tool_called",
+      {
+        tool_name: call.name,
+        tool_version: call.version ?? null,
+        call_signature_hash: callSignature("tool", call.name, call.args),
+        args_ref: argsRef,
+        timeout_ms: call.timeoutMs ?? null,
+        ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
+        ...summaryOf("args_summary", () => summarizeArgs(call.args)),
+        canon_version: GENERIC_CANON_VERSION,
+        ...(call.effect === undefined ? {} : { effect_class: call.effect }),
+      },
+      { attributes: call.attributes, links: this.#followLinks(undefined), refs: bodies.refs, bodies: bodies.bodies },
+    )
+    return step
+  }
+
+  async retrieval<T extends readonly RetrievedChunk[]>(
+    call: RetrievalCall,
+    retrieve: (context: ToolContext) => T | PromiseLike<T>,
+  ): Promise<T> {
+    this.run.assertMayGoOn()
+    const step = this.child(call.retriever, undefined, { kind: "retrieval" }) as StepHandle
+    let chunks: T
+    try {
+      chunks = await retrieve({ log: step.log, step, signal: this.signal })
+    } catch (err) {
+      step.end({ err })
+      throw err
+    }
+    emitRetrieval(step, this.run.scribe.sink, call, chunks, step.elapsedMs())
+    step.end()
+    return chunks
+  }
+
+  inputReceived(input: ReceivedInput): void {
+    emitInputReceived(this, this.run.scribe.sink, input)
+  }
+  promptRendered(prompt: RenderedPrompt): void {
+    emitPromptRendered(this, this.run.scribe.sink, prompt)
+  }
+  promptAssembled(prompt: AssembledPrompt): void {
+    emitPromptAssembled(this, this.run.scribe.sink, prompt)
+  }
+  validatorDecision(made: ValidatorDecisionMade): void {
+    emitValidatorDecision(this, this.run.scribe.sink, made)
+  }
+  safetyDecision(made: SafetyDecisionMade): void {
+    emitSafetyDecision(this, this.run.scribe.sink, made)
+  }
+  finalOutput(output: FinalOutputGiven): void {
+    emitFinalOutput(this, this.run.scribe.sink, output)
+  }
+  repair(made: RepairMade): void {
+    emitRepair(this, this.run.scribe.sink, made)
+  }
+  artifact(made: MadeArtifact): void {
+    emitArtifact(this, this.run.scribe.sink, made)
+  }
+
+  startRun(options: StartRun): Run {
+    const run = this.run.spawn(this.source, { ...options, parent: this.handoff() })
+    this.addLink({ kind: "spawned", runId: run.runId, stepId: run.id }, options.entrypoint)
+    return run
+  }
+
+  handoff(): Handoff {
+    const conversationId = this.run.base.conversation_id
+    return {
+      traceId: this.traceId,
+      runId: this.runId,
+      stepId: this.id,
+      ...(conversationId === undefined ? {} : { conversationId }),
+    }
+  }
+
+  protected newChild(attemptNo?: number): StepState {
+    this.run.stepCount++
+    return {
+      id: this.run.scribe.newId.step(),
+      parentId: this.id,
+      parent: this.state,
+      attemptNo,
+      openedAt: this.run.scribe.now(),
+      lastEndedChild: undefined,
+      isEnded: false,
+    }
+  }
+
+  elapsedMs(): number {
+    const micros = this.run.scribe.now().monoUs - this.state.openedAt.monoUs
+    return Math.max(0, Math.round(micros) / 1000)
+  }
+
+  /** False when the step was ended before: the first end is the one that counts, so that `finally { step.end() }` is harmless. */
+  protected close(): boolean {
+    if (this.state.isEnded) return false
+    if (this.state.parent) this.state.parent.lastEndedChild = this.id
+    return true
+  }
+
+  protected emitClose<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    this.emit(type, payload, extras)
+    this.state.isEnded = true
+  }
+
+  #followLinks(follows: readonly { readonly id: string }[] | undefined): Link[] | undefined {
+    if (follows) return follows.map((step) => ({ kind: "follows", step_id: step.id }))
+    const previous = this.state.lastEndedChild
+    return previous === undefined ? undefined : [{ kind: "follows", step_id: previous }]
+  }
+
+  #withMisuse(extras: EventExtras | undefined): EventExtras | undefined {
+    if (!this.state.isEnded && this.run.endedBy === undefined) return extras
+    const problem = this.run.endedBy
+      ? { code: "after_the_end", field: "event_type", reason: `comes after ${this.run.endedBy}` }
+      : { code: "after_step_end", field: "step_id", reason: "comes after the step was ended" }
+    return { ...extras, problems: [problem] }
+  }
+
+  #stopRun(error: SystemError, type: EventType, sequenceNo: number): void {
+    this.run.stop(error)
+    this.run.scribe.sink.lastWords(
+      JSON.stringify({
+        run_id: this.runId,
+        step_id: this.id,
+        event_type: type,
+        sequence_no: sequenceNo,
+        error: error.what,
+      }),
+    )
+  }
+}
+
+export class ModelStepHandle extends StepHandle implements ModelStep {
+  readonly #call: ModelCall
+  #stream: BodyStream | undefined
+  #attempts = 0
+
+  constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
+    super(run, state, source)
+    this.#call = call
+  }
+
+  chunk(bytes: Uint8Array): void {
+    try {
+      this.#stream ??= this.run.scribe.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
+      this.#stream.write(bytes)
+    } catch {
+      // Telemetry: the answer still reaches the application.
+    }
+  }
+
+  attempt(call: ModelCall): ModelStep {
+    return this.openModel(call, ++this.#attempts)
+  }
+
+  override end(outcome: StepOutcome = {}): void {
+    this.endModel({
+      ...(outcome.err === undefined ? {} : { err: outcome.err }),
+      ...(outcome.status === undefined ? {} : { status: outcome.status }),
+      ...(outcome.body === undefined ? {} : { response: outcome.body }),
+    })
+  }
+
+  endModel(result: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
+    if (!this.close()) return
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const error = result.err === undefined ? undefined : describeError(result.err)
+    const responseRef = this.#responseRef(bodies, result)
+    const usageRef = bodies.ref("usage", result.rawUsage)
+    this.emitClose(
+      "model_result",
+      {
+        provider: this.#call.provider,
+        model_id: result.model ?? this.#call.model,
+        finish_reason: result.finishReason ?? null,
+        token_usage: usageOf(result.usage),
+        response_ref: responseRef,
+        latency_ms: this.elapsedMs(),
+        status: result.status ?? (error ? "error" : "success"),
+        http_status: result.httpStatus ?? httpStatusOf(result.err),
+        error_class: error?.errorClass ?? null,
+        error_ref: (error && bodies.ref("error", error.chain)) ?? null,
+        ...(error ? { error_summary: error.summary } : {}),
+        ...(result.firstByteMs === undefined ? {} : { first_byte_ms: result.firstByteMs }),
+        ...(result.thinkingMs === undefined ? {} : { thinking_ms: result.thinkingMs }),
+        ...(usageRef ? { usage_ref: usageRef } : {}),
+        ...(result.requestId === undefined ? {} : { provider_request_id: result.requestId }),
+        ...(result.requestedTools === undefined ? {} : { requested_tools: [...result.requestedTools] }),
+        ...(result.outputText === undefined
+          ? {}
+          : summaryOf("output_summary", () => summarizeText(result.outputText!))),
+      },
+      bodies,
+    )
+  }
+
+  #responseRef(bodies: BodiesOfEvent, result: { response?: unknown; responseMimeType?: string }): string | null {
+    if (this.#stream) {
+      const { id } = this.#stream
+      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", {
+        id,
+        ...this.#stream.finish(),
+      })
+    }
+    return bodies.ref("response", result.response) ?? null
+  }
+}
+
+export class ToolStepHandle extends StepHandle implements ToolStep {
+  readonly #call: ToolCall
+
+  constructor(run: RunState, state: StepState, source: string, call: ToolCall) {
+    super(run, state, source)
+    this.#call = call
+  }
+
+  override end(outcome: StepOutcome = {}): void {
+    this.endTool({
+      ...(outcome.err === undefined ? {} : { err: outcome.err }),
+      ...(outcome.status === undefined ? {} : { status: outcome.status }),
+      ...(outcome.body === undefined ? {} : { result: outcome.body }),
+    })
+  }
+
+  endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
+    if (!this.close()) return
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
+    const result = bodies.add("result", outcome.result)
+    this.emitClose(
+      "tool_result",
+      {
+        tool_name: this.#call.name,
+        status: outcome.status ?? (error ? (outcome.err instanceof ToolTimeoutError ? "timeout" : "error") : "success"),
+        result_ref: result?.hash ?? null,
+        error_class: error?.errorClass ?? null,
+        error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
+        latency_ms: this.elapsedMs(),
+        ...(this.#call.callId === undefined ? {} : { tool_call_id: this.#call.callId }),
+        ...(outcome.exitCode === undefined ? {} : { exit_code: outcome.exitCode }),
+        ...(result ? summaryOf("result_summary", () => summarizeText(result.text())) : {}),
+        ...(error ? { error_summary: error.summary } : {}),
+      },
+      bodies,
+    )
+  }
+}
+
+function linkTo(target: LinkTarget, reason: string | undefined): Link {
+  return {
+    kind: target.kind ?? "mentions",
+    ...(target.traceId === undefined ? {} : { trace_id: target.traceId }),
+    ...(target.runId === undefined ? {} : { run_id: target.runId }),
+    ...(target.stepId === undefined ? {} : { step_id: target.stepId }),
+    ...(reason === undefined ? {} : { reason }),
+  }
+}
+
+function usageOf(usage: Partial<TokenUsage> | undefined): TokenUsage {
+  const prompt = usage?.prompt ?? null
+  const completion = usage?.completion ?? null
+  return {
+    ...usage,
+    prompt,
+    completion,
+    total: usage?.total ?? (prompt === null || completion === null ? null : prompt + completion),
+  }
+}
+
+function parametersOf(request: unknown): (...names: string[]) => number | null {
+  if (typeof request !== "object" || request === null || request instanceof Uint8Array) return () => null
+  return (...names) => {
+    for (const name of names) {
+      try {
+        const value = (request as Record<string, unknown>)[name]
+        if (typeof value === "number" && Number.isFinite(value)) return value
+      } catch {
+        // An unreadable request has no parameters we know of.
+      }
+    }
+    return null
+  }
+}
+
+function httpStatusOf(err: unknown): number | null {
+  try {
+    const status = (err as { status?: unknown } | null | undefined)?.status
+    return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 999 ? status : null
+  } catch {
+    return null
+  }
+}
+
+/** An application's own reading of a reply may be wrong in any way; then nothing is known about the reply. */
+function described<T extends object>(read: () => T | undefined): Partial<T> {
+  try {
+    return read() ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,235 @@
+import type { EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
+import type { LogAttributes, Logger } from "./logger.js"
+import type { QueueHandle } from "./queue.js"
+import type { Run, StartRun } from "./run.js"
+import type { EventExtras } from "./scribe.js"
+
+/**
+ * The shapes of the handles an application holds. Handles are values: they are passed down to whatever works below them, and nothing in
+ * this package finds a "current" step by itself.
+ */
+export interface Step {
+  readonly id: string
+  readonly runId: string
+  readonly traceId: string
+  readonly log: Logger
+  /** Aborts when the run may not go on (a failed commit under `audit: "required"`). */
+  readonly signal: AbortSignal
+  /** Enqueue, dequeue and deliver, as steps below this one. */
+  readonly queue: QueueHandle
+
+  setAttributes(attributes: LogAttributes): void
+  addLink(target: LinkTarget, reason?: string): void
+  child(name: string, attributes?: LogAttributes, options?: StepOptions): Step
+  end(outcome?: StepOutcome): void
+  /** The same step, speaking as another source. */
+  as(scope: SourceScope): Step
+
+  /** Calls a model: the call is recorded before `send` runs, the answer or the error after. */
+  model<T>(call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T>
+  startModel(call: ModelCall): ModelStep
+  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T>
+  startTool(call: ToolCall): ToolStep
+  /** Runs a retriever and records its query, filters and ranked candidates. */
+  retrieval<T extends readonly RetrievedChunk[]>(
+    call: RetrievalCall,
+    retrieve: (context: ToolContext) => T | PromiseLike<T>,
+  ): Promise<T>
+
+  inputReceived(input: ReceivedInput): void
+  promptRendered(prompt: RenderedPrompt): void
+  promptAssembled(prompt: AssembledPrompt): void
+  validatorDecision(made: ValidatorDecisionMade): void
+  safetyDecision(made: SafetyDecisionMade): void
+  finalOutput(output: FinalOutputGiven): void
+  repair(repair: RepairMade): void
+  artifact(artifact: MadeArtifact): void
+
+  /** A sub-agent: a run of its own in the same trace, linked with this step in both directions. */
+  startRun(options: StartRun): Run
+  /** What another process needs to open a run below this step. Plain JSON. */
+  handoff(): Handoff
+
+  /** Any event of the contract, fail-open. */
+  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void
+  /** Any event of the contract, durable before it returns; throws `SystemError` and stops the run when it cannot be. */
+  commit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void
+}
+
+export interface StepOptions {
+  /** What sort of work, where the name alone does not say it: retrieval, queue.deliver, … */
+  readonly kind?: string
+  readonly body?: unknown
+  /** The steps that caused this one. Left out, it follows the sibling that ended last. */
+  readonly follows?: readonly { readonly id: string }[]
+}
+
+export interface StepOutcome {
+  readonly err?: unknown
+  readonly status?: Status
+  readonly attributes?: LogAttributes
+  readonly body?: unknown
+}
+
+export interface LinkTarget {
+  readonly stepId?: string
+  readonly runId?: string
+  readonly traceId?: string
+  readonly kind?: LinkKind
+}
+
+/** Names a source. Only the recorder hands these out. */
+export interface SourceScope {
+  readonly source: string
+}
+
+export interface Handoff {
+  readonly traceId: string
+  readonly runId: string
+  readonly stepId: string
+  readonly conversationId?: string
+}
+
+export interface ModelCall<T = unknown> {
+  readonly provider: string
+  readonly model: string
+  readonly request: unknown
+  readonly apiVersion?: string
+  readonly attributes?: LogAttributes
+  /** Reads usage and finish reason out of the reply. What it leaves out is unknown. */
+  readonly describe?: (reply: T) => ModelDescription
+}
+
+export interface ModelDescription {
+  readonly model?: string
+  readonly finishReason?: string
+  readonly usage?: Partial<TokenUsage>
+  readonly status?: Status
+  readonly httpStatus?: number
+  readonly requestId?: string
+  readonly firstByteMs?: number
+  readonly thinkingMs?: number
+  readonly requestedTools?: readonly string[]
+  /** The provider's own usage object. */
+  readonly rawUsage?: unknown
+  readonly outputText?: string
+}
+
+/** What the function that sends a request is given. */
+export interface ModelSend {
+  readonly signal: AbortSignal
+  readonly step: ModelStep
+}
+
+export interface ModelStep extends Step {
+  /** The next piece of the answer, durable when this returns. Then `end` needs no response. */
+  chunk(bytes: Uint8Array): void
+  /** One try of this logical call, as a child step with its number. */
+  attempt(call: ModelCall): ModelStep
+  endModel(result: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void
+}
+
+export interface ToolCall<T = unknown> {
+  readonly name: string
+  readonly args: unknown
+  readonly version?: string
+  readonly callId?: string
+  readonly timeoutMs?: number
+  readonly effect?: "pure" | "read" | "write_idempotent" | "write" | "unknown"
+  readonly attributes?: LogAttributes
+  readonly describe?: (result: T) => { exitCode?: number; status?: Status }
+}
+
+export interface ToolContext {
+  readonly log: Logger
+  readonly step: Step
+  readonly signal: AbortSignal
+}
+
+export interface ToolStep extends Step {
+  endTool(result: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void
+}
+
+export interface RetrievalCall {
+  readonly retriever: string
+  readonly version?: string
+  readonly query: string
+  readonly topK?: number
+  readonly filters?: { readonly [name: string]: string | number | boolean | null }
+}
+
+export interface RetrievedChunk {
+  readonly chunkId: string
+  readonly documentId?: string
+  readonly score?: number
+  readonly sourceUri?: string
+  readonly content?: unknown
+}
+
+export interface ReceivedInput {
+  readonly channels: readonly string[]
+  readonly value: unknown
+  readonly policyLabels?: readonly string[]
+}
+
+export interface RenderedPrompt {
+  readonly prompt: unknown
+  readonly templateId?: string
+  readonly templateVersion?: string
+  readonly variables?: unknown
+  readonly system?: unknown
+}
+
+export interface AssembledPrompt {
+  readonly segments: readonly {
+    readonly contributor: string
+    readonly kind: Segment["kind"]
+    readonly role?: string
+    readonly content: string
+    readonly tokens?: number
+  }[]
+  readonly tokenBudget?: number
+  readonly excludedCount?: number
+}
+
+export interface ValidatorDecisionMade {
+  readonly name: string
+  readonly version?: string
+  readonly decision: "pass" | "fail" | "warn"
+  readonly reason?: unknown
+}
+
+export interface SafetyDecisionMade {
+  readonly policy: string
+  readonly version?: string
+  readonly decision: "allow" | "block" | "redact" | "escalate"
+  readonly reason?: unknown
+}
+
+export interface FinalOutputGiven {
+  readonly value: unknown
+  readonly citations?: unknown
+  readonly channel?: string
+}
+
+export interface RepairMade {
+  readonly kind: "history" | "schema"
+  readonly before: unknown
+  /** Left out when the repair failed. */
+  readonly after?: unknown
+  readonly attempt?: number
+  readonly maxAttempts?: number
+  readonly reason?: string
+}
+
+export interface MadeArtifact {
+  readonly id: string
+  readonly type: PayloadOf<"artifact_recorded">["artifact_type"]
+  readonly summary: string
+  readonly content: unknown
+  /** Relative to the workspace. */
+  readonly path?: string
+  readonly linesAdded?: number
+  readonly linesRemoved?: number
+  readonly exitCode?: number
+}

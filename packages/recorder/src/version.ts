@@ -1,0 +1,1 @@
+export const RECORDER_VERSION = "0.1.0"

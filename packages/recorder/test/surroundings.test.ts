@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { readSurroundings } from "../src/surroundings.js"
+import { recordInMemory } from "./recording.js"
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "orangebox-git-"))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function gitAt(path: string, head: string, url: string): void {
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, "HEAD"), head)
+  writeFileSync(join(path, "config"), `[core]\n\tbare = false\n[remote "origin"]\n\turl = ${url}\n`)
+}
+
+describe("surroundings", () => {
+  test("[R-14] repo and branch come from the git work tree, from any folder below it", () => {
+    gitAt(join(folder, ".git"), "ref: refs/heads/fix/dates\n", "git@github.example:acme/shop.git")
+    mkdirSync(join(folder, "src/deep"), { recursive: true })
+    expect(readSurroundings(join(folder, "src/deep"), {})).toEqual({
+      environment: "local",
+      repo: "github.example/acme/shop",
+      branch: "fix/dates",
+    })
+  })
+
+  test("[R-14] a linked work tree is followed, and a detached head has no branch", () => {
+    gitAt(join(folder, "main/.git"), "ref: refs/heads/main\n", "https://github.example/acme/shop")
+    gitAt(join(folder, "main/.git/worktrees/two"), "0123456789abcdef0123456789abcdef01234567\n", "ignored")
+    writeFileSync(join(folder, "main/.git/worktrees/two/commondir"), "../..\n")
+    mkdirSync(join(folder, "two"))
+    writeFileSync(join(folder, "two/.git"), "gitdir: ../main/.git/worktrees/two\n")
+    expect(readSurroundings(join(folder, "two"), {})).toEqual({ environment: "local", repo: "github.example/acme/shop" })
+  })
+
+  test("[R-14] credentials in a remote URL never become part of the repo name", () => {
+    gitAt(join(folder, ".git"), "ref: refs/heads/main\n", "https://user:s3cr3t@git.example:8443/acme/shop.git")
+    const { repo } = readSurroundings(folder, {})
+    expect(repo).toBe("git.example/acme/shop")
+  })
+
+  test("[R-14] CI variables win over git, and CI is an environment of its own", () => {
+    gitAt(join(folder, ".git"), "ref: refs/heads/main\n", "git@x:a/b.git")
+    const env = { CI: "true", GITHUB_REPOSITORY: "acme/shop", GITHUB_REF_NAME: "release" }
+    expect(readSurroundings(folder, env)).toEqual({ environment: "ci", repo: "acme/shop", branch: "release" })
+    expect(readSurroundings(folder, { NODE_ENV: "production" }).environment).toBe("prod")
+  })
+
+  test("[R-14] open and startRun take agent, environment, request, constraints, channel, repo, branch and ticket", () => {
+    const { recorder, only } = recordInMemory({ agentId: "fixer-1", agentVersion: "2.0", repo: "acme/shop", environment: "staging" })
+    recorder.startRun({
+      entrypoint: "fix",
+      requestId: "req-1",
+      channel: "slack",
+      branch: "main",
+      ticket: "SHOP-7",
+      userSession: "session-of-a-person",
+      constraints: [{ id: "c1", type: "scope", rule: 'paths.only "src/**"' }],
+    })
+    const { payload } = only("run_started")
+    expect(payload).toMatchObject({
+      agent_id: "fixer-1",
+      agent_version: "2.0",
+      environment: "staging",
+      request_id: "req-1",
+      channel: "slack",
+      repo: "acme/shop",
+      branch: "main",
+      ticket_id: "SHOP-7",
+      constraints: [{ id: "c1", type: "scope", rule: 'paths.only "src/**"' }],
+    })
+    expect(JSON.stringify(payload)).not.toContain("session-of-a-person")
+  })
+})

@@ -1,0 +1,94 @@
+// Imports between packages point up the list of DESIGN's data flow and go through the door; the recorder's tree holds nothing native.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+export const PACKAGE_ORDER = [
+  "contract",
+  "dialects",
+  "journal",
+  "recorder",
+  "context",
+  "decisions",
+  "store",
+  "collector",
+  "query",
+  "replay",
+  "proxy",
+  "server",
+  "web",
+  "cli",
+]
+
+/** Packages whose middle is pure: no file, clock, socket or random source. */
+const PURE = ["contract", "dialects", "context", "decisions", "query"]
+const IMPURE_MODULES = /^node:(fs|net|http|https|http2|dgram|child_process|worker_threads|timers|cluster|dns|tls|os)(\/|$)/
+
+export function checkImports(root = ".") {
+  return [...findImports(root).flatMap(judge), ...nativeProblems(root)]
+}
+
+function findImports(root) {
+  const imports = []
+  for (const name of readdirSync(join(root, "packages"))) {
+    const folder = join(root, "packages", name, "src")
+    if (!existsSync(folder)) continue
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue
+      const file = join(entry.parentPath ?? entry.path, entry.name)
+      for (const specifier of specifiersOf(readFileSync(file, "utf8"))) imports.push({ from: name, file, specifier })
+    }
+  }
+  return imports
+}
+
+export function specifiersOf(source) {
+  return [...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']/g)].map(
+    (match) => match[1] ?? match[2],
+  )
+}
+
+function judge({ from, file, specifier }) {
+  const problems = []
+  const rank = PACKAGE_ORDER.indexOf(from)
+  if (rank === -1) return [`${file}: packages/${from} is not in the order of packages`]
+  const inner = /^@orangebox\/([^/]+)(\/.*)?$/.exec(specifier)
+  if (inner) {
+    const target = PACKAGE_ORDER.indexOf(inner[1])
+    if (target === -1) problems.push(`${file}: ${specifier} is not one of our packages`)
+    else if (target >= rank) problems.push(`${file}: imports ${specifier}, which stands below ${from}`)
+    if (inner[2]) problems.push(`${file}: ${specifier} goes past the door of @orangebox/${inner[1]}`)
+  }
+  if (/^\.\.?\//.test(specifier) && specifier.includes("packages/")) problems.push(`${file}: ${specifier} reaches into another package`)
+  if (PURE.includes(from) && IMPURE_MODULES.test(specifier)) problems.push(`${file}: a pure package imports ${specifier}`)
+  if (["contract", "journal", "recorder"].includes(from) && /async_hooks/.test(specifier)) {
+    problems.push(`${file}: ambient context (${specifier}) has no place in the core`)
+  }
+  return problems
+}
+
+/** An application that only records must get nothing that is compiled or fetched. */
+function nativeProblems(root) {
+  const problems = []
+  for (const name of packagesBehind(root, "@orangebox/recorder")) {
+    const folder = join(root, "node_modules", name)
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const scripts = manifest.scripts ?? {}
+    if (manifest.gypfile || scripts.install || scripts.postinstall || scripts.preinstall) problems.push(`${name} runs an install script`)
+    const native = readdirSync(folder, { recursive: true }).find((path) => /\.node$|binding\.gyp$/.test(String(path)))
+    if (native && !String(native).includes("node_modules")) problems.push(`${name} holds a native module: ${native}`)
+  }
+  return problems.map((problem) => `the recorder pulls in ${problem}`)
+}
+
+export function packagesBehind(root, start) {
+  const found = new Set()
+  const waiting = [start]
+  while (waiting.length > 0) {
+    const name = waiting.pop()
+    if (found.has(name)) continue
+    found.add(name)
+    const manifest = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"))
+    waiting.push(...Object.keys(manifest.dependencies ?? {}))
+  }
+  return found
+}

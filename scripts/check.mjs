@@ -1,0 +1,23 @@
+// Everything about the code but its behaviour: types, lint and format, import direction, paths in the docs, words we do not use.
+import { spawnSync } from "node:child_process"
+import { checkDocs } from "./check-docs.mjs"
+import { checkImports } from "./check-imports.mjs"
+import { checkVocabulary } from "./check-vocabulary.mjs"
+
+const run = (name, args) => () => spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0 ? [] : [`${name} failed`]
+const checks = {
+  "types of tests, examples and benchmarks": run("tsc", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.tests.json"]),
+  "lint and format": run("biome", ["node_modules/@biomejs/biome/bin/biome", "ci", "."]),
+  "imports point up": checkImports,
+  "paths in the docs": checkDocs,
+  vocabulary: checkVocabulary,
+}
+
+let failed = false
+for (const [name, check] of Object.entries(checks)) {
+  const problems = await check()
+  console.log(`${problems.length === 0 ? "ok  " : "FAIL"} ${name}`)
+  for (const problem of problems) console.log(`     ${problem}`)
+  failed ||= problems.length > 0
+}
+process.exitCode = failed ? 1 : 0
