@@ -1,3 +1,4 @@
+import { types } from "node:util"
 import { type BodyHash, bodyHash } from "@orangebox/contract"
 import { carelessJson } from "./careless-json.js"
 
@@ -13,8 +14,9 @@ export interface CapturedBody {
  * no UTF-8 form (it would come back changed), so it is kept as a JSON string, where they survive as escapes.
  */
 export function captureBody(value: unknown): CapturedBody {
-  if (value instanceof Uint8Array) return bytesBody(value)
-  if (value instanceof ArrayBuffer) return bytesBody(new Uint8Array(value))
+  // Not `instanceof`: it asks the value for its prototype, and a proxy may refuse.
+  if (types.isUint8Array(value)) return bytesBody(value)
+  if (types.isArrayBuffer(value)) return bytesBody(new Uint8Array(value))
   if (typeof value === "string" && value.isWellFormed()) return textBody(value, "text/plain; charset=utf-8")
   return textBody(carelessJson(value), "application/json")
 }

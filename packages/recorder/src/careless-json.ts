@@ -26,7 +26,7 @@ const MAX_ARRAY = 100_000
  * Whether JSON.stringify can be trusted with it: shallow enough for its recursion and with no array that is mostly length.
  * Much cheaper than writing JSON ourselves: a request of 50 KB has a few hundred nodes.
  */
-function isTame(value: unknown): boolean {
+export function isTame(value: unknown): boolean {
   let nodes = 0
   const visit = (item: unknown, depth: number): boolean => {
     if (typeof item !== "object" || item === null) return true

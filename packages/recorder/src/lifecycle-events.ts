@@ -27,9 +27,9 @@ export function emitInputReceived(to: Emitter, sink: Sink, input: ReceivedInput)
   to.emit(
     "input_received",
     {
-      input_channels: [...input.channels],
+      input_channels: input.channels as string[],
       input_hash: body.hash,
-      input_policy_labels: [...(input.policyLabels ?? [])],
+      input_policy_labels: (input.policyLabels ?? []) as string[],
       input_ref: body.hash,
       ...summaryOf("input_summary", () => summarizeText(body.text())),
     },
@@ -171,7 +171,9 @@ export function emitRepair(to: Emitter, sink: Sink, made: RepairMade): void {
       outcome: after ? "repaired" : "failed",
       ...(made.attempt === undefined ? {} : { attempt: made.attempt }),
       ...(made.maxAttempts === undefined ? {} : { max_attempts: made.maxAttempts }),
-      ...(made.reason === undefined ? {} : { reason: made.reason.slice(0, MAX_SUMMARY) }),
+      ...(made.reason === undefined
+        ? {}
+        : { reason: typeof made.reason === "string" ? made.reason.slice(0, MAX_SUMMARY) : made.reason }),
     },
     bodies,
   )

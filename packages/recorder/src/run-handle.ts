@@ -1,5 +1,6 @@
-import { summarizeText, textHash } from "@orangebox/contract"
+import { type Constraint, type PayloadProblem, summarizeText, textHash } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import { carelessJson } from "./careless-json.js"
 import { describeError } from "./described-error.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { LogAttributes } from "./logger.js"
@@ -12,7 +13,7 @@ import { StepHandle } from "./step-handle.js"
 export function openRun(scribe: Scribe, app: AppFacts, source: string, options: StartRun): Run {
   const startedAt = scribe.now()
   const { parent } = options
-  const conversationId = options.conversationId ?? parent?.conversationId
+  const { conversationId, problems } = conversationOf(options)
   const state = new RunState({
     scribe,
     app,
@@ -27,9 +28,25 @@ export function openRun(scribe: Scribe, app: AppFacts, source: string, options: 
     spawn: (spawnSource, spawnOptions) => openRun(scribe, app, spawnSource, spawnOptions),
   })
   const run = new RunHandle(state, source)
-  run.emitStarted(options)
+  run.emitStarted(options, problems)
   return run
 }
+
+/** Every event of the run repeats the conversation, so it must be a text whatever was passed. */
+function conversationOf(options: StartRun): { conversationId?: string; problems?: readonly PayloadProblem[] } {
+  const given: unknown = options.conversationId ?? options.parent?.conversationId
+  if (given === undefined || given === null) return {}
+  if (typeof given === "string" && given !== "" && given.length <= LONGEST_CONVERSATION_ID)
+    return { conversationId: given }
+  return {
+    conversationId: carelessJson(given).slice(0, LONGEST_CONVERSATION_ID),
+    problems: [
+      { code: "invalid", field: "conversation_id", reason: "is not a text of 1 to 512 characters; its JSON is kept" },
+    ],
+  }
+}
+
+const LONGEST_CONVERSATION_ID = 512
 
 class RunHandle extends StepHandle implements Run {
   constructor(run: RunState, source: string) {
@@ -49,7 +66,7 @@ class RunHandle extends StepHandle implements Run {
     )
   }
 
-  emitStarted(options: StartRun): void {
+  emitStarted(options: StartRun, problems: readonly PayloadProblem[] | undefined): void {
     const { scribe, app } = this.run
     const bodies = new BodiesOfEvent(scribe.sink)
     const input = bodies.add("input_summary", options.input)
@@ -64,13 +81,13 @@ class RunHandle extends StepHandle implements Run {
         app_id: app.appId,
         environment: options.environment ?? app.defaults.environment,
         entrypoint_name: options.entrypoint,
-        user_session_ref: options.userSession === undefined ? null : textHash(options.userSession),
+        user_session_ref: typeof options.userSession === "string" ? textHash(options.userSession) : null,
         input_summary: input ? (summaryOf("text", () => summarizeText(input.text())).text ?? null) : null,
         ...(input ? { input_summary_ref: input.hash } : {}),
         ...(agentId === undefined ? {} : { agent_id: agentId }),
         ...(agentVersion === undefined ? {} : { agent_version: agentVersion }),
         ...(options.requestId === undefined ? {} : { request_id: options.requestId }),
-        ...(options.constraints === undefined ? {} : { constraints: [...options.constraints] }),
+        ...(options.constraints === undefined ? {} : { constraints: options.constraints as Constraint[] }),
         ...(options.channel === undefined ? {} : { channel: options.channel }),
         ...(repo === undefined ? {} : { repo }),
         ...(branch === undefined ? {} : { branch }),
@@ -81,6 +98,7 @@ class RunHandle extends StepHandle implements Run {
         attributes: options.attributes,
         refs: bodies.refs,
         bodies: bodies.bodies,
+        problems,
         links: parent && [
           { kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: parent.stepId },
         ],

@@ -8,11 +8,13 @@ import {
   type Link,
   OrangeboxError,
   type PayloadOf,
+  type PayloadProblem,
   SystemError,
   validatePayload,
 } from "@orangebox/contract"
 import { carelessJson } from "./careless-json.js"
 import type { Now } from "./clock.js"
+import { describeError } from "./described-error.js"
 import { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
 import type { Sink } from "./sink.js"
 
@@ -24,7 +26,7 @@ export interface EventExtras {
   readonly bodies?: readonly RecordBody[]
   readonly inferredBy?: string | undefined
   /** Contract breaches the handle itself noticed, such as a step used after its end. */
-  readonly problems?: readonly { code: string; field: string; reason: string }[]
+  readonly problems?: readonly PayloadProblem[] | undefined
 }
 
 export interface SourceRules {
@@ -120,12 +122,12 @@ export class Scribe {
     extras: EventExtras | undefined,
   ): EventRecord {
     const at = this.now()
-    let problems = validatePayload(type, payload)
+    let problems = problemsOf(type, payload)
     if (extras?.problems) problems = [...problems, ...extras.problems]
     if (problems.length > 0) {
       if (this.strict) throw contractError(type, problems[0]!)
       // What breaks the contract may be anything at all, so it is made safe to serialise before it is kept.
-      payload = JSON.parse(carelessJson(payload)) as object
+      payload = tamedPayload(payload)
     }
     return new EventRecord(
       context,
@@ -157,6 +159,19 @@ export class Scribe {
 }
 
 const NONE: readonly never[] = []
+
+function tamedPayload(payload: object): object {
+  const tamed: unknown = JSON.parse(carelessJson(payload))
+  return typeof tamed === "object" && tamed !== null ? tamed : { value: tamed }
+}
+
+function problemsOf(type: EventType, payload: object): readonly PayloadProblem[] {
+  try {
+    return validatePayload(type, payload)
+  } catch (error) {
+    return [{ code: "unreadable", field: "payload", reason: `cannot be read: ${describeError(error).summary}` }]
+  }
+}
 
 function contractError(type: EventType, problem: { field: string; reason: string }): OrangeboxError {
   return new OrangeboxError("CONTRACT", {

@@ -56,7 +56,7 @@ import type {
   ToolStep,
   ValidatorDecisionMade,
 } from "./step.js"
-import { ToolTimeoutError, withTimeLimit } from "./time-limit.js"
+import { withTimeLimit } from "./time-limit.js"
 
 /** What the handles of one step share, whichever source they speak as. */
 export interface StepState {
@@ -349,7 +349,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   #followLinks(follows: readonly { readonly id: string }[] | undefined): Link[] | undefined {
-    if (follows) return follows.map((step) => ({ kind: "follows", step_id: step.id }))
+    if (Array.isArray(follows)) return follows.filter(isStep).map((step) => ({ kind: "follows", step_id: step.id }))
     const previous = this.state.lastEndedChild
     return previous === undefined ? undefined : [{ kind: "follows", step_id: previous }]
   }
@@ -359,7 +359,7 @@ export class StepHandle implements Step, LogPlace {
     const problem = this.run.endedBy
       ? { code: "after_the_end", field: "event_type", reason: `comes after ${this.run.endedBy}` }
       : { code: "after_step_end", field: "step_id", reason: "comes after the step was ended" }
-    return { ...extras, problems: [problem] }
+    return { ...extras, problems: [...(extras?.problems ?? []), problem] }
   }
 
   #stopRun(error: SystemError, type: EventType, sequenceNo: number): void {
@@ -431,7 +431,7 @@ export class ModelStepHandle extends StepHandle implements ModelStep {
         ...(result.thinkingMs === undefined ? {} : { thinking_ms: result.thinkingMs }),
         ...(usageRef ? { usage_ref: usageRef } : {}),
         ...(result.requestId === undefined ? {} : { provider_request_id: result.requestId }),
-        ...(result.requestedTools === undefined ? {} : { requested_tools: [...result.requestedTools] }),
+        ...(result.requestedTools === undefined ? {} : { requested_tools: result.requestedTools as string[] }),
         ...(result.outputText === undefined
           ? {}
           : summaryOf("output_summary", () => summarizeText(result.outputText!))),
@@ -477,7 +477,7 @@ export class ToolStepHandle extends StepHandle implements ToolStep {
       "tool_result",
       {
         tool_name: this.#call.name,
-        status: outcome.status ?? (error ? (outcome.err instanceof ToolTimeoutError ? "timeout" : "error") : "success"),
+        status: outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success"),
         result_ref: result?.hash ?? null,
         error_class: error?.errorClass ?? null,
         error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
@@ -491,6 +491,9 @@ export class ToolStepHandle extends StepHandle implements ToolStep {
     )
   }
 }
+
+const isStep = (value: unknown): value is { readonly id: string } =>
+  typeof (value as { id?: unknown } | null | undefined)?.id === "string"
 
 function linkTo(target: LinkTarget, reason: string | undefined): Link {
   return {
@@ -514,7 +517,7 @@ function usageOf(usage: Partial<TokenUsage> | undefined): TokenUsage {
 }
 
 function parametersOf(request: unknown): (...names: string[]) => number | null {
-  if (typeof request !== "object" || request === null || request instanceof Uint8Array) return () => null
+  if (typeof request !== "object" || request === null) return () => null
   return (...names) => {
     for (const name of names) {
       try {
@@ -540,7 +543,7 @@ function httpStatusOf(err: unknown): number | null {
 /** An application's own reading of a reply may be wrong in any way; then nothing is known about the reply. */
 function described<T extends object>(read: () => T | undefined): Partial<T> {
   try {
-    return read() ?? {}
+    return { ...read() }
   } catch {
     return {}
   }

@@ -16,7 +16,7 @@ export async function withTimeLimit<T>(
   outer: AbortSignal,
   work: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T> {
-  if (timeoutMs === undefined) return work(outer)
+  if (typeof timeoutMs !== "number" || !Number.isFinite(timeoutMs)) return work(outer)
   const abort = new AbortController()
   const follow = (): void => abort.abort(outer.reason)
   if (outer.aborted) follow()

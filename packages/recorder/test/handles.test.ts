@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
 import { type EventRecord, MemorySink, Recorder, ToolTimeoutError } from "../src/index.js"
@@ -36,7 +36,13 @@ describe("a whole run", () => {
 
     expect(contractProblems(sink)).toEqual([])
     const called = only("model_called")
-    expect(called.payload).toMatchObject({ provider: "anthropic", model_id: "claude-x", max_tokens: 512, temperature: 0.2, top_p: null })
+    expect(called.payload).toMatchObject({
+      provider: "anthropic",
+      model_id: "claude-x",
+      max_tokens: 512,
+      temperature: 0.2,
+      top_p: null,
+    })
     expect(JSON.parse(sink.textOf(called.payload.request_ref)!)).toEqual({
       model: "claude-x",
       max_tokens: 512,
@@ -77,8 +83,17 @@ describe("a whole run", () => {
     const failure = new TypeError("no such file\nsecond line", { cause: new Error("ENOENT") })
     await expect(run.tool({ name: "read_file", args: {} }, () => Promise.reject(failure))).rejects.toBe(failure)
     const { payload } = only("tool_result")
-    expect(payload).toMatchObject({ status: "error", error_class: "TypeError", error_summary: "no such file", result_ref: null })
-    const chain = JSON.parse(sink.textOf(payload.error_message_ref)!) as { class: string; message: string; stack: string }[]
+    expect(payload).toMatchObject({
+      status: "error",
+      error_class: "TypeError",
+      error_summary: "no such file",
+      result_ref: null,
+    })
+    const chain = JSON.parse(sink.textOf(payload.error_message_ref)!) as {
+      class: string
+      message: string
+      stack: string
+    }[]
     expect(chain.map((link) => [link.class, link.message])).toEqual([
       ["TypeError", "no such file\nsecond line"],
       ["Error", "ENOENT"],
@@ -241,7 +256,9 @@ describe("logger", () => {
   })
 
   test("[R-01] minimum level and sampling are per source, and what was sampled out is counted at the end", () => {
-    const { recorder, eventsOf, only } = recordInMemory({ sources: { noisy: { sample: 10 }, quiet: { level: "error" } } })
+    const { recorder, eventsOf, only } = recordInMemory({
+      sources: { noisy: { sample: 10 }, quiet: { level: "error" } },
+    })
     const noisy = recorder.scope("noisy").startRun({ entrypoint: "x" })
     for (let i = 0; i < 100; i++) noisy.log.info("tick")
     noisy.log.warn("always kept")
@@ -249,7 +266,12 @@ describe("logger", () => {
     quiet.log.warn("not kept")
     quiet.log.error("kept")
     recorder.log.info("kept")
-    expect(eventsOf("log").map((event) => event.payload.message)).toEqual([...Array(10).fill("tick"), "always kept", "kept", "kept"])
+    expect(eventsOf("log").map((event) => event.payload.message)).toEqual([
+      ...Array(10).fill("tick"),
+      "always kept",
+      "kept",
+      "kept",
+    ])
     recorder.close()
     expect(only("process_exited").payload.logs_sampled_out).toBe(90)
   })
@@ -303,7 +325,8 @@ describe("correlation", () => {
     const { recorder, sink } = recordInMemory()
     const work = async (name: string) => {
       const run = recorder.startRun({ entrypoint: name })
-      for (let i = 0; i < 5; i++) await run.tool({ name, args: { i } }, async () => new Promise((done) => setImmediate(done)))
+      for (let i = 0; i < 5; i++)
+        await run.tool({ name, args: { i } }, async () => new Promise((done) => setImmediate(done)))
       run.complete()
       return run
     }
@@ -329,7 +352,9 @@ describe("correlation", () => {
     expect(child.runId).not.toBe(parent.runId)
     expect(only("link_added").payload.link).toMatchObject({ kind: "spawned", run_id: child.runId })
     const started = eventsOf("run_started")[1]!
-    expect(started.links).toEqual([{ kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: step.id }])
+    expect(started.links).toEqual([
+      { kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: step.id },
+    ])
     expect(started.conversation_id).toBe("conv-7")
     expect(contractProblems(sink)).toEqual([])
   })
@@ -341,7 +366,9 @@ describe("correlation", () => {
     const there = recordInMemory()
     const child = there.recorder.startRun({ entrypoint: "worker", parent: token })
     expect(child.traceId).toBe(step.traceId)
-    expect(there.only("run_started").links).toMatchObject([{ kind: "spawned_by", run_id: step.runId, step_id: step.id }])
+    expect(there.only("run_started").links).toMatchObject([
+      { kind: "spawned_by", run_id: step.runId, step_id: step.id },
+    ])
   })
 
   test("[R-09] a handoff from a process that does not record starts a trace of its own", () => {
@@ -416,7 +443,9 @@ describe("sink, clock and ids", () => {
     expect(run.signal.aborted).toBe(true)
     const tool = vi.fn()
     await expect(run.tool({ name: "t", args: {} }, tool)).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
-    await expect(run.model({ provider: "p", model: "m", request: {} }, tool)).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
+    await expect(run.model({ provider: "p", model: "m", request: {} }, tool)).rejects.toMatchObject({
+      code: "SYSTEM_ERROR",
+    })
     expect(tool).not.toHaveBeenCalled()
     expect(sink.words).toHaveLength(1)
     expect(JSON.parse(sink.words[0]!)).toMatchObject({ run_id: run.runId, event_type: "log" })
@@ -428,7 +457,13 @@ describe("lifecycle helpers", () => {
     const { recorder, sink, only } = recordInMemory()
     const run = recorder.startRun({ entrypoint: "x" })
     run.inputReceived({ channels: ["chat"], value: "the question", policyLabels: ["internal"] })
-    run.promptRendered({ prompt: "You are…", templateId: "t1", templateVersion: "3", variables: { name: "x" }, system: "sys" })
+    run.promptRendered({
+      prompt: "You are…",
+      templateId: "t1",
+      templateVersion: "3",
+      variables: { name: "x" },
+      system: "sys",
+    })
     run.promptAssembled({
       segments: [
         { contributor: "host", kind: "persona", role: "system", content: "You are…", tokens: 3 },
@@ -439,7 +474,10 @@ describe("lifecycle helpers", () => {
     })
     const chunks = await run.retrieval(
       { retriever: "bm25", version: "1", query: "dates", topK: 2, filters: { lang: "en" } },
-      () => [{ chunkId: "c1", documentId: "d1", score: 0.9, sourceUri: "file:a", content: "text one" }, { chunkId: "c2" }],
+      () => [
+        { chunkId: "c1", documentId: "d1", score: 0.9, sourceUri: "file:a", content: "text one" },
+        { chunkId: "c2" },
+      ],
     )
     expect(chunks).toHaveLength(2)
     run.validatorDecision({ name: "schema", decision: "fail", reason: "missing field" })
@@ -451,12 +489,24 @@ describe("lifecycle helpers", () => {
 
     expect(contractProblems(sink)).toEqual([])
     const retrieval = only("retrieval_executed")
-    expect(retrieval.payload).toMatchObject({ retriever_id: "bm25", top_k: 2, candidate_count: 2, filters: { lang: "en" } })
-    const candidates = JSON.parse(sink.textOf(retrieval.payload.candidate_list_ref)!) as { chunk_id: string; content_ref: string }[]
+    expect(retrieval.payload).toMatchObject({
+      retriever_id: "bm25",
+      top_k: 2,
+      candidate_count: 2,
+      filters: { lang: "en" },
+    })
+    const candidates = JSON.parse(sink.textOf(retrieval.payload.candidate_list_ref)!) as {
+      chunk_id: string
+      content_ref: string
+    }[]
     expect(candidates.map((candidate) => candidate.chunk_id)).toEqual(["c1", "c2"])
     expect(sink.textOf(candidates[0]!.content_ref)).toBe("text one")
     expect(retrieval.payload.call_signature_hash).toMatch(/^sha256:/)
-    expect(only("prompt_assembled").payload).toMatchObject({ total_length: 20, token_budget: 32_000, excluded_count: 2 })
+    expect(only("prompt_assembled").payload).toMatchObject({
+      total_length: 20,
+      token_budget: 32_000,
+      excluded_count: 2,
+    })
     expect(only("step_started").payload).toEqual({ name: "bm25", kind: "retrieval" })
   })
 
@@ -502,7 +552,9 @@ describe("off", () => {
         return 7
       })
       const chunks = await step.retrieval({ retriever: "r", query: "q" }, () => [{ chunkId: "c" }])
-      const attempt = step.startModel({ provider: "p", model: "m", request: {} }).attempt({ provider: "p", model: "m", request: {} })
+      const attempt = step
+        .startModel({ provider: "p", model: "m", request: {} })
+        .attempt({ provider: "p", model: "m", request: {} })
       attempt.chunk(Buffer.from("x"))
       attempt.endModel({})
       const message = run.queue.enqueue({ messageId: "m" })
@@ -522,7 +574,9 @@ describe("off", () => {
     expect(await agent(Recorder.open({ app: "x", cwd: "/", enabled: false }))).toEqual(expected)
     expect(await agent(recordInMemory().recorder)).toEqual(expected)
     await expect(
-      Recorder.off().startRun({ entrypoint: "x" }).tool({ name: "t", args: {} }, () => Promise.reject(new Error("same error"))),
+      Recorder.off()
+        .startRun({ entrypoint: "x" })
+        .tool({ name: "t", args: {} }, () => Promise.reject(new Error("same error"))),
     ).rejects.toThrow("same error")
   })
 

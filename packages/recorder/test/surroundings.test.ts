@@ -34,7 +34,10 @@ describe("surroundings", () => {
     writeFileSync(join(folder, "main/.git/worktrees/two/commondir"), "../..\n")
     mkdirSync(join(folder, "two"))
     writeFileSync(join(folder, "two/.git"), "gitdir: ../main/.git/worktrees/two\n")
-    expect(readSurroundings(join(folder, "two"), {})).toEqual({ environment: "local", repo: "github.example/acme/shop" })
+    expect(readSurroundings(join(folder, "two"), {})).toEqual({
+      environment: "local",
+      repo: "github.example/acme/shop",
+    })
   })
 
   test("[R-14] credentials in a remote URL never become part of the repo name", () => {
@@ -51,7 +54,12 @@ describe("surroundings", () => {
   })
 
   test("[R-14] open and startRun take agent, environment, request, constraints, channel, repo, branch and ticket", () => {
-    const { recorder, only } = recordInMemory({ agentId: "fixer-1", agentVersion: "2.0", repo: "acme/shop", environment: "staging" })
+    const { recorder, only } = recordInMemory({
+      agentId: "fixer-1",
+      agentVersion: "2.0",
+      repo: "acme/shop",
+      environment: "staging",
+    })
     recorder.startRun({
       entrypoint: "fix",
       requestId: "req-1",
