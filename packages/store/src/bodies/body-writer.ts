@@ -1,102 +1,139 @@
+/**
+ * Stores bodies. Within the caller's transaction, for each batch:
+ *
+ *     const { hash, bytes, recipe } = writer.write(body)     // and a row for it, unless the hash has one
+ *     writer.flush()                                         // the batch's last block and its rows
+ *     packs.sync()                                           // durable before anything names it
+ *     …COMMIT, or ROLLBACK, writer.discard() and packs.startNewPack()
+ */
 import { type BodyHash, bodyHash, incrementalBodyHash } from "@orangebox/contract"
-import type { ChunkWriter } from "./chunk-writer.js"
+import type { ChunkCatalogue } from "./chunk-catalogue.js"
+import { ChunkWriter, type ChunkWriterOptions } from "./chunk-writer.js"
 import { CUT_WINDOW_BYTES, nextCut } from "./cut-chunks.js"
-import { foldParts, type MeasuredPart } from "./fold-parts.js"
-import { encodeParts } from "./recipe.js"
+import { foldParts } from "./fold-parts.js"
+import { RecentBodies } from "./recent-bodies.js"
+import { encodeParts, type Part } from "./recipe.js"
 
 export interface StoredBody {
+  /** Of the bytes that were given, for the caller to compare with the one on record. */
   readonly hash: BodyHash
   readonly bytes: number
-  /** What a row keeps of the body: `BodyReader` makes the bytes from it. Around a hundred bytes, never near 64 KiB. */
+  /** What a row keeps of the body: `BodyReader` makes the bytes from it. Some tens of bytes, never near 64 KiB. */
   readonly recipe: Buffer
 }
 
 /** A body below this is one chunk that is found by the body's own hash, so the chunk needs no hash row. */
 const SMALL_BODY_BYTES = 1024
 
+/** Longer runs are cut, so that a slice of a huge body looks at the lengths of a bounded number of chunks only. */
+const MAX_RUN_CHUNKS = 1024
+
 /** How much of a body that comes in pieces is held at a time: several decisions' worth, so that little is moved in between. */
 const WINDOW_BYTES = 8 * CUT_WINDOW_BYTES
 
-/**
- * Stores a body that is in memory. The hash in the answer is of the bytes that were given, for the caller to compare with the
- * one on record. A body whose hash has a recipe already need not come here.
- */
-export function writeBody(bytes: Uint8Array, chunks: ChunkWriter): StoredBody {
-  const list = new PartList(chunks)
-  list.addRest(bytes, bytes.length)
-  return { hash: bodyHash(bytes), bytes: bytes.length, recipe: list.recipe() }
-}
-
-/** Stores a body that comes in pieces, holding a window of it only. Where the pieces end leaves no trace in the recipe. */
-export function writeBodyPieces(pieces: Iterable<Uint8Array>, chunks: ChunkWriter): StoredBody {
-  const list = new PartList(chunks)
-  const running = incrementalBodyHash()
-  const window = Buffer.allocUnsafe(WINDOW_BYTES)
-  let filled = 0
-  let bytes = 0
-  for (const piece of pieces) {
-    running.update(piece)
-    bytes += piece.length
-    for (let taken = 0; taken < piece.length; ) {
-      const count = Math.min(piece.length - taken, WINDOW_BYTES - filled)
-      window.set(piece.subarray(taken, taken + count), filled)
-      taken += count
-      filled += count
-      if (filled < WINDOW_BYTES) continue
-      const cut = list.addDecided(window, filled)
-      window.copyWithin(0, cut, filled)
-      filled -= cut
-    }
-  }
-  list.addRest(window, filled)
-  return { hash: running.digest(), bytes, recipe: list.recipe() }
-}
-
-/** The chunks of one body as they are cut, neighbours with consecutive ids joined into runs. */
-class PartList {
+export class BodyWriter {
+  readonly #catalogue: ChunkCatalogue
   readonly #chunks: ChunkWriter
-  readonly #parts: MeasuredPart[] = []
+  readonly #recent = new RecentBodies()
+  #generation: number
 
-  constructor(chunks: ChunkWriter) {
-    this.#chunks = chunks
+  constructor(options: ChunkWriterOptions) {
+    this.#catalogue = options.catalogue
+    this.#chunks = new ChunkWriter(options)
+    this.#generation = options.catalogue.generation
   }
 
-  /** Takes the chunks whose ends cannot change whatever comes behind; answers where the last of them ends. */
-  addDecided(window: Uint8Array, filled: number): number {
-    let start = 0
-    while (filled - start >= CUT_WINDOW_BYTES) start = this.#addChunk(window, start, filled)
-    return start
-  }
-
-  /** Takes everything that is left, up to the end of the body. */
-  addRest(bytes: Uint8Array, filled: number): void {
-    if (this.#parts.length === 0 && filled > 0 && filled < SMALL_BODY_BYTES) {
-      this.#append(this.#chunks.putAlone(bytes.subarray(0, filled)), filled)
-      return
+  /** Stores a body that is in memory. One whose hash has a recipe already need not come here. */
+  write(body: Uint8Array): StoredBody {
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const hash = bodyHash(bytes)
+    if (bytes.length > 0 && bytes.length < SMALL_BODY_BYTES) {
+      const part = { level: 0, first: this.#chunks.putAlone(bytes), count: 1, bytes: bytes.length }
+      return { hash, bytes: bytes.length, recipe: encodeParts([part]) }
     }
-    for (let start = 0; start < filled; ) start = this.#addChunk(bytes, start, filled)
+    const { ends, ids } = this.#cut(bytes)
+    return { hash, bytes: bytes.length, recipe: this.#recipe(ends, ids) }
   }
 
-  recipe(): Buffer {
-    return encodeParts(foldParts(this.#parts, this.#chunks))
+  /** Stores a body that comes in pieces, holding a window of it only. The recipe is the one `write` would have given. */
+  writePieces(pieces: Iterable<Uint8Array>): StoredBody {
+    const running = incrementalBodyHash()
+    const window = Buffer.allocUnsafe(WINDOW_BYTES)
+    const ends: number[] = []
+    const ids: number[] = []
+    let passed = 0
+    let filled = 0
+    const put = (reserve: number) => {
+      let start = 0
+      while (filled - start > reserve) {
+        const end = nextCut(window, start, filled)
+        ids.push(this.#chunks.putShared(window.subarray(start, end)))
+        ends.push(passed + end)
+        start = end
+      }
+      window.copyWithin(0, start, filled)
+      passed += start
+      filled -= start
+    }
+    for (const piece of pieces) {
+      running.update(piece)
+      for (let taken = 0; taken < piece.length; ) {
+        const count = Math.min(piece.length - taken, WINDOW_BYTES - filled)
+        window.set(piece.subarray(taken, taken + count), filled)
+        taken += count
+        filled += count
+        if (filled === WINDOW_BYTES) put(CUT_WINDOW_BYTES)
+      }
+    }
+    if (passed === 0 && filled < WINDOW_BYTES) return this.write(window.subarray(0, filled))
+    put(0)
+    return { hash: running.digest(), bytes: passed, recipe: this.#recipe(ends, ids) }
   }
 
-  #addChunk(bytes: Uint8Array, start: number, filled: number): number {
-    const end = nextCut(bytes, start, filled)
-    this.#append(this.#chunks.putShared(bytes.subarray(start, end)), end - start)
-    return end
+  /** Writes the chunks that wait for their block to fill, and their rows. */
+  flush(): void {
+    this.#chunks.flush()
   }
 
-  #append(id: number, bytes: number): void {
-    const last = this.#parts.at(-1)
+  /** Forgets everything since the last commit, when the transaction is rolled back. */
+  discard(): void {
+    this.#chunks.discard()
+    this.#recent.forget()
+  }
+
+  #cut(bytes: Buffer): { ends: number[]; ids: number[] } {
+    if (this.#generation !== this.#catalogue.generation) this.#recent.forget()
+    this.#generation = this.#catalogue.generation
+    const match = this.#recent.match(bytes)
+    const ends = match?.body.ends.slice(0, match.chunks) ?? []
+    const ids = match?.body.ids.slice(0, match.chunks) ?? []
+    for (let start = ends.at(-1) ?? 0; start < bytes.length; ) {
+      const end = nextCut(bytes, start, bytes.length)
+      ids.push(this.#chunks.putShared(bytes.subarray(start, end)))
+      ends.push(end)
+      start = end
+    }
+    this.#recent.remember({ bytes, ends, ids }, match)
+    return { ends, ids }
+  }
+
+  #recipe(ends: readonly number[], ids: readonly number[]): Buffer {
+    return encodeParts(foldParts(runsOf(ends, ids), this.#chunks))
+  }
+}
+
+/** Chunks with consecutive ids, joined. */
+function runsOf(ends: readonly number[], ids: readonly number[]): Part[] {
+  const runs: { -readonly [Key in keyof Part]: Part[Key] }[] = []
+  ids.forEach((id, index) => {
+    const bytes = ends[index]! - (ends[index - 1] ?? 0)
+    const last = runs.at(-1)
     if (last !== undefined && last.first + last.count === id && last.count < MAX_RUN_CHUNKS) {
       last.count++
       last.bytes += bytes
     } else {
-      this.#parts.push({ level: 0, first: id, count: 1, bytes })
+      runs.push({ level: 0, first: id, count: 1, bytes })
     }
-  }
+  })
+  return runs
 }
-
-/** Longer runs are cut, so that a slice of a huge body looks at the lengths of a bounded number of chunks only. */
-const MAX_RUN_CHUNKS = 1024

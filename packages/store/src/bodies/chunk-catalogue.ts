@@ -3,9 +3,11 @@
  * tiny. Everything that is added takes part in the caller's transaction, which commits only after the pack files are synced.
  */
 export interface ChunkCatalogue {
+  /** Changes whenever ids that were handed out may not hold any more: after a rollback and after orphans were removed. */
+  readonly generation: number
   /** The id of the chunk with this hash, unless it is not there or no longer to be used. */
   find(hash: Buffer): number | undefined
-  /** One more than the highest chunk id in use; 1 in an empty store. */
+  /** One more than the highest chunk id there has been, pruned ones included; 1 in an empty store. */
   nextChunkId(): number
   /** Takes in a written block and the hashes of its chunks, in their order; a chunk without a hash is never looked up by one. */
   addBlock(block: Block, hashes: readonly (Buffer | undefined)[]): void

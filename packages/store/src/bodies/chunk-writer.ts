@@ -9,8 +9,9 @@ export const MAX_CHUNKS_A_BLOCK = 8192
 export interface ChunkWriterOptions {
   readonly catalogue: ChunkCatalogue
   readonly packs: PackWriter
-  /** How many raw bytes make a block full; a batch of a collector seldom gets there. */
+  /** How many raw bytes make a block full; what a collector commits at once seldom gets there. */
   readonly blockBytes?: number
+  /** Of brotli. */
   readonly quality?: number
 }
 
@@ -20,7 +21,7 @@ export class ChunkWriter {
   readonly #packs: PackWriter
   readonly #blockBytes: number
   readonly #quality: number
-  #waiting = new WaitingBlock(0)
+  #waiting: WaitingBlock | undefined
 
   constructor({ catalogue, packs, blockBytes = 256 * 1024, quality = 5 }: ChunkWriterOptions) {
     this.#catalogue = catalogue
@@ -33,33 +34,32 @@ export class ChunkWriter {
   putShared(bytes: Uint8Array): number {
     const digest = chunkHash(bytes)
     const key = digest.toString("latin1")
-    return this.#waiting.ids.get(key) ?? this.#catalogue.find(digest) ?? this.#add(bytes, digest, key)
+    return this.#waiting?.ids.get(key) ?? this.#catalogue.find(digest) ?? this.#add(bytes, digest, key)
   }
 
-  /** The id of a new chunk that nobody will look for by its hash, which saves its row: a small body is found by the body's own hash. */
+  /** The id of a new chunk that nobody will look for by its hash, which saves its row. The bytes are copied. */
   putAlone(bytes: Uint8Array): number {
     return this.#add(bytes, undefined, undefined)
   }
 
-  /** Writes what is waiting as one block. Call `sync()` of the packs after it and before the transaction commits. */
+  /** Writes what is waiting as one block. */
   flush(): void {
-    const waiting = this.#waiting
-    if (waiting.lengths.length === 0) return
-    const place = this.#packs.append(encodeBlock(waiting.raw(), this.#quality))
-    this.#catalogue.addBlock({ ...place, firstChunk: waiting.firstChunk, lengths: waiting.lengths }, waiting.hashes)
-    this.#waiting = new WaitingBlock(0)
+    if (this.#waiting === undefined) return
+    const { firstChunk, lengths, hashes } = this.#waiting
+    const place = this.#packs.append(encodeBlock(this.#waiting.raw(), this.#quality))
+    this.#catalogue.addBlock({ ...place, firstChunk, lengths }, hashes)
+    this.#waiting = undefined
   }
 
-  /** Forgets what is waiting, when the transaction it belonged to is rolled back. */
+  /** Forgets what is waiting. */
   discard(): void {
-    this.#waiting = new WaitingBlock(0)
+    this.#waiting = undefined
   }
 
   #add(bytes: Uint8Array, digest: Buffer | undefined, key: string | undefined): number {
-    const isFull =
-      this.#waiting.bytes + bytes.length > this.#blockBytes || this.#waiting.lengths.length >= MAX_CHUNKS_A_BLOCK
-    if (isFull) this.flush()
-    if (this.#waiting.lengths.length === 0) this.#waiting = new WaitingBlock(this.#catalogue.nextChunkId())
+    const { bytes: waiting, lengths } = this.#waiting ?? { bytes: 0, lengths: [] }
+    if (waiting + bytes.length > this.#blockBytes || lengths.length >= MAX_CHUNKS_A_BLOCK) this.flush()
+    this.#waiting ??= new WaitingBlock(this.#catalogue.nextChunkId())
     return this.#waiting.add(bytes, digest, key)
   }
 }

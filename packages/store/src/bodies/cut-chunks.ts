@@ -28,6 +28,9 @@ const MAX_BLANKS = 64
 /** How many bytes behind a chunk's first byte can matter for where it ends. A window this long always holds a whole decision. */
 export const CUT_WINDOW_BYTES = MAX_CHUNK_BYTES + 2 * MAX_BLANKS + 2
 
+/** How far behind a chunk's end the bytes can matter for it. Bodies that are equal up to there are cut there alike. */
+export const CUT_REACH_BYTES = 4 * MAX_BLANKS + 4
+
 /** The ends of all chunks, ascending; the last one is the length of the bytes. No bytes, no chunks. */
 export function cutChunks(bytes: Uint8Array): number[] {
   const ends: number[] = []

@@ -3,22 +3,14 @@
  * chunk ends are decided by content: a history that grows at its end keeps the groups of its beginning.
  */
 import type { ChunkWriter } from "./chunk-writer.js"
-import { encodeParts, MAX_LEVEL } from "./recipe.js"
-
-/** A part whose length in the body is known. Groups count as one. */
-export interface MeasuredPart {
-  readonly level: number
-  readonly first: number
-  count: number
-  bytes: number
-}
+import { encodeParts, MAX_LEVEL, type Part } from "./recipe.js"
 
 /** Below this a list stays as it is. */
 const FOLD_FROM = 16
 const MIN_GROUP = 4
 const MAX_GROUP = 64
 
-export function foldParts(parts: readonly MeasuredPart[], chunks: ChunkWriter): readonly MeasuredPart[] {
+export function foldParts(parts: readonly Part[], chunks: ChunkWriter): readonly Part[] {
   let folded = parts
   for (let level = 0; level < MAX_LEVEL; level++) {
     const until = folded.findIndex((part) => part.level < level)
@@ -31,8 +23,8 @@ export function foldParts(parts: readonly MeasuredPart[], chunks: ChunkWriter): 
 }
 
 /** The groups that are complete, and the parts behind the last of them. */
-function group(parts: readonly MeasuredPart[], level: number, chunks: ChunkWriter) {
-  const groups: MeasuredPart[] = []
+function group(parts: readonly Part[], level: number, chunks: ChunkWriter) {
+  const groups: Part[] = []
   let start = 0
   for (let at = 0; at < parts.length; at++) {
     const size = at + 1 - start
@@ -46,6 +38,6 @@ function group(parts: readonly MeasuredPart[], level: number, chunks: ChunkWrite
 }
 
 /** One part in eight. The factor spreads consecutive ids over the high bits. */
-function endsGroup({ first, count }: MeasuredPart): boolean {
+function endsGroup({ first, count }: Part): boolean {
   return Math.imul(first * 31 + count, 0x9e3779b1) >>> 29 === 0
 }

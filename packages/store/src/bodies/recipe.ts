@@ -16,7 +16,7 @@ export interface Part {
   readonly first: number
   /** How many chunks the run has; 1 for a group. */
   readonly count: number
-  /** For a group, how many of the body's bytes lie beneath, so that a slice can pass by without opening it; 0 for a run. */
+  /** How many of the body's bytes the part makes. Written for groups only, so that a slice can pass by; read back as 0 for runs. */
   readonly bytes: number
 }
 

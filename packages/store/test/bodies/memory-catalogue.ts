@@ -2,6 +2,7 @@ import type { Block, ChunkCatalogue } from "../../src/bodies/chunk-catalogue.js"
 
 /** The catalogue as plain maps, with the transaction a database would give. */
 export class MemoryCatalogue implements ChunkCatalogue {
+  generation = 0
   chunks = new Map<string, number>()
   blocks: Block[] = []
 

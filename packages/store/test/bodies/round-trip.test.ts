@@ -3,8 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { BodyReader } from "../../src/bodies/body-reader.js"
-import { writeBody } from "../../src/bodies/body-writer.js"
-import { ChunkWriter } from "../../src/bodies/chunk-writer.js"
+import { BodyWriter } from "../../src/bodies/body-writer.js"
 import { PackReader } from "../../src/bodies/pack-reader.js"
 import { PackWriter } from "../../src/bodies/pack-writer.js"
 import { MemoryCatalogue } from "./memory-catalogue.js"
@@ -15,10 +14,10 @@ test("[S-01] every body of a session reads back byte for byte", () => {
   try {
     const catalogue = new MemoryCatalogue()
     const packs = PackWriter.open({ folder })
-    const chunks = new ChunkWriter({ catalogue, packs })
+    const writer = new BodyWriter({ catalogue, packs })
     const session = generatedSession({ seed: 3, calls: 40, bytesPerCall: 1500, style: "anthropic" })
-    const stored = session.map((body) => writeBody(body, chunks))
-    chunks.flush()
+    const stored = session.map((body) => writer.write(body))
+    writer.flush()
     packs.sync()
     const reader = new BodyReader({ catalogue, packs: new PackReader({ folder }) })
     stored.forEach(({ recipe, hash }, index) => {
