@@ -17,7 +17,12 @@ export const StepId = z.string().regex(/^(?!0{16})[0-9a-f]{16}$/, "is not a step
 export const EventId = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "is not a UUIDv7")
-export const BodyId = z.string().regex(/^sha256:[0-9a-f]{64}$/, "is not a body id (sha256: and 64 hex digits)")
+const NOT_A_BODY_ID = "is not a body id (sha256: and 64 hex digits)"
+// The length apart from the pattern: a counted repetition takes 165 ns on every ref of every event, an open one 90.
+export const BodyId = z
+  .string()
+  .length(71, { error: NOT_A_BODY_ID, abort: true })
+  .regex(/^sha256:[0-9a-f]+$/, NOT_A_BODY_ID)
 
 export function randomIds(): IdSource {
   return {
