@@ -1,0 +1,168 @@
+import { readJson } from "@orangebox/contract"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError } from "../dialect.js"
+import { itemsAt, memberOf } from "../json/node.js"
+import {
+  assignOwn,
+  indexOf,
+  inOrder,
+  isRecord,
+  type JsonRecord,
+  type JsonValue,
+  listOf,
+  parseJson,
+  recordOf,
+  setOwn,
+  textOf,
+} from "../json/value.js"
+import { readProviderError } from "../provider-error.js"
+
+export function readAnthropicAnswer({ value, text }: AnswerText): Answer {
+  const message = recordOf(value)
+  const error = message["type"] === "error" ? readProviderError(message["error"]) : null
+  return describe(message, argumentTexts(text), error, "complete")
+}
+
+/** Events name the block they belong to; the answer is assembled from the blocks in their order. */
+export function anthropicFold(): AnswerFold {
+  const message: JsonRecord = {}
+  const blocks = new Map<number, { block: JsonRecord; argumentText: string }>()
+  let error: ProviderError | null = null
+  let isComplete = false
+
+  const takeDelta = (index: number, delta: JsonRecord): boolean => {
+    const open = blocks.get(index) ?? { block: {}, argumentText: "" }
+    blocks.set(index, open)
+    const { block } = open
+    switch (delta["type"]) {
+      case "text_delta":
+        block["type"] ??= "text"
+        block["text"] = (textOf(block["text"]) ?? "") + (textOf(delta["text"]) ?? "")
+        return true
+      case "thinking_delta":
+        block["type"] ??= "thinking"
+        block["thinking"] = (textOf(block["thinking"]) ?? "") + (textOf(delta["thinking"]) ?? "")
+        return true
+      case "signature_delta":
+        block["signature"] = delta["signature"] ?? null
+        return true
+      case "citations_delta":
+        block["citations"] = [...listOf(block["citations"]), delta["citation"] ?? null]
+        return true
+      case "input_json_delta":
+        open.argumentText += textOf(delta["partial_json"]) ?? ""
+        return true
+      case "compaction_delta":
+        block["content"] = (textOf(block["content"]) ?? "") + (textOf(delta["content"]) ?? "")
+        return true
+      default:
+        return false
+    }
+  }
+
+  return {
+    take(_event, { value }) {
+      const event = recordOf(value)
+      switch (event["type"]) {
+        case "message_start":
+          assignOwn(message, recordOf(event["message"]))
+          return true
+        case "content_block_start":
+          blocks.set(indexOf(event["index"]), { block: { ...recordOf(event["content_block"]) }, argumentText: "" })
+          return true
+        case "content_block_delta":
+          return takeDelta(indexOf(event["index"]), recordOf(event["delta"]))
+        case "content_block_stop":
+        case "ping":
+          return true
+        case "message_delta":
+          takeMessageDelta(message, event)
+          return true
+        case "message_stop":
+          isComplete = true
+          return true
+        case "error":
+          error = readProviderError(event["error"])
+          return true
+        default:
+          return false
+      }
+    },
+    answer() {
+      const open = inOrder(blocks)
+      const content = open.map(({ block, argumentText }) =>
+        argumentText === "" ? block : { ...block, input: parseJson(argumentText) ?? block["input"] ?? {} },
+      )
+      const texts = open.map(({ argumentText }) => argumentText)
+      const whole = open.length > 0 || "content" in message ? { ...message, content } : message
+      return describe(whole, texts, error, isComplete ? "complete" : "partial")
+    },
+  }
+}
+
+// Counts here are running totals, so the last one stands; a null says "not repeated", not "none".
+function takeMessageDelta(message: JsonRecord, event: JsonRecord): void {
+  assignOwn(message, recordOf(event["delta"]))
+  const usage = recordOf(event["usage"])
+  const known: JsonRecord = { ...recordOf(message["usage"]) }
+  for (const key of Object.keys(usage)) {
+    if (usage[key] !== null || !(key in known)) setOwn(known, key, usage[key]!)
+  }
+  if (isRecord(event["usage"])) message["usage"] = known
+  if (event["context_management"] !== undefined) message["context_management"] = event["context_management"]
+}
+
+function describe(
+  message: JsonRecord,
+  argumentTexts: readonly string[],
+  error: ProviderError | null,
+  ended: Answer["ended"],
+): Answer {
+  return {
+    id: textOf(message["id"]),
+    model: textOf(message["model"]),
+    message: Object.keys(message).length === 0 ? null : message,
+    parts: listOf(message["content"]).flatMap((block, index) =>
+      isRecord(block) ? partOf(block, argumentTexts[index] ?? "") : [],
+    ),
+    finishReason: textOf(message["stop_reason"]),
+    rawUsage: message["usage"] ?? null,
+    serviceTier: null,
+    error,
+    ended,
+  }
+}
+
+function partOf(block: JsonRecord, argumentText: string): AnswerPart[] {
+  switch (block["type"]) {
+    case "text":
+      return [{ kind: "text", text: textOf(block["text"]) ?? "" }]
+    case "thinking":
+      return [{ kind: "thinking", text: textOf(block["thinking"]) ?? "" }]
+    case "tool_use":
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return [
+        {
+          kind: "tool-call",
+          id: textOf(block["id"]),
+          name: textOf(block["name"]) ?? "",
+          arguments: argumentText || inputText(block["input"]),
+          runsAt: block["type"] === "tool_use" ? "client" : "provider",
+        },
+      ]
+    default:
+      return []
+  }
+}
+
+const inputText = (input: JsonValue | undefined): string => (input === undefined ? "" : JSON.stringify(input))
+
+/** The arguments of each block as they are written in the body: a number with twenty digits keeps them only there. */
+function argumentTexts(text: string): string[] {
+  const reading = readJson(text)
+  if (!reading.ok) return []
+  return itemsAt(reading.node, "content").map((block) => {
+    const input = memberOf(block, "input")
+    return input === undefined ? "" : text.slice(input.start, input.end)
+  })
+}

@@ -1,0 +1,52 @@
+import { decodePath, pathOf } from "../address.js"
+import type { Dialect } from "../dialect.js"
+import { itemsAt, memberOf, stringAt } from "../json/node.js"
+import { isRecord } from "../json/value.js"
+import { anthropicFold, readAnthropicAnswer } from "./answer.js"
+import { canonicalAnthropic } from "./canon.js"
+import { outlineAnthropic } from "./outline.js"
+import { anthropicUsage } from "./usage.js"
+
+const EVENTS = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+  "ping",
+])
+
+export const anthropicMessages: Dialect = {
+  id: "anthropic-messages",
+  provider: "anthropic",
+  endpointOf({ method, path, host }) {
+    const plain = pathOf(path)
+    if (/\/messages\/count_tokens$/.test(plain)) return "count_tokens"
+    // OpenAI's assistants have messages too, but always inside a thread.
+    if (/\/messages$/.test(plain) && !plain.includes("/threads/")) return method === "POST" ? "generate" : "other"
+    if (/\/messages\/batches(\/|$)/.test(plain)) return "other"
+    return host?.includes("anthropic.com") ? (/\/models(\/|$)/.test(plain) ? "models" : "other") : undefined
+  },
+  pathFacts(path) {
+    // Bedrock and Vertex carry the same body, and name the model in the path.
+    const match = /\/models?\/([^/]+?)(?:\/invoke(-with-response-stream)?|:(stream)?rawPredict)$/i.exec(pathOf(path))
+    if (match === null) return { model: null, stream: null }
+    return { model: decodePath(match[1]!), stream: match[2] !== undefined || match[3] !== undefined }
+  },
+  claimsRequest: (root) =>
+    stringAt(root, "anthropic_version") !== null ||
+    (memberOf(root, "max_tokens") !== undefined &&
+      memberOf(root, "messages") !== undefined &&
+      (memberOf(root, "system") !== undefined ||
+        itemsAt(root, "tools").some((tool) => memberOf(tool, "input_schema") !== undefined))),
+  claimsAnswer: (value) =>
+    value["type"] === "message" ||
+    (value["type"] === "error" && isRecord(value["error"])) ||
+    (typeof value["type"] === "string" && EVENTS.has(value["type"])),
+  readAnswer: readAnthropicAnswer,
+  newFold: anthropicFold,
+  usageOf: anthropicUsage,
+  outlineRequest: outlineAnthropic,
+  canonicalRequest: canonicalAnthropic,
+}

@@ -1,0 +1,33 @@
+import type { CallAddress, Dialect, Endpoint } from "./dialect.js"
+import { DIALECTS } from "./dialects.js"
+import { bodyOf, type JsonBody } from "./json/body.js"
+import { isRecord, type JsonValue, parseJson } from "./json/value.js"
+
+export interface DetectedDialect {
+  readonly dialect: Dialect
+  readonly endpoint: Endpoint
+  /** What gave it away: the address, or only the shape of the body. */
+  readonly by: "address" | "body"
+}
+
+/** Undefined for a provider nobody here knows: its calls are kept as they are. */
+export function detectDialect(
+  call: CallAddress & { readonly requestBody?: Uint8Array | JsonBody | undefined },
+): DetectedDialect | undefined {
+  for (const dialect of DIALECTS) {
+    const endpoint = dialect.endpointOf(call)
+    if (endpoint !== undefined) return { dialect, endpoint, by: "address" }
+  }
+  if (call.method !== "POST" || call.requestBody === undefined) return undefined
+  const root = bodyOf(call.requestBody).root
+  if (root?.kind !== "object") return undefined
+  const dialect = DIALECTS.find((candidate) => candidate.claimsRequest(root))
+  return dialect && { dialect, endpoint: "generate", by: "body" }
+}
+
+/** Whose answer this is, from the JSON of a body or of one stream event. */
+export function dialectOfAnswer(json: string): Dialect | undefined {
+  const value: JsonValue | undefined = parseJson(json)
+  const first = Array.isArray(value) ? value[0] : value
+  return isRecord(first) ? DIALECTS.find((dialect) => dialect.claimsAnswer(first)) : undefined
+}

@@ -1,0 +1,109 @@
+import type { JsonNode, TokenUsage } from "@orangebox/contract"
+import type { JsonRecord, JsonValue } from "./json/value.js"
+import type { RequestOutline } from "./request/outline.js"
+import type { IdNaming } from "./signature/id-naming.js"
+
+/**
+ * Everything Orangebox knows about one provider protocol. A dialect is a folder with one such object; adding it to `dialects.ts` is all
+ * the rest of the system needs.
+ */
+export interface Dialect {
+  readonly id: string
+  /** The usual provider, by its OpenTelemetry name. Others speak the dialect too: a host may tell better. */
+  readonly provider: string
+  /** Which of this dialect's endpoints an address is; undefined when it is none of them. */
+  endpointOf(address: CallAddress): Endpoint | undefined
+  /** What the path says that other dialects say in the body. */
+  pathFacts?(path: string): { readonly model: string | null; readonly stream: boolean | null }
+  /** Whether a request body can only be this dialect's, for gateways that rename paths. */
+  claimsRequest(root: JsonNode): boolean
+  /** Whether a JSON answer, or the JSON of one stream event, is this dialect's: used where only the answer is at hand. */
+  claimsAnswer(value: JsonRecord): boolean
+  /** Reads a whole JSON answer. */
+  readAnswer(body: AnswerText): Answer
+  /** Reads a streamed answer event by event. */
+  newFold(): AnswerFold
+  usageOf(raw: JsonValue): Usage
+  outlineRequest(root: JsonNode, text: string): RequestOutline
+  /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
+  canonicalRequest(root: JsonNode, ids: IdNaming): CanonicalRequest
+}
+
+export interface CallAddress {
+  readonly method: string
+  /** The path, with or without a query. */
+  readonly path: string
+  readonly host?: string
+}
+
+/** `generate` is a model call; the rest are calls a harness makes beside its work. */
+export type Endpoint = "generate" | "count_tokens" | "models" | "compact" | "other"
+
+export interface AnswerText {
+  readonly value: JsonValue
+  /** The JSON the value was read from: numbers keep their digits only there. */
+  readonly text: string
+}
+
+export interface AnswerFold {
+  /** False when the event is of an unknown type; the caller keeps it. */
+  take(event: string | null, frame: AnswerText): boolean
+  answer(): Answer
+}
+
+/** What a model answered, whatever the protocol. */
+export interface Answer {
+  readonly id: string | null
+  readonly model: string | null
+  /** The object the API gives when it is not asked to stream. Its numbers are doubles; tool arguments are exact in `toolCalls`. */
+  readonly message: JsonValue
+  /** Text and tool calls in the order they were given. */
+  readonly parts: readonly AnswerPart[]
+  /** As the provider spells it. */
+  readonly finishReason: string | null
+  readonly rawUsage: JsonValue
+  /** Where the answer itself tells the tier it was served from, and not its usage. */
+  readonly serviceTier: string | null
+  readonly error: ProviderError | null
+  /** `partial` when the terminal event never came: the connection broke, or somebody left. */
+  readonly ended: "complete" | "partial"
+}
+
+export type AnswerPart =
+  | { readonly kind: "text" | "thinking"; readonly text: string }
+  | ({ readonly kind: "tool-call" } & ToolCall)
+
+export interface ToolCall {
+  readonly id: string | null
+  readonly name: string
+  /** The arguments as JSON text, exactly as the model wrote them; cut short when the stream was. */
+  readonly arguments: string
+  /** Who runs it: the client, or the provider itself (web search and the like). */
+  readonly runsAt: "client" | "provider"
+}
+
+export interface ProviderError {
+  readonly type: string | null
+  readonly code: string | null
+  readonly message: string | null
+}
+
+export interface Usage {
+  /** Normalised: `prompt` includes cached tokens whatever the provider's habit, and null is unknown. */
+  readonly tokens: TokenUsage
+  /** Cache writes by how long they live, where the provider tells them apart. */
+  readonly cacheWrite5m: number | null
+  readonly cacheWrite1h: number | null
+  /** `batch`, `priority`, `flex`, `standard` …: another tier is another price. */
+  readonly serviceTier: string | null
+  /** Things billed apart from tokens, with how often they were used. */
+  readonly billedExtras: Readonly<Record<string, number>>
+  /** The provider's own object, untouched. */
+  readonly raw: JsonValue
+}
+
+export interface CanonicalRequest {
+  readonly body: JsonNode
+  /** What was taken out, by its pointer: remembered, never matched on. */
+  readonly nonsemantic: readonly { readonly pointer: string; readonly value: JsonNode }[]
+}

@@ -1,0 +1,41 @@
+import type { JsonNode } from "@orangebox/contract"
+import type { CanonicalRequest } from "../dialect.js"
+import { stringAt } from "../json/node.js"
+import { type MemberRule, newCanon, nonsemanticTable, sortedByName } from "../signature/canon.js"
+import type { IdNaming } from "../signature/id-naming.js"
+
+export function canonicalChat(root: JsonNode, ids: IdNaming): CanonicalRequest {
+  const canon = newCanon(ids)
+  const contentPart = canon.object({
+    cache_control: canon.drop,
+    prompt_cache_breakpoint: canon.drop,
+    image_url: (value, pointer) =>
+      value.kind === "string" ? canon.media(value, pointer) : canon.object({ url: canon.media })(value, pointer),
+    input_audio: canon.object({ data: canon.media }),
+    file: canon.object({ file_data: canon.media, file_id: canon.producerId }),
+    signature: canon.opaque,
+  })
+  const message = canon.object({
+    cache_control: canon.drop,
+    content: canon.items(contentPart),
+    tool_call_id: canon.callId,
+    tool_calls: canon.items(canon.object({ id: canon.callId })),
+    audio: canon.object({ id: canon.producerId }),
+    // OpenRouter's form of signed and sealed thinking.
+    reasoning_details: canon.items(canon.object({ signature: canon.opaque, data: canon.opaque })),
+  })
+  const tools: MemberRule = (value, pointer) => {
+    const plain = canon.items(canon.object({ cache_control: canon.drop }))(value, pointer)
+    return plain && sortedByName(plain, toolName)
+  }
+  const table = {
+    ...nonsemanticTable(canon),
+    messages: canon.items(message),
+    tools,
+    functions: tools,
+  }
+  return { body: canon.object(table)(root, "") ?? root, nonsemantic: canon.nonsemantic }
+}
+
+const toolName = (tool: JsonNode): string | null =>
+  stringAt(tool, "function", "name") ?? stringAt(tool, "custom", "name") ?? stringAt(tool, "name")

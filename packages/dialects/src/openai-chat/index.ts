@@ -1,0 +1,39 @@
+import { decodePath, pathOf } from "../address.js"
+import type { Dialect } from "../dialect.js"
+import { itemsAt, memberOf, stringAt } from "../json/node.js"
+import { chatFold, readChatAnswer } from "./answer.js"
+import { canonicalChat } from "./canon.js"
+import { outlineChat } from "./outline.js"
+import { chatUsage } from "./usage.js"
+
+/** Chat Completions, as spoken by OpenAI and by nearly every other server; the older text completions are the same with one text. */
+export const openaiChat: Dialect = {
+  id: "openai-chat",
+  provider: "openai",
+  endpointOf({ method, path, host }) {
+    const plain = pathOf(path)
+    if (/\/completions$/.test(plain)) return method === "POST" ? "generate" : "other"
+    if (/\/chat\/completions\//.test(plain)) return "other"
+    return /\/models(\/[^/:]+)?$/.test(plain) && method === "GET" && !host?.includes("googleapis")
+      ? "models"
+      : undefined
+  },
+  pathFacts(path) {
+    // Azure names a deployment in the path, and its clients often leave the model out of the body.
+    const deployment = /\/deployments\/([^/]+)\//.exec(pathOf(path))?.[1]
+    return { model: deployment === undefined ? null : decodePath(deployment), stream: null }
+  },
+  // Many protocols have a model and messages; only members that nobody else spells like this tell.
+  claimsRequest: (root) =>
+    itemsAt(root, "messages").length > 0 &&
+    stringAt(root, "model") !== null &&
+    ["stream_options", "max_completion_tokens", "reasoning_effort", "parallel_tool_calls"].some(
+      (key) => memberOf(root, key) !== undefined,
+    ),
+  claimsAnswer: (value) => typeof value["object"] === "string" && /completion/.test(value["object"]),
+  readAnswer: readChatAnswer,
+  newFold: chatFold,
+  usageOf: chatUsage,
+  outlineRequest: outlineChat,
+  canonicalRequest: canonicalChat,
+}

@@ -1,0 +1,128 @@
+import type { JsonNode } from "@orangebox/contract"
+import { booleanAt, isPresent, itemsAt, itemsOf, memberOf, numberAt, stringAt } from "../json/node.js"
+import type { PartKind, PromptPart, RequestOutline, ServerContext } from "../request/outline.js"
+import { paramsOf } from "../request/params.js"
+
+const PROMPT_MEMBERS = new Set(["model", "stream", "stream_options", "tools", "functions", "messages", "prompt"])
+
+export function outlineChat(root: JsonNode): RequestOutline {
+  const messages = itemsAt(root, "messages")
+  return {
+    model: stringAt(root, "model"),
+    stream: booleanAt(root, "stream") ?? false,
+    sampling: {
+      temperature: numberAt(root, "temperature"),
+      topP: numberAt(root, "top_p"),
+      maxTokens: numberAt(root, "max_completion_tokens") ?? numberAt(root, "max_tokens"),
+      seed: numberAt(root, "seed"),
+    },
+    params: paramsOf(root, PROMPT_MEMBERS),
+    thinking: memberOf(root, "reasoning_effort") ?? memberOf(root, "reasoning") ?? null,
+    parts: [...toolParts(root), ...messages.flatMap(messageParts), ...completionPrompt(root)],
+    wholeMark: null,
+    serverContext: messages.flatMap(filesOf),
+    conversationHint: stringAt(root, "prompt_cache_key"),
+  }
+}
+
+function toolParts(root: JsonNode): PromptPart[] {
+  return [...itemsAt(root, "tools"), ...itemsAt(root, "functions")].map((node) => {
+    const definition = memberOf(node, "function") ?? memberOf(node, "custom") ?? node
+    return {
+      kind: "tool-def",
+      role: null,
+      message: null,
+      node,
+      text: stringAt(definition, "description"),
+      cacheMark: null,
+      name: stringAt(definition, "name") ?? stringAt(node, "type") ?? "?",
+    }
+  })
+}
+
+const SYSTEM_ROLES = new Set(["system", "developer"])
+
+function messageParts(message: JsonNode, index: number): PromptPart[] {
+  const role = stringAt(message, "role")
+  const callId = stringAt(message, "tool_call_id")
+  const base = { role, message: index, node: message, text: null, cacheMark: markOf(message) }
+  if (role === "tool" || role === "function") {
+    const name = stringAt(message, "name")
+    const text = contentText(memberOf(message, "content"))
+    return [{ ...base, kind: "tool-result", callId, isError: null, text, ...(name === null ? {} : { name }) }]
+  }
+  const content = memberOf(message, "content")
+  const textKind: PartKind = role !== null && SYSTEM_ROLES.has(role) ? "system" : "text"
+  const parts: PromptPart[] = []
+  for (const key of ["reasoning_content", "reasoning"]) {
+    const thinking = memberOf(message, key)
+    if (thinking?.kind === "string") parts.push({ ...base, kind: "thinking", node: thinking, text: thinking.value })
+  }
+  if (content?.kind === "string") parts.push({ ...base, kind: textKind, node: content, text: content.value })
+  for (const node of itemsOf(content)) parts.push(contentPart(node, textKind, base))
+  for (const node of itemsAt(message, "tool_calls")) {
+    const call = memberOf(node, "function") ?? memberOf(node, "custom")
+    parts.push({ ...base, kind: "tool-call", node, callId: stringAt(node, "id"), ...callOf(call) })
+  }
+  const legacy = memberOf(message, "function_call")
+  if (isPresent(legacy)) parts.push({ ...base, kind: "tool-call", node: legacy, callId: null, ...callOf(legacy) })
+  return parts.length > 0 ? parts : [{ ...base, kind: "other" }]
+}
+
+const callOf = (call: JsonNode | undefined): { name: string; arguments: string } => ({
+  name: stringAt(call, "name") ?? "",
+  arguments: stringAt(call, "arguments") ?? stringAt(call, "input") ?? "",
+})
+
+const KINDS: Readonly<Record<string, PartKind>> = {
+  text: "text",
+  refusal: "text",
+  image_url: "image",
+  file: "document",
+  thinking: "thinking",
+}
+
+function contentPart(
+  node: JsonNode,
+  textKind: PartKind,
+  base: { role: string | null; message: number; node: JsonNode; text: null },
+): PromptPart {
+  const type = stringAt(node, "type") ?? ""
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type]! : "other"
+  const text = stringAt(node, "text") ?? stringAt(node, "refusal")
+  return { ...base, kind: kind === "text" ? textKind : kind, node, text, cacheMark: markOf(node) }
+}
+
+function contentText(content: JsonNode | undefined): string | null {
+  if (content?.kind === "string") return content.value
+  const texts = itemsOf(content).flatMap((part) => stringAt(part, "text") ?? [])
+  return texts.length > 0 ? texts.join("\n") : null
+}
+
+// OpenRouter passes Anthropic's marks through; OpenAI has its own.
+function markOf(node: JsonNode): { ttl: string | null } | null {
+  const mark = memberOf(node, "cache_control") ?? memberOf(node, "prompt_cache_breakpoint")
+  return isPresent(mark) ? { ttl: stringAt(mark, "ttl") } : null
+}
+
+/** The older completions endpoint: one text instead of messages. */
+function completionPrompt(root: JsonNode): PromptPart[] {
+  const prompt = memberOf(root, "prompt")
+  if (!isPresent(prompt)) return []
+  const texts = prompt.kind === "array" ? prompt.items : [prompt]
+  return texts.map((node, index) => ({
+    kind: "text",
+    role: "user",
+    message: index,
+    node,
+    text: node.kind === "string" ? node.value : null,
+    cacheMark: null,
+  }))
+}
+
+function filesOf(message: JsonNode): ServerContext[] {
+  return itemsAt(message, "content").flatMap((part): ServerContext[] => {
+    const id = stringAt(part, "file", "file_id")
+    return id === null ? [] : [{ what: "file", id }]
+  })
+}

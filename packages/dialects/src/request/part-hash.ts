@@ -1,0 +1,18 @@
+import { type BodyHash, type JsonNode, textHash } from "@orangebox/contract"
+
+/** Marks say where to cache, not what: they move from message to message while the text under them stays. */
+export const CACHE_MARKS: ReadonlySet<string> = new Set(["cache_control", "prompt_cache_breakpoint"])
+
+/**
+ * The hash of a part as it was written, without its cache mark. Key order counts here on purpose: a tool schema serialised in another
+ * order is the same value, but it is another prompt to the provider's cache.
+ */
+export function hashAsWritten(node: JsonNode, text: string): BodyHash {
+  if (node.kind !== "object" || !node.members.some((member) => CACHE_MARKS.has(member.key))) {
+    return textHash(text.slice(node.start, node.end))
+  }
+  const kept = node.members
+    .filter((member) => !CACHE_MARKS.has(member.key))
+    .map((member) => `${JSON.stringify(member.key)}:${text.slice(member.value.start, member.value.end)}`)
+  return textHash(`{${kept.join(",")}}`)
+}

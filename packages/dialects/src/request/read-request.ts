@@ -1,0 +1,147 @@
+import { type BodyHash, type JsonNode, type Segment, textHash } from "@orangebox/contract"
+import type { Dialect } from "../dialect.js"
+import { bodyOf, type JsonBody } from "../json/body.js"
+import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
+import { hashAsWritten } from "./part-hash.js"
+import { segmentOf } from "./segment.js"
+
+/** What a request to a model is made of. */
+export interface RequestAnatomy {
+  readonly dialect: string
+  readonly model: string | null
+  readonly stream: boolean
+  readonly sampling: Sampling
+  /** Everything that is neither prompt, model nor framing, by name, as sent. */
+  readonly params: Readonly<Record<string, JsonNode>>
+  readonly thinking: JsonNode | null
+  readonly system: readonly PromptPart[]
+  readonly tools: readonly PromptPart[]
+  readonly messages: readonly MessageOutline[]
+  /** The prompt in the order the model reads it. */
+  readonly segments: readonly PromptSegment[]
+  readonly totalLength: number
+  readonly cacheMarks: readonly CacheMark[]
+  readonly prefix: PrefixFingerprint
+  readonly serverContext: readonly ServerContext[]
+  readonly conversationHint: string | null
+}
+
+export interface MessageOutline {
+  readonly index: number
+  readonly role: string | null
+  readonly parts: readonly PromptPart[]
+}
+
+export interface PromptSegment {
+  /** The contract's segment; `length` counts the bytes of the part as it was sent. */
+  readonly segment: Segment & { readonly segment_hash: BodyHash }
+  /** Byte span in the request body. */
+  readonly start: number
+  readonly end: number
+}
+
+export interface CacheMark {
+  /** Position in `segments`: everything up to and including it is asked to be cached. */
+  readonly segment: number
+  readonly ttl: string | null
+}
+
+export interface PrefixFingerprint {
+  /** Hash of model and prompt up to the last cache mark; null when the request sets none. */
+  readonly fingerprint: BodyHash | null
+  /** Prompt bytes up to that mark. */
+  readonly length: number | null
+  /** The same hash after every segment: two requests share a prefix exactly as long as these are equal. */
+  readonly rolling: readonly BodyHash[]
+}
+
+/**
+ * Undefined when the body is not JSON, and so no request in any dialect known here.
+ * Some dialects name the model in the path, so hand it in where it is known.
+ */
+export function readRequest(
+  dialect: Dialect,
+  request: Uint8Array | JsonBody,
+  path?: string,
+): RequestAnatomy | undefined {
+  const body = bodyOf(request)
+  if (body.root?.kind !== "object") return undefined
+  const outline = dialect.outlineRequest(body.root, body.text)
+  const fromPath = path === undefined ? undefined : dialect.pathFacts?.(path)
+  const model = outline.model ?? fromPath?.model ?? null
+  const segments = segmentsOf(outline, body)
+  const cacheMarks = cacheMarksOf(outline)
+  return {
+    dialect: dialect.id,
+    model,
+    stream: fromPath?.stream ?? outline.stream,
+    sampling: outline.sampling,
+    params: Object.fromEntries(outline.params.map(({ name, value }) => [name, value])),
+    thinking: outline.thinking,
+    system: outline.parts.filter((part) => part.kind === "system"),
+    tools: outline.parts.filter((part) => part.kind === "tool-def"),
+    messages: messagesOf(outline.parts),
+    segments,
+    totalLength: segments.reduce((sum, { segment }) => sum + segment.length, 0),
+    cacheMarks,
+    prefix: prefixOf(model, segments, cacheMarks),
+    serverContext: outline.serverContext,
+    conversationHint: outline.conversationHint,
+  }
+}
+
+function segmentsOf(outline: RequestOutline, body: JsonBody): PromptSegment[] {
+  const names = new Map<string, string>()
+  for (const part of outline.parts)
+    if (part.kind === "tool-call" && part.callId) names.set(part.callId, part.name ?? "")
+  const lastAssistant = outline.parts.findLastIndex((part) => part.role === "assistant")
+  return outline.parts.map((part, index) => {
+    const start = body.byteOffset(part.node.start)
+    const end = body.byteOffset(part.node.end)
+    const described = segmentOf(part, { isLatest: index > lastAssistant, toolOf: (id) => names.get(id) })
+    return {
+      segment: { ...described, length: end - start, segment_hash: hashAsWritten(part.node, body.text) },
+      start,
+      end,
+    }
+  })
+}
+
+function cacheMarksOf(outline: RequestOutline): CacheMark[] {
+  const marks: CacheMark[] = []
+  outline.parts.forEach((part, segment) => {
+    if (part.cacheMark) marks.push({ segment, ttl: part.cacheMark.ttl })
+  })
+  const last = outline.parts.length - 1
+  if (outline.wholeMark && last >= 0 && marks.at(-1)?.segment !== last) {
+    marks.push({ segment: last, ttl: outline.wholeMark.ttl })
+  }
+  return marks
+}
+
+function prefixOf(
+  model: string | null,
+  segments: readonly PromptSegment[],
+  marks: readonly CacheMark[],
+): PrefixFingerprint {
+  let running = textHash(`prefix\0${model ?? ""}`)
+  const rolling = segments.map(({ segment }) => {
+    running = textHash(`${running}\0${segment.role ?? ""}\0${segment.segment_hash}`)
+    return running
+  })
+  const last = marks.at(-1)?.segment
+  if (last === undefined) return { fingerprint: null, length: null, rolling }
+  const length = segments.slice(0, last + 1).reduce((sum, { segment }) => sum + segment.length, 0)
+  return { fingerprint: rolling[last]!, length, rolling }
+}
+
+function messagesOf(parts: readonly PromptPart[]): MessageOutline[] {
+  const messages = new Map<number, { index: number; role: string | null; parts: PromptPart[] }>()
+  for (const part of parts) {
+    if (part.message === null) continue
+    const message = messages.get(part.message) ?? { index: part.message, role: part.role, parts: [] }
+    message.parts.push(part)
+    messages.set(part.message, message)
+  }
+  return [...messages.values()]
+}

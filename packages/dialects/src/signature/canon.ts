@@ -1,0 +1,117 @@
+import { bodyHash, canonicalJsonNode, type JsonNode, textHash } from "@orangebox/contract"
+import { arrayNode, objectNode, stringAt, textNode } from "../json/node.js"
+import type { IdNaming } from "./id-naming.js"
+
+/** What happens to a member of a known object; undefined takes it out. */
+export type MemberRule = (value: JsonNode, pointer: string) => JsonNode | undefined
+export type RuleTable = Readonly<Record<string, MemberRule>>
+
+/** The tools a dialect's table is written with. One is made per request, because ids are numbered per request. */
+export interface Canon {
+  /** Takes a member out and remembers it. */
+  readonly drop: MemberRule
+  readonly callId: MemberRule
+  readonly producerId: MemberRule
+  /** Opaque text that must come back unchanged, such as a thinking signature. */
+  readonly opaque: MemberRule
+  /** Base64, or a data URL: the bytes count, not their spelling. */
+  readonly media: MemberRule
+  readonly object: (table: RuleTable) => MemberRule
+  readonly items: (rule: MemberRule) => MemberRule
+  readonly nonsemantic: { readonly pointer: string; readonly value: JsonNode }[]
+}
+
+export function newCanon(ids: IdNaming): Canon {
+  const nonsemantic: { pointer: string; value: JsonNode }[] = []
+  return {
+    nonsemantic,
+    drop(value, pointer) {
+      nonsemantic.push({ pointer, value })
+      return undefined
+    },
+    callId: (value) => (value.kind === "string" ? textNode(ids.call(value.value), value) : value),
+    producerId: (value) => (value.kind === "string" ? textNode(ids.producer(value.value), value) : value),
+    opaque: (value) => (value.kind === "string" ? textNode(opaqueToken(value.value), value) : value),
+    media: (value) => (value.kind === "string" ? textNode(mediaToken(value.value), value) : value),
+    object: (table) => (value, pointer) => rewriteObject(value, pointer, table),
+    items: (rule) => (value, pointer) => rewriteItems(value, pointer, rule),
+  }
+}
+
+/** Members of every dialect that say how to send, bill or cache, and not what to answer. */
+export const NONSEMANTIC = [
+  "cache_control",
+  "prompt_cache_breakpoint",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "user",
+  "safety_identifier",
+  "service_tier",
+  "store",
+  "client_metadata",
+  "stream",
+  "stream_options",
+] as const
+
+export function nonsemanticTable(canon: Canon): RuleTable {
+  return Object.fromEntries(NONSEMANTIC.map((key) => [key, canon.drop]))
+}
+
+// Members are visited in sorted order: ids are numbered by first appearance, and key order must not decide which comes first.
+function rewriteObject(node: JsonNode, pointer: string, table: RuleTable): JsonNode {
+  if (node.kind !== "object") return node
+  const members = [...node.members].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  return objectNode(
+    members.flatMap((member) => {
+      const rule = Object.hasOwn(table, member.key) ? table[member.key] : undefined
+      if (rule === undefined) return [member]
+      const value = rule(member.value, `${pointer}/${escapePointer(member.key)}`)
+      return value === undefined ? [] : [{ key: member.key, value }]
+    }),
+    node,
+  )
+}
+
+function rewriteItems(node: JsonNode, pointer: string, rule: MemberRule): JsonNode {
+  if (node.kind !== "array") return node
+  return arrayNode(
+    node.items.flatMap((item, index) => rule(item, `${pointer}/${index}`) ?? []),
+    node,
+  )
+}
+
+const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1")
+
+/** A list whose order has no meaning, in one order. */
+export function sortedByName(node: JsonNode, nameOf: (item: JsonNode) => string | null): JsonNode {
+  if (node.kind !== "array") return node
+  const keyed = node.items.map((item) => ({ item, name: nameOf(item) ?? stringAt(item, "type") ?? "" }))
+  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+  keyed.sort((a, b) => compare(a.name, b.name) || compare(canonicalJsonNode(a.item), canonicalJsonNode(b.item)))
+  return arrayNode(
+    keyed.map(({ item }) => item),
+    node,
+  )
+}
+
+// A token stays what it is, so that the canonical form of a canonical form is itself.
+const TOKEN = /^@(?:opaque|bytes):(?:[^:]*:)?sha256:[0-9a-f]{64}$/
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?);base64,/
+
+function opaqueToken(text: string): string {
+  return TOKEN.test(text) ? text : `@opaque:${textHash(text)}`
+}
+
+function mediaToken(text: string): string {
+  if (TOKEN.test(text)) return text
+  const head = DATA_URL.exec(text)
+  const data = head ? text.slice(head[0].length) : text
+  // A plain URL is an address, not content.
+  if (!head && /^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
+  const bytes = Buffer.from(data, "base64")
+  const spelled = bytes.toString("base64").replace(/=+$/, "")
+  // What does not decode cleanly is not base64; hashing what is left of it would make different texts equal.
+  if (spelled !== data.replace(/=+$/, "")) return opaqueToken(text)
+  return `@bytes:${head?.[1] ?? ""}:${bodyHash(bytes)}`
+}
