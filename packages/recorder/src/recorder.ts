@@ -261,6 +261,8 @@ function defined<K extends string, V>(key: K, value: V | undefined): { [P in K]?
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V })
 }
 
-function definedOf<T extends object>(options: T): Partial<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+function definedOf<T extends object>(options: T): Defined<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>
 }
