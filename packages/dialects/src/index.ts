@@ -37,5 +37,17 @@ export {
   type RequestAnatomy,
   readRequest,
 } from "./request/read-request.js"
+// Signatures
+export {
+  type CallSignature,
+  type CallToSign,
+  callSignature,
+  canonicalRequestText,
+} from "./signature/call-signature.js"
+export { CANON_VERSION, type CallKind } from "./signature/digest.js"
+export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
+export { mcpSignature, mcpSignatureOfMessage } from "./signature/mcp-signature.js"
+export { embeddingSignature, type RetrievalToSign, retrieverSignature } from "./signature/retriever-signature.js"
+export { toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, type SseParser, sseParser } from "./sse.js"
 export { UNKNOWN_USAGE } from "./usage.js"

@@ -1,0 +1,103 @@
+import { type BodyHash, canonicalJsonNode, type JsonNode } from "@orangebox/contract"
+import { pathOf, sortedQueryOf } from "../address.js"
+import type { CallAddress, CanonicalRequest, Dialect } from "../dialect.js"
+import { bodyOf, type JsonBody } from "../json/body.js"
+import { CANON_VERSION, callDigest } from "./digest.js"
+import { idNaming } from "./id-naming.js"
+import { mapStrings } from "./map-strings.js"
+import { multipartHashes } from "./multipart.js"
+
+export interface CallToSign extends CallAddress {
+  /** After content-decoding. */
+  readonly body: Uint8Array | JsonBody
+  /** Undefined for a provider nobody here knows: such a call is signed by its address and its body. */
+  readonly dialect: Dialect | undefined
+  readonly contentType?: string
+  /** Names in lower case. Only those that change what a provider does are read, and only by `wire`. */
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  /** The signature of the call that produced an id such as `resp_…`, where it is known. */
+  producerOf?(id: string): string | undefined
+  /** The first call of the lane, where it is known. */
+  readonly laneRoot?: string | null
+  /** Accepted masks, applied to every string after the dialect's table. */
+  mask?(text: string): string
+}
+
+/** Three digests of one call. Only `sig` is *the* signature; `shape` never serves an answer. */
+export interface CallSignature {
+  /** The request to the byte. */
+  readonly wire: BodyHash
+  /** The question, without what does not decide the answer. */
+  readonly sig: BodyHash
+  /** The family: dialect, model, tools, lane. */
+  readonly shape: BodyHash
+  readonly canonVersion: number
+  readonly nonsemantic: CanonicalRequest["nonsemantic"]
+}
+
+const WIRE_HEADERS = ["anthropic-beta", "anthropic-version", "openai-beta"]
+
+export function callSignature(call: CallToSign): CallSignature {
+  const body = bodyOf(call.body)
+  const canonical = canonicalRequest(call.dialect, body, call)
+  const text = canonical.body && canonicalJsonNode(canonical.body)
+  const question = text === undefined ? opaqueParts(body, call.contentType) : [text]
+  return {
+    wire: wireDigest(call, body),
+    sig: callDigest(call.dialect ? "model" : "http", [...addressParts(call), ...question]),
+    shape: shapeDigest(call, body),
+    canonVersion: CANON_VERSION,
+    nonsemantic: canonical.nonsemantic,
+  }
+}
+
+/** The canonical body as text, for showing what two requests differ in; undefined when it is not JSON. */
+export function canonicalRequestText(call: CallToSign): string | undefined {
+  const canonical = canonicalRequest(call.dialect, bodyOf(call.body), call)
+  return canonical.body && canonicalJsonNode(canonical.body)
+}
+
+function canonicalRequest(
+  dialect: Dialect | undefined,
+  body: JsonBody,
+  call: CallToSign,
+): { body: JsonNode | undefined; nonsemantic: CanonicalRequest["nonsemantic"] } {
+  if (body.root === undefined) return { body: undefined, nonsemantic: [] }
+  const canonical =
+    dialect === undefined
+      ? { body: body.root, nonsemantic: [] }
+      : dialect.canonicalRequest(body.root, idNaming(call.producerOf))
+  const { mask } = call
+  return mask ? { ...canonical, body: mapStrings(canonical.body, mask) } : canonical
+}
+
+function wireDigest(call: CallToSign, body: JsonBody): BodyHash {
+  const headers = WIRE_HEADERS.flatMap((name) => {
+    const value = call.headers?.[name]
+    return value === undefined ? [] : [`${name}: ${value}`]
+  })
+  const address = [call.method, pathOf(call.path), sortedQueryOf(call.path)]
+  return callDigest("wire", [...address, headers.join("\n"), body.bytes])
+}
+
+// A dialect's address matters only for what it says about the question: counting tokens is not asking, and some name the model there.
+function addressParts(call: CallToSign): string[] {
+  if (!call.dialect) return [call.method, pathOf(call.path), sortedQueryOf(call.path)]
+  const model = call.dialect.pathFacts?.(call.path).model ?? ""
+  return [call.dialect.id, call.dialect.endpointOf(call) ?? "generate", model]
+}
+
+function opaqueParts(body: JsonBody, contentType: string | undefined): (string | Uint8Array)[] {
+  const parts = contentType === undefined ? undefined : multipartHashes(body.bytes, contentType)
+  return parts ? ["multipart", ...parts] : ["bytes", body.bytes]
+}
+
+function shapeDigest(call: CallToSign, body: JsonBody): BodyHash {
+  const lane = call.laneRoot ?? ""
+  if (!call.dialect || body.root === undefined)
+    return callDigest("shape", ["http", call.method, pathOf(call.path), lane])
+  const outline = call.dialect.outlineRequest(body.root, body.text)
+  const tools = outline.parts.flatMap((part) => (part.kind === "tool-def" ? [part.name ?? ""] : [])).sort()
+  const model = outline.model ?? call.dialect.pathFacts?.(call.path).model ?? ""
+  return callDigest("shape", [call.dialect.id, model, JSON.stringify(tools), lane])
+}

@@ -1,0 +1,24 @@
+import { type BodyHash, incrementalBodyHash } from "@orangebox/contract"
+
+/**
+ * The version of everything that decides a digest. Digests of another version are not compared: they are recomputed from the stored
+ * bodies, which are always kept.
+ */
+export const CANON_VERSION = 1
+
+export type CallKind = "model" | "tool" | "retriever" | "embedding" | "mcp" | "http"
+
+const utf8 = new TextEncoder()
+
+/** `sha256("obx-sig\0" + version + "\0" + kind + "\0" + parts)`. Parts are separated by NUL, which no JSON text contains. */
+export function callDigest(kind: string, parts: readonly (string | Uint8Array)[]): BodyHash {
+  const running = incrementalBodyHash()
+  running.update(utf8.encode(`obx-sig\0${CANON_VERSION}\0${kind}`))
+  for (const part of parts) {
+    running.update(SEPARATOR)
+    running.update(typeof part === "string" ? utf8.encode(part) : part)
+  }
+  return running.digest()
+}
+
+const SEPARATOR = Uint8Array.of(0)
