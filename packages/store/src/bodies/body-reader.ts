@@ -1,6 +1,7 @@
 import { type BodyHash, incrementalBodyHash } from "@orangebox/contract"
+import { BlockMap, type MappedBlock } from "./block-map.js"
 import type { BodyProblem, BodyReading } from "./body-problem.js"
-import type { Block, ChunkCatalogue } from "./chunk-catalogue.js"
+import type { ChunkCatalogue } from "./chunk-catalogue.js"
 import type { PackReader } from "./pack-reader.js"
 import { decodeParts, type Part } from "./recipe.js"
 
@@ -16,150 +17,154 @@ export class BodyReader {
 
   /** The whole body, byte for byte what was stored, or the problem; never other bytes. */
   read(recipe: Uint8Array, hash: BodyHash): BodyReading {
-    const running = incrementalBodyHash()
     const { pieces, problem } = collect(this.pieces(recipe))
     if (problem !== undefined) return { problem }
+    const running = incrementalBodyHash()
     for (const piece of pieces) running.update(piece)
-    if (running.digest() !== hash) {
-      return {
-        problem: { code: "hash_mismatch", where: hash, reason: "the stored chunks do not make the body of this hash" },
-      }
+    if (running.digest() === hash) return { bytes: Buffer.concat(pieces) }
+    return {
+      problem: { code: "hash_mismatch", where: hash, reason: "the stored chunks do not make the body of this hash" },
     }
-    return { bytes: Buffer.concat(pieces) }
   }
 
-  /** The bytes from `from` up to `to`, ends cut to the body's, reading only the blocks that hold them. */
+  /** The bytes from `from` up to `to`, or to the body's end if that comes first, reading only the blocks that hold them. */
   slice(recipe: Uint8Array, from: number, to: number): BodyReading {
     const { pieces, problem } = collect(this.pieces(recipe, from, to))
     return problem === undefined ? { bytes: Buffer.concat(pieces) } : { problem }
   }
 
-  /** The same in pieces of at most a block, for bodies too large to hold. The generator returns the problem that ended it, if one did. */
-  *pieces(recipe: Uint8Array, from = 0, to = Number.MAX_SAFE_INTEGER): Generator<Buffer, BodyProblem | undefined> {
-    const parts = decodeParts(recipe)
-    if (parts === undefined) return { code: "recipe_damaged", where: "recipe", reason: "these bytes are no recipe" }
-    const span = { at: 0, from, to }
-    return yield* this.#piecesOf(parts, span)
+  /**
+   * The same in pieces of at most a block, for bodies too large to hold. The pieces are shared with a cache: read them, never
+   * write to them. The generator returns the problem that ended it, if one did.
+   */
+  pieces(recipe: Uint8Array, from = 0, to = Number.MAX_SAFE_INTEGER): Generator<Buffer, BodyProblem | undefined> {
+    return new Reading(new BlockMap(this.#catalogue), this.#packs, from, to).pieces(recipe)
   }
 
   /** Every chunk a recipe needs, its groups included: what a collection of orphans must keep. */
-  *chunkRuns(recipe: Uint8Array): Generator<{ first: number; count: number }, BodyProblem | undefined> {
-    const parts = decodeParts(recipe)
-    if (parts === undefined) return { code: "recipe_damaged", where: "recipe", reason: "these bytes are no recipe" }
+  chunkRuns(recipe: Uint8Array): Generator<ChunkRun, BodyProblem | undefined> {
+    return new Reading(new BlockMap(this.#catalogue), this.#packs, 0, 0).runs(recipe)
+  }
+}
+
+export interface ChunkRun {
+  readonly first: number
+  readonly count: number
+}
+
+/** One walk through a recipe, from the body's first byte to `to`, with a count of the bytes that were passed. */
+class Reading {
+  readonly #blocks: BlockMap
+  readonly #packs: PackReader
+  readonly #from: number
+  readonly #to: number
+  #at = 0
+
+  constructor(blocks: BlockMap, packs: PackReader, from: number, to: number) {
+    this.#blocks = blocks
+    this.#packs = packs
+    this.#from = Math.max(from, 0)
+    this.#to = to
+  }
+
+  /** `above` is the level of the group that holds these parts: theirs must be lower, so that no damage makes a circle. */
+  *pieces(list: Uint8Array, above = Number.MAX_SAFE_INTEGER): Generator<Buffer, BodyProblem | undefined> {
+    const parts = decodeParts(list)
+    if (parts === undefined || parts.some((part) => part.level >= above)) return NO_RECIPE
+    for (const part of parts) {
+      if (this.#at >= this.#to) return undefined
+      const problem = part.level === 0 ? yield* this.#runPieces(part) : yield* this.#groupPieces(part)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+
+  *runs(list: Uint8Array, above = Number.MAX_SAFE_INTEGER): Generator<ChunkRun, BodyProblem | undefined> {
+    const parts = decodeParts(list)
+    if (parts === undefined || parts.some((part) => part.level >= above)) return NO_RECIPE
     for (const part of parts) {
       yield { first: part.first, count: part.count }
       if (part.level === 0) continue
-      const inner = this.#chunk(part.first)
+      const inner = this.#open(part.first, part.first + 1)
       if (inner.problem !== undefined) return inner.problem
-      const problem = yield* this.chunkRuns(inner.bytes)
+      const problem = yield* this.runs(inner.bytes, part.level)
       if (problem !== undefined) return problem
     }
     return undefined
   }
 
-  *#piecesOf(
-    parts: readonly Part[],
-    span: Span,
-    level = Number.MAX_SAFE_INTEGER,
-  ): Generator<Buffer, BodyProblem | undefined> {
-    for (const part of parts) {
-      if (span.at >= span.to) return undefined
-      if (part.level >= level)
-        return { code: "recipe_damaged", where: `chunk ${part.first}`, reason: "a group holds one of its own level" }
-      const problem = part.level === 0 ? yield* this.#runPieces(part, span) : yield* this.#groupPieces(part, span)
-      if (problem !== undefined) return problem
-    }
-    return undefined
-  }
-
-  *#groupPieces(group: Part, span: Span): Generator<Buffer, BodyProblem | undefined> {
-    if (span.at + group.bytes <= span.from) {
-      span.at += group.bytes
+  *#groupPieces(group: Part): Generator<Buffer, BodyProblem | undefined> {
+    if (this.#at + group.bytes <= this.#from) {
+      this.#at += group.bytes
       return undefined
     }
-    const inner = this.#chunk(group.first)
-    if (inner.problem !== undefined) return inner.problem
-    const parts = decodeParts(inner.bytes)
-    if (parts === undefined)
-      return { code: "recipe_damaged", where: `chunk ${group.first}`, reason: "the chunk holds no parts" }
-    return yield* this.#piecesOf(parts, span, group.level)
+    const inner = this.#open(group.first, group.first + 1)
+    return inner.problem ?? (yield* this.pieces(inner.bytes, group.level))
   }
 
-  *#runPieces(run: Part, span: Span): Generator<Buffer, BodyProblem | undefined> {
+  *#runPieces(run: Part): Generator<Buffer, BodyProblem | undefined> {
     const end = run.first + run.count
-    for (let chunk = run.first; chunk < end && span.at < span.to; ) {
-      const stretch = this.#stretch(chunk, end)
-      if (stretch === undefined) return unknownChunk(chunk)
-      if (span.at + stretch.bytes <= span.from) {
-        span.at += stretch.bytes
-        chunk = stretch.end
+    for (let chunk = run.first; chunk < end && this.#at < this.#to; ) {
+      const passed = stretchOf(this.#blocks.blockOf(chunk), chunk, end)
+      if (passed !== undefined && this.#at + passed.bytes <= this.#from) {
+        this.#at += passed.bytes
+        chunk = passed.end
         continue
       }
-      const reading = this.#open(stretch, end)
-      if (reading.problem !== undefined) return reading.problem
-      const { bytes } = reading
-      yield bytes.subarray(Math.max(span.from - span.at, 0), Math.min(span.to - span.at, bytes.length))
-      span.at += bytes.length
-      chunk = reading.end
+      const { bytes, end: next, problem } = this.#open(chunk, end)
+      if (problem !== undefined) return problem
+      yield bytes.subarray(Math.max(this.#from - this.#at, 0), Math.min(this.#to - this.#at, bytes.length))
+      this.#at += bytes.length
+      chunk = next
     }
     return undefined
   }
 
-  #chunk(chunk: number): BodyReading {
-    const stretch = this.#stretch(chunk, chunk + 1)
-    return stretch === undefined ? { problem: unknownChunk(chunk) } : this.#open(stretch, chunk + 1)
+  /** The bytes of the chunks from `chunk` up to `end`, as far as they lie in one block, and which chunk comes then. */
+  #open(chunk: number, end: number): StretchReading {
+    const stretch = stretchOf(this.#blocks.blockOf(chunk), chunk, end)
+    if (stretch === undefined) return { problem: unknownChunk(chunk) }
+    const first = this.#packs.read(stretch.mapped.block)
+    if (first.raw !== undefined) return { bytes: bytesOf(stretch, first.raw), end: stretch.end }
+    if (first.problem.code !== "pack_missing") return first
+    this.#blocks.forget(stretch.mapped.block.pack)
+    const moved = stretchOf(this.#blocks.blockOf(chunk), chunk, end)
+    if (moved === undefined) return { problem: unknownChunk(chunk) }
+    const second = this.#packs.read(moved.mapped.block)
+    return second.raw === undefined ? second : { bytes: bytesOf(moved, second.raw), end: moved.end }
   }
-
-  /** The chunks from `chunk` up to `end` that lie in the block of the first. */
-  #stretch(chunk: number, end: number): Stretch | undefined {
-    const block = this.#catalogue.blockOf(chunk)
-    if (block === undefined) return undefined
-    const index = chunk - block.firstChunk
-    let offset = 0
-    for (let at = 0; at < index; at++) offset += block.lengths[at] ?? 0
-    let bytes = 0
-    let at = index
-    for (const stop = Math.min(block.lengths.length, end - block.firstChunk); at < stop; at++) {
-      const length = block.lengths[at]!
-      if (length === 0) break
-      bytes += length
-    }
-    return at === index ? undefined : { block, offset, bytes, chunk, end: block.firstChunk + at }
-  }
-
-  #open(stretch: Stretch, end: number): StretchReading {
-    const reading = this.#packs.read(stretch.block)
-    if (reading.problem === undefined) return { bytes: bytesOf(stretch, reading.raw), end: stretch.end }
-    // A rewrite may have moved the block since its row was read; asked again, the catalogue knows the new place.
-    const moved = reading.problem.code === "pack_missing" ? this.#stretch(stretch.chunk, end) : undefined
-    const again = moved && this.#packs.read(moved.block)
-    if (moved === undefined || again?.raw === undefined) return { problem: again?.problem ?? reading.problem }
-    return { bytes: bytesOf(moved, again.raw), end: moved.end }
-  }
-}
-
-interface Span {
-  /** How many bytes of the body have been passed. */
-  at: number
-  readonly from: number
-  readonly to: number
 }
 
 interface Stretch {
-  readonly block: Block
-  readonly chunk: number
-  readonly end: number
+  readonly mapped: MappedBlock
   readonly offset: number
   readonly bytes: number
+  /** The chunk behind the last. */
+  readonly end: number
 }
 
 type StretchReading =
   | { readonly bytes: Buffer; readonly end: number; readonly problem?: never }
-  | { readonly bytes?: never; readonly problem: BodyProblem }
+  | { readonly bytes?: never; readonly end?: never; readonly problem: BodyProblem }
+
+/** The chunks from `chunk` up to `end` that lie in the block, as far as they are there. */
+function stretchOf(mapped: MappedBlock | undefined, chunk: number, end: number): Stretch | undefined {
+  if (mapped === undefined) return undefined
+  const { firstChunk, lengths } = mapped.block
+  const first = chunk - firstChunk
+  const stop = Math.min(end - firstChunk, lengths.length)
+  let last = first
+  while (last < stop && lengths[last]! > 0) last++
+  if (last === first) return undefined
+  const offset = mapped.offsets[first]!
+  return { mapped, offset, bytes: mapped.offsets[last]! - offset, end: firstChunk + last }
+}
 
 function bytesOf({ offset, bytes }: Stretch, raw: Buffer): Buffer {
   return raw.subarray(offset, offset + bytes)
 }
+
+const NO_RECIPE: BodyProblem = { code: "recipe_damaged", where: "recipe", reason: "these bytes are no list of parts" }
 
 function unknownChunk(chunk: number): BodyProblem {
   return { code: "chunk_unknown", where: `chunk ${chunk}`, reason: "no block holds this chunk" }

@@ -4,7 +4,7 @@
  *     const { hash, bytes, recipe } = writer.write(body)     // and a row for it, unless the hash has one
  *     writer.flush()                                         // the batch's last block and its rows
  *     packs.sync()                                           // durable before anything names it
- *     …COMMIT, or ROLLBACK, writer.discard() and packs.startNewPack()
+ *     …COMMIT, or else ROLLBACK, writer.discard() and packs.abandon()
  */
 import { type BodyHash, bodyHash, incrementalBodyHash } from "@orangebox/contract"
 import type { ChunkCatalogue } from "./chunk-catalogue.js"

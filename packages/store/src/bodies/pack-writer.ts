@@ -30,7 +30,7 @@ export class PackWriter {
   readonly #folder: string
   readonly #packBytes: number
   #open: OpenPack | undefined
-  /** Packs that were filled since the last sync; they are closed only when they are durable. */
+  /** Packs that were left since the last sync; they are closed only when they are durable. */
   #full: OpenPack[] = []
   #hasNewName = false
 
@@ -51,10 +51,7 @@ export class PackWriter {
   }
 
   append(block: Uint8Array): BlockPlace {
-    if (this.#open !== undefined && this.#open.end >= this.#packBytes) {
-      this.#full.push(this.#open)
-      this.#open = undefined
-    }
+    if (this.#open !== undefined && this.#open.end >= this.#packBytes) this.startNewPack()
     this.#open ??= this.#create()
     const { pack, end: start } = this.#open
     writeFully(this.#open.handle, block, start)
@@ -74,11 +71,17 @@ export class PackWriter {
     this.#hasNewName = false
   }
 
-  /**
-   * Leaves the pack as it is and begins another with the next block. After a transaction was rolled back the blocks written
-   * for it are named by no row, and after a failed sync the file is not to be trusted with more.
-   */
+  /** Begins another pack with the next block. What is in this one is still made durable by the next `sync()`. */
   startNewPack(): void {
+    if (this.#open !== undefined) this.#full.push(this.#open)
+    this.#open = undefined
+  }
+
+  /**
+   * Gives up what was written since the last sync, and the file with it: after a transaction was rolled back no row names those
+   * blocks, and after a failed sync a second one would report success without having written anything.
+   */
+  abandon(): void {
     this.close()
   }
 
