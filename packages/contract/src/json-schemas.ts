@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { EVENT_TYPES, type EventType, definitionOf, eventSchema } from "./catalog.js"
+import { definitionOf, EVENT_TYPES, type EventType, eventSchema } from "./catalog.js"
 import { Config } from "./config.js"
 import { OrangeboxError } from "./error.js"
 import { CandidateList } from "./events/retrieval-executed.js"

@@ -203,22 +203,21 @@ function refProblems(type: EventType, event: Record<string, unknown>): Omit<Prob
 
 function zodProblems(schema: z.ZodType, value: unknown, prefix: string): PayloadProblem[] {
   const result = schema.safeParse(value)
-  return result.success ? [] : fromZod(result.error, prefix)
-}
-
-function fromZod(error: z.ZodError, prefix: string): PayloadProblem[] {
-  return error.issues.flatMap((issue) => {
+  if (result.success) return []
+  return result.error.issues.flatMap((issue): PayloadProblem[] => {
     const path = [prefix, ...issue.path.map(String)].filter((part) => part !== "").join(".")
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({
-        code: "unknown_field",
-        field: path === "" ? key : `${path}.${key}`,
-        reason: "is not a field of this schema version",
-      }))
+      const reason = "is not a field of this schema version"
+      return issue.keys.map((key) => ({ code: "unknown_field", field: path === "" ? key : `${path}.${key}`, reason }))
     }
-    const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined")
-    return [{ code: missing ? "required" : "invalid", field: path, reason: missing ? "is required" : issue.message }]
+    // Zod calls a missing word or literal an invalid one; to whoever wrote the event it is a missing field like any other.
+    if (valueAt(value, issue.path) === undefined) return [{ code: "required", field: path, reason: "is required" }]
+    return [{ code: "invalid", field: path, reason: issue.message }]
   })
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | null | undefined)?.[part], value)
 }
 
 function problem(code: string, event: unknown, field: string, reason: string): Problem {
