@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
 import { CREATE_FOR_PLACED_WRITES, createPrivate, failureCode, type JournalFs, realFs } from "./journal-fs.js"
 import { committedName, linesName, parseLinesName, reserveName, sidecarName } from "./journal-name.js"
-import type { ProcessLine } from "./line-format.js"
+import type { Gap, ProcessLine } from "./line-format.js"
 import { tailJournal } from "./reader.js"
 
 /** One journal file as it lies in the folder. */
@@ -52,14 +52,24 @@ export function listWith(fs: JournalFs, folder: string): JournalFile[] {
 
 /** The first line of a file says who writes it; undefined when it is missing or damaged. */
 export function readProcessLine(path: string): ProcessLine | undefined {
+  return readHead(path).process
+}
+
+/** The process line and the gap lines right behind it, which tell what happened between this file and the one before. */
+export function readHead(path: string): { process: ProcessLine | undefined; gaps: Gap[] } {
+  const gaps: Gap[] = []
+  let process: ProcessLine | undefined
   try {
     for (const item of tailJournal(path)) {
-      return item.kind === "line" && item.line.kind === "process" ? item.line : undefined
+      if (item.kind !== "line") break
+      if (item.line.kind === "process") process = item.line
+      else if (item.line.kind === "gap") gaps.push(item.line.gap)
+      else break
     }
   } catch {
     // Gone or unreadable: then it says nothing.
   }
-  return undefined
+  return { process, gaps }
 }
 
 /** Says that everything in the file is safely in a store. Such files go first when room is needed. */

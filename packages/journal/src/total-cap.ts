@@ -1,4 +1,10 @@
+import { basename } from "node:path"
 import type { JournalFile } from "./journal-list.js"
+import type { Gap, RunRange } from "./line-format.js"
+import type { RunRanges } from "./run-ranges.js"
+
+const MOST_FILES_NAMED = 32
+const MOST_RUNS_NAMED = 64
 
 export interface Eviction {
   readonly file: JournalFile
@@ -28,4 +34,40 @@ export function chooseEvictions(
   return chosen
 }
 
-export const bytesOf = (file: JournalFile): number => file.byteSize + file.sidecarByteSize
+/** A file that goes uncollected. What it holds is known only where the writer itself wrote it. */
+export interface Loss {
+  readonly file: JournalFile
+  readonly contents: RunRanges | undefined
+  /** Gaps the file itself declared at its head; with the file they would be forgotten. */
+  readonly earlierGaps: readonly Gap[]
+}
+
+/** Several losses as the contents of one gap, earlier gaps included. */
+export function sumOfLosses(
+  losses: readonly Loss[],
+): Pick<Gap, "records" | "chunks" | "bytes" | "runs" | "recordsNotListed" | "files" | "filesNotListed"> {
+  const earlier = losses.flatMap((loss) => loss.earlierGaps)
+  const files = [...losses.map((loss) => basename(loss.file.path)), ...earlier.flatMap((gap) => gap.files)]
+  const runs: RunRange[] = [
+    ...losses.flatMap((loss) => loss.contents?.list() ?? []),
+    ...earlier.flatMap((gap) => gap.runs),
+  ]
+  return {
+    records: sum(losses, (loss) => loss.contents?.records ?? 0) + sum(earlier, (gap) => gap.records),
+    chunks: sum(earlier, (gap) => gap.chunks),
+    bytes: sum(losses, (loss) => bytesOf(loss.file)) + sum(earlier, (gap) => gap.bytes),
+    runs: runs.slice(0, MOST_RUNS_NAMED),
+    recordsNotListed:
+      sum(losses, (loss) => loss.contents?.notListed ?? 0) +
+      sum(earlier, (gap) => gap.recordsNotListed) +
+      sum(runs.slice(MOST_RUNS_NAMED), (run) => run.count),
+    files: files.slice(0, MOST_FILES_NAMED),
+    filesNotListed: Math.max(0, files.length - MOST_FILES_NAMED) + sum(earlier, (gap) => gap.filesNotListed),
+  }
+}
+
+const bytesOf = (file: JournalFile): number => file.byteSize + file.sidecarByteSize
+
+function sum<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0)
+}

@@ -1,6 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { basename, join } from "node:path"
-import { type FsyncPolicy, incrementalBodyHash, OrangeboxError, SystemError } from "@orangebox/contract"
+import {
+  type ErrorStory,
+  type FsyncPolicy,
+  incrementalBodyHash,
+  OrangeboxError,
+  SystemError,
+} from "@orangebox/contract"
 import { bodiesJson, chunkJson } from "./body-entry.js"
 import { type Clock, clockOf } from "./clock.js"
 import { gapToJson } from "./gap-json.js"
@@ -16,14 +22,15 @@ import type {
 } from "./journal.js"
 import { OpenJournalFile } from "./journal-file.js"
 import { failureCode, type JournalFs, READ_NO_LINK, realFs } from "./journal-fs.js"
-import { type JournalFile, listWith, readProcessLine, removeWith } from "./journal-list.js"
-import { linesName, writerStem } from "./journal-name.js"
+import { type JournalFile, listWith, readHead, removeWith } from "./journal-list.js"
+import { linesName, sidecarName, writerStem } from "./journal-name.js"
 import { LineEncoder } from "./line-encoder.js"
 import { FORMAT_VERSION, type Gap, type GapReason, type StreamStart } from "./line-format.js"
 import { livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
 import { ReserveFile } from "./reserve-file.js"
+import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
-import { bytesOf, chooseEvictions } from "./total-cap.js"
+import { chooseEvictions, type Loss, sumOfLosses } from "./total-cap.js"
 
 const MIB = 1024 * 1024
 /** Readers skip longer lines, so writing one would be losing it without a word. */
@@ -36,12 +43,16 @@ const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 2000
 /** Trouble that comes back within this time is the same episode: no second warning, and retries stay far apart. */
 const EPISODE_MS = 10_000
-const MOST_FILES_NAMED = 32
+const NEVER = Number.NEGATIVE_INFINITY
 
 /** After these the file itself is suspect, or can take no more: go on in a new one. */
 const ABANDONING = new Set(["EIO", "EFBIG", "EBADF", "ESTALE", "ENXIO"])
 /** The folder will not let us write, now or later: that is for the user to mend, before the app relies on a record. */
 const REFUSING = new Set(["EACCES", "EPERM", "EROFS", "FOLDER_REFUSED"])
+
+/** Failures of our own, told apart from the disk's. */
+const CLOSED = "CLOSED"
+const LINE_TOO_LONG = "LINE_TOO_LONG"
 
 const WRITTEN: AppendResult = Object.freeze({ written: true })
 const DROPPED: AppendResult = Object.freeze({ written: false })
@@ -76,6 +87,8 @@ class Writer implements Journal {
 
   #file: OpenJournalFile | undefined
   #lastFileNo = 0
+  /** What the files before this one hold, should the cap take them. */
+  readonly #rotated = new Map<number, RunRanges>()
   #reserve: ReserveFile | undefined
   #closed = false
   #saidLastWords = false
@@ -100,7 +113,7 @@ class Writer implements Journal {
   /** Other gaps that wait for their line. */
   #gaps: Gap[] = []
   #trouble: { retryAt: number; delayMs: number; failure: string } | undefined
-  #troubleAt = Number.NEGATIVE_INFINITY
+  readonly #lastTroubleAt = { disk: NEVER, slow: NEVER, cap: NEVER }
   #retryTimer: NodeJS.Timeout | undefined
   #shed: { untilMs: number; ledger: GapLedger } | undefined
 
@@ -133,11 +146,11 @@ class Writer implements Journal {
   }
 
   append(line: EventLine): AppendResult {
-    if (this.#closed) return this.#drop(line, "CLOSED")
+    if (this.#closed) return this.#drop(line, CLOSED)
     const startedAt = this.#clock.monoMs()
     try {
       if (!this.#isReady(startedAt)) return this.#drop(line)
-      if (!this.#writeEvent(line)) return this.#drop(line, "LINE_TOO_LONG")
+      if (!this.#writeEvent(line)) return this.#drop(line, LINE_TOO_LONG)
       if (this.#fsync === "always") this.#file?.syncNow()
     } catch (error) {
       this.#enterTrouble(error, startedAt)
@@ -150,17 +163,18 @@ class Writer implements Journal {
   appendDurable(line: EventLine): void {
     const startedAt = this.#clock.monoMs()
     try {
-      if (this.#closed) throw new Error("the journal is closed")
+      if (this.#closed) throw coded(CLOSED, "the journal is closed")
       // Whoever asks for durability waits for an answer from the disk itself, so a pending back-off does not count.
       if (!this.#isReady(startedAt) && !this.#recover(startedAt)) throw this.#troubleError()
-      if (!this.#writeEvent(line)) throw new Error(`the record is longer than ${MAX_LINE_BYTES} bytes`)
+      if (!this.#writeEvent(line)) throw coded(LINE_TOO_LONG, `the record is longer than ${MAX_LINE_BYTES} bytes`)
       this.#syncStreamsOf(line)
       this.#file?.syncNow()
     } catch (error) {
-      if (!this.#closed) this.#enterTrouble(error, startedAt)
-      this.#drop(line)
+      const failure = failureCode(error)
+      if (failure !== CLOSED && failure !== LINE_TOO_LONG) this.#enterTrouble(error, startedAt)
+      this.#drop(line, failure)
       throw new SystemError({
-        what: `a record that had to be durable is not (${failureCode(error)})`,
+        what: `a record that had to be durable is not (${failure})`,
         where: this.#file?.path ?? this.#folder,
         next: "The run must stop; make room or repair the disk, then start it again",
         cause: error,
@@ -353,12 +367,11 @@ class Writer implements Journal {
       recordsNotListed: file.contents.notListed,
       files: [basename(file.path)],
     })
-    this.#warn(now, "JOURNAL_TAMPERED", {
+    this.#warn("disk", now, "JOURNAL_TAMPERED", {
       what: `the journal file was ${reason} while it was being written; up to ${file.contents.records} records may be lost`,
       where: file.path,
       next: "Recording goes on in a new file; leave the files of running processes alone",
     })
-    this.#troubleAt = now
     file.retire()
     this.#file = undefined
   }
@@ -371,15 +384,15 @@ class Writer implements Journal {
       this.#openNextFile(now)
     } catch (error) {
       this.#rotateAgainAt = now + LAST_RETRY_MS
-      this.#warn(now, "JOURNAL_ROTATE", {
+      this.#warn("disk", now, "JOURNAL_ROTATE", {
         what: `no new journal file could be begun (${failureCode(error)})`,
         where: this.#folder,
         next: "Recording goes on in the old one; make room or raise the limit on open files",
         cause: error,
       })
-      this.#troubleAt = now
       return
     }
+    this.#rotated.set(old.fileNo, old.contents)
     if (this.#fsync === "never") old.retire()
     else this.#syncAndRetire(old)
   }
@@ -441,9 +454,9 @@ class Writer implements Journal {
     try {
       const files = listWith(this.#fs, this.#folder)
       const evictions = chooseEvictions(files, this.#maxTotalBytes, (file) => this.#isFinished(file))
+      const losses = evictions.filter((eviction) => eviction.isLoss).map(({ file }) => this.#lossOf(file))
+      if (losses.length > 0) this.#declareEvicted(losses, now)
       for (const { file } of evictions) removeWith(this.#fs, file.path)
-      const lost = evictions.filter((eviction) => eviction.isLoss).map((eviction) => eviction.file)
-      if (lost.length > 0) this.#declareEvicted(lost, now)
     } catch {
       // The cap is housekeeping: what could not be deleted now is tried again with the next file.
     }
@@ -452,19 +465,24 @@ class Writer implements Journal {
   #isFinished(file: JournalFile): boolean {
     if (file.isRotated) return true
     if (file.writerId === this.writerId) return false
-    const identity = readProcessLine(file.path)?.process
+    const identity = readHead(file.path).process?.process
     return identity !== undefined && livenessOf(identity, this.#identity).state === "dead"
   }
 
-  #declareEvicted(lost: readonly JournalFile[], now: number): void {
-    const bytes = lost.reduce((total, file) => total + bytesOf(file), 0)
-    this.#addGap("total_cap", null, {
-      bytes,
-      files: lost.slice(0, MOST_FILES_NAMED).map((file) => basename(file.path)),
-      filesNotListed: Math.max(0, lost.length - MOST_FILES_NAMED),
-    })
-    this.#warn(now, "JOURNAL_CAP", {
-      what: `${lost.length} journal files (${bytes} bytes) were deleted before anybody collected them`,
+  #lossOf(file: JournalFile): Loss {
+    const isOwn = file.writerId === this.writerId
+    const contents = isOwn ? this.#rotated.get(file.fileNo) : undefined
+    if (isOwn) this.#rotated.delete(file.fileNo)
+    return { file, contents, earlierGaps: readHead(file.path).gaps }
+  }
+
+  #declareEvicted(losses: readonly Loss[], now: number): void {
+    const loss = sumOfLosses(losses)
+    this.#addGap("total_cap", null, loss)
+    // Said before it is done: a death between the two must not make the loss a silent one.
+    this.#writeGaps()
+    this.#warn("cap", now, "JOURNAL_CAP", {
+      what: `${losses.length} journal files (${loss.bytes} bytes) are deleted before anybody collected them`,
       where: this.#folder,
       next: 'Run "orangebox serve" or any reading command now and then, or raise journal.maxTotalBytes',
     })
@@ -478,8 +496,8 @@ class Writer implements Journal {
       this.#file.retire()
       this.#file = undefined
     }
-    const isSameEpisode = now - this.#troubleAt < EPISODE_MS
-    this.#warn(now, "JOURNAL_WRITE", {
+    const isSameEpisode = now - this.#lastTroubleAt.disk < EPISODE_MS
+    this.#warn("disk", now, "JOURNAL_WRITE", {
       what: `records are being dropped: the journal cannot be written (${failure})`,
       where: this.#file?.path ?? this.#folder,
       next: "The app goes on without them; recording resumes by itself once the disk takes writes again",
@@ -489,7 +507,6 @@ class Writer implements Journal {
       ? Math.min((this.#trouble?.delayMs ?? FIRST_RETRY_MS) * 2, LAST_RETRY_MS)
       : FIRST_RETRY_MS
     this.#trouble = { failure, delayMs, retryAt: now + delayMs }
-    this.#troubleAt = now
     clearTimeout(this.#retryTimer)
     this.#retryTimer = setTimeout(() => {
       if (!this.#closed && this.#trouble !== undefined) this.#recover(this.#clock.monoMs())
@@ -500,10 +517,7 @@ class Writer implements Journal {
   #recover(now: number): boolean {
     try {
       if (this.#file === undefined) this.#openNextFile(now)
-      while (this.#gaps.length > 0) {
-        this.#writeGap(this.#gaps[0]!)
-        this.#gaps.shift()
-      }
+      this.#writeGaps()
       if (this.#drops !== undefined) {
         this.#drops.noteTime(this.#clock.wallMs())
         this.#writeGap(this.#drops.toGap())
@@ -515,6 +529,13 @@ class Writer implements Journal {
     } catch (error) {
       this.#enterTrouble(error, now)
       return false
+    }
+  }
+
+  #writeGaps(): void {
+    while (this.#gaps.length > 0) {
+      this.#writeGap(this.#gaps[0]!)
+      this.#gaps.shift()
     }
   }
 
@@ -564,12 +585,14 @@ class Writer implements Journal {
 
   #troubleError(): Error {
     const failure = this.#trouble?.failure ?? "UNKNOWN"
-    return Object.assign(new Error(`the journal cannot be written (${failure})`), { code: failure })
+    return coded(failure, `the journal cannot be written (${failure})`)
   }
 
-  /** Once per episode: trouble that follows trouble is the same story. */
-  #warn(now: number, code: string, story: ConstructorParameters<typeof OrangeboxError>[1]): void {
-    if (now - this.#troubleAt < EPISODE_MS) return
+  /** Once per episode: trouble that follows trouble of the same sort is the same story. */
+  #warn(sort: "disk" | "slow" | "cap", now: number, code: string, story: ErrorStory): void {
+    const isSameEpisode = now - this.#lastTroubleAt[sort] < EPISODE_MS
+    this.#lastTroubleAt[sort] = now
+    if (isSameEpisode) return
     try {
       this.#onWarning(new OrangeboxError(code, story))
     } catch {
@@ -581,7 +604,7 @@ class Writer implements Journal {
     if (this.#shed === undefined) {
       const ledger = new GapLedger(++this.#lastGapNo, "slow_write", null, this.#clock.wallMs())
       this.#shed = { untilMs: now + SHED_MS, ledger }
-      this.#warn(now, "JOURNAL_SLOW", {
+      this.#warn("slow", now, "JOURNAL_SLOW", {
         what: `a journal write took ${Math.round(tookMs)} ms; bodies are left out for a while`,
         where: this.#file?.path ?? this.#folder,
         next: "Events are still recorded; move the journal to a faster disk if this comes again",
@@ -641,13 +664,12 @@ class Writer implements Journal {
       recordsNotListed: file.contents.notListed,
       files: [basename(file.path)],
     })
-    this.#warn(now, "JOURNAL_SYNC", {
+    this.#warn("disk", now, "JOURNAL_SYNC", {
       what: `the disk refused to sync the journal (${failureCode(error)}); its records might not survive a power cut`,
       where: file.path,
       next: "Recording goes on in a new file; check the disk",
       cause: error,
     })
-    this.#troubleAt = now
     if (this.#file !== file) return
     file.retire()
     this.#file = undefined
@@ -660,14 +682,30 @@ class Writer implements Journal {
       if ("streamId" in body) first = Math.min(first, this.#streamFileNos.get(body.streamId) ?? first)
     }
     for (let fileNo = first; fileNo < this.#lastFileNo; fileNo++) {
-      const fd = this.#fs.openSync(join(this.#folder, linesName(this.#stem, fileNo)), READ_NO_LINK)
-      try {
-        this.#fs.fdatasyncSync(fd)
-      } finally {
-        this.#fs.closeSync(fd)
-      }
+      // A file without large bodies has no sidecar; one whose lines are gone has lost the chunks.
+      this.#syncByName(sidecarName(this.#stem, fileNo), { mayBeMissing: true })
+      this.#syncByName(linesName(this.#stem, fileNo), { mayBeMissing: false })
     }
   }
+
+  #syncByName(name: string, { mayBeMissing }: { mayBeMissing: boolean }): void {
+    let fd: number
+    try {
+      fd = this.#fs.openSync(join(this.#folder, name), READ_NO_LINK)
+    } catch (error) {
+      if (mayBeMissing && failureCode(error) === "ENOENT") return
+      throw error
+    }
+    try {
+      this.#fs.fdatasyncSync(fd)
+    } finally {
+      this.#fs.closeSync(fd)
+    }
+  }
+}
+
+function coded(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
 }
 
 function unwritable(folder: string, error: unknown): OrangeboxError {
