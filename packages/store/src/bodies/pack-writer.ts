@@ -24,11 +24,14 @@ export interface PackWriterOptions {
   readonly resume?: PackEnd
   /** A block that would begin behind this opens the next pack. */
   readonly packBytes?: number
+  /** Milliseconds since 1970; new packs are named by it. */
+  readonly now?: () => number
 }
 
 export class PackWriter {
   readonly #folder: string
   readonly #packBytes: number
+  readonly #now: () => number
   #open: OpenPack | undefined
   /** Packs that were left since the last sync; they are closed only when they are durable. */
   #full: OpenPack[] = []
@@ -39,9 +42,10 @@ export class PackWriter {
     return new PackWriter(options)
   }
 
-  private constructor({ folder, resume, packBytes = 64 * 1024 * 1024 }: PackWriterOptions) {
+  private constructor({ folder, resume, packBytes = 64 * 1024 * 1024, now = Date.now }: PackWriterOptions) {
     this.#folder = folder
     this.#packBytes = packBytes
+    this.#now = now
     if (resume !== undefined && resume.end < packBytes) this.#open = reopen(folder, resume)
   }
 
@@ -92,8 +96,12 @@ export class PackWriter {
     this.#open = undefined
   }
 
+  /**
+   * Ids ascend, and none comes twice, though packs are deleted: a reader in another process may still hold the deleted one open
+   * and its blocks in a cache. So the time is the id, or the next free number where that is higher.
+   */
   #create(): OpenPack {
-    for (let pack = (listPacks(this.#folder).at(-1) ?? 0) + 1; ; pack++) {
+    for (let pack = Math.max(this.#now(), (listPacks(this.#folder).at(-1) ?? 0) + 1); ; pack++) {
       const handle = createExclusively(packPath(this.#folder, pack))
       if (handle === undefined) continue
       writeFully(handle, PACK_HEADER, 0)

@@ -13,7 +13,7 @@ export function openBodyStore(options: Omit<PackWriterOptions, "folder"> & { blo
   const { blockBytes, ...packOptions } = options
   const folder = mkdtempSync(join(tmpdir(), "orangebox-bodies-"))
   const catalogue = new MemoryCatalogue()
-  const packs = PackWriter.open({ folder, ...packOptions })
+  const packs = PackWriter.open({ folder, now: () => 0, ...packOptions })
   const writer = new BodyWriter({ catalogue, packs, ...(blockBytes === undefined ? {} : { blockBytes }) })
   const packReader = new PackReader({ folder })
   const reader = new BodyReader({ catalogue, packs: packReader })

@@ -101,6 +101,17 @@ describe("going on after a stop", () => {
     expect(() => PackWriter.open({ folder: store.folder, resume: { pack, end: end + 1 } })).toThrow(/PACK|bytes/)
   })
 
+  test("a deleted pack's id is not given to another, so that a reader's cache cannot mistake one for the other", () => {
+    const store = openBodyStoreForTest({ now: Date.now })
+    store.packs.append(Buffer.from("one"))
+    const { pack } = store.packs.end!
+    store.packs.close()
+    rmSync(packPath(store.folder, pack))
+    while (Date.now() === pack);
+    store.packs.append(Buffer.from("two"))
+    expect(store.packs.end!.pack).toBeGreaterThan(pack)
+  })
+
   test("packs are for their owner's eyes, and those no row names can be swept", () => {
     const store = openBodyStoreForTest({ packBytes: 1000 })
     for (let seed = 1; seed <= 3; seed++) {

@@ -14,7 +14,7 @@ const catalogue = {
   nextChunkId: () => (blocks.length === 0 ? 1 : blocks.at(-1).firstChunk + blocks.at(-1).lengths.length),
   addBlock(block, hashes) {
     blocks.push(block)
-    hashes.forEach((hash, index) => hash && ids.set(hash.toString("latin1"), block.firstChunk + index))
+    for (const [index, hash] of hashes.entries()) if (hash) ids.set(hash.toString("latin1"), block.firstChunk + index)
   },
   blockOf: (chunk) => blocks.findLast((block) => block.firstChunk <= chunk),
 }

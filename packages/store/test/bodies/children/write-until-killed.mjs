@@ -16,7 +16,7 @@ const catalogue = {
   addBlock(block, hashes) {
     added.push(block)
     next = block.firstChunk + block.lengths.length
-    hashes.forEach((hash, index) => hash && ids.set(hash.toString("hex"), block.firstChunk + index))
+    for (const [index, hash] of hashes.entries()) if (hash) ids.set(hash.toString("hex"), block.firstChunk + index)
   },
   blockOf: () => undefined,
 }
