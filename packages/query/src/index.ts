@@ -1,3 +1,85 @@
-// Views
-export { viewRun } from "./run-view.js"
-export { skeletonText } from "./skeleton.js"
+// A run as a tree of numbered steps
+
+// What people and agents type to point at something
+export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"
+// Slices of bodies
+export {
+  type BodySlice,
+  DEFAULT_SLICE_BUDGET,
+  MIN_SLICE_BUDGET,
+  type SliceOptions,
+  sliceBody,
+} from "./body-slice.js"
+export {
+  type ConversationJson,
+  type ConversationOptions,
+  conversationJson,
+  conversationText,
+  DEFAULT_CONVERSATION_BUDGET,
+} from "./conversation-skeleton.js"
+export type { Crash } from "./crash.js"
+// Words and widths
+export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
+export { type CountTokens, estimateTokens } from "./estimate-tokens.js"
+export { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
+export { formatDuration } from "./format-duration.js"
+export { prettyJsonText } from "./json-text.js"
+export { fenced } from "./markdown-fence.js"
+export type { NoteKind, NoteView } from "./notes.js"
+export { firstLine, recordedText, recordedWord } from "./recorded-words.js"
+export {
+  type Gap,
+  type PartialBody,
+  type ReplayView,
+  type RunInput,
+  type RunStatus,
+  type RunTotals,
+  type RunView,
+  type StepStatus,
+  type StepView,
+  type TokenTotals,
+  viewRun,
+} from "./run-view.js"
+export { safeJson } from "./safe-json.js"
+export { safeLine, safeText } from "./safe-text.js"
+// Skeletons
+export {
+  DEFAULT_SKELETON_BUDGET,
+  headerOf,
+  MIN_SKELETON_BUDGET,
+  type Painter,
+  type PaintRole,
+  type SkeletonOptions,
+  skeletonText,
+  stepToLookAt,
+} from "./skeleton.js"
+export {
+  type FoldJson,
+  type RowJson,
+  type RunJson,
+  runJson,
+  type SkeletonJson,
+  type StepJson,
+  skeletonJson,
+} from "./skeleton-json.js"
+export type { Fold } from "./skeleton-plan.js"
+export {
+  type BodyView,
+  bodiesOf,
+  type ErrorView,
+  type ModelView,
+  type PromptSegment,
+  type PromptView,
+  type ToolView,
+} from "./step-facts.js"
+// One step
+export type { RowValue } from "./step-rows.js"
+export {
+  DEFAULT_STEP_BUDGET,
+  MIN_STEP_BUDGET,
+  type StepOptions,
+  type StepReportJson,
+  stepJson,
+  stepText,
+} from "./step-view.js"
+export { type Column, formatTable } from "./table.js"

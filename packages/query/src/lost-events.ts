@@ -28,6 +28,7 @@ export function allGaps(own: readonly Event[], recorded: readonly Gap[]): Gap[] 
   return gaps
 }
 
+/** The reason of a loss that no gap record explains; ours, not recorded. */
 export const UNEXPLAINED = "nothing says why"
 
 function explained(ranged: readonly Gap[], from: number, to: number): number {

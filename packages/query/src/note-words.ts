@@ -1,6 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { formatBytes, formatCount, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
+import { UNEXPLAINED } from "./lost-events.js"
 import type { NoteView } from "./notes.js"
 import { countIn, type LoosePayload, numberIn, payloadOf, recordIn, textIn } from "./payload-reading.js"
 import { promptWords } from "./prompt-words.js"
@@ -125,7 +126,8 @@ function linkWords(link: LoosePayload, width: number): string {
 }
 
 export function gapWords(gap: Gap): string {
-  const from = gap.fromSequence
-  const where = from === null ? "" : from === gap.toSequence ? ` at ${from}` : ` at ${from}–${gap.toSequence ?? "?"}`
-  return `lost ${plural(gap.count, "event")}${where}: ${recordedText(gap.reason, 80)}`
+  const { fromSequence: from, toSequence: to } = gap
+  const where = from === null ? "" : from === to ? ` at ${from}` : ` between ${from} and ${to ?? "?"}`
+  const reason = gap.reason === UNEXPLAINED ? UNEXPLAINED : recordedText(gap.reason, 80)
+  return `lost ${plural(gap.count, "event")}${where}: ${reason}`
 }

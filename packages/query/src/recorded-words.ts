@@ -15,7 +15,7 @@ export function recordedText(text: string, maxWidth = Number.POSITIVE_INFINITY):
   // Only as much as can be shown is made safe; a log line of 8 KB costs no more than its first 100 columns.
   const enough = Number.isFinite(maxWidth) ? text.slice(0, maxWidth * 4 + 8) : text
   const quotable = safeLine(enough.replace(/\s+/g, " ").trim().replace(/["\\]/g, "\\$&"))
-  return `"${cutToWidth(quotable, maxWidth - 2)}"`
+  return `"${cutToSize(quotable, maxWidth - 2)}"`
 }
 
 /** The first line of an error or message that is not blank. */
@@ -24,3 +24,11 @@ export function firstLine(text: string): string {
 }
 
 const BARE = /^[A-Za-z0-9_][A-Za-z0-9_./:@+=~-]*$/
+
+/** By width and by length: marks take no column but cost their reader as much as letters do. */
+function cutToSize(text: string, size: number): string {
+  const cut = cutToWidth(text, size)
+  if (cut.length <= size) return cut
+  const end = Math.max(0, size - 1)
+  return `${cut.slice(0, end).replace(/[\ud800-\udbff]$/, "")}…`
+}

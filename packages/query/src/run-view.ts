@@ -1,18 +1,17 @@
 import type { AttributeValue, DeterminismMode, Event, Level, Link, StepKind } from "@orangebox/contract"
 import { type Crash, crashOf } from "./crash.js"
+import { gatherInside } from "./inside-step.js"
 import { allGaps } from "./lost-events.js"
 import { gapNote, type NoteView } from "./notes.js"
 import { countIn, payloadOf, textIn } from "./payload-reading.js"
 import { totalsOf } from "./run-totals.js"
 import {
-  type BodyView,
-  bodiesOf,
+  bodyBytesOf,
   type ErrorView,
   errorOf,
   type ModelView,
   modelOf,
   type PromptView,
-  promptOf,
   type ToolView,
   toolOf,
 } from "./step-facts.js"
@@ -87,7 +86,7 @@ export interface StepView {
   readonly id: string | undefined
   readonly kind: StepKind
   /** The kind the application gave a plain step: retrieval, queue.deliver, … */
-  readonly sort: string | undefined
+  readonly workKind: string | undefined
   readonly name: string | undefined
   /** What the run was asked to do; only on step #1. */
   readonly runInput: string | undefined
@@ -107,7 +106,8 @@ export interface StepView {
   readonly model: ModelView | undefined
   readonly tool: ToolView | undefined
   readonly prompts: readonly PromptView[]
-  readonly bodies: readonly BodyView[]
+  /** Bytes of all the bodies its events name. */
+  readonly bodyBytes: number
   readonly partials: readonly PartialBody[]
   readonly attributes: { readonly [name: string]: AttributeValue }
   readonly logs: Readonly<Record<Level, number>>
@@ -211,29 +211,17 @@ function viewStep(
   const first = opened ?? closed ?? events[0]
   const children = draft.children.map((child) => views[child.n - 1]!)
   const kind = draft.kind ?? "step"
-  const logs = { debug: 0, info: 0, warn: 0, error: 0 }
-  const links: Link[] = []
-  // A null prototype, because applications pass keys such as __proto__.
-  const attributes: Record<string, AttributeValue> = Object.create(null)
-  const prompts: PromptView[] = []
-  for (const event of events) {
-    if (event.links) links.push(...event.links)
-    if (event.event_type === "link_added" && isLink(event.payload?.link)) links.push(event.payload.link)
-    if (event.event_type === "log" && Object.hasOwn(logs, event.payload?.level)) logs[event.payload.level] += 1
-    if (event.event_type === "prompt_assembled") prompts.push(promptOf(event))
-    // A log line's attributes describe the line, not the step.
-    if (event.event_type !== "log" && event.sequence_no !== null) Object.assign(attributes, event.attributes)
-  }
+  const inside = gatherInside(events)
   return {
     n: draft.n,
     id: draft.id,
     kind,
-    sort: opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined,
+    workKind: opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined,
     name: nameOf(draft),
     runInput: kind === "run" ? (textIn(payloadOf(opened), "input_summary") ?? inputSummary(draft)) : undefined,
     parent: draft.parent?.n,
     depth: draft.depth,
-    children: draft.children.map((child) => child.n),
+    children: children.length === 0 ? NONE : children.map((child) => child.n),
     at: draft.at,
     opened,
     closed,
@@ -243,19 +231,21 @@ function viewStep(
     error: errorOf(closed, children, numberOf),
     model: kind === "model" ? modelOf(opened, closed) : undefined,
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,
-    prompts,
-    bodies: bodiesOf(events),
-    partials: (draft.id === undefined ? undefined : partials.get(draft.id)) ?? [],
-    attributes,
-    logs,
-    links,
-    notes: draft.notes.sort((a, b) => a.at - b.at),
+    prompts: inside.prompts,
+    bodyBytes: bodyBytesOf(events),
+    partials: (draft.id === undefined ? undefined : partials.get(draft.id)) ?? NONE,
+    attributes: inside.attributes,
+    logs: inside.logs,
+    links: inside.links,
+    notes: draft.notes.length > 1 ? draft.notes.sort((a, b) => a.at - b.at) : draft.notes,
     attemptNo: first?.attempt_no,
-    attempts: children.filter((child) => child.attemptNo !== undefined).length,
+    attempts: children.reduce((count, child) => count + (child.attemptNo === undefined ? 0 : 1), 0),
     inferredBy: first?.inferred_by,
     mode: closed?.determinism_mode ?? first?.determinism_mode ?? "live",
   }
 }
+
+const NONE: readonly never[] = []
 
 function nameOf(draft: StepDraft): string | undefined {
   const opening = payloadOf(draft.opened)
@@ -324,8 +314,4 @@ function partialsByStep(partials: readonly PartialBody[]): ReadonlyMap<string, r
     else byStep.set(partial.stepId, [partial])
   }
   return byStep
-}
-
-function isLink(value: unknown): value is Link {
-  return typeof value === "object" && value !== null && typeof (value as Link).kind === "string"
 }

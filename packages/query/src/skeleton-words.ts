@@ -49,7 +49,7 @@ function subjectOf(step: StepView, width: Widths): string[] {
       return ["tool", name ?? "?", ...(step.tool?.args ? [recordedWord(step.tool.args, width.text)] : [])]
     default:
       if (!step.opened) return ["step", "(its opening is not recorded)"]
-      return [...(step.sort === undefined ? [] : [recordedWord(step.sort, width.name)]), name ?? "?"]
+      return [...(step.workKind === undefined ? [] : [recordedWord(step.workKind, width.name)]), name ?? "?"]
   }
 }
 
@@ -76,8 +76,9 @@ export function isKilled(step: StepView): boolean {
 function outcomeOf(step: StepView, width: Widths): string {
   switch (step.status) {
     case "error":
+      return `✗ ${(step.error && errorWords(step.error, width.error)) || "failed"}`
     case "timeout":
-      return `✗ ${step.status === "timeout" ? "timeout " : ""}${step.error ? errorWords(step.error, width.error) : ""}`.trim()
+      return `✗ timeout ${step.error ? errorWords(step.error, width.error) : ""}`.trimEnd()
     case "crashed":
       return isKilled(step) ? `✗ killed${receivedOf(step)}` : ""
     case "open":
@@ -106,7 +107,7 @@ export function errorWords(error: ErrorView, maxWidth: number): string {
   const said = error.line ? recordedText(error.line, maxWidth) : undefined
   const head = words.join(" ")
   const blame = error.blames === undefined ? "" : ` (at #${error.blames})`
-  return (head && said ? `${head}: ${said}` : (said ?? (head || "failed"))) + blame
+  return (head && said ? `${head}: ${said}` : (said ?? head)) + blame
 }
 
 /** A result this short says more than its size. */

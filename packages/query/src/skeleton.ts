@@ -1,6 +1,7 @@
-import { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
+import { cutToTokens } from "./cut-to-tokens.js"
+import { displayWidth, padToWidth } from "./display-width.js"
 import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-import { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
+import { formatCount, formatPercent, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
 import { fenced } from "./markdown-fence.js"
 import { noteWords } from "./note-words.js"
@@ -43,11 +44,24 @@ export function skeletonText(view: RunView, options: SkeletonOptions = {}): stri
   return options.format === "markdown" ? fenced(text) : text
 }
 
+/** The lines of a run's tree alone, for where its header is already said. */
+export function skeletonRows(
+  view: RunView,
+  options: Pick<SkeletonOptions, "budget" | "countTokens" | "color">,
+): string {
+  const { plan, frame } = fitSkeleton(view, options)
+  const isWhole = plan.shownSteps === view.totals.steps && plan.shownNotes === plan.totalNotes && view.totals.lost === 0
+  const footer = isWhole ? [] : [countsOf(view, plan)]
+  return layOutText(plan, { ...frame, header: undefined, footer }, options.color)
+}
+
 /** Header, crash line and footer: what is there however small the budget. */
 interface Frame {
-  readonly header: string
+  readonly header: string | undefined
   readonly footer: readonly string[]
   readonly crash: string | undefined
+  /** Set when the budget holds little more than this frame: rows are then cut like the frame's own lines. */
+  readonly rowLimit: ((line: string) => string) | undefined
 }
 
 export interface FittedSkeleton {
@@ -67,22 +81,22 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
       costOf: (line, isShort) => count(pricedLine(line, isShort)) + 1,
       foldCost: count(TYPICAL_FOLD) + 1,
     })
-  const fit = (whole: SkeletonPlan, isTight: boolean): FittedSkeleton => ({
+  const fit = (whole: SkeletonPlan, tight?: number): FittedSkeleton => ({
     plan: whole,
-    frame: frameOf(view, whole, options, isTight),
+    frame: frameOf(view, whole, options, tight),
   })
-  if (options.all) return fit(plan(undefined), false)
+  if (options.all) return fit(plan(undefined))
 
   const tokensOf = (fitted: FittedSkeleton): number => count(layOutText(fitted.plan, fitted.frame, undefined))
-  const frameCost = tokensOf(fit({ rows: [], shownSteps: 0, shownNotes: 0, totalNotes: 0 }, false))
+  const frameCost = tokensOf(fit({ rows: [], shownSteps: 0, shownNotes: 0, totalNotes: 0 }))
   let rowBudget = budget - frameCost
   for (let round = 0; round < MOST_ROUNDS && rowBudget > 0; round++) {
-    const fitted = fit(plan(rowBudget), false)
+    const fitted = fit(plan(rowBudget))
     const tokens = tokensOf(fitted)
     if (tokens <= budget) return fitted
     rowBudget = Math.floor(Math.min(rowBudget * 0.85, rowBudget - (tokens - budget)))
   }
-  return fit(plan(0), true)
+  return fit(plan(0), budget)
 }
 
 const MOST_ROUNDS = 12
@@ -118,8 +132,14 @@ function layOutText(plan: SkeletonPlan, frame: Frame, color: Painter | undefined
     if (label <= LABEL_COLUMN) labels = Math.max(labels, label)
   }
 
-  const lines = [paint(frame.header, "heading")]
+  const lines = frame.header === undefined ? [] : [paint(frame.header, "heading")]
   for (const { number, tree, words, hint } of rows) {
+    if (frame.rowLimit) {
+      lines.push(
+        frame.rowLimit([number, tree + words.label, words.time, words.verdict, hint].filter(Boolean).join(" ")),
+      )
+      continue
+    }
     const hasMore = words.time !== "" || words.verdict !== "" || hint !== ""
     const labelWidth = labels - displayWidth(tree)
     const label = hasMore ? padToWidth(words.label, labelWidth) : words.label
@@ -194,22 +214,27 @@ function drawTree(rows: readonly Row[]): string[] {
   return trees
 }
 
-function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, isTight: boolean): Frame {
-  const address = options.address ?? view.runId ?? "last"
-  const cut = (line: string): string => (isTight ? cutToWidth(line, TIGHT_LINE) : line)
+function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, tight: number | undefined): Frame {
+  const count = options.countTokens ?? estimateTokens
+  const cut = (line: string, share: number): string =>
+    tight === undefined ? line : cutToTokens(line, Math.floor(tight * share), count)
+  const next = nextCommands(view, plan, options.address)
   return {
-    header: cut(headerOf(view)),
-    crash: view.crash ? cut(crashWords(view)) : undefined,
-    footer: [`${countsOf(view, plan)} · next: ${nextOf(view, plan, address)}`, ...marksOf(view), ...digestOf(view)],
+    header: cut(headerOf(view), 0.2),
+    crash: view.crash ? cut(crashWords(view), 0.15) : undefined,
+    footer: [
+      cut(`${countsOf(view, plan)} · next: ${next.join(" · ")}`, 0.2),
+      ...marksOf(view),
+      ...(view.digest === undefined ? [] : [cut(`digest ${recordedWord(view.digest, 80)}`, 0.12)]),
+    ],
+    rowLimit: tight === undefined ? undefined : (line) => cutToTokens(line, Math.floor(tight * 0.14), count),
   }
 }
-
-const TIGHT_LINE = 120
 
 /** One line about the run as a whole: the header of its skeleton, its line in a conversation. */
 export function headerOf(view: RunView): string {
   const { totals } = view
-  const parts = [recordedWord(view.runId ?? "?", 40)]
+  const parts = [view.runId === undefined ? "run" : recordedWord(view.runId, 40)]
   const names = [view.app, view.entrypoint].filter((name) => name !== undefined).map((name) => recordedWord(name, 40))
   if (names.length > 0) parts.push(names.join(" · "))
   parts.push(statusWords(view))
@@ -235,6 +260,7 @@ export function headerOf(view: RunView): string {
 }
 
 function statusWords(view: RunView): string {
+  if (view.totals.events === 0) return "nothing recorded"
   const time = formatDuration(view.durationUs)
   switch (view.status) {
     case "completed":
@@ -262,9 +288,7 @@ function tokenWords(view: RunView): string {
 function crashWords(view: RunView): string {
   const { crash } = view
   const pid = crash?.pid === undefined ? "process" : `process ${crash.pid}`
-  const step = crash?.step === undefined ? undefined : view.steps[crash.step - 1]
-  const received = step?.partials.map((partial) => formatBytes(partial.byteSize)).join(", ")
-  const where = step ? ` in #${step.n}${received ? ` after ${received} of the answer` : ""}` : ""
+  const where = crash?.step === undefined ? "" : ` in #${crash.step}`
   const evidence = crash?.evidence === undefined ? "" : `: ${recordedText(crash.evidence, 120)}`
   return `✗ ${pid} died${where}${evidence}`
 }
@@ -284,12 +308,20 @@ function marksOf(view: RunView): string[] {
   return view.steps.some((step) => step.inferredBy !== undefined) ? ["≈ inferred, not observed"] : []
 }
 
-function nextOf(view: RunView, plan: SkeletonPlan, address: string): string {
-  const blamed = stepToLookAt(view)
-  const commands = blamed === undefined ? [] : [`orangebox step ${address}#${blamed.n}`]
+/** What to ask next, as commands that can be pasted. */
+export function nextCommands(view: RunView, plan: SkeletonPlan, addressed: string | undefined): string[] {
+  const address = addressed ?? runAddress(view)
+  const step = stepToLookAt(view)
+  if (!step) return ["orangebox runs"]
+  const commands = [`orangebox step ${address}#${step.n}`]
   if (view.status !== "completed" || view.totals.errors > 0) commands.push(`orangebox diagnose ${address}`)
   if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
-  return commands.join(" · ")
+  return commands
+}
+
+/** How commands name this run when the reader did not: by its id, which is recorded text like any other. */
+export function runAddress(view: RunView): string {
+  return view.runId === undefined ? "last" : recordedWord(view.runId, 40)
 }
 
 /** Where a reader would look first: where it crashed, what the run blames, the last thing that broke, or else how it ended. */
@@ -303,7 +335,3 @@ export function stepToLookAt(view: RunView): StepView | undefined {
 }
 
 const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"
-
-function digestOf(view: RunView): string[] {
-  return view.digest === undefined ? [] : [`digest ${recordedWord(view.digest, 80)}`]
-}

@@ -174,3 +174,11 @@ export function bodiesOf(events: readonly Event[]): readonly BodyView[] {
   }
   return bodies
 }
+
+export function bodyBytesOf(events: readonly Event[]): number {
+  let bytes = 0
+  for (const event of events) {
+    if (Array.isArray(event.artifact_refs)) for (const ref of event.artifact_refs) bytes += ref?.byte_size ?? 0
+  }
+  return bytes
+}
