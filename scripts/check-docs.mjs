@@ -13,14 +13,21 @@ export function checkDocs(root = ".") {
 
 function documentsOf(root) {
   const pages = readdirSync(root).filter((name) => name.endsWith(".md"))
-  const docs = existsSync(join(root, "docs")) ? readdirSync(join(root, "docs"), { recursive: true }).map((path) => join("docs", String(path))) : []
+  const docs = existsSync(join(root, "docs"))
+    ? readdirSync(join(root, "docs"), { recursive: true }).map((path) => join("docs", String(path)))
+    : []
   const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name, "README.md"))
-  return [...pages, ...docs, ...packages].filter((path) => path.endsWith(".md")).map((path) => join(root, path)).filter((path) => existsSync(path))
+  return [...pages, ...docs, ...packages]
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => join(root, path))
+    .filter((path) => existsSync(path))
 }
 
 export function pathsIn(markdown) {
   const prose = markdown.replace(/^```[\s\S]*?^```/gm, "")
-  const quoted = [...prose.matchAll(/`((?:packages|docs|scripts|bench|examples)\/[\w./*-]+)`/g)].map((match) => match[1])
+  const quoted = [...prose.matchAll(/`((?:packages|docs|scripts|bench|examples)\/[\w./*-]+)`/g)].map(
+    (match) => match[1],
+  )
   const linked = [...prose.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)/g)].map((match) => match[1])
   return [...quoted, ...linked].filter((path) => !path.includes("*"))
 }

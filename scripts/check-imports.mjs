@@ -21,7 +21,8 @@ export const PACKAGE_ORDER = [
 
 /** Packages whose middle is pure: no file, clock, socket or random source. */
 const PURE = ["contract", "dialects", "context", "decisions", "query"]
-const IMPURE_MODULES = /^node:(fs|net|http|https|http2|dgram|child_process|worker_threads|timers|cluster|dns|tls|os)(\/|$)/
+const IMPURE_MODULES =
+  /^node:(fs|net|http|https|http2|dgram|child_process|worker_threads|timers|cluster|dns|tls|os)(\/|$)/
 
 export function checkImports(root = ".") {
   return [...findImports(root).flatMap(judge), ...nativeProblems(root)]
@@ -42,9 +43,9 @@ function findImports(root) {
 }
 
 export function specifiersOf(source) {
-  return [...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']/g)].map(
-    (match) => match[1] ?? match[2],
-  )
+  return [
+    ...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']/g),
+  ].map((match) => match[1] ?? match[2])
 }
 
 function judge({ from, file, specifier }) {
@@ -58,8 +59,10 @@ function judge({ from, file, specifier }) {
     else if (target >= rank) problems.push(`${file}: imports ${specifier}, which stands below ${from}`)
     if (inner[2]) problems.push(`${file}: ${specifier} goes past the door of @orangebox/${inner[1]}`)
   }
-  if (/^\.\.?\//.test(specifier) && specifier.includes("packages/")) problems.push(`${file}: ${specifier} reaches into another package`)
-  if (PURE.includes(from) && IMPURE_MODULES.test(specifier)) problems.push(`${file}: a pure package imports ${specifier}`)
+  if (/^\.\.?\//.test(specifier) && specifier.includes("packages/"))
+    problems.push(`${file}: ${specifier} reaches into another package`)
+  if (PURE.includes(from) && IMPURE_MODULES.test(specifier))
+    problems.push(`${file}: a pure package imports ${specifier}`)
   if (["contract", "journal", "recorder"].includes(from) && /async_hooks/.test(specifier)) {
     problems.push(`${file}: ambient context (${specifier}) has no place in the core`)
   }
@@ -73,7 +76,8 @@ function nativeProblems(root) {
     const folder = join(root, "node_modules", name)
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
     const scripts = manifest.scripts ?? {}
-    if (manifest.gypfile || scripts.install || scripts.postinstall || scripts.preinstall) problems.push(`${name} runs an install script`)
+    if (manifest.gypfile || scripts.install || scripts.postinstall || scripts.preinstall)
+      problems.push(`${name} runs an install script`)
     const native = readdirSync(folder, { recursive: true }).find((path) => /\.node$|binding\.gyp$/.test(String(path)))
     if (native && !String(native).includes("node_modules")) problems.push(`${name} holds a native module: ${native}`)
   }

@@ -33,7 +33,8 @@ function filesOf(root) {
     if (!existsSync(join(root, top))) continue
     for (const entry of readdirSync(join(root, top), { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath ?? entry.path, entry.name)
-      if (entry.isFile() && /\.(ts|tsx|mjs|md)$/.test(entry.name) && !/node_modules|\bdist\b/.test(path)) files.push(path)
+      if (entry.isFile() && /\.(ts|tsx|mjs|md)$/.test(entry.name) && !/node_modules|\bdist\b/.test(path))
+        files.push(path)
     }
   }
   return files.filter((file) => existsSync(file) && !QUOTES.some((quote) => quote.test(file)))

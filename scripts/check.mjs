@@ -4,9 +4,14 @@ import { checkDocs } from "./check-docs.mjs"
 import { checkImports } from "./check-imports.mjs"
 import { checkVocabulary } from "./check-vocabulary.mjs"
 
-const run = (name, args) => () => spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0 ? [] : [`${name} failed`]
+const run = (name, args) => () =>
+  spawnSync(process.execPath, args, { stdio: "inherit" }).status === 0 ? [] : [`${name} failed`]
 const checks = {
-  "types of tests, examples and benchmarks": run("tsc", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.tests.json"]),
+  "types of tests, examples and benchmarks": run("tsc", [
+    "node_modules/typescript/bin/tsc",
+    "-p",
+    "tsconfig.tests.json",
+  ]),
   "lint and format": run("biome", ["node_modules/@biomejs/biome/bin/biome", "ci", "."]),
   "imports point up": checkImports,
   "paths in the docs": checkDocs,

@@ -3,10 +3,9 @@ import { existsSync, readFileSync } from "node:fs"
 
 const RESULTS = ".test-results/vitest.json"
 const listed = new Map(
-  [...readFileSync("docs/requirements.md", "utf8").matchAll(/^\| ([A-Z]-\d\d) \| (.+?) \| (\d+) \|$/gm)].map(([, id, title, part]) => [
-    id,
-    { title, part: Number(part) },
-  ]),
+  [...readFileSync("docs/requirements.md", "utf8").matchAll(/^\| ([A-Z]-\d\d) \| (.+?) \| (\d+) \|$/gm)].map(
+    ([, id, title, part]) => [id, { title, part: Number(part) }],
+  ),
 )
 if (!existsSync(RESULTS)) {
   console.error(`There are no test results in ${RESULTS} yet. Run: npm test`)

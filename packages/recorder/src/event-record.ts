@@ -13,33 +13,50 @@ import type {
 import { SCHEMA_VERSION } from "@orangebox/contract"
 import type { CapturedBody } from "./captured-body.js"
 import { type Moment, utcText } from "./clock.js"
+import { flatJson, quoted } from "./flat-json.js"
 
-/** The part of the envelope that is the same for every event a handle emits. */
-export interface FixedEnvelope {
-  readonly trace_id: string | null
-  readonly run_id: string | null
-  readonly step_id: string | null
-  readonly parent_step_id: string | null
+/** The part of the envelope that is the same for every event of a run. */
+export interface RunEnvelope {
+  readonly trace_id: string
+  readonly run_id: string
   readonly actor_type: ActorType
   readonly determinism_mode: DeterminismMode
-  readonly source: string
   readonly conversation_id?: string
   readonly lane_id?: string
-  readonly attempt_no?: number
   readonly replay?: NonNullable<Event["replay"]>
 }
 
 /**
- * A fixed envelope with its JSON made once. A step emits many events and most of each line is the same text, so building the line is
- * mostly joining strings; serialising the whole event every time costs as much as the write itself.
+ * The beginning of every event a handle emits, as JSON text. A step emits many events and most of each line is the same text, so building
+ * a line is mostly joining strings; serialising the whole event every time costs as much as the write itself.
  */
-export class EventContext {
-  readonly fixed: FixedEnvelope
+export interface EventContext {
+  readonly runId: string | null
   readonly jsonHead: string
+}
 
-  constructor(fixed: FixedEnvelope) {
-    this.fixed = fixed
-    this.jsonHead = JSON.stringify({ schema_version: SCHEMA_VERSION, ...fixed }).slice(0, -1)
+export function runContext(run: RunEnvelope): EventContext {
+  return { runId: run.run_id, jsonHead: `{"schema_version":"${SCHEMA_VERSION}",${JSON.stringify(run).slice(1, -1)}` }
+}
+
+export function stepContext(
+  run: EventContext,
+  step: { readonly id: string; readonly parentId: string | null; readonly attemptNo: number | undefined },
+  source: string,
+): EventContext {
+  const parent = step.parentId === null ? "null" : `"${step.parentId}"`
+  const attempt = step.attemptNo === undefined ? "" : `,"attempt_no":${step.attemptNo}`
+  return {
+    runId: run.runId,
+    jsonHead: `${run.jsonHead},"step_id":"${step.id}","parent_step_id":${parent},"source":${quoted(source)}${attempt}`,
+  }
+}
+
+/** For what a process says outside any run. */
+export function contextOutsideRuns(source: string): EventContext {
+  return {
+    runId: null,
+    jsonHead: `{"schema_version":"${SCHEMA_VERSION}","trace_id":null,"run_id":null,"step_id":null,"parent_step_id":null,"actor_type":"sdk","determinism_mode":"live","source":${quoted(source)}`,
   }
 }
 
@@ -90,20 +107,22 @@ export type RecordBody =
 
 function encode(context: EventContext, content: EventContent): string {
   const { attributes, links, problems } = content
-  let json = `${context.jsonHead},"event_id":"${content.eventId}","sequence_no":${content.sequenceNo},"event_type":"${content.type}","timestamp_utc":"${utcText(content.at.wallMs)}","mono_us":${content.at.monoUs},"redaction_status":"${content.redaction}","artifact_refs":${content.refs.length === 0 ? "[]" : JSON.stringify(content.refs)}`
+  let json = `${context.jsonHead},"event_id":"${content.eventId}","sequence_no":${content.sequenceNo},"event_type":"${content.type}","timestamp_utc":"${utcText(content.at.wallMs)}","mono_us":${content.at.monoUs},"redaction_status":"${content.redaction}","artifact_refs":${content.refs.length === 0 ? "[]" : `[${content.refs.map(flat).join(",")}]`}`
   if (attributes !== undefined) json += encodeAttributes(attributes)
   if (links !== undefined && links.length > 0) json += `,"links":${JSON.stringify(links)}`
   if (content.inferredBy !== undefined) json += `,"inferred_by":${JSON.stringify(content.inferredBy)}`
   if (problems !== undefined && problems.length > 0) json += `,"problems":${JSON.stringify(problems)}`
-  return `${json},"payload":${JSON.stringify(content.payload)}}`
+  return `${json},"payload":${flat(content.payload)}}`
 }
 
 function encodeAttributes({ attributes, marks, dropped }: FlatAttributes): string {
-  let json = hasAny(attributes) ? `,"attributes":${JSON.stringify(attributes)}` : ""
+  let json = hasAny(attributes) ? `,"attributes":${flat(attributes)}` : ""
   if (marks !== undefined) json += `,"attribute_marks":${JSON.stringify(marks)}`
   if (dropped > 0) json += `,"attributes_dropped":${dropped}`
   return json
 }
+
+const flat = (record: object): string => flatJson(record) ?? JSON.stringify(record)
 
 function hasAny(attributes: Attributes): boolean {
   for (const _ in attributes) return true

@@ -64,7 +64,7 @@ export class JournalSink implements Sink {
 function lineOf(record: EventRecord): Parameters<Journal["append"]>[0] {
   return {
     json: record.json,
-    runId: record.context.fixed.run_id,
+    runId: record.context.runId,
     sequenceNo: record.content.sequenceNo,
     bodies: record.bodies,
   }

@@ -93,22 +93,23 @@ export function emitRetrieval(
     content_ref: bodies.ref("chunk", chunk.content) ?? null,
   }))
   const filters = call.filters ?? {}
+  const queryRef = bodies.ref("query_text", call.query ?? "")!
   to.emit(
     "retrieval_executed",
     {
       retriever_id: call.retriever,
       retriever_version: call.version ?? null,
-      query_text_ref: bodies.ref("query_text", call.query)!,
+      query_text_ref: queryRef,
       top_k: call.topK ?? null,
       filters,
       candidate_count: candidates.length,
       candidate_list_ref: bodies.ref("candidate_list", candidates)!,
-      call_signature_hash: callSignature("retriever", call.retriever, {
-        query: call.query,
-        filters,
-        top_k: call.topK ?? null,
-        version: call.version ?? null,
-      }),
+      call_signature_hash: callSignature(
+        "retriever",
+        call.retriever,
+        { query: call.query, filters, top_k: call.topK ?? null, version: call.version ?? null },
+        queryRef,
+      ),
       latency_ms: latencyMs,
     },
     bodies,

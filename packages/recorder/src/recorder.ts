@@ -4,7 +4,7 @@ import { findDataFolder } from "@orangebox/journal"
 import { systemClock } from "./clock.js"
 import { findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
-import { EventContext } from "./event-record.js"
+import { contextOutsideRuns } from "./event-record.js"
 import { JournalSink } from "./journal-sink.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
 import { isNowhere, OFF_LOGGER, OFF_RUN } from "./off.js"
@@ -166,7 +166,7 @@ class ActiveRecorder {
   }
 
   logFor(source: string): Logger {
-    const context = outsideRuns(source)
+    const context = contextOutsideRuns(source)
     const place: LogPlace = {
       source,
       emitLog: (payload, extras) => this.scribe.emit(context, "log", null, payload, extras),
@@ -177,7 +177,7 @@ class ActiveRecorder {
   }
 
   emitStarted(): void {
-    this.scribe.emit(outsideRuns(this.#app.appId), "process_started", null, {
+    this.scribe.emit(contextOutsideRuns(this.#app.appId), "process_started", null, {
       writer_id: this.#writerId,
       app_id: this.#app.appId,
       pid: process.pid,
@@ -194,7 +194,7 @@ class ActiveRecorder {
     this.#forgetProcessEnd()
     const error = goodbye.error === undefined ? undefined : describeError(goodbye.error)
     const { written, dropped } = this.scribe.sink.counts()
-    this.scribe.emit(outsideRuns(this.#app.appId), "process_exited", null, {
+    this.scribe.emit(contextOutsideRuns(this.#app.appId), "process_exited", null, {
       writer_id: this.#writerId,
       exit_code: goodbye.exitCode,
       reason: goodbye.reason,
@@ -209,18 +209,6 @@ class ActiveRecorder {
       // The goodbye is a courtesy; a process must not fail on its way out because of it.
     }
   }
-}
-
-function outsideRuns(source: string): EventContext {
-  return new EventContext({
-    trace_id: null,
-    run_id: null,
-    step_id: null,
-    parent_step_id: null,
-    actor_type: "sdk",
-    determinism_mode: "live",
-    source,
-  })
 }
 
 function spanAsRun(name: string, attributes: LogAttributes | undefined, body: unknown): StartRun {

@@ -1,6 +1,6 @@
 import type { Event, SystemError } from "@orangebox/contract"
 import type { Moment } from "./clock.js"
-import type { FixedEnvelope } from "./event-record.js"
+import { type EventContext, type RunEnvelope, runContext } from "./event-record.js"
 import type { Run, StartRun } from "./run.js"
 import type { Scribe } from "./scribe.js"
 
@@ -9,7 +9,8 @@ export class RunState {
   readonly scribe: Scribe
   readonly app: AppFacts
   readonly startedAt: Moment
-  readonly base: Omit<FixedEnvelope, "step_id" | "parent_step_id" | "source" | "attempt_no">
+  readonly base: RunEnvelope
+  readonly context: EventContext
   stepCount = 0
   endedBy: Event["event_type"] | undefined
   #nextSequenceNo = 0
@@ -23,6 +24,7 @@ export class RunState {
     this.scribe = parts.scribe
     this.app = parts.app
     this.base = parts.base
+    this.context = runContext(parts.base)
     this.startedAt = parts.startedAt
     this.spawn = parts.spawn
   }

@@ -11,7 +11,7 @@ import {
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
-import { EventContext } from "./event-record.js"
+import { type EventContext, stepContext } from "./event-record.js"
 import {
   emitArtifact,
   emitFinalOutput,
@@ -85,15 +85,9 @@ export class StepHandle implements Step, LogPlace {
     this.state = state
     this.source = source
     this.id = state.id
-    this.runId = run.base.run_id!
-    this.traceId = run.base.trace_id!
-    this.#context = new EventContext({
-      ...run.base,
-      step_id: state.id,
-      parent_step_id: state.parentId,
-      source,
-      ...(state.attemptNo === undefined ? {} : { attempt_no: state.attemptNo }),
-    })
+    this.runId = run.base.run_id
+    this.traceId = run.base.trace_id
+    this.#context = stepContext(run.context, state, source)
   }
 
   get log(): Logger {
@@ -213,7 +207,7 @@ export class StepHandle implements Step, LogPlace {
         seed: parameters("seed"),
         request_ref: requestRef,
         capture_mode: this.run.app.captureMode,
-        call_signature_hash: callSignature("model", call.provider, call.request),
+        call_signature_hash: callSignature("model", call.provider, call.request, requestRef),
         canon_version: GENERIC_CANON_VERSION,
       },
       { attributes: call.attributes, links: this.#followLinks(undefined), refs: bodies.refs, bodies: bodies.bodies },
@@ -246,7 +240,7 @@ export class StepHandle implements Step, LogPlace {
       {
         tool_name: call.name,
         tool_version: call.version ?? null,
-        call_signature_hash: callSignature("tool", call.name, call.args),
+        call_signature_hash: callSignature("tool", call.name, call.args, argsRef),
         args_ref: argsRef,
         timeout_ms: call.timeoutMs ?? null,
         ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),

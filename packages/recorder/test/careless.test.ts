@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { captureBody } from "../src/captured-body.js"
 import { carelessJson } from "../src/careless-json.js"
+import { flatJson } from "../src/flat-json.js"
 import { recordInMemory } from "./recording.js"
 
 const anything = fc.anything({
@@ -170,5 +171,24 @@ describe("careless callers", () => {
       }),
     )
     expect(JSON.parse(Buffer.from(captureBody("\ud800").bytes).toString())).toBe("\ud800")
+  })
+})
+
+describe("flat JSON", () => {
+  test("agrees with JSON.stringify for every flat object, and declines all others", () => {
+    const scalar = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: "binary" }), scalar), (record) => {
+        expect(JSON.parse(flatJson(record)!)).toEqual(JSON.parse(JSON.stringify(record)))
+      }),
+    )
+    expect(flatJson({ a: [] })).toBeUndefined()
+    expect(flatJson({ a: 1n })).toBeUndefined()
   })
 })

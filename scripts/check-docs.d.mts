@@ -1,0 +1,2 @@
+export function checkDocs(root?: string): string[]
+export function pathsIn(markdown: string): string[]

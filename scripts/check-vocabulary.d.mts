@@ -1,0 +1,1 @@
+export function checkVocabulary(root?: string): string[]
