@@ -33,23 +33,15 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
   if (!first) return problems
   const subject = first.run_id ?? "run"
   if (first.event_type !== "run_started") {
-    say(
-      "run_started_first",
-      "error",
-      first.event_id,
-      "event_type",
-      `a run opens with run_started, this one with ${first.event_type}`,
-    )
+    const reason = `a run opens with run_started, this one with ${first.event_type}`
+    say("run_started_first", "error", first.event_id, "event_type", reason)
   }
 
   const steps = new Map<string, OpenStep>()
   let terminal: Event | undefined
   let previousNo = -1
 
-  for (const event of own) {
-    const error = (code: string, field: string, reason: string): void =>
-      say(code, "error", event.event_id, field, reason)
-
+  const judge = (event: Event, error: Say): void => {
     if (event.run_id !== first.run_id) error("one_run", "run_id", `belongs to ${event.run_id}, not to ${first.run_id}`)
     if (event.trace_id !== first.trace_id)
       error("one_trace", "trace_id", "differs from the trace of the run's first event")
@@ -61,26 +53,29 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
     const no = event.sequence_no!
     if (no <= previousNo) {
       error("sequence", "sequence_no", no === previousNo ? `${no} is used twice` : `${no} comes after ${previousNo}`)
-    } else if (no !== previousNo + 1 && previousNo !== -1) {
-      say(
-        "sequence_hole",
-        "gap",
-        event.event_id,
-        "sequence_no",
-        `${no - previousNo - 1} event(s) missing after ${previousNo}`,
-      )
-    } else if (previousNo === -1 && no !== 0) {
-      say("sequence_hole", "gap", event.event_id, "sequence_no", `${no} event(s) missing before the first`)
+    } else if (no > previousNo + 1) {
+      const where = previousNo === -1 ? "before the first" : `after ${previousNo}`
+      const reason = `${no - previousNo - 1} event(s) missing ${where}`
+      say("sequence_hole", "gap", event.event_id, "sequence_no", reason)
     }
     previousNo = Math.max(previousNo, no)
 
     checkStep(event, steps, error)
     checkFollows(event, steps, error)
     checkBodies(event, rules, say)
+    if (event.event_type === "run_failed") checkFailedStep(event, steps, error)
     if (event.event_type === "run_completed" || event.event_type === "run_failed") terminal ??= event
   }
+  for (const event of own) {
+    const error: Say = (code, field, reason) => say(code, "error", event.event_id, field, reason)
+    // Wrong values inside an event are reported by validate(); here they must only not stop the others from being judged.
+    try {
+      judge(event, error)
+    } catch {
+      error("unreadable", "", "the record could not be read")
+    }
+  }
 
-  checkFailedStep(terminal, steps, say)
   for (const step of steps.values()) {
     if (!step.closer) {
       const name = step.opener.step_id ?? ""
@@ -188,10 +183,9 @@ function checkBodies(event: Event, rules: RunRules, say: SayAnything): void {
   }
 }
 
-function checkFailedStep(event: Event | undefined, steps: ReadonlyMap<string, OpenStep>, say: SayAnything): void {
-  if (event?.event_type !== "run_failed") return
+function checkFailedStep(event: Event<"run_failed">, steps: ReadonlyMap<string, OpenStep>, error: Say): void {
   const failed = event.payload.failed_step_id
   if (typeof failed === "string" && !steps.has(failed)) {
-    say("failed_step", "error", event.event_id, "payload.failed_step_id", "names no step of this run")
+    error("failed_step", "payload.failed_step_id", "names no step of this run")
   }
 }

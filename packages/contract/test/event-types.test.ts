@@ -152,7 +152,7 @@ describe("[C-02] null", () => {
 
 describe("[C-02] values", () => {
   test.each(ENUMS)("%s.%s takes the words of the specification and no other", (type, field, words) => {
-    const complaints = (word: string): unknown[] =>
+    const complaints = (word: string): readonly unknown[] =>
       validatePayload(type, { ...payloadOf(type), [field]: word, ...(word === "error" ? { error_class: "E" } : {}) })
     for (const word of words) expect(complaints(word)).toEqual([])
     expect(complaints("maybe")).toHaveLength(1)
