@@ -29,6 +29,6 @@ const BARE = /^[A-Za-z0-9_][A-Za-z0-9_./:@+=~-]*$/
 function cutToSize(text: string, size: number): string {
   const cut = cutToWidth(text, size)
   if (cut.length <= size) return cut
-  const end = Math.max(0, size - 1)
-  return `${cut.slice(0, end).replace(/[\ud800-\udbff]$/, "")}…`
+  const kept = cut.slice(0, Math.max(0, size - 1)).replace(/[\ud800-\udbff]$/, "")
+  return cutToWidth(`${kept}…`, size)
 }

@@ -1,0 +1,107 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import {
+  cutToWidth,
+  displayWidth,
+  padToWidth,
+  recordedText,
+  recordedWord,
+  safeJson,
+  safeLine,
+  safeText,
+} from "../src/index.js"
+import { HOSTILE_TEXTS, hostileText, ONLY_SAFE } from "./hostile-text.js"
+
+const anyText = fc.oneof(hostileText, fc.string({ unit: "grapheme" }), fc.string({ unit: "binary", maxLength: 200 }))
+const MANY = { numRuns: 20_000 }
+
+test("[Q-03] for any text, what is printed holds only safe characters", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(safeText(text).replaceAll("\t", "")).toMatch(ONLY_SAFE)
+      expect(safeLine(text)).toMatch(ONLY_SAFE)
+      expect(safeLine(text)).not.toContain("\n")
+    }),
+    MANY,
+  )
+})
+
+test("[Q-03] every single code point is either printed as it is or shown", () => {
+  for (
+    let code = 0;
+    code <= 0x10ffff;
+    code += code < 0x3000 || (code >= 0xd700 && code < 0xe100) || code >= 0xe0000 ? 1 : 97
+  ) {
+    const line = safeLine(`a${String.fromCodePoint(code)}`)
+    if (!ONLY_SAFE.test(line) || line.length < 2)
+      expect.fail(`U+${code.toString(16)} came out as ${JSON.stringify(line)}`)
+  }
+})
+
+test("[Q-03] escape codes, bidi and invisible characters are shown, not removed", () => {
+  expect(safeText("\x1b]0;x\x07")).toBe("␛]0;x␇")
+  expect(safeText("a\tb\nc\r\x08\x7f")).toBe("a\tb\nc␍␈␡")
+  expect(safeLine("a\tb\nc")).toBe("a␉b␊c")
+  expect(safeText("\u202e\u200b\x9b\ud800\u{e0041}")).toBe("\\u{202e}\\u{200b}\\u{9b}\\u{d800}\\u{e0041}")
+})
+
+test("[Q-03] ordinary text of any script stays as it is", () => {
+  for (const text of ["naïve café", "日本語", "नमस्ते", "שלום", "⚠️ ❤️ 👋🏽", "a\u0301", "→ — …"]) {
+    expect(safeText(text)).toBe(text)
+  }
+})
+
+test("[Q-03] selectors that carry hidden bytes and towers of marks are shown", () => {
+  expect(safeLine("x\ufe00\ufe01")).toBe("x\\u{fe00}\\u{fe01}")
+  expect(safeLine("☺\ufe0f\ufe0f")).toBe("☺\ufe0f\\u{fe0f}")
+  expect(safeLine(`Z${"\u0301".repeat(9)}`)).toBe(`Z${"\u0301".repeat(4)}${"\\u{301}".repeat(5)}`)
+})
+
+test("[Q-03] printed JSON is safe and still says exactly what was recorded", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const json = safeJson({ [text]: [text] }, 2)
+      expect(json).toMatch(ONLY_SAFE)
+      expect(JSON.parse(json)).toEqual({ [text]: [text] })
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test("[Q-03] quoted text cannot close its quotes", () => {
+  fc.assert(
+    fc.property(anyText, fc.option(fc.integer({ min: 4, max: 40 }), { nil: undefined }), (text, width) => {
+      const quoted = recordedText(text, width)
+      expect(quoted).toMatch(/^"(?:[^"\\]|\\.)*"$/s)
+      if (width !== undefined) expect(displayWidth(quoted)).toBeLessThanOrEqual(width)
+    }),
+    MANY,
+  )
+  expect(recordedWord("src/date.ts")).toBe("src/date.ts")
+  expect(recordedWord("npm test")).toBe('"npm test"')
+  expect(recordedWord('C:\\x "y"')).toBe('"C:\\\\x \\"y\\""')
+})
+
+test("text is cut and padded by the columns it takes", () => {
+  expect(displayWidth("日本 a👋é")).toBe(9)
+  expect(cutToWidth("日本語", 5)).toBe("日本…")
+  expect(cutToWidth("日本語", 6)).toBe("日本語")
+  expect(cutToWidth("abcdef", 4)).toBe("abc…")
+  expect(padToWidth("日本", 6)).toBe("日本  ")
+  expect(padToWidth("1.5s", 6, "left")).toBe("  1.5s")
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 60 }), (text, width) => {
+      const safe = safeLine(text)
+      const cut = cutToWidth(safe, width)
+      expect(displayWidth(cut)).toBeLessThanOrEqual(width)
+      expect(cut).toMatch(ONLY_SAFE)
+      if (displayWidth(safe) <= width) expect(cut).toBe(safe)
+      else expect(cut.endsWith("…")).toBe(true)
+    }),
+    MANY,
+  )
+})
+
+test("the hostile samples are hostile", () => {
+  expect(HOSTILE_TEXTS.filter((text) => !ONLY_SAFE.test(text)).length).toBeGreaterThan(7)
+})
