@@ -59,8 +59,8 @@ export class OpenJournalFile {
   }
 
   /**
-   * Appends the encoder's line with one write(2). A short write is not continued but done again as a whole, on a fresh line: then
-   * it makes no difference whether the kernel took what it said it took, and an acknowledged line is always in one piece.
+   * Appends the encoder's line with one write(2). Node continues a short write by itself, so one that comes back short has met an
+   * error half-way. It is done again as a whole, on a fresh line: an acknowledged line is always in one piece.
    */
   writeLine(encoder: LineEncoder): number {
     for (let attempt = 1; ; attempt++) {

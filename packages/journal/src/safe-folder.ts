@@ -36,7 +36,7 @@ function lookAt(fs: JournalFs, path: string): Stats | undefined {
 
 function create(fs: JournalFs, path: string): void {
   try {
-    fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: true })
+    makeFolder(fs, path)
   } catch (error) {
     throw refusal(
       path,
@@ -44,6 +44,18 @@ function create(fs: JournalFs, path: string): void {
       "Make its parent writable, or set ORANGEBOX_HOME to a folder that is",
       error,
     )
+  }
+}
+
+/** One level first: on a read-only file system the recursive form blames a missing parent (ENOENT). */
+function makeFolder(fs: JournalFs, path: string): void {
+  try {
+    fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: false })
+  } catch (error) {
+    const code = failureCode(error)
+    if (code === "ENOENT") fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: true })
+    // Another writer may have been quicker; what it made is looked at next.
+    else if (code !== "EEXIST") throw error
   }
 }
 

@@ -72,11 +72,17 @@ describe.each(Object.entries(doors))("%s", (_, open) => {
     open(path)
   })
 
-  test.skipIf(!isRoot)("[J-05] refuses a folder of somebody else (skipped without root, who alone can give one away)", () => {
-    const path = temporaryFolder()
-    chownSync(path, 12_345, 12_345)
-    expect(refused(path)).toMatchObject({ what: "the folder belongs to user 12345, this process runs as 0", where: path })
-  })
+  test.skipIf(!isRoot)(
+    "[J-05] refuses a folder of somebody else (skipped without root, who alone can give one away)",
+    () => {
+      const path = temporaryFolder()
+      chownSync(path, 12_345, 12_345)
+      expect(refused(path)).toMatchObject({
+        what: "the folder belongs to user 12345, this process runs as 0",
+        where: path,
+      })
+    },
+  )
 })
 
 test.skipIf(!isRoot)(

@@ -4,7 +4,7 @@ import { killMany } from "./kill-harness.js"
 const noLoss = { missing: 0, duplicated: 0, damaged: 0, notDead: 0 }
 
 test("[J-02] a SIGKILLed writer loses no acknowledged record", async () => {
-  const report = await killMany({ kills: 130, workload: "small", parallel: 3 })
+  const report = await killMany({ kills: 130, workload: "small", parallel: 3, maxDelayMs: 25 })
   expect(report).toMatchObject({ ...noLoss, kills: 130 })
   expect(report.acknowledged).toBeGreaterThan(130)
 })

@@ -6,15 +6,19 @@ import { describe, expect, test } from "vitest"
 const self = thisProcess()
 const onLinux = process.platform === "linux"
 
-test.skipIf(!onLinux)("a process knows its pid, start, boot, namespace and host (skipped where there is no /proc)", () => {
-  expect(self).toMatchObject({ pid: process.pid, threadId: 0 })
-  expect(self.startTicks).toBeGreaterThan(0)
-  expect(self.bootId).toMatch(/^[0-9a-f-]{36}$/)
-  expect(self.pidNamespace).toMatch(/^pid:\[\d+\]$/)
-})
+test.skipIf(!onLinux)(
+  "a process knows its pid, start, boot, namespace and host (skipped where there is no /proc)",
+  () => {
+    expect(self).toMatchObject({ pid: process.pid, threadId: 0 })
+    expect(self.startTicks).toBeGreaterThan(0)
+    expect(self.bootId).toMatch(/^[0-9a-f-]{36}$/)
+    expect(self.pidNamespace).toMatch(/^pid:\[\d+\]$/)
+  },
+)
 
 describe.skipIf(!onLinux)("liveness (skipped where there is no /proc)", () => {
-  const state = (change: Partial<ProcessIdentity>, observer = self) => livenessOf({ ...self, ...change }, observer).state
+  const state = (change: Partial<ProcessIdentity>, observer = self) =>
+    livenessOf({ ...self, ...change }, observer).state
 
   test("the own process is alive", () => {
     expect(livenessOf(self)).toEqual({ state: "alive", evidence: `process ${process.pid} is running` })
