@@ -105,7 +105,7 @@ function expandValue(value: unknown): Expansion<unknown> {
       return plain.toString()
     case "number":
       if (!Number.isFinite(plain)) throw notJson(String(plain))
-      return canonicalNumber(String(plain))
+      return spellNumber(plain)
     case "object":
       return plain === null ? "null" : expandPlain(plain)
     default:
@@ -126,12 +126,21 @@ function expandPlain(value: object): Expansion<unknown> {
     return { keys: undefined, values: Array.from(value, (item) => (isOmitted(item) ? null : item)), identity: value }
   }
   // Each member is read once: a getter may answer differently the second time.
-  const members: [string, unknown][] = []
+  const keys: string[] = []
+  const values: unknown[] = []
   for (const key of Object.keys(value).sort(byCodeUnit)) {
     const member = (value as Record<string, unknown>)[key]
-    if (!isOmitted(member)) members.push([key, member])
+    if (isOmitted(member)) continue
+    keys.push(key)
+    values.push(member)
   }
-  return { keys: members.map(([key]) => key), values: members.map(([, member]) => member), identity: value }
+  return { keys, values, identity: value }
+}
+
+// JavaScript's own spelling is the canonical one, but for the large numbers it writes with e+.
+function spellNumber(value: number): string {
+  const text = String(value)
+  return text.includes("e+") ? canonicalNumber(text) : text
 }
 
 const isOmitted = (value: unknown): boolean =>
