@@ -1,32 +1,7 @@
 // A run as a tree of numbered steps
 
-// What people and agents type to point at something
-export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"
-// Slices of bodies
-export {
-  type BodySlice,
-  DEFAULT_SLICE_BUDGET,
-  MIN_SLICE_BUDGET,
-  type SliceOptions,
-  sliceBody,
-} from "./body-slice.js"
-export {
-  type ConversationJson,
-  type ConversationOptions,
-  conversationJson,
-  conversationText,
-  DEFAULT_CONVERSATION_BUDGET,
-} from "./conversation-skeleton.js"
 export type { Crash } from "./crash.js"
-// Words and widths
-export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
-export { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-export { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
-export { formatDuration } from "./format-duration.js"
-export { prettyJsonText } from "./json-text.js"
-export { fenced } from "./markdown-fence.js"
 export type { NoteKind, NoteView } from "./notes.js"
-export { firstLine, recordedText, recordedWord } from "./recorded-words.js"
 export {
   type Gap,
   type PartialBody,
@@ -40,18 +15,33 @@ export {
   type TokenTotals,
   viewRun,
 } from "./run-view.js"
-export { safeJson } from "./safe-json.js"
-export { safeLine, safeText } from "./safe-text.js"
-// Skeletons
+export {
+  type BodyView,
+  bodiesOf,
+  type ErrorView,
+  type ModelView,
+  type PromptSegment,
+  type PromptView,
+  type ToolView,
+} from "./step-facts.js"
+
+// Skeletons: the first thing to read about a run or a conversation
+
+export {
+  type ConversationJson,
+  type ConversationOptions,
+  conversationJson,
+  conversationText,
+  DEFAULT_CONVERSATION_BUDGET,
+} from "./conversation-skeleton.js"
+export { headerOf, stepToLookAt } from "./run-words.js"
 export {
   DEFAULT_SKELETON_BUDGET,
-  headerOf,
   MIN_SKELETON_BUDGET,
   type Painter,
   type PaintRole,
   type SkeletonOptions,
   skeletonText,
-  stepToLookAt,
 } from "./skeleton.js"
 export {
   type FoldJson,
@@ -63,16 +53,17 @@ export {
   skeletonJson,
 } from "./skeleton-json.js"
 export type { Fold } from "./skeleton-plan.js"
+
+// Drilling down: one step, a slice of a body
+
 export {
-  type BodyView,
-  bodiesOf,
-  type ErrorView,
-  type ModelView,
-  type PromptSegment,
-  type PromptView,
-  type ToolView,
-} from "./step-facts.js"
-// One step
+  type BodySlice,
+  DEFAULT_SLICE_BUDGET,
+  MIN_SLICE_BUDGET,
+  type SliceOptions,
+  sliceBody,
+} from "./body-slice.js"
+export { prettyJsonText } from "./json-text.js"
 export type { RowValue } from "./step-rows.js"
 export {
   DEFAULT_STEP_BUDGET,
@@ -82,4 +73,19 @@ export {
   stepJson,
   stepText,
 } from "./step-view.js"
+
+// What people and agents type to point at something
+
+export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"
+
+// Recorded text made safe, and the words and widths of everything printed
+
+export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
+export { type CountTokens, estimateTokens } from "./estimate-tokens.js"
+export { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
+export { formatDuration } from "./format-duration.js"
+export { fenced } from "./markdown-fence.js"
+export { firstLine, recordedText, recordedWord } from "./recorded-words.js"
+export { safeJson } from "./safe-json.js"
+export { safeLine, safeText } from "./safe-text.js"
 export { type Column, formatTable } from "./table.js"

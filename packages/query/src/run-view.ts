@@ -102,6 +102,8 @@ export interface StepView {
   readonly events: readonly Event[]
   readonly durationUs: number | undefined
   readonly status: StepStatus
+  /** Has no end, and nothing below it is without one: this is where the work stood. The steps around it only waited. */
+  readonly isInnermostOpen: boolean
   readonly error: ErrorView | undefined
   readonly model: ModelView | undefined
   readonly tool: ToolView | undefined
@@ -228,6 +230,7 @@ function viewStep(
     events,
     durationUs: durationOf(opened, closed),
     status: closed ? statusOf(closed) : run === "crashed" ? "crashed" : "open",
+    isInnermostOpen: !closed && children.every((child) => child.closed !== undefined),
     error: errorOf(closed, children, numberOf),
     model: kind === "model" ? modelOf(opened, closed) : undefined,
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,

@@ -1,6 +1,7 @@
+import { foldWords } from "./fold-words.js"
 import { noteWords } from "./note-words.js"
 import type { RunView, StepView } from "./run-view.js"
-import { fitSkeleton, foldWords, nextCommands, type SkeletonOptions } from "./skeleton.js"
+import { fitSkeleton, nextCommands, type SkeletonOptions } from "./skeleton.js"
 import type { Fold, Row } from "./skeleton-plan.js"
 import { type SnakeJson, snakeJson } from "./snake-json.js"
 

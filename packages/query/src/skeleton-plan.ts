@@ -30,6 +30,8 @@ export interface Fold {
   readonly open: number
   readonly notes: number
   readonly warnings: number
+  /** Steps that were deduced, not observed. */
+  readonly inferred: number
   /** Steps that did not run live, by mode. */
   readonly modes: { readonly [mode: string]: number }
 }
@@ -54,14 +56,13 @@ export interface Line {
   end: number
 }
 
-export function planSkeleton(view: RunView, limits: PlanLimits): SkeletonPlan {
-  const lines = layOut(view)
+export function planSkeleton(view: RunView, lines: readonly Line[], limits: PlanLimits): SkeletonPlan {
   const shown = choose(view, lines, limits)
   return { ...rowsOf(lines, shown), totalNotes: lines.length - view.steps.length }
 }
 
-/** Depth first and iterative: a run may nest deeper than the call stack. */
-export function layOut(view: RunView): Line[] {
+/** Every line a run could show. Depth first and iterative: a run may nest deeper than the call stack. */
+export function linesOf(view: RunView): Line[] {
   const lines: Line[] = []
   const root = view.steps[0]
   if (!root) return lines
@@ -158,9 +159,11 @@ function choose(view: RunView, lines: readonly Line[], limits: PlanLimits): Uint
     show(0)
   }
   let misses = 0
+  // Whoever reads on from a step wants no holes in what follows.
+  const most = limits.at === undefined ? MISSES : 0
   for (const index of inOrderOfWorth(view, lines, limits.at)) {
     if (!tryShow(index)) misses += 1
-    if (misses > MISSES) break
+    if (misses > most) break
   }
   // A fold over a single line costs as much as the line.
   for (let index = 1; index < lines.length; index++) {
@@ -223,7 +226,7 @@ const LAST_LINES = 5
 /** Where something went wrong, as against the steps around it that only passed it on or wait for it. */
 function isOrigin(step: StepView): boolean {
   if (step.status === "ok") return false
-  if (step.status === "open" || step.status === "crashed") return step.n === 1 || step.children.length === 0
+  if (step.status === "open" || step.status === "crashed") return step.isInnermostOpen
   return step.error?.sameAs === undefined
 }
 
@@ -281,14 +284,15 @@ function rowsOf(lines: readonly Line[], shown: Uint8Array): { rows: Row[]; shown
     const below = isWhole ? end : start
     // When everything below a step is hidden, its own line says so; what follows it is a fold of its own.
     if (isWhole) above.fold = foldOf(lines.slice(start, below))
-    if (below < index)
+    if (below < index) {
       rows.push({ type: "fold", fold: foldOf(lines.slice(below, index)), depth: foldDepth(below, index) })
+    }
   }
   return { rows, shownSteps, shownNotes }
 }
 
 function foldOf(hidden: readonly Line[]): Fold {
-  const counts = { steps: 0, models: 0, tools: 0, failed: 0, open: 0, notes: 0, warnings: 0 }
+  const counts = { steps: 0, models: 0, tools: 0, failed: 0, open: 0, notes: 0, warnings: 0, inferred: 0 }
   const modes: Record<string, number> = Object.create(null)
   for (const { step, note } of hidden) {
     if (note) {
@@ -301,6 +305,7 @@ function foldOf(hidden: readonly Line[]): Fold {
     if (step.kind === "tool") counts.tools += 1
     if (step.status === "open" || step.status === "crashed") counts.open += 1
     else if (step.status !== "ok") counts.failed += 1
+    if (step.inferredBy !== undefined) counts.inferred += 1
     if (step.mode !== "live") modes[step.mode] = (modes[step.mode] ?? 0) + 1
   }
   return { at: hidden[0]!.step.n, ...counts, modes }

@@ -68,9 +68,8 @@ function verdictOf(step: StepView, width: Widths): Pick<LineWords, "verdict" | "
   return { verdict: outcomeOf(step, width), tone: isBad ? "bad" : step.status === "partial" ? "warn" : "plain" }
 }
 
-/** Of all the steps that a crash left open, the ones that were at work; the others only waited for them. */
-export function isKilled(step: StepView): boolean {
-  return step.status === "crashed" && step.children.length === 0
+function isKilled(step: StepView): boolean {
+  return step.status === "crashed" && step.isInnermostOpen
 }
 
 function outcomeOf(step: StepView, width: Widths): string {

@@ -1,13 +1,15 @@
 import { cutToTokens } from "./cut-to-tokens.js"
 import { displayWidth, padToWidth } from "./display-width.js"
+import { drawTree } from "./draw-tree.js"
 import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-import { formatCount, formatPercent, plural } from "./format-count.js"
-import { formatDuration } from "./format-duration.js"
+import { foldWords } from "./fold-words.js"
+import { plural } from "./format-count.js"
 import { fenced } from "./markdown-fence.js"
 import { noteWords } from "./note-words.js"
-import { recordedText, recordedWord } from "./recorded-words.js"
-import type { RunView, StepView } from "./run-view.js"
-import { type Fold, type Line, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
+import { recordedWord } from "./recorded-words.js"
+import type { RunView } from "./run-view.js"
+import { crashWords, headerOf, runAddress, stepToLookAt } from "./run-words.js"
+import { type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 import { type LineWords, stepWords } from "./skeleton-words.js"
 
 export interface SkeletonOptions {
@@ -74,8 +76,9 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
   const count = options.countTokens ?? estimateTokens
   const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
   const budget = Math.max(options.budget ?? DEFAULT_SKELETON_BUDGET, MIN_SKELETON_BUDGET) - fence
+  const lines = linesOf(view)
   const plan = (rowBudget: number | undefined): SkeletonPlan =>
-    planSkeleton(view, {
+    planSkeleton(view, lines, {
       budget: rowBudget,
       at: options.all ? undefined : options.at,
       costOf: (line, isShort) => count(pricedLine(line, isShort)) + 1,
@@ -105,7 +108,6 @@ const TYPICAL_FOLD = "#1000 │ … 1000 steps (500 model, 500 tool), all ok  (u
 /** Labels are padded to the widest one shown, up to here; a longer label pushes its own time to the right. */
 const LABEL_COLUMN = 64
 const TIME_COLUMN = 7
-const DEEPEST_INDENT = 20
 
 function pricedLine(line: Line, isShort: boolean): string {
   const words = line.note ? noteWords(line.note, isShort) : stepWords(line.step, isShort)
@@ -178,42 +180,6 @@ function textRow(row: Row, tree: string): TextRow {
 
 const unfold = (at: number): string => `(unfold: --at ${at})`
 
-/** `7 steps (3 model, 4 tool), all ok`: what is hidden, and whether anything in it went wrong. */
-export function foldWords(fold: Fold): string {
-  const parts: string[] = []
-  if (fold.steps > 0) {
-    const kinds = [fold.models > 0 ? `${fold.models} model` : "", fold.tools > 0 ? `${fold.tools} tool` : ""]
-    const named = kinds.filter((kind) => kind !== "").join(", ")
-    parts.push(plural(fold.steps, "step") + (named === "" ? "" : ` (${named})`))
-  }
-  if (fold.notes > 0) parts.push(plural(fold.notes, "note"))
-  const wrong: string[] = []
-  if (fold.failed > 0) wrong.push(`${fold.failed} failed`)
-  if (fold.open > 0) wrong.push(`${fold.open} open`)
-  if (fold.warnings > 0) wrong.push(plural(fold.warnings, "warning"))
-  if (wrong.length > 0) parts.push(wrong.join(", "))
-  else if (fold.steps > 0) parts.push(fold.steps === 1 ? "ok" : "all ok")
-  const modes = Object.entries(fold.modes).map(([mode, count]) => `[${count} ${recordedWord(mode, 16)}]`)
-  return [parts.join(", "), ...modes].join(" ")
-}
-
-/** The guides in front of every row, from the last row up: a branch goes on where a later row hangs on the same level. */
-function drawTree(rows: readonly Row[]): string[] {
-  const trees: string[] = new Array(rows.length)
-  const hasLater: boolean[] = []
-  for (let index = rows.length - 1; index >= 0; index--) {
-    const depth = Math.min(rows[index]!.depth, DEEPEST_INDENT)
-    const deeper = rows[index]!.depth - depth
-    let tree = ""
-    for (let level = 1; level < depth; level++) tree += hasLater[level] ? "│ " : "  "
-    if (depth > 0) tree += hasLater[depth] ? "├ " : "└ "
-    trees[index] = deeper > 0 ? `${tree}+${deeper} ` : tree
-    hasLater.length = depth
-    hasLater[depth] = true
-  }
-  return trees
-}
-
 function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, tight: number | undefined): Frame {
   const count = options.countTokens ?? estimateTokens
   const cut = (line: string, share: number): string =>
@@ -221,7 +187,7 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
   const next = nextCommands(view, plan, options.address)
   return {
     header: cut(headerOf(view), 0.2),
-    crash: view.crash ? cut(crashWords(view), 0.15) : undefined,
+    crash: view.crash ? cut(crashWords(view.crash), 0.15) : undefined,
     footer: [
       cut(`${countsOf(view, plan)} · next: ${next.join(" · ")}`, 0.2),
       ...marksOf(view),
@@ -229,68 +195,6 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
     ],
     rowLimit: tight === undefined ? undefined : (line) => cutToTokens(line, Math.floor(tight * 0.14), count),
   }
-}
-
-/** One line about the run as a whole: the header of its skeleton, its line in a conversation. */
-export function headerOf(view: RunView): string {
-  const { totals } = view
-  const parts = [view.runId === undefined ? "run" : recordedWord(view.runId, 40)]
-  const names = [view.app, view.entrypoint].filter((name) => name !== undefined).map((name) => recordedWord(name, 40))
-  if (names.length > 0) parts.push(names.join(" · "))
-  parts.push(statusWords(view))
-  if (totals.modelCalls > 0) parts.push(plural(totals.modelCalls, "model call"))
-  if (totals.toolCalls > 0) parts.push(plural(totals.toolCalls, "tool call"))
-  const tokens = tokenWords(view)
-  if (tokens !== "") parts.push(tokens)
-  if (totals.errors > 0) parts.push(plural(totals.errors, "error"))
-  if (totals.failedAttempts > 0) parts.push(plural(totals.failedAttempts, "failed attempt"))
-  const replay = view.replay
-  if (replay) {
-    parts.push(
-      `${replay.isFork ? "fork" : "replay"} of ${recordedWord(replay.sourceRunId, 40)} (${recordedWord(replay.reason, 16)})`,
-    )
-  }
-  const modes = Object.entries(totals.modes).filter(([mode, count]) => mode !== "live" && count > 0)
-  if (modes.length > 0) {
-    parts.push(
-      `not live: ${modes.map(([mode, count]) => `${count} ${mode}`).join(", ")} of ${plural(totals.events, "event")}`,
-    )
-  }
-  return parts.join(" · ")
-}
-
-function statusWords(view: RunView): string {
-  if (view.totals.events === 0) return "nothing recorded"
-  const time = formatDuration(view.durationUs)
-  switch (view.status) {
-    case "completed":
-      return `ok ${time}`
-    case "failed":
-      return `FAILED ${time}`
-    case "crashed":
-      return `CRASHED after ${time}`
-    case "running":
-      return `running, ${time} so far`
-    case "silent":
-      return `SILENT after ${time} (no end recorded, nobody knows why)`
-  }
-}
-
-function tokenWords(view: RunView): string {
-  const { tokens, modelCalls } = view.totals
-  if (modelCalls === 0) return ""
-  if (tokens.callsWithoutUsage === modelCalls) return "tokens unknown"
-  const cached = tokens.cacheReadOf > 0 ? ` (${formatPercent(tokens.cacheRead, tokens.cacheReadOf)} cached)` : ""
-  const unknown = tokens.callsWithoutUsage > 0 ? ` + ${plural(tokens.callsWithoutUsage, "call")} unknown` : ""
-  return `${formatCount(tokens.input)} in${cached} → ${formatCount(tokens.output)} out${unknown}`
-}
-
-function crashWords(view: RunView): string {
-  const { crash } = view
-  const pid = crash?.pid === undefined ? "process" : `process ${crash.pid}`
-  const where = crash?.step === undefined ? "" : ` in #${crash.step}`
-  const evidence = crash?.evidence === undefined ? "" : `: ${recordedText(crash.evidence, 120)}`
-  return `✗ ${pid} died${where}${evidence}`
 }
 
 function countsOf(view: RunView, plan: SkeletonPlan): string {
@@ -314,24 +218,8 @@ export function nextCommands(view: RunView, plan: SkeletonPlan, addressed: strin
   const step = stepToLookAt(view)
   if (!step) return ["orangebox runs"]
   const commands = [`orangebox step ${address}#${step.n}`]
-  if (view.status !== "completed" || view.totals.errors > 0) commands.push(`orangebox diagnose ${address}`)
+  const isFine = view.status === "completed" || view.status === "running"
+  if (!isFine || view.totals.errors > 0) commands.push(`orangebox diagnose ${address}`)
   if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
   return commands
 }
-
-/** How commands name this run when the reader did not: by its id, which is recorded text like any other. */
-export function runAddress(view: RunView): string {
-  return view.runId === undefined ? "last" : recordedWord(view.runId, 40)
-}
-
-/** Where a reader would look first: where it crashed, what the run blames, the last thing that broke, or else how it ended. */
-export function stepToLookAt(view: RunView): StepView | undefined {
-  const named = view.crash?.step ?? view.steps[0]?.error?.blames
-  if (named !== undefined) return view.steps[named - 1]
-  const broken = view.steps.findLast(
-    (step) => step.n > 1 && isBroken(step) && step.error?.sameAs === undefined && step.attemptNo === undefined,
-  )
-  return broken ?? view.steps.at(-1)
-}
-
-const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"

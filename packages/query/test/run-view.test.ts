@@ -180,3 +180,13 @@ test("a run of 10,000 steps is viewed without nesting or quadratic work", () => 
   for (let level = 0; level < 10_000; level++) parent = deep.step("down", parent)
   expect(viewRun({ events: deep.events }).steps.at(-1)!.depth).toBe(10_000)
 })
+
+test("a process that dies between two steps died in the step around them", () => {
+  const run = new RunBuilder()
+  const plan = run.step("plan")
+  run.toolReturns(run.callTool("grep", "x", plan), "grep", 3)
+  run.annotate("process_crashed", { writer_id: "w", pid: 9, last_open_step_id: plan, evidence: "gone" })
+  const view = viewRun({ events: run.events })
+  expect(view.crash?.step).toBe(2)
+  expect(view.steps.map((step) => step.isInnermostOpen)).toEqual([false, true, false])
+})

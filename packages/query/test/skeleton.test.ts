@@ -1,6 +1,14 @@
 import { runDigest } from "@orangebox/contract"
 import { expect, test } from "vitest"
-import { estimateTokens, type PaintRole, type RunView, skeletonJson, skeletonText, viewRun } from "../src/index.js"
+import {
+  estimateTokens,
+  fenced,
+  type PaintRole,
+  type RunView,
+  skeletonJson,
+  skeletonText,
+  viewRun,
+} from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
 import { crashedRun, longRun, retriedRun, unknownEvent } from "./sample-runs.js"
 
@@ -181,10 +189,9 @@ test("[Q-03] a tool name that looks like our own words stays in quotes on its li
 test("[Q-03] Markdown from a run cannot leave its code block", () => {
   const run = new RunBuilder({ input_summary: "````\n# heading ![](http://x)" })
   const text = skeletonText(viewRun({ events: run.events }), { format: "markdown" })
-  const fence = /^`+/.exec(text)![0]
-  expect(fence.length).toBeGreaterThan(4)
-  expect(text.endsWith(`\n${fence}`)).toBe(true)
-  expect(text.split("\n").filter((line) => line.startsWith(fence))).toHaveLength(2)
+  expect(text.split("\n").filter((line) => /^ {0,3}`/.test(line))).toEqual(["```text", "```"])
+  expect(text.split("\n").filter((line) => line.includes("heading"))).toHaveLength(1)
+  expect(fenced("a\n````\nb")).toBe("`````text\na\n````\nb\n`````")
 })
 
 test("colour is added to finished text and changes neither lines nor budget", () => {
@@ -203,7 +210,7 @@ test("an empty run and a run that only began say so", () => {
     [
       "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · running, <1ms so far",
       '#1 run "Fix the failing date test"    open',
-      "1 event, 1 step, 0 lost · next: orangebox step last#1 · orangebox diagnose last",
+      "1 event, 1 step, 0 lost · next: orangebox step last#1",
     ].join("\n"),
   )
 })

@@ -1,0 +1,84 @@
+import type { Crash } from "./crash.js"
+import { formatCount, formatPercent, plural } from "./format-count.js"
+import { formatDuration } from "./format-duration.js"
+import { recordedText, recordedWord } from "./recorded-words.js"
+import type { RunView, StepView } from "./run-view.js"
+
+/** One line about the run as a whole: the header of its skeleton, its line in a conversation. */
+export function headerOf(view: RunView): string {
+  const { totals } = view
+  const parts = [view.runId === undefined ? "run" : recordedWord(view.runId, 40)]
+  const names = [view.app, view.entrypoint].filter((name) => name !== undefined).map((name) => recordedWord(name, 40))
+  if (names.length > 0) parts.push(names.join(" · "))
+  parts.push(statusWords(view))
+  if (totals.modelCalls > 0) parts.push(plural(totals.modelCalls, "model call"))
+  if (totals.toolCalls > 0) parts.push(plural(totals.toolCalls, "tool call"))
+  const tokens = tokenWords(view)
+  if (tokens !== "") parts.push(tokens)
+  if (totals.errors > 0) parts.push(plural(totals.errors, "error"))
+  if (totals.failedAttempts > 0) parts.push(plural(totals.failedAttempts, "failed attempt"))
+  const replay = view.replay
+  if (replay) {
+    parts.push(
+      `${replay.isFork ? "fork" : "replay"} of ${recordedWord(replay.sourceRunId, 40)} (${recordedWord(replay.reason, 16)})`,
+    )
+  }
+  const modes = Object.entries(totals.modes).filter(([mode, count]) => mode !== "live" && count > 0)
+  if (modes.length > 0) {
+    parts.push(
+      `not live: ${modes.map(([mode, count]) => `${count} ${mode}`).join(", ")} of ${plural(totals.events, "event")}`,
+    )
+  }
+  return parts.join(" · ")
+}
+
+function statusWords(view: RunView): string {
+  if (view.totals.events === 0) return "nothing recorded"
+  const time = formatDuration(view.durationUs)
+  switch (view.status) {
+    case "completed":
+      return `ok ${time}`
+    case "failed":
+      return `FAILED ${time}`
+    case "crashed":
+      return `CRASHED after ${time}`
+    case "running":
+      return `running, ${time} so far`
+    case "silent":
+      return `SILENT after ${time} (no end recorded, nobody knows why)`
+  }
+}
+
+function tokenWords(view: RunView): string {
+  const { tokens, modelCalls } = view.totals
+  if (modelCalls === 0) return ""
+  if (tokens.callsWithoutUsage === modelCalls) return "tokens unknown"
+  const cached = tokens.cacheReadOf > 0 ? ` (${formatPercent(tokens.cacheRead, tokens.cacheReadOf)} cached)` : ""
+  const unknown = tokens.callsWithoutUsage > 0 ? ` + ${plural(tokens.callsWithoutUsage, "call")} unknown` : ""
+  return `${formatCount(tokens.input)} in${cached} → ${formatCount(tokens.output)} out${unknown}`
+}
+
+/** How a run ended that could not say so itself. */
+export function crashWords(crash: Crash): string {
+  const pid = crash.pid === undefined ? "process" : `process ${crash.pid}`
+  const where = crash.step === undefined ? "" : ` in #${crash.step}`
+  const evidence = crash.evidence === undefined ? "" : `: ${recordedText(crash.evidence, 120)}`
+  return `✗ ${pid} died${where}${evidence}`
+}
+
+/** How commands name this run when the reader did not: by its id, which is recorded text like any other. */
+export function runAddress(view: RunView): string {
+  return view.runId === undefined ? "last" : recordedWord(view.runId, 40)
+}
+
+/** Where a reader would look first: where it crashed, what the run blames, the last thing that broke, or else how it ended. */
+export function stepToLookAt(view: RunView): StepView | undefined {
+  const named = view.crash?.step ?? view.steps[0]?.error?.blames
+  if (named !== undefined) return view.steps[named - 1]
+  const broken = view.steps.findLast(
+    (step) => step.n > 1 && isBroken(step) && step.error?.sameAs === undefined && step.attemptNo === undefined,
+  )
+  return broken ?? view.steps.at(-1)
+}
+
+const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"
