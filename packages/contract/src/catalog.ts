@@ -76,7 +76,7 @@ export type Envelope = z.infer<typeof Envelope>
 
 /** One immutable record. `Event<"log">` is a log event, `Event` is any. */
 export type Event<T extends EventType = EventType> = {
-  [K in T]: Omit<Envelope, "event_type"> & { event_type: K; payload: PayloadOf<K> }
+  [K in T]: Readonly<Omit<Envelope, "event_type"> & { event_type: K; payload: PayloadOf<K> }>
 }[T]
 
 export function isEventType(text: unknown): text is EventType {
