@@ -8,6 +8,8 @@ import { RunRanges } from "./run-ranges.js"
 /** Bodies remembered per file, so that what an agent sends again and again is written once. */
 const REMEMBERED_BODIES = 1024
 
+const FOLDERS_CANNOT_BE_SYNCED = process.platform === "win32"
+
 /** A write that took fewer bytes than it was given, twice in a row: in practice a disk that has just become full. */
 export class ShortWriteError extends Error {
   readonly code = "SHORT_WRITE"
@@ -31,7 +33,7 @@ export class OpenJournalFile {
   #lineBytes = 0
   #bodyBytes = 0
   #hasFragment = false
-  #folderSynced = false
+  #folderSynced = FOLDERS_CANNOT_BE_SYNCED
   #syncsUnderWay = 0
   #retired = false
 
@@ -108,11 +110,13 @@ export class OpenJournalFile {
     return offset
   }
 
-  /** What somebody else did to the file while we write to it. */
+  /** What somebody else did to the files while we write to them. */
   tampering(): "unlinked" | "truncated" | undefined {
-    const stat = this.#fs.fstatSync(this.#fd)
-    if (stat.nlink === 0) return "unlinked"
-    return stat.size < this.#lineBytes ? "truncated" : undefined
+    const lines = this.#fs.fstatSync(this.#fd)
+    const bodies = this.#sidecarFd === undefined ? undefined : this.#fs.fstatSync(this.#sidecarFd)
+    if (lines.nlink === 0 || bodies?.nlink === 0) return "unlinked"
+    const isShorter = lines.size < this.#lineBytes || (bodies !== undefined && bodies.size < this.#bodyBytes)
+    return isShorter ? "truncated" : undefined
   }
 
   /** Bodies first: a line that survives a power cut has its bytes. */
@@ -151,9 +155,19 @@ export class OpenJournalFile {
     if (this.#syncsUnderWay === 0) this.#close()
   }
 
+  /** Takes back a file that could not even be begun. */
+  discard(): void {
+    this.retire()
+    try {
+      this.#fs.unlinkSync(this.path)
+    } catch {
+      // Left behind, it is an empty file, which readers pass over.
+    }
+  }
+
   #createSidecar(): number {
     const fd = createPrivate(this.#fs, this.sidecarPath, CREATE_FOR_PLACED_WRITES)
-    this.#folderSynced = false
+    this.#folderSynced = FOLDERS_CANNOT_BE_SYNCED
     return fd
   }
 

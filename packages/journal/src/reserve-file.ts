@@ -44,13 +44,21 @@ export class ReserveFile {
   static create(fs: JournalFs, folder: string, stem: string): ReserveFile {
     const path = join(folder, reserveName(stem))
     const fd = createPrivate(fs, path, CREATE_FOR_PLACED_WRITES)
-    const blank = Buffer.alloc(SLOT_BYTES * SLOTS, " ")
-    if (fs.writeSync(fd, blank, 0, blank.length, 0) < blank.length) {
-      fs.closeSync(fd)
-      fs.unlinkSync(path)
-      throw Object.assign(new Error("no room for the reserve file"), { code: "ENOSPC" })
+    const reserve = new ReserveFile(fs, path, fd)
+    try {
+      const blank = Buffer.alloc(SLOT_BYTES * SLOTS, " ")
+      if (fs.writeSync(fd, blank, 0, blank.length, 0) === blank.length) return reserve
+    } catch (error) {
+      reserve.close({ remove: true })
+      throw error
     }
-    return new ReserveFile(fs, path, fd)
+    reserve.close({ remove: true })
+    throw Object.assign(new Error("no room for the reserve file"), { code: "ENOSPC" })
+  }
+
+  /** Somebody deleted it; what is written to it now, nobody will read. */
+  isGone(): boolean {
+    return this.#fs.fstatSync(this.#fd).nlink === 0
   }
 
   /** True when the state is in the file. */

@@ -1,16 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { basename, join } from "node:path"
-import {
-  type ErrorStory,
-  type FsyncPolicy,
-  incrementalBodyHash,
-  OrangeboxError,
-  SystemError,
-} from "@orangebox/contract"
+import { type FsyncPolicy, OrangeboxError, SystemError } from "@orangebox/contract"
 import { bodiesJson, chunkJson } from "./body-entry.js"
 import { type Clock, clockOf } from "./clock.js"
+import { Episodes } from "./episodes.js"
 import { gapToJson } from "./gap-json.js"
 import { GapLedger } from "./gap-ledger.js"
+import { IntervalSync } from "./interval-sync.js"
 import type {
   AppendResult,
   EventLine,
@@ -30,6 +26,7 @@ import { livenessOf, type ProcessIdentity, thisProcess } from "./process-identit
 import { ReserveFile } from "./reserve-file.js"
 import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
+import { type Chunk, streamWriter } from "./stream-writer.js"
 import { chooseEvictions, type Loss, sumOfLosses } from "./total-cap.js"
 
 const MIB = 1024 * 1024
@@ -37,13 +34,11 @@ const MIB = 1024 * 1024
 const MAX_LINE_BYTES = 64 * MIB
 /** How often the writer looks up from appending: age, tampering, syncing, the end of shedding. */
 const LOOK_UP_MS = 1000
-const SYNC_INTERVAL_MS = 1000
 const SHED_MS = 10_000
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 2000
-/** Trouble that comes back within this time is the same episode: no second warning, and retries stay far apart. */
-const EPISODE_MS = 10_000
-const NEVER = Number.NEGATIVE_INFINITY
+/** Streams remembered until an event names them; beyond, the oldest are taken for abandoned. */
+const MOST_STREAMS = 4096
 
 /** After these the file itself is suspect, or can take no more: go on in a new one. */
 const ABANDONING = new Set(["EIO", "EFBIG", "EBADF", "ESTALE", "ENXIO"])
@@ -80,7 +75,7 @@ class Writer implements Journal {
   readonly #maxFileAgeMs: number
   readonly #maxTotalBytes: number
   readonly #slowWriteMs: number
-  readonly #onWarning: (warning: OrangeboxError) => void
+  readonly #episodes: Episodes
 
   readonly #eventEncoder = new LineEncoder('"k":"event","e":')
   readonly #encoder = new LineEncoder('"k":')
@@ -103,9 +98,7 @@ class Writer implements Journal {
 
   #nextLookUpAt = 0
   #rotateAgainAt = 0
-  #isDirty = false
-  #isSyncing = false
-  #syncTimer: NodeJS.Timeout | undefined
+  readonly #intervalSync: IntervalSync | undefined
 
   #lastGapNo = 0
   /** Drops that no gap line has declared yet. */
@@ -113,13 +106,12 @@ class Writer implements Journal {
   /** Other gaps that wait for their line. */
   #gaps: Gap[] = []
   #trouble: { retryAt: number; delayMs: number; failure: string } | undefined
-  readonly #lastTroubleAt = { disk: NEVER, slow: NEVER, cap: NEVER }
   #retryTimer: NodeJS.Timeout | undefined
   #shed: { untilMs: number; ledger: GapLedger } | undefined
 
   #streams = 0
-  /** In which file each unfinished or not yet recorded stream began. */
-  readonly #streamFileNos = new Map<string, number>()
+  /** For each stream that no event has named yet: the file it began in, and the last one that says what it belongs to. */
+  readonly #streamPlaces = new Map<string, { readonly firstFileNo: number; announcedIn: number }>()
 
   constructor(options: JournalOptions) {
     this.#fs = options.fs ?? realFs
@@ -133,11 +125,17 @@ class Writer implements Journal {
     this.#maxFileAgeMs = options.maxFileAgeMs ?? 60 * 60 * 1000
     this.#maxTotalBytes = options.maxTotalBytes ?? 2048 * MIB
     this.#slowWriteMs = options.slowWriteMs ?? 250
-    this.#onWarning = options.onWarning ?? (() => {})
+    this.#episodes = new Episodes(options.onWarning ?? (() => {}))
+    this.#intervalSync =
+      this.#fsync === "interval"
+        ? new IntervalSync(
+            () => this.#file,
+            (file, error) => this.#afterFailedSync(file, error),
+          )
+        : undefined
     const now = this.#clock.monoMs()
     this.#nextLookUpAt = now + LOOK_UP_MS
     try {
-      this.#reserveRoom()
       this.#openNextFile(now)
     } catch (error) {
       if (REFUSING.has(failureCode(error))) throw unwritable(this.#folder, error)
@@ -185,29 +183,12 @@ class Writer implements Journal {
 
   openStream(stream: StreamStart): StreamWriter {
     const id = `${this.writerId.slice(0, 8)}.${++this.#streams}`
-    const openedAt = this.#clock.monoMs()
-    const running = incrementalBodyHash()
-    let byteSize = 0
-    let complete = true
-    let announcedIn: number | undefined
-    return {
+    return streamWriter(
       id,
-      write: (bytes) => {
-        if (bytes.length === 0) return true
-        running.update(bytes)
-        const streamOffset = byteSize
-        byteSize += bytes.length
-        const kept = this.#appendChunk(bytes, (file) => {
-          const start = announcedIn === file.fileNo ? undefined : stream
-          announcedIn = file.fileNo
-          if (!this.#streamFileNos.has(id)) this.#streamFileNos.set(id, file.fileNo)
-          return { id, start, streamOffset, atUs: Math.round((this.#clock.monoMs() - openedAt) * 1000) }
-        })
-        complete &&= kept
-        return kept
-      },
-      finish: () => ({ hash: running.digest(), byteSize, complete }),
-    }
+      stream,
+      () => this.#clock.monoMs(),
+      (chunk) => this.#appendChunk(chunk),
+    )
   }
 
   keepsBodies(): boolean {
@@ -233,7 +214,7 @@ class Writer implements Journal {
   close(exit: JournalExit): void {
     if (this.#closed) return
     const now = this.#clock.monoMs()
-    clearTimeout(this.#syncTimer)
+    this.#intervalSync?.stop()
     clearTimeout(this.#retryTimer)
     this.#endShedding()
     try {
@@ -284,53 +265,49 @@ class Writer implements Journal {
   #acknowledge(line: EventLine, startedAt: number): void {
     this.#recordsWritten++
     this.#file!.contents.note(line.runId, line.sequenceNo)
-    for (const body of line.bodies) if ("streamId" in body) this.#streamFileNos.delete(body.streamId)
+    for (const body of line.bodies) if ("streamId" in body) this.#streamPlaces.delete(body.streamId)
     this.#afterWrite(startedAt)
   }
 
   #afterWrite(startedAt: number): void {
-    if (!this.#isDirty && this.#fsync === "interval") this.#becomeDirty()
+    this.#intervalSync?.noteWrite()
     const now = this.#clock.monoMs()
     if (now - startedAt > this.#slowWriteMs) this.#startShedding(now, now - startedAt)
   }
 
-  #appendChunk(
-    bytes: Uint8Array,
-    place: (file: OpenJournalFile) => {
-      id: string
-      start: StreamStart | undefined
-      streamOffset: number
-      atUs: number
-    },
-  ): boolean {
+  #appendChunk(chunk: Chunk): boolean {
     const startedAt = this.#clock.monoMs()
     if (this.#closed) return false
     if (this.#shed !== undefined && startedAt < this.#shed.untilMs) {
-      this.#shed.ledger.noteChunk(bytes.length, this.#clock.wallMs())
+      this.#shed.ledger.noteChunk(chunk.bytes.length, this.#clock.wallMs())
       this.#chunksDropped++
       return false
     }
     try {
-      if (!this.#isReady(startedAt)) return this.#dropChunk(bytes)
-      const file = this.#file!
-      const { id, start, streamOffset, atUs } = place(file)
-      const of =
-        start === undefined
-          ? ""
-          : `"of":${JSON.stringify({ run_id: start.runId, step_id: start.stepId, role: start.role })},`
-      this.#encoder.encode(
-        `"chunk","s":"${id}",${of}"o":${streamOffset},"us":${atUs},"d":`,
-        `${chunkJson(file, bytes)}}`,
-      )
-      this.#bytesWritten += file.writeLine(this.#encoder)
-      this.#encoder.relax()
-      if (this.#fsync === "always") file.syncNow()
+      if (!this.#isReady(startedAt)) return this.#dropChunk(chunk)
+      this.#writeChunk(this.#file!, chunk)
+      if (this.#fsync === "always") this.#file!.syncNow()
     } catch (error) {
       this.#enterTrouble(error, startedAt)
-      return this.#dropChunk(bytes)
+      return this.#dropChunk(chunk)
     }
     this.#afterWrite(startedAt)
     return true
+  }
+
+  #writeChunk(file: OpenJournalFile, { streamId, start, streamOffset, atUs, bytes }: Chunk): void {
+    const place = this.#streamPlaces.get(streamId) ?? { firstFileNo: file.fileNo, announcedIn: 0 }
+    const of =
+      place.announcedIn === file.fileNo
+        ? ""
+        : `"of":${JSON.stringify({ run_id: start.runId, step_id: start.stepId, role: start.role })},`
+    const head = `"chunk","s":"${streamId}",${of}"o":${streamOffset},"us":${atUs},"d":`
+    this.#encoder.encode(head, `${chunkJson(file, bytes)}}`)
+    this.#bytesWritten += file.writeLine(this.#encoder)
+    this.#encoder.relax()
+    place.announcedIn = file.fileNo
+    this.#streamPlaces.set(streamId, place)
+    if (this.#streamPlaces.size > MOST_STREAMS) forgetOldest(this.#streamPlaces)
   }
 
   // Files
@@ -353,7 +330,7 @@ class Writer implements Journal {
   #lookUp(file: OpenJournalFile, now: number): void {
     this.#nextLookUpAt = now + LOOK_UP_MS
     if (this.#shed !== undefined && now >= this.#shed.untilMs) this.#endShedding()
-    if (this.#isDirty) this.#startSync()
+    this.#intervalSync?.due()
     const tampering = file.tampering()
     if (tampering !== undefined) this.#leaveTamperedFile(file, tampering, now)
     else if (now - file.openedAtMs >= this.#maxFileAgeMs || file.byteSize >= this.#maxFileBytes) this.#rotate(now)
@@ -367,7 +344,7 @@ class Writer implements Journal {
       recordsNotListed: file.contents.notListed,
       files: [basename(file.path)],
     })
-    this.#warn("disk", now, "JOURNAL_TAMPERED", {
+    this.#episodes.warn("disk", now, "JOURNAL_TAMPERED", {
       what: `the journal file was ${reason} while it was being written; up to ${file.contents.records} records may be lost`,
       where: file.path,
       next: "Recording goes on in a new file; leave the files of running processes alone",
@@ -384,7 +361,7 @@ class Writer implements Journal {
       this.#openNextFile(now)
     } catch (error) {
       this.#rotateAgainAt = now + LAST_RETRY_MS
-      this.#warn("disk", now, "JOURNAL_ROTATE", {
+      this.#episodes.warn("disk", now, "JOURNAL_ROTATE", {
         what: `no new journal file could be begun (${failureCode(error)})`,
         where: this.#folder,
         next: "Recording goes on in the old one; make room or raise the limit on open files",
@@ -393,28 +370,39 @@ class Writer implements Journal {
       return
     }
     this.#rotated.set(old.fileNo, old.contents)
-    if (this.#fsync === "never") old.retire()
-    else this.#syncAndRetire(old)
+    if (this.#intervalSync === undefined) old.retire()
+    else this.#intervalSync.syncAndRetire(old)
   }
 
   #openNextFile(now: number): void {
     ensurePrivateFolder(this.#fs, this.#folder)
-    const place = { folder: this.#folder, stem: this.#stem, fileNo: this.#lastFileNo + 1 }
+    if (this.#reserve?.isGone() ?? true) this.#reserveRoom()
     const before = this.#file
-    const file = OpenJournalFile.create(this.#fs, place, now)
-    this.#lastFileNo = place.fileNo
+    const file = this.#createFile(now)
     this.#file = file
     try {
-      this.#writeOther('"process",', this.#processJson(place.fileNo))
+      this.#writeOther('"process",', this.#processJson(file.fileNo))
+      if (this.#fsync === "always") file.syncNow()
     } catch (error) {
       this.#file = before
-      file.retire()
+      file.discard()
       throw error
     }
+    this.#lastFileNo = file.fileNo
     this.#filesOpened++
     this.#rotateAgainAt = 0
-    if (this.#fsync === "always") file.syncNow()
     this.#enforceTotalCap(now)
+  }
+
+  #createFile(now: number): OpenJournalFile {
+    const place = { folder: this.#folder, stem: this.#stem, fileNo: this.#lastFileNo + 1 }
+    try {
+      return OpenJournalFile.create(this.#fs, place, now)
+    } catch (error) {
+      // Whatever stands at our name is not ours to touch: the next attempt takes the next number.
+      if (failureCode(error) === "EEXIST") this.#lastFileNo = place.fileNo
+      throw error
+    }
   }
 
   #processJson(fileNo: number): Record<string, unknown> {
@@ -441,7 +429,8 @@ class Writer implements Journal {
   }
 
   #reserveRoom(): void {
-    ensurePrivateFolder(this.#fs, this.#folder)
+    this.#reserve?.close({ remove: false })
+    this.#reserve = undefined
     try {
       this.#reserve = ReserveFile.create(this.#fs, this.#folder, this.#stem)
     } catch (error) {
@@ -481,7 +470,7 @@ class Writer implements Journal {
     this.#addGap("total_cap", null, loss)
     // Said before it is done: a death between the two must not make the loss a silent one.
     this.#writeGaps()
-    this.#warn("cap", now, "JOURNAL_CAP", {
+    this.#episodes.warn("cap", now, "JOURNAL_CAP", {
       what: `${losses.length} journal files (${loss.bytes} bytes) are deleted before anybody collected them`,
       where: this.#folder,
       next: 'Run "orangebox serve" or any reading command now and then, or raise journal.maxTotalBytes',
@@ -496,8 +485,8 @@ class Writer implements Journal {
       this.#file.retire()
       this.#file = undefined
     }
-    const isSameEpisode = now - this.#lastTroubleAt.disk < EPISODE_MS
-    this.#warn("disk", now, "JOURNAL_WRITE", {
+    const isSameEpisode = this.#episodes.isRunning("disk", now)
+    this.#episodes.warn("disk", now, "JOURNAL_WRITE", {
       what: `records are being dropped: the journal cannot be written (${failure})`,
       where: this.#file?.path ?? this.#folder,
       next: "The app goes on without them; recording resumes by itself once the disk takes writes again",
@@ -543,7 +532,7 @@ class Writer implements Journal {
     this.#writeOther('"gap",', gapToJson(gap))
     if (this.#fsync === "always") this.#file!.syncNow()
     this.#gapsWritten++
-    if (!this.#isDirty && this.#fsync === "interval") this.#becomeDirty()
+    this.#intervalSync?.noteWrite()
   }
 
   #drop(line: EventLine, failure: string | null = null): AppendResult {
@@ -556,7 +545,7 @@ class Writer implements Journal {
     return DROPPED
   }
 
-  #dropChunk(bytes: Uint8Array): false {
+  #dropChunk({ bytes }: Chunk): false {
     const wallMs = this.#clock.wallMs()
     this.#chunksDropped++
     this.#dropLedger(null, wallMs).noteChunk(bytes.length, wallMs)
@@ -588,23 +577,11 @@ class Writer implements Journal {
     return coded(failure, `the journal cannot be written (${failure})`)
   }
 
-  /** Once per episode: trouble that follows trouble of the same sort is the same story. */
-  #warn(sort: "disk" | "slow" | "cap", now: number, code: string, story: ErrorStory): void {
-    const isSameEpisode = now - this.#lastTroubleAt[sort] < EPISODE_MS
-    this.#lastTroubleAt[sort] = now
-    if (isSameEpisode) return
-    try {
-      this.#onWarning(new OrangeboxError(code, story))
-    } catch {
-      // A warning that cannot be delivered must not become a failure of the app.
-    }
-  }
-
   #startShedding(now: number, tookMs: number): void {
     if (this.#shed === undefined) {
       const ledger = new GapLedger(++this.#lastGapNo, "slow_write", null, this.#clock.wallMs())
       this.#shed = { untilMs: now + SHED_MS, ledger }
-      this.#warn("slow", now, "JOURNAL_SLOW", {
+      this.#episodes.warn("slow", now, "JOURNAL_SLOW", {
         what: `a journal write took ${Math.round(tookMs)} ms; bodies are left out for a while`,
         where: this.#file?.path ?? this.#folder,
         next: "Events are still recorded; move the journal to a faster disk if this comes again",
@@ -622,39 +599,8 @@ class Writer implements Journal {
 
   // Syncing
 
-  #becomeDirty(): void {
-    this.#isDirty = true
-    if (this.#isSyncing || this.#syncTimer !== undefined) return
-    this.#syncTimer = setTimeout(() => {
-      this.#syncTimer = undefined
-      if (!this.#closed) this.#startSync()
-    }, SYNC_INTERVAL_MS).unref()
-  }
-
-  #startSync(): void {
-    const file = this.#file
-    if (this.#isSyncing || file === undefined) return
-    clearTimeout(this.#syncTimer)
-    this.#syncTimer = undefined
-    this.#isDirty = false
-    this.#isSyncing = true
-    file.syncLater((error) => {
-      this.#isSyncing = false
-      if (error !== null) this.#afterFailedSync(file, error)
-      if (this.#isDirty && !this.#closed) this.#becomeDirty()
-    })
-  }
-
-  #syncAndRetire(file: OpenJournalFile): void {
-    file.syncLater((error) => {
-      if (error !== null) this.#afterFailedSync(file, error)
-    })
-    file.retire()
-  }
-
   /** A failed sync is never tried again: the kernel has marked the pages clean, and the next one would succeed without them. */
   #afterFailedSync(file: OpenJournalFile, error: Error): void {
-    if (this.#closed) return
     this.#syncFailures++
     const now = this.#clock.monoMs()
     this.#addGap("sync_failed", failureCode(error), {
@@ -664,7 +610,7 @@ class Writer implements Journal {
       recordsNotListed: file.contents.notListed,
       files: [basename(file.path)],
     })
-    this.#warn("disk", now, "JOURNAL_SYNC", {
+    this.#episodes.warn("disk", now, "JOURNAL_SYNC", {
       what: `the disk refused to sync the journal (${failureCode(error)}); its records might not survive a power cut`,
       where: file.path,
       next: "Recording goes on in a new file; check the disk",
@@ -679,7 +625,7 @@ class Writer implements Journal {
   #syncStreamsOf(line: EventLine): void {
     let first = this.#lastFileNo
     for (const body of line.bodies) {
-      if ("streamId" in body) first = Math.min(first, this.#streamFileNos.get(body.streamId) ?? first)
+      if ("streamId" in body) first = Math.min(first, this.#streamPlaces.get(body.streamId)?.firstFileNo ?? first)
     }
     for (let fileNo = first; fileNo < this.#lastFileNo; fileNo++) {
       // A file without large bodies has no sidecar; one whose lines are gone has lost the chunks.
@@ -701,6 +647,13 @@ class Writer implements Journal {
     } finally {
       this.#fs.closeSync(fd)
     }
+  }
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
   }
 }
 

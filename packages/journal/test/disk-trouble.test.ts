@@ -233,6 +233,33 @@ test("[J-04] a deleted folder is made again, 0700, and a gap says what may be lo
   ])
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(warnings).toHaveLength(1)
+  // The reserve went with the folder and is there again.
+  expect(readReserve(listJournals(folder)[0]!.reservePath)).toMatchObject({ recordsDropped: 0, pendingGap: null })
+})
+
+test("[J-04] files that could not be begun do not pile up", () => {
+  const { fs, clock, journal, folder } = openOnFailingDisk()
+  fs.inject({ call: "writeSync", when: () => true, with: "EIO" })
+  for (let i = 0; i < 200; i++) {
+    journal.append(event(i))
+    clock.pass(1000)
+  }
+  expect(listJournals(folder)).toHaveLength(1)
+  fs.inject(undefined)
+  clock.pass(3000)
+  expect(journal.append(event(200)).written).toBe(true)
+  expect(listJournals(folder).map((file) => file.fileNo)).toEqual([1, 2])
+})
+
+test("[J-04] a deleted sidecar is noticed as well", () => {
+  const { clock, journal, folder } = openOnFailingDisk()
+  journal.append(event(0, [BODY]))
+  unlinkSync(listJournals(folder)[0]!.sidecarPath)
+  clock.pass(1500)
+  journal.append(event(1, [BODY]))
+  const last = readFile(listJournals(folder).at(-1)!.path)
+  expect(last.gaps).toMatchObject([{ reason: "unlinked", records: 1 }])
+  expect(last.bodies[0]?.equals(BODY)).toBe(true)
 })
 
 test("[J-04] an unlinked or emptied journal file is left for a new one, with a gap", () => {
