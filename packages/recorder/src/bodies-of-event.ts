@@ -1,5 +1,5 @@
 import type { ArtifactRef, BodyHash } from "@orangebox/contract"
-import { captureBody } from "./captured-body.js"
+import { type CapturedBody, captureBody } from "./captured-body.js"
 import type { RecordBody } from "./event-record.js"
 import type { Sink } from "./sink.js"
 
@@ -16,7 +16,11 @@ export class BodiesOfEvent {
   /** The ref of a value. `undefined` has none. */
   add(type: string, value: unknown): { hash: BodyHash; text: () => string } | undefined {
     if (value === undefined) return undefined
-    const body = captureBody(value)
+    const body = this.#put(type, captureBody(value))
+    return { hash: body.hash, text: () => headOf(body.bytes) }
+  }
+
+  #put(type: string, body: CapturedBody): CapturedBody {
     this.refs.push({
       artifact_hash: body.hash,
       artifact_type: type,
@@ -27,7 +31,13 @@ export class BodiesOfEvent {
       ...(this.#keep ? {} : { absent: "not_kept" as const }),
     })
     if (this.#keep) this.bodies.push(body)
-    return { hash: body.hash, text: () => headOf(body.bytes) }
+    return body
+  }
+
+  /** Text or bytes whose MIME type is known. */
+  addAs(type: string, content: string | Uint8Array, mimeType: string): BodyHash {
+    const { hash } = this.#put(type, { ...captureBody(content), mimeType })
+    return hash
   }
 
   ref(type: string, value: unknown): BodyHash | undefined {

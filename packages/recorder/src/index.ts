@@ -39,3 +39,16 @@ export type {
   ValidatorDecisionMade,
 } from "./step.js"
 export { ToolTimeoutError } from "./time-limit.js"
+// The wire: what a proxy or another client edge records with
+export { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
+export { openWireCall } from "./wire/open-wire-call.js"
+export { type HeaderList, isSecretHeader, safeHeaders, safeUrl } from "./wire/safe-headers.js"
+export {
+  type KnownRequest,
+  knowRequest,
+  WireCall,
+  type WireEnd,
+  type WireNotes,
+  type WireRequest,
+  type WireResponseHead,
+} from "./wire/wire-call.js"

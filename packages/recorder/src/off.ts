@@ -47,8 +47,11 @@ const off: OffHandle = {
   step: () => off,
   end: NOTHING,
   as: () => off,
-  async model<T>(_call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T> {
-    return send({ signal: neverAborts, step: off })
+  get fetch() {
+    return globalThis.fetch
+  },
+  async model<T>(_call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T> {
+    return send({ signal: neverAborts, headers: {} }, off)
   },
   startModel: () => off,
   async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {

@@ -16,8 +16,10 @@ import type { AppFacts } from "./run-state.js"
 import { Scribe } from "./scribe.js"
 import type { Sink } from "./sink.js"
 import type { SourceScope, Step } from "./step.js"
+import { StepHandle } from "./step-handle.js"
 import { readSurroundings } from "./surroundings.js"
 import { RECORDER_VERSION } from "./version.js"
+import { type Fetch, recordingFetch, STEP_HEADER } from "./wire/fetch-edge.js"
 
 /** A named part of the application: what its runs and logs give as their source. */
 export interface Scope extends SourceScope {
@@ -130,6 +132,14 @@ export class Recorder implements Scope {
     })
   }
 
+  /**
+   * A `fetch` for a client that is made once and used everywhere. Requests made through `step.model(call, (send) => …)` are told apart by
+   * the header in `send`; one without it is recorded as a run of its own.
+   */
+  get fetch(): Fetch {
+    return this.#active?.fetchFor(this.source) ?? globalThis.fetch
+  }
+
   /** One privileged listener that sees every record and cannot affect any. Returns a function that removes it. */
   onAny(listener: (event: Event) => void): () => void {
     return this.#active?.scribe.onAny(listener) ?? (() => {})
@@ -174,6 +184,20 @@ class ActiveRecorder {
       openStep: (name, attributes, body): Step => this.startRun(source, spanAsRun(name, attributes, body)),
     }
     return new RecordingLogger(this.scribe, place)
+  }
+
+  fetchFor(source: string): Fetch {
+    this.scribe.correlatesByHeader = true
+    return recordingFetch(
+      (request) => {
+        const stepId = request.headers.get(STEP_HEADER)?.split("/")[1]
+        const call = stepId === undefined ? undefined : this.scribe.callsByHeader.get(stepId)
+        if (call instanceof StepHandle) return call.wireTarget()
+        const run = this.startRun(source, { entrypoint: `${request.method} ${new URL(request.url).pathname}` })
+        return { step: run, onEnd: () => run.complete() }
+      },
+      () => globalThis.fetch,
+    )
   }
 
   emitStarted(): void {

@@ -17,6 +17,7 @@ import type { Now } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
 import type { Sink } from "./sink.js"
+import type { Step } from "./step.js"
 
 /** Beside the payload: what a caller may attach to any event. */
 export interface EventExtras {
@@ -45,6 +46,9 @@ export class Scribe {
   readonly strict: boolean
   readonly sources: ReadonlyMap<string, SourceRules>
   logsSampledOut = 0
+  /** Open model calls by step id, kept only while somebody correlates requests by header. */
+  readonly callsByHeader = new Map<string, Step>()
+  correlatesByHeader = process.env["ORANGEBOX_PROXY"] !== undefined
   #listener: ((event: Event) => void) | undefined
 
   constructor(parts: {

@@ -8,6 +8,7 @@ import {
   summarizeText,
   type TokenUsage,
 } from "@orangebox/contract"
+import type { FoldedResponse } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
@@ -30,7 +31,7 @@ import type { Run, StartRun } from "./run.js"
 import type { RunState } from "./run-state.js"
 import type { EventExtras } from "./scribe.js"
 import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
-import type { BodyStream } from "./sink.js"
+import type { BodyStream, Sink } from "./sink.js"
 import type {
   AssembledPrompt,
   FinalOutputGiven,
@@ -57,6 +58,8 @@ import type {
   ValidatorDecisionMade,
 } from "./step.js"
 import { withTimeLimit } from "./time-limit.js"
+import { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
+import type { WireCall } from "./wire/wire-call.js"
 
 /** What the handles of one step share, whichever source they speak as. */
 export interface StepState {
@@ -79,6 +82,7 @@ export class StepHandle implements Step, LogPlace {
   protected readonly state: StepState
   readonly #context: EventContext
   #log: Logger | undefined
+  #fetch: Fetch | undefined
 
   constructor(run: RunState, state: StepState, source: string) {
     this.run = run
@@ -172,11 +176,24 @@ export class StepHandle implements Step, LogPlace {
     return new StepHandle(this.run, this.state, scope.source)
   }
 
-  async model<T>(call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T> {
+  get fetch(): Fetch {
+    this.#fetch ??= recordingFetch(
+      () => this.wireTarget(),
+      () => globalThis.fetch,
+    )
+    return this.#fetch
+  }
+
+  /** Where a request that belongs to this step is recorded. */
+  wireTarget(): WireTarget {
+    return { step: this }
+  }
+
+  async model<T>(call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T> {
     const step = this.startModel(call as ModelCall)
     let reply: T
     try {
-      reply = await send({ signal: this.signal, step })
+      reply = await send({ signal: this.signal, headers: correlationHeaders(this.run, step) }, step)
     } catch (err) {
       step.endModel({ err })
       throw err
@@ -312,6 +329,33 @@ export class StepHandle implements Step, LogPlace {
     }
   }
 
+  // For recorders of wire traffic in this package, which open and close steps with events of their own.
+
+  get sink(): Sink {
+    return this.run.scribe.sink
+  }
+  get captureMode(): "full" | "redacted" | "hashed" {
+    return this.run.app.captureMode
+  }
+  monoUs(): number {
+    return this.run.scribe.now().monoUs
+  }
+  assertMayGoOn(): void {
+    this.run.assertMayGoOn()
+  }
+  /** A child step that is not opened yet: the caller emits the event that opens it. */
+  bareChild(attemptNo?: number): StepHandle {
+    return new StepHandle(this.run, this.newChild(attemptNo), this.source)
+  }
+  /** Links a bare child opens with. */
+  followLinks(): Link[] | undefined {
+    const previous = this.state.parent?.lastEndedChild
+    return previous === undefined ? undefined : [{ kind: "follows", step_id: previous }]
+  }
+  closeWith<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    if (this.close()) this.emitClose(type, payload, extras)
+  }
+
   protected newChild(attemptNo?: number): StepState {
     this.run.stepCount++
     return {
@@ -374,10 +418,24 @@ export class ModelStepHandle extends StepHandle implements ModelStep {
   readonly #call: ModelCall
   #stream: BodyStream | undefined
   #attempts = 0
+  #lastWire: WireCall | undefined
 
   constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
     super(run, state, source)
     this.#call = call
+    if (run.scribe.correlatesByHeader) run.scribe.callsByHeader.set(this.id, this)
+  }
+
+  /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
+  override wireTarget(): WireTarget {
+    if (this.#attempts === 0) this.promptRendered({ prompt: this.#call.request })
+    return {
+      step: this,
+      notes: { attemptNo: ++this.#attempts },
+      onCall: (call) => {
+        this.#lastWire = call
+      },
+    }
   }
 
   chunk(bytes: Uint8Array): void {
@@ -401,8 +459,10 @@ export class ModelStepHandle extends StepHandle implements ModelStep {
     })
   }
 
-  endModel(result: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
+  endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
+    this.run.scribe.callsByHeader.delete(this.id)
+    const result = { ...describeFolded(this.#lastWire?.folded), ...given }
     const bodies = new BodiesOfEvent(this.run.scribe.sink)
     const error = result.err === undefined ? undefined : describeError(result.err)
     const responseRef = this.#responseRef(bodies, result)
@@ -523,6 +583,23 @@ function parametersOf(request: unknown): (...names: string[]) => number | null {
     }
     return null
   }
+}
+
+/** What the wire said about the answer, for all that the caller does not say itself. */
+function describeFolded(folded: FoldedResponse | undefined): ModelDescription {
+  if (!folded) return {}
+  return {
+    ...(folded.model === null ? {} : { model: folded.model }),
+    ...(folded.finishReason === null ? {} : { finishReason: folded.finishReason }),
+    usage: folded.usage.tokens,
+    ...(folded.usage.raw === null ? {} : { rawUsage: folded.usage.raw }),
+    ...(folded.toolCalls.length === 0 ? {} : { requestedTools: folded.toolCalls.map((call) => call.name) }),
+    ...(folded.text === "" ? {} : { outputText: folded.text }),
+  }
+}
+
+function correlationHeaders(run: RunState, step: Step): { readonly [name: string]: string } {
+  return run.scribe.correlatesByHeader ? { [STEP_HEADER]: `${step.runId}/${step.id}` } : {}
 }
 
 function httpStatusOf(err: unknown): number | null {

@@ -25,8 +25,16 @@ export interface Step {
   /** The same step, speaking as another source. */
   as(scope: SourceScope): Step
 
-  /** Calls a model: the call is recorded before `send` runs, the answer or the error after. */
-  model<T>(call: ModelCall<T>, send: (send: ModelSend) => T | PromiseLike<T>): Promise<T>
+  /**
+   * A `fetch` that records every request and answer as a step below this one, to the byte, as it goes over the wire. Hand it to any client
+   * that takes one.
+   */
+  readonly fetch: typeof globalThis.fetch
+  /**
+   * Calls a model: the call is recorded before `send` runs, the answer or the error after. `send` is made to be passed on as a client's
+   * request options; with a client that uses `recorder.fetch` or `step.fetch`, each try on the wire becomes an attempt of this call.
+   */
+  model<T>(call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T>
   startModel(call: ModelCall): ModelStep
   tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T>
   startTool(call: ToolCall): ToolStep
@@ -115,10 +123,11 @@ export interface ModelDescription {
   readonly outputText?: string
 }
 
-/** What the function that sends a request is given. */
+/** Request options for the client that makes the call. */
 export interface ModelSend {
   readonly signal: AbortSignal
-  readonly step: ModelStep
+  /** Tells `recorder.fetch`, or the proxy of `orangebox run`, which call a request belongs to; taken off before it leaves the machine. */
+  readonly headers: { readonly [name: string]: string }
 }
 
 export interface ModelStep extends Step {

@@ -1,0 +1,81 @@
+import { maskedSecret } from "./masked-secret.js"
+
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+const SECRET_HEADERS = new Set([
+  "authorization",
+  "proxy-authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "cookie",
+  "set-cookie",
+  "x-amz-security-token",
+  "x-auth-token",
+  "openai-organization",
+  "x-orangebox-token",
+])
+const SECRET_NAME =
+  /(?:^|[-_])(?:token|secret|password|passwd|credential|api[-_]?key|auth|signature|session)(?:$|[-_])/i
+/** Names that look secret and are not: they tell what kind of thing is meant, or belong to the protocol. */
+const OPEN_HEADERS = new Set([
+  "x-stainless-helper-method",
+  "anthropic-ratelimit-tokens-limit",
+  "x-ratelimit-limit-tokens",
+])
+
+/** Headers as they may be stored: all of them, in order, the secret ones masked. */
+export function safeHeaders(headers: HeaderList): [string, string][] {
+  return headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedCredential(value) : value])
+}
+
+export function isSecretHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  if (SECRET_HEADERS.has(lower)) return true
+  return SECRET_NAME.test(lower) && !OPEN_HEADERS.has(lower) && !/ratelimit/.test(lower)
+}
+
+// The scheme is not secret, and without it a Basic login and a Bearer token look the same.
+function maskedCredential(value: string): string {
+  const scheme = /^(Basic|Bearer|Digest|Token|AWS4-HMAC-SHA256)\s+/i.exec(value)?.[0] ?? ""
+  return scheme + maskedSecret(value.slice(scheme.length))
+}
+
+const SECRET_QUERY = /^(?:key|api[-_]?key|token|access[-_]?token|auth|sig|signature|password|secret)$/i
+
+/** A URL as it may be stored: keys in its query and a password before its host are masked. */
+export function safeUrl(url: string): string {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    return url.replace(/([?&][^=&]*(?:key|token|secret|sig)[^=&]*=)[^&#]*/gi, "$1…redacted…")
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    parsed.username = ""
+    parsed.password = ""
+  }
+  // Rebuilt by hand: URLSearchParams would also re-encode what is not secret.
+  const query = parsed.search
+    .slice(1)
+    .split("&")
+    .map((pair) => {
+      const [name = "", ...rest] = pair.split("=")
+      return rest.length > 0 && SECRET_QUERY.test(decode(name))
+        ? `${name}=${maskedSecret(decode(rest.join("=")))}`
+        : pair
+    })
+    .join("&")
+  parsed.search = ""
+  const hash = parsed.hash
+  parsed.hash = ""
+  return `${parsed.href}${query === "" ? "" : `?${query}`}${hash}`
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
