@@ -1,0 +1,48 @@
+// The store
+export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
+export { type OpenedStore, type OpenStoreOptions, openStore, openStoreReader } from "./sqlite/open-store.js"
+export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
+export type { TraceReader } from "./sqlite/sqlite-reader.js"
+export { acquireStoreLock, type LockAttempt, type LockHolder } from "./sqlite/store-lock.js"
+// What goes in and what comes out
+export {
+  type Absence,
+  type Batch,
+  type BodyInfo,
+  type BodyReading,
+  type CommitSummary,
+  type Conflict,
+  type EventPage,
+  type Gap,
+  isAbsent,
+  type JournalOffset,
+  type OpenRun,
+  type Page,
+  type PartialStream,
+  type Progress,
+  type RebuildReport,
+  type RecordedBody,
+  type RecordedEvent,
+  type RecordedProblem,
+  type Resolution,
+  type RollupQuery,
+  type RollupRow,
+  type RunQuery,
+  type RunRow,
+  type RunStatus,
+  type SearchHit,
+  type SearchPage,
+  type SearchQuery,
+  type StepRow,
+  type StoreStatus,
+  type StreamChunk,
+  type StreamUpdate,
+  type Target,
+  type TargetKind,
+  type TokenSums,
+  type TraceStore,
+  type WriterExit,
+  type WriterRow,
+  type WriterState,
+  type WriterUpdate,
+} from "./trace-store.js"

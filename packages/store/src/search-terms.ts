@@ -1,0 +1,53 @@
+/** What a query asks for: texts that must all occur, folded for comparison. */
+export function searchTerms(query: string): string[] {
+  const terms: string[] = []
+  for (const [, quoted, word] of query.matchAll(/"([^"]*)"|([^\s"]+)/g)) {
+    const term = fold(quoted ?? word ?? "")
+    if (term.trim() !== "" && !terms.includes(term)) terms.push(term)
+  }
+  return terms
+}
+
+/** As the index folds: without regard to case. */
+export function fold(text: string): string {
+  return text.toLowerCase()
+}
+
+export interface TermMatch {
+  readonly at: number
+  readonly length: number
+}
+
+/** Where the first term stands, if all of them occur. */
+export function matchTerms(text: string, terms: readonly string[]): TermMatch | undefined {
+  const folded = fold(text)
+  let first: TermMatch | undefined
+  for (const term of terms) {
+    const at = folded.indexOf(term)
+    if (at === -1) return undefined
+    first ??= { at, length: term.length }
+  }
+  return first
+}
+
+const AROUND = 80
+
+export interface Snippet {
+  readonly snippet: string
+  readonly at: number
+  readonly length: number
+}
+
+/** The match with some text around it, cut where characters end. */
+export function snippetAround(text: string, match: TermMatch): Snippet {
+  const length = Math.min(match.length, 4 * AROUND)
+  const from = Math.max(0, match.at - AROUND)
+  const to = Math.min(text.length, match.at + length + AROUND)
+  const start = from > 0 && isLowSurrogate(text, from) ? from + 1 : from
+  const end = to < text.length && isLowSurrogate(text, to) ? to - 1 : to
+  return { snippet: text.slice(start, end), at: match.at - start, length }
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00
+}

@@ -1,0 +1,486 @@
+import { hash as digestOf } from "node:crypto"
+import { canonicalJson, type Event, isEventType, type Problem, payloadRefs } from "@orangebox/contract"
+import { eventIds } from "../event-ids.js"
+import { eventTexts } from "../event-texts.js"
+import { failpoint } from "../failpoint.js"
+import { applyEvent } from "../run-state.js"
+import type { Batch, CommitSummary, RecordedBody, RecordedEvent, StreamUpdate } from "../trace-store.js"
+import type { BodyShelf } from "./body-shelf.js"
+import { type BodyRow, BodyTable } from "./body-table.js"
+import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
+import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { type EventReader, spillMark } from "./event-reader.js"
+import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
+import { RollupTable } from "./rollup-table.js"
+import { type LiveRun, RunTable } from "./run-table.js"
+import { StreamTable } from "./stream-table.js"
+import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
+import { WriterTable } from "./writer-table.js"
+
+/** The limit of S-04, with room for the row's other columns. */
+const MAX_ROW_TEXT = 63 * 1024
+
+interface BodyInBatch {
+  readonly row: BodyRow
+  readonly mime: string | null
+  /** The first part of the bytes, for the index. */
+  readonly head: Uint8Array
+}
+
+type MutableSummary = { -readonly [K in keyof Omit<CommitSummary, "runIds" | "problems">]: number }
+
+/**
+ * Turns a batch into rows, inside a transaction that the caller opens and ends. What it keeps in memory between batches is only ever
+ * a copy of committed rows: after a rollback it is forgotten.
+ */
+export class BatchWriter {
+  readonly #shelf: BodyShelf
+  readonly #events: EventReader
+  readonly #runs: RunTable
+  readonly #bodies: BodyTable
+  readonly #texts: TextIndex
+  readonly #rollups: RollupTable
+  readonly #streams: StreamTable
+  readonly #writers: WriterTable
+  readonly #addEvent: SqliteStatement
+  readonly #addConflict: SqliteStatement
+  readonly #addId: SqliteStatement
+  readonly #addGap: SqliteStatement
+  readonly #addGapRun: SqliteStatement
+  readonly #addProblem: SqliteStatement
+  readonly #setOffset: SqliteStatement
+  readonly #setMeta: SqliteStatement
+  readonly #firstOutside: SqliteStatement
+  readonly #stepOpened: SqliteStatement
+  readonly #readBody: SqliteStatement
+  #nextOutsideKey = 0
+
+  constructor(database: SqliteDatabase, shelf: BodyShelf, events: EventReader) {
+    this.#shelf = shelf
+    this.#events = events
+    this.#runs = new RunTable(database)
+    this.#bodies = new BodyTable(database)
+    this.#texts = new TextIndex(database)
+    this.#rollups = new RollupTable(database)
+    this.#streams = new StreamTable(database)
+    this.#writers = new WriterTable(database)
+    this.#addEvent = database.prepare(
+      "INSERT INTO event_rows (key, event_id, type, profile, step_id, at, mono, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    this.#addConflict = database.prepare(
+      "INSERT INTO conflict_rows (run, writer_id, seen_at, digest, json) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    this.#addId = database.prepare("INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+    this.#addGap = database.prepare(
+      "INSERT INTO gap_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key",
+    )
+    this.#addGapRun = database.prepare("INSERT INTO gap_runs (run_id, gap) VALUES (?, ?) ON CONFLICT DO NOTHING")
+    this.#addProblem = database.prepare("INSERT INTO problem_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING")
+    this.#setOffset = database.prepare("INSERT OR REPLACE INTO offset_rows (file, offset) VALUES (?, ?)")
+    this.#setMeta = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)")
+    this.#firstOutside = database.prepare("SELECT min(key) AS key FROM event_rows")
+    this.#stepOpened = database.prepare(
+      "SELECT opened FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+    )
+    this.#readBody = database.prepare("SELECT hash, mime, recipe, byte_size FROM body_rows WHERE key = ?")
+  }
+
+  write(batch: Batch, nowMs: number): CommitSummary {
+    const summary: MutableSummary = {
+      events: 0,
+      duplicates: 0,
+      conflicts: 0,
+      buried: 0,
+      bodies: batch.bodies?.length ?? 0,
+      newBodies: 0,
+      newBodyBytes: 0,
+    }
+    const problems: Problem[] = []
+    const work = new BatchWork(batch, nowMs, summary, problems)
+
+    for (const writer of batch.writers ?? []) this.#writers.update(writer, nowMs)
+    for (const exit of batch.exits ?? []) this.#writers.exit(exit)
+    this.#findBuried(work)
+    for (const body of batch.bodies ?? []) this.#takeBody(body, work)
+    for (const stream of batch.streams ?? []) this.#takeStream(stream, work)
+    failpoint("commit:bodies")
+    for (const recorded of batch.events ?? []) this.#takeEvent(recorded, work)
+    failpoint("commit:events")
+    const changed = this.#runs.write(nowMs, (run, step) => {
+      if (step.opened !== null && step.closed !== null) this.#rollups.count(step, run.state.app)
+    })
+    this.#rollups.write()
+    for (const stream of batch.streams ?? []) if (stream.abandoned) this.#abandonStream(stream, work)
+    this.#takeGaps(batch)
+    for (const problem of [...(batch.problems ?? []), ...problems]) {
+      const json = fitting(problem)
+      this.#addProblem.run(digestOf("sha256", json, "buffer"), json)
+    }
+    failpoint("commit:offsets")
+    for (const { file, offset } of batch.offsets ?? []) this.#setOffset.run(file, offset)
+    this.#setMeta.run("last_commit_at", nowMs)
+    return { ...summary, runIds: changed.map((run) => run.state.runId), problems }
+  }
+
+  afterCommit(): void {
+    this.#runs.afterCommit()
+  }
+
+  /** Forgets everything that is only in memory. */
+  reset(): void {
+    this.#runs.reset()
+    this.#bodies.reset()
+    this.#texts.reset()
+    this.#rollups.reset()
+    this.#writers.reset()
+    this.#events.codec.reset()
+    this.#nextOutsideKey = 0
+  }
+
+  // ── Bodies ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Which bodies come only with events of runs that were pruned: they must not come back either. */
+  #findBuried(work: BatchWork): void {
+    for (const { event, writerId } of work.batch.events ?? []) {
+      if (event.run_id === null || work.runs.has(event.run_id)) continue
+      const writer = writerId === null ? null : this.#writers.keyOf(writerId)
+      work.runs.set(event.run_id, this.#runs.open(event.run_id, event, timeOf(event), writer))
+    }
+  }
+
+  #takeBody(body: RecordedBody, work: BatchWork): void {
+    const { nowMs, summary } = work
+    const mime = body.mime ?? work.refTo(body.hash)?.mime_type ?? null
+    const known = this.#bodies.find(body.hash)
+    if (known?.state === BODY.here) {
+      work.bodies.set(body.hash, { row: known, mime, head: headOf(body.bytes) })
+      return
+    }
+    if (known !== undefined && this.#staysBuried(known, body.hash, work)) {
+      summary.buried++
+      return
+    }
+    if (work.isOnlyOfBuriedRuns(body.hash)) {
+      summary.buried++
+      return
+    }
+    const written = this.#bodies.put(this.#shelf, body.hash, body.bytes, mime, nowMs)
+    if (written.isNew) {
+      summary.newBodies++
+      summary.newBodyBytes += written.byteSize
+    }
+    if (written.hash !== body.hash) {
+      work.problem("hash_mismatch", body.hash, `the bytes have the hash ${written.hash}, under which they are kept`)
+    }
+    work.bodies.set(written.hash, { row: written.row, mime, head: headOf(body.bytes) })
+  }
+
+  /** A redacted body never comes back. A pruned one does when it is recorded anew, but not when an old journal is read again. */
+  #staysBuried(known: BodyRow, hash: string, work: BatchWork): boolean {
+    if (known.state === BODY.redacted) return true
+    return known.state === BODY.pruned && work.newestReference(hash) <= known.stateAtMs
+  }
+
+  #takeStream(update: StreamUpdate, work: BatchWork): void {
+    const stream = this.#streams.take(update)
+    if (update.end === undefined || stream.state !== STREAM.open) return
+    const { hash } = update.end
+    const known = this.#bodies.find(hash)
+    if (known !== undefined && known.state !== BODY.here && this.#staysBuried(known, hash, work)) {
+      this.#streams.drop(stream.key)
+      work.summary.buried++
+      return
+    }
+    const mime = stream.mime ?? work.refTo(hash)?.mime_type ?? null
+    const pieces = [...this.#streams.pieces(stream.key)]
+    const written = this.#bodies.put(this.#shelf, hash, pieces, mime, work.nowMs)
+    if (written.isNew) {
+      work.summary.newBodies++
+      work.summary.newBodyBytes += written.byteSize
+    }
+    work.bodies.set(written.hash, { row: written.row, mime, head: headOf(pieces) })
+    if (written.hash === hash) {
+      this.#streams.drop(stream.key)
+      return
+    }
+    work.problem("stream_broken", hash, `the pieces of stream ${stream.streamId} have the hash ${written.hash}`)
+    this.#streams.abandon(stream.key, written.row.key)
+  }
+
+  #abandonStream(update: StreamUpdate, work: BatchWork): void {
+    const stream = this.#streams.find(update.streamId)
+    if (stream === undefined || stream.state !== STREAM.open) return
+    const pieces = [...this.#streams.pieces(stream.key)]
+    const { row } = this.#bodies.put(this.#shelf, "", pieces, stream.mime, work.nowMs)
+    this.#streams.abandon(stream.key, row.key)
+    const run = stream.runId === null ? undefined : (work.runs.get(stream.runId) ?? this.#runs.find(stream.runId))
+    if (run === undefined) return
+    const opened =
+      stream.stepId === null
+        ? undefined
+        : this.#stepOpened.get(packHex(stream.stepId, 16), firstKey(run.key), lastKey(run.key))?.["opened"]
+    const event = opened == null ? firstKey(run.key) : Number(opened)
+    this.#bodies.refer(row.key, event, HELD.stream)
+    for (const text of bodySegments(headOf(pieces), stream.mime)) this.#texts.add(text, run.key, HELD.stream, event)
+  }
+
+  // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #takeEvent({ event, writerId }: RecordedEvent, work: BatchWork): void {
+    const run = event.run_id === null ? undefined : work.runs.get(event.run_id)
+    if (event.run_id !== null && run === undefined) {
+      work.summary.buried++
+      return
+    }
+    const writer = writerId === null ? null : this.#writers.keyOf(writerId)
+    const key = this.#insert(event, run, writer, work)
+    if (key === undefined) return
+    work.summary.events++
+    if (run !== undefined) {
+      run.isChanged = true
+      const step = applyEvent(run.state, event, key, timeOf(event))
+      if (step !== undefined) {
+        run.changedSteps.add(step)
+        if (step.opened === key) this.#runs.rememberParent(run, step.stepId, event.parent_step_id)
+      }
+    }
+    this.#refer(event, key, run, work)
+    for (const { id, kind } of eventIds(event)) this.#addId.run(id, ID_KINDS.indexOf(kind), key)
+    const runKey = run?.key ?? 0
+    for (const { text } of eventTexts(event)) this.#texts.add(text, runKey, HELD.event, key)
+  }
+
+  /** The key of the new row; undefined when the event was there already. */
+  #insert(event: Event, run: LiveRun | undefined, writer: number | null, work: BatchWork): number | undefined {
+    const place = event.sequence_no
+    const isPlaced = run !== undefined && Number.isInteger(place) && place! >= 0 && place! < OWN_PLACES
+    const key = isPlaced ? eventKey(run.key, place!) : this.#looseKey(run)
+    if (this.#insertAt(key, event, run, writer, isPlaced, work)) return key
+
+    const stored = this.#events.rowById(event.event_id ?? `~${event.run_id}@${event.sequence_no}`)
+    if (stored === undefined) {
+      // Another record has this number. Both stay; the second is read in its place by its `sequence_no`.
+      const loose = this.#looseKey(run)
+      this.#insertAt(loose, event, run, writer, false, work)
+      return loose
+    }
+    const same = canonicalJson(this.#storedEvent(stored, run)) === canonicalJson(event)
+    if (same) work.summary.duplicates++
+    else this.#keepConflict(event, work)
+    return undefined
+  }
+
+  #storedEvent(stored: Parameters<EventReader["decode"]>[0], run: LiveRun | undefined): Event {
+    const place = this.#events.placeOfEvent(stored)
+    if (run === undefined || (place.runId !== null && place.runId !== run.state.runId))
+      return this.#events.decode(stored, place)
+    // The run's row and steps may be written only at the end of this batch.
+    return this.#events.decode(stored, {
+      runId: run.state.runId,
+      traceId: run.state.traceId,
+      parentOf: (stepId) => this.#runs.parentOf(run, stepId),
+    })
+  }
+
+  #insertAt(
+    key: number,
+    event: Event,
+    run: LiveRun | undefined,
+    writer: number | null,
+    sequenceInKey: boolean,
+    work: BatchWork,
+  ): boolean {
+    const isOpener = run !== undefined && event.step_id !== null && !run.state.openSteps.has(event.step_id)
+    const row = this.#events.codec.encode(event, writer, {
+      sequenceInKey,
+      traceId: run?.state.traceId ?? null,
+      parentId:
+        isOpener || event.step_id === null || run === undefined ? undefined : this.#runs.parentOf(run, event.step_id),
+    })
+    let json = row.json
+    let spilled: BodyRow | undefined
+    if (json.length > MAX_ROW_TEXT / 3 && Buffer.byteLength(json) > MAX_ROW_TEXT) {
+      const written = this.#bodies.put(this.#shelf, "", Buffer.from(json), "application/json", work.nowMs)
+      json = spillMark(written.hash)
+      spilled = written.row
+    }
+    const { changes } = this.#addEvent.run(
+      key,
+      row.eventId,
+      row.type,
+      row.profile,
+      row.stepId,
+      row.atMs,
+      row.mono,
+      json,
+    )
+    if (Number(changes) === 0) return false
+    if (spilled !== undefined) this.#bodies.refer(spilled.key, key, HELD.event)
+    return true
+  }
+
+  #looseKey(run: LiveRun | undefined): number {
+    if (run !== undefined) return eventKey(run.key, run.nextLoosePlace++)
+    if (this.#nextOutsideKey === 0)
+      this.#nextOutsideKey = Math.min(0, Number(this.#firstOutside.get()?.["key"] ?? 0)) - 1
+    return this.#nextOutsideKey--
+  }
+
+  #keepConflict(event: Event, work: BatchWork): void {
+    work.summary.conflicts++
+    const text = canonicalJson(event)
+    const digest = digestOf("sha256", text, "buffer")
+    const writerId = work.writerOf(event)
+    const json = Buffer.byteLength(text) > MAX_ROW_TEXT ? this.#spill(text, work) : text
+    this.#addConflict.run(event.run_id, writerId, work.nowMs, digest, json)
+  }
+
+  #spill(text: string, work: BatchWork): string {
+    const { hash, row } = this.#bodies.put(this.#shelf, "", Buffer.from(text), "application/json", work.nowMs)
+    this.#bodies.refer(row.key, 0, HELD.event)
+    return spillMark(hash)
+  }
+
+  /** Holds the bodies an event names, and makes their text findable in its run. */
+  #refer(event: Event, key: number, run: LiveRun | undefined, work: BatchWork): void {
+    if (!Array.isArray(event.artifact_refs) || event.artifact_refs.length === 0) {
+      if (event.payload === undefined || !isEventType(event.event_type)) return
+      for (const { hash } of payloadRefs(event.event_type, event.payload))
+        this.#hold(hash, 0, null, HELD.body, key, run, work)
+      return
+    }
+    for (const ref of event.artifact_refs) {
+      if (ref.absent !== undefined) continue
+      this.#hold(ref.artifact_hash, ref.byte_size, ref.mime_type, heldAs(event, ref.artifact_type), key, run, work)
+    }
+  }
+
+  #hold(
+    hash: string,
+    byteSize: number,
+    mime: string | null,
+    heldAsClass: number,
+    key: number,
+    run: LiveRun | undefined,
+    work: BatchWork,
+  ): void {
+    const row = this.#bodies.expect(hash, byteSize, mime, work.nowMs)
+    if (row === undefined) return
+    const runKey = run?.key ?? 0
+    const isFirstInRun =
+      run === undefined || !this.#bodies.isReferredWithin(row.key, firstKey(run.key), lastKey(run.key))
+    this.#bodies.refer(row.key, key, heldAsClass)
+    if (!isFirstInRun || row.state !== BODY.here) return
+    for (const text of this.#segmentsOf(hash, row, work)) this.#texts.add(text, runKey, heldAsClass, key)
+  }
+
+  #segmentsOf(hash: string, row: BodyRow, work: BatchWork): string[] {
+    const inBatch = work.bodies.get(hash)
+    if (inBatch !== undefined) return bodySegments(inBatch.head, inBatch.mime)
+    const stored = this.#readBody.get(row.key)
+    if (!(stored?.["recipe"] instanceof Uint8Array)) return []
+    const reading = this.#shelf.slice(stored["recipe"], 0, MAX_INDEXED_BYTES)
+    return reading.bytes === undefined ? [] : bodySegments(reading.bytes, stored["mime"] as string | null)
+  }
+
+  #takeGaps(batch: Batch): void {
+    for (const gap of batch.gaps ?? []) {
+      const json = fitting(gap)
+      const added = this.#addGap.get(digestOf("sha256", json, "buffer"), json)
+      if (added === undefined) continue
+      for (const runId of gap.runIds ?? []) this.#addGapRun.run(runId, Number(added["key"]))
+    }
+  }
+}
+
+interface Reference {
+  readonly ref: Event["artifact_refs"][number]
+  readonly newestAtMs: number
+  readonly isOnlyBuried: boolean
+}
+
+/** What one batch knows about itself; built as far as something asks for it. */
+class BatchWork {
+  readonly runs = new Map<string, LiveRun | undefined>()
+  readonly bodies = new Map<string, BodyInBatch>()
+  #references: Map<string, Reference> | undefined
+
+  constructor(
+    readonly batch: Batch,
+    readonly nowMs: number,
+    readonly summary: MutableSummary,
+    readonly problems: Problem[],
+  ) {}
+
+  refTo(hash: string): Event["artifact_refs"][number] | undefined {
+    return this.#referencesByHash().get(hash)?.ref
+  }
+
+  newestReference(hash: string): number {
+    return this.#referencesByHash().get(hash)?.newestAtMs ?? 0
+  }
+
+  isOnlyOfBuriedRuns(hash: string): boolean {
+    return this.#referencesByHash().get(hash)?.isOnlyBuried ?? false
+  }
+
+  writerOf(event: Event): string | null {
+    return this.batch.events?.find((recorded) => recorded.event === event)?.writerId ?? null
+  }
+
+  problem(code: string, subject: string, reason: string): void {
+    this.problems.push({ code, severity: "error", subject, field: "", reason })
+  }
+
+  #referencesByHash(): Map<string, Reference> {
+    if (this.#references !== undefined) return this.#references
+    this.#references = new Map()
+    for (const { event } of this.batch.events ?? []) {
+      const isBuried = event.run_id !== null && this.runs.get(event.run_id) === undefined
+      for (const ref of Array.isArray(event.artifact_refs) ? event.artifact_refs : []) {
+        const known = this.#references.get(ref.artifact_hash)
+        this.#references.set(ref.artifact_hash, {
+          ref,
+          newestAtMs: Math.max(known?.newestAtMs ?? 0, timeOf(event)),
+          isOnlyBuried: isBuried && (known?.isOnlyBuried ?? true),
+        })
+      }
+    }
+    return this.#references
+  }
+}
+
+function heldAs(event: Event, artifactType: string): number {
+  if (event.event_type === "context_manifest") return HELD.manifest
+  if (artifactType.includes("snapshot")) return HELD.snapshot
+  if (event.event_type === "artifact_recorded" && event.payload.artifact_type?.includes("snapshot"))
+    return HELD.snapshot
+  return HELD.body
+}
+
+function headOf(bytes: Uint8Array | Iterable<Uint8Array>): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes.subarray(0, MAX_INDEXED_BYTES)
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for (const piece of bytes) {
+    pieces.push(piece)
+    length += piece.length
+    if (length >= MAX_INDEXED_BYTES) break
+  }
+  return Buffer.concat(pieces).subarray(0, MAX_INDEXED_BYTES)
+}
+
+function timeOf(event: Event): number {
+  const atMs = Date.parse(event.timestamp_utc)
+  return Number.isNaN(atMs) ? 0 : atMs
+}
+
+/** JSON that fits a row; what does not is kept up to its first parts, and says so. */
+function fitting(value: object): string {
+  const json = JSON.stringify(value)
+  if (Buffer.byteLength(json) <= MAX_ROW_TEXT) return json
+  const cut: Record<string, unknown> = { isCut: true }
+  for (const [name, field] of Object.entries(value))
+    cut[name] = typeof field === "string" ? field.slice(0, 4096) : undefined
+  return JSON.stringify({ ...cut, ...("runIds" in value ? { runIds: (value.runIds as string[]).slice(0, 256) } : {}) })
+}

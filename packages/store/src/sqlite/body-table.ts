@@ -1,0 +1,97 @@
+import type { BodyShelf } from "./body-shelf.js"
+import { BODY } from "./codes.js"
+import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { packHash } from "./keys.js"
+
+export interface BodyRow {
+  readonly key: number
+  readonly state: number
+  readonly stateAtMs: number
+}
+
+const MAX_KNOWN_BODIES = 16_384
+
+/** Rows of bodies while they are written. */
+export class BodyTable {
+  readonly #known = new Map<string, BodyRow>()
+  readonly #find: SqliteStatement
+  readonly #add: SqliteStatement
+  readonly #fill: SqliteStatement
+  readonly #refer: SqliteStatement
+  readonly #refersWithin: SqliteStatement
+
+  constructor(database: SqliteDatabase) {
+    this.#find = database.prepare("SELECT key, state, state_at FROM body_rows WHERE hash = ?")
+    this.#add = database.prepare(
+      "INSERT INTO body_rows (hash, byte_size, mime, state, seen_at, state_at, recipe) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
+    this.#fill = database.prepare(
+      "UPDATE body_rows SET byte_size = ?, mime = coalesce(?, mime), state = 0, state_at = NULL, recipe = ? WHERE key = ?",
+    )
+    this.#refer = database.prepare("INSERT INTO body_refs (body, event, class) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+    this.#refersWithin = database.prepare("SELECT 1 FROM body_refs WHERE body = ? AND event BETWEEN ? AND ? LIMIT 1")
+  }
+
+  find(hash: string): BodyRow | undefined {
+    const known = this.#known.get(hash)
+    if (known !== undefined) return known
+    const packed = packHash(hash)
+    const row = packed && this.#find.get(packed)
+    if (row === undefined) return undefined
+    return this.#remember(hash, Number(row["key"]), Number(row["state"]), Number(row["state_at"] ?? 0))
+  }
+
+  /** The row for a hash that an event names, made now if the bytes have not come yet. Undefined when it is no hash. */
+  expect(hash: string, byteSize: number, mime: string | null, nowMs: number): BodyRow | undefined {
+    const found = this.find(hash)
+    const packed = packHash(hash)
+    if (found !== undefined || packed === undefined) return found
+    const { lastInsertRowid } = this.#add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
+    return this.#remember(hash, Number(lastInsertRowid), BODY.awaited, nowMs)
+  }
+
+  /** Stores bytes under the hash they have, which is returned; it differs from `announced` when the sender was wrong. */
+  put(
+    shelf: BodyShelf,
+    announced: string,
+    given: Uint8Array | Iterable<Uint8Array>,
+    mime: string | null,
+    nowMs: number,
+  ): BodyWritten {
+    const { hash, bytes, recipe } = shelf.write(given)
+    const found = this.find(hash)
+    if (found !== undefined && found.state === BODY.here) return { hash, row: found, byteSize: bytes, isNew: false }
+    if (found !== undefined) {
+      this.#fill.run(bytes, mime, recipe, found.key)
+      return { hash, row: this.#remember(hash, found.key, BODY.here, 0), byteSize: bytes, isNew: hash === announced }
+    }
+    const { lastInsertRowid } = this.#add.run(packHash(hash)!, bytes, mime, BODY.here, nowMs, null, recipe)
+    return { hash, row: this.#remember(hash, Number(lastInsertRowid), BODY.here, 0), byteSize: bytes, isNew: true }
+  }
+
+  refer(body: number, event: number, heldAs: number): void {
+    this.#refer.run(body, event, heldAs)
+  }
+
+  isReferredWithin(body: number, firstEvent: number, lastEvent: number): boolean {
+    return this.#refersWithin.get(body, firstEvent, lastEvent) !== undefined
+  }
+
+  reset(): void {
+    this.#known.clear()
+  }
+
+  #remember(hash: string, key: number, state: number, stateAtMs: number): BodyRow {
+    const row = { key, state, stateAtMs }
+    if (this.#known.size >= MAX_KNOWN_BODIES) this.#known.clear()
+    this.#known.set(hash, row)
+    return row
+  }
+}
+
+export interface BodyWritten {
+  readonly hash: string
+  readonly row: BodyRow
+  readonly byteSize: number
+  readonly isNew: boolean
+}

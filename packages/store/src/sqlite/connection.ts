@@ -1,0 +1,47 @@
+import { closeSync, existsSync, openSync } from "node:fs"
+import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import { checkNotNewer, migrate } from "./schema.js"
+import { ownOnly } from "./store-files.js"
+
+/** How long SQLite itself waits for a lock, blocking; longer waits are ours, with the event loop free in between. */
+const BUSY_MS = 250
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+/**
+ * `synchronous = FULL`: a commit is on disk when it returns, so the journal lines it covers may be deleted right after it. A collector
+ * commits a few times a second, and one sync each is cheap; with NORMAL the journals would have to outlive a later checkpoint.
+ */
+export function openForWriting(path: string): SqliteDatabase {
+  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600))
+  ownOnly(path)
+  const database = sqliteDriver().open(path)
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
+    checkNotNewer(database, path)
+    database.exec("PRAGMA journal_mode = WAL")
+    database.exec("PRAGMA synchronous = FULL")
+    database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`)
+    database.exec("PRAGMA cache_size = -16384")
+    database.exec("PRAGMA temp_store = MEMORY")
+    database.exec("PRAGMA trusted_schema = OFF")
+    migrate(database, path)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+export function openForReading(path: string): SqliteDatabase {
+  const database = sqliteDriver().open(path, { readOnly: true })
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS * 8}`)
+    database.exec("PRAGMA query_only = ON")
+    database.exec("PRAGMA trusted_schema = OFF")
+    checkNotNewer(database, path)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import type { Event } from "@orangebox/contract"
+import type { BodyShelfReader } from "./body-shelf.js"
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
+import { EventCodec, type RowPlace } from "./event-row.js"
+import { firstKey, lastKey, packHash, packUuid, runKeyOf, unpackHex } from "./keys.js"
+
+/** An event's text that is too long for a row is a body; its row holds this mark and the body's hash. */
+const SPILLED = "@"
+
+export function spillMark(hash: string): string {
+  return SPILLED + hash
+}
+
+/** Puts events together again from their rows. */
+export class EventReader {
+  readonly codec: EventCodec
+  readonly #shelf: BodyShelfReader
+  readonly #byKey: SqliteStatement
+  readonly #byId: SqliteStatement
+  readonly #run: SqliteStatement
+  readonly #parents: SqliteStatement
+  readonly #parent: SqliteStatement
+  readonly #recipe: SqliteStatement
+
+  constructor(database: SqliteDatabase, shelf: BodyShelfReader) {
+    this.codec = new EventCodec(database)
+    this.#shelf = shelf
+    this.#byKey = database.prepare("SELECT * FROM event_rows WHERE key = ?")
+    this.#byId = database.prepare("SELECT * FROM event_rows WHERE event_id = ?")
+    this.#run = database.prepare("SELECT run_id, trace_id FROM run_rows WHERE key = ?")
+    this.#parents = database.prepare(
+      "SELECT step_id, parent_id FROM step_rows WHERE key BETWEEN ? AND ? AND opened IS NOT NULL ORDER BY key",
+    )
+    this.#parent = database.prepare(
+      "SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND opened IS NOT NULL ORDER BY key LIMIT 1",
+    )
+    this.#recipe = database.prepare("SELECT recipe FROM body_rows WHERE hash = ?")
+  }
+
+  /** What is the same for all events of a run. For many events of one run, ask once. */
+  placeOfRun(runKey: number): RowPlace {
+    const row = this.#run.get(runKey)
+    const parents = new Map<string, string | null>()
+    for (const step of this.#parents.iterate(firstKey(runKey), lastKey(runKey))) {
+      const stepId = unpackHex(step["step_id"])
+      if (!parents.has(stepId)) parents.set(stepId, step["parent_id"] === null ? null : unpackHex(step["parent_id"]))
+    }
+    return {
+      runId: row ? String(row["run_id"]) : null,
+      traceId: row?.["trace_id"] == null ? null : String(row["trace_id"]),
+      parentOf: (stepId) => parents.get(stepId),
+    }
+  }
+
+  /** The same for a single event, without reading all steps of its run. */
+  placeOfEvent(row: SqliteRow): RowPlace {
+    const key = Number(row["key"])
+    if (key < 0) return OUTSIDE
+    const runKey = runKeyOf(key)
+    const run = this.#run.get(runKey)
+    const parent =
+      row["step_id"] === null
+        ? undefined
+        : this.#parent.get(row["step_id"] as Uint8Array | string, firstKey(runKey), lastKey(runKey))
+    return {
+      runId: run ? String(run["run_id"]) : null,
+      traceId: run?.["trace_id"] == null ? null : String(run["trace_id"]),
+      parentOf: () => (parent?.["parent_id"] == null ? null : unpackHex(parent["parent_id"])),
+    }
+  }
+
+  decode(row: SqliteRow, place: RowPlace): Event {
+    return this.codec.decode(row, this.textOf(row), place)
+  }
+
+  rowByKey(key: number): SqliteRow | undefined {
+    return this.#byKey.get(key)
+  }
+
+  rowById(eventId: string): SqliteRow | undefined {
+    return this.#byId.get(packUuid(eventId))
+  }
+
+  eventByKey(key: number): Event | undefined {
+    const row = this.#byKey.get(key)
+    return row && this.decode(row, this.placeOfEvent(row))
+  }
+
+  textOf(row: SqliteRow): string {
+    const text = String(row["json"])
+    if (!text.startsWith(SPILLED)) return text
+    const hash = text.slice(SPILLED.length)
+    const recipe = this.#recipe.get(packHash(hash)!)?.["recipe"]
+    const reading = recipe instanceof Uint8Array ? this.#shelf.read(recipe, hash) : undefined
+    // The event is shown without its payload rather than not at all; `integrity` names the loss.
+    return reading?.bytes === undefined ? "{}" : reading.bytes.toString("utf8")
+  }
+}
+
+const OUTSIDE: RowPlace = { runId: null, traceId: null, parentOf: () => null }

@@ -1,0 +1,63 @@
+import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
+import type { BodyShelfReader } from "./body-shelf.js"
+import { BODY } from "./codes.js"
+import type { SqliteDatabase, SqliteRow } from "./driver.js"
+import { packHash } from "./keys.js"
+import { textOrNull } from "./run-table.js"
+
+export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | undefined {
+  const row = rowOf(database, hash)
+  if (row === undefined) return undefined
+  const references = database.prepare("SELECT count(*) AS total FROM body_refs WHERE body = ?").get(Number(row["key"]))
+  const absent = absenceOf(row, hash)
+  return {
+    hash,
+    byteSize: Number(row["byte_size"]),
+    mime: textOrNull(row["mime"]),
+    firstSeenAtMs: Number(row["seen_at"]),
+    references: Number(references?.["total"]),
+    ...(absent === undefined ? {} : { absent }),
+  }
+}
+
+/** Bytes or an explained absence; with a range, that slice of them, which is checked block by block but not against the whole hash. */
+export function readBody(
+  database: SqliteDatabase,
+  shelf: BodyShelfReader,
+  hash: string,
+  range?: { from: number; to: number },
+): BodyReading {
+  const row = rowOf(database, hash)
+  if (row === undefined) return { absent: "unknown", hash, reason: "this store has never had a body with this hash" }
+  const absent = absenceOf(row, hash)
+  if (absent !== undefined) return absent
+  const recipe = row["recipe"] as Uint8Array
+  const byteSize = Number(row["byte_size"])
+  const reading =
+    range === undefined
+      ? shelf.read(recipe, hash)
+      : shelf.slice(recipe, Math.max(0, range.from), Math.max(0, Math.min(range.to, byteSize)))
+  if (reading.bytes !== undefined) return { bytes: reading.bytes, byteSize, mime: textOrNull(row["mime"]) }
+  const { code, where, reason } = reading.problem
+  return { absent: "lost", hash, byteSize, reason: `${code}: ${reason} (${where})` }
+}
+
+function rowOf(database: SqliteDatabase, hash: string): SqliteRow | undefined {
+  const packed = packHash(hash)
+  return packed && database.prepare("SELECT * FROM body_rows WHERE hash = ?").get(packed)
+}
+
+function absenceOf(row: SqliteRow, hash: string): Absence | undefined {
+  const byteSize = Number(row["byte_size"])
+  const onMs = Number(row["state_at"])
+  switch (Number(row["state"])) {
+    case BODY.here:
+      return undefined
+    case BODY.pruned:
+      return { absent: "pruned", hash, byteSize, onMs, reason: "retention removed it" }
+    case BODY.redacted:
+      return { absent: "redacted_later", hash, byteSize, onMs, reason: "it was redacted after it was recorded" }
+    default:
+      return { absent: "lost", hash, byteSize, reason: "an event names it, but its bytes never arrived" }
+  }
+}

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs"
+import { OrangeboxError } from "@orangebox/contract"
+import { openForReading } from "./connection.js"
+import type { SqliteRow, SqliteValue } from "./driver.js"
+import { storeFiles } from "./store-files.js"
+
+export interface SqlResult {
+  readonly columns: readonly string[]
+  readonly rows: readonly SqliteRow[]
+  /** Whether there are more rows than were asked for. */
+  readonly hasMore: boolean
+}
+
+export interface ReadOnlySql {
+  /** Runs one statement that only reads. */
+  query(sql: string, values?: readonly SqliteValue[], options?: { limit?: number }): SqlResult
+  close(): void
+}
+
+const DEFAULT_LIMIT = 1000
+
+// SQLite's action codes, which the authorizer is asked about.
+const ACTION = { pragma: 19, read: 20, select: 21, function: 31, recursive: 33 } as const
+const OK = 0
+const DENY = 1
+const READING_PRAGMAS = new Set([
+  "table_info",
+  "table_xinfo",
+  "table_list",
+  "index_list",
+  "index_info",
+  "function_list",
+  "data_version",
+])
+
+/**
+ * A connection for other people's SQL: opened read-only, `query_only`, and with an authorizer that lets nothing pass but reading.
+ * So no ATTACH, no PRAGMA that sets anything, no extension, no write. A statement may take as long as it takes: whoever offers this to
+ * strangers runs it in a process that can be ended.
+ */
+export function openReadOnlySql(folder: string): ReadOnlySql {
+  const { database: path } = storeFiles(folder)
+  if (!existsSync(path)) {
+    throw new OrangeboxError("STORE_MISSING", {
+      what: "there is no store here",
+      where: folder,
+      next: "Record something first",
+    })
+  }
+  const database = openForReading(path)
+  database.setAuthorizer?.((action, first, second) => {
+    switch (action) {
+      case ACTION.select:
+      case ACTION.read:
+      case ACTION.recursive:
+        return OK
+      case ACTION.function:
+        return second?.toLowerCase() === "load_extension" ? DENY : OK
+      case ACTION.pragma:
+        return first !== null && READING_PRAGMAS.has(first.toLowerCase()) ? OK : DENY
+      default:
+        return DENY
+    }
+  })
+  return {
+    query: (sql, values = [], { limit = DEFAULT_LIMIT } = {}) => {
+      refuseOthers(sql)
+      try {
+        const rows: SqliteRow[] = []
+        for (const row of database.prepare(sql).iterate(...values)) {
+          rows.push({ ...row })
+          if (rows.length > limit) break
+        }
+        return { columns: Object.keys(rows[0] ?? {}), rows: rows.slice(0, limit), hasMore: rows.length > limit }
+      } catch (error) {
+        throw new OrangeboxError("SQL", {
+          what: error instanceof Error ? error.message : String(error),
+          next: "Reading statements only; the views are runs, steps, events, model_calls, tool_calls and bodies",
+          cause: error,
+        })
+      }
+    },
+    close: () => database.close(),
+  }
+}
+
+// Where the driver has no authorizer, the first word decides; read-only and query_only stand behind it.
+function refuseOthers(sql: string): void {
+  const first = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toLowerCase()
+  if (first !== undefined && ["select", "with", "values", "explain", "pragma"].includes(first)) return
+  throw new OrangeboxError("SQL", {
+    what: `only reading statements are allowed, not ${first === undefined ? "this" : first.toUpperCase()}`,
+    next: "Start with SELECT or WITH",
+  })
+}

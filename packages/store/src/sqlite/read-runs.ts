@@ -1,0 +1,155 @@
+import { OrangeboxError } from "@orangebox/contract"
+import type { OpenRun, Page, RunQuery, RunRow, RunStatus, StepRow } from "../trace-store.js"
+import { HELD, STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
+import { firstKey, lastKey, placeOf, unpackHex, unpackUuid } from "./keys.js"
+import { numberOrNull, textOrNull, tokensOf } from "./run-table.js"
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 1000
+
+export function listRuns(database: SqliteDatabase, query: RunQuery): Page<RunRow> {
+  const conditions: string[] = []
+  const values: SqliteValue[] = []
+  const when = (condition: string, value: SqliteValue | undefined): void => {
+    if (value === undefined) return
+    conditions.push(condition)
+    values.push(value)
+  }
+  when("conversation_id = ?", query.conversationId)
+  when("trace_id = ?", query.traceId)
+  when("status = ?", query.status)
+  when("app = ?", query.app)
+  when("started_at >= ?", query.since)
+  when("started_at < ?", query.until)
+  const where = (list: readonly string[]): string => (list.length === 0 ? "" : `WHERE ${list.join(" AND ")}`)
+  const total = Number(
+    database.prepare(`SELECT count(*) AS total FROM run_rows ${where(conditions)}`).get(...values)?.["total"],
+  )
+
+  if (query.cursor !== undefined) {
+    const [startedAt, key] = readCursor(query.cursor)
+    conditions.push("(started_at, run_rows.key) < (?, ?)")
+    values.push(startedAt, key)
+  }
+  const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT))
+  const rows = database
+    .prepare(`${SELECT_RUN} ${where(conditions)} ORDER BY started_at DESC, run_rows.key DESC LIMIT ?`)
+    .all(...values, limit + 1)
+  const page = rows.slice(0, limit).map(toRunRow)
+  const last = rows[limit - 1]
+  return rows.length > limit && last !== undefined
+    ? { rows: page, total, cursor: `${Number(last["started_at"])}.${Number(last["key"])}` }
+    : { rows: page, total }
+}
+
+export function getRun(database: SqliteDatabase, runId: string): RunRow | undefined {
+  const row = database.prepare(`${SELECT_RUN} WHERE run_id = ?`).get(runId)
+  return row && toRunRow(row)
+}
+
+export function runKeyOfId(database: SqliteDatabase, runId: string): number | undefined {
+  const row = database.prepare("SELECT key FROM run_rows WHERE run_id = ?").get(runId)
+  return row && Number(row["key"])
+}
+
+export function stepsOf(database: SqliteDatabase, runId: string): StepRow[] {
+  const runKey = runKeyOfId(database, runId)
+  if (runKey === undefined) return []
+  return database
+    .prepare(
+      `SELECT step_rows.*, opener.event_id AS opened_id, closer.event_id AS closed_id FROM step_rows
+       LEFT JOIN event_rows AS opener ON opener.key = step_rows.opened LEFT JOIN event_rows AS closer ON closer.key = step_rows.closed
+       WHERE step_rows.key BETWEEN ? AND ? ORDER BY step_rows.key`,
+    )
+    .all(firstKey(runKey), lastKey(runKey))
+    .map((row) => toStepRow(row, runId))
+}
+
+export function openRunsOf(database: SqliteDatabase, writerId: string): OpenRun[] {
+  const rows = database
+    .prepare(
+      `SELECT run_rows.* FROM run_rows JOIN writer_rows ON writer_rows.key = run_rows.writer
+       WHERE writer_rows.writer_id = ? AND status IN ('running', 'crashed') ORDER BY run_rows.key`,
+    )
+    .all(writerId)
+  const lastOpen = database.prepare(
+    "SELECT step_id FROM step_rows WHERE key BETWEEN ? AND ? AND closed IS NULL ORDER BY key DESC LIMIT 1",
+  )
+  return rows.map((row) => {
+    const key = Number(row["key"])
+    const step = lastOpen.get(firstKey(key), lastKey(key))
+    return {
+      runId: String(row["run_id"]),
+      traceId: textOrNull(row["trace_id"]),
+      conversationId: textOrNull(row["conversation_id"]),
+      lastOpenStepId: step === undefined ? null : unpackHex(step["step_id"]),
+      lastAtMs: Number(row["last_at"]),
+      lastMonoMicros: Number(row["last_mono"]),
+      isMarkedCrashed: Number(row["is_crashed"]) === 1,
+    }
+  })
+}
+
+const SELECT_RUN =
+  "SELECT run_rows.*, writer_rows.writer_id AS writer_id FROM run_rows LEFT JOIN writer_rows ON writer_rows.key = run_rows.writer"
+
+function readCursor(cursor: string): [number, number] {
+  const match = /^(-?\d+)\.(\d+)$/.exec(cursor)
+  if (match) return [Number(match[1]), Number(match[2])]
+  throw new OrangeboxError("STORE_CURSOR", {
+    what: "this cursor does not come from a list of runs",
+    next: "Start again without one",
+  })
+}
+
+function toRunRow(row: SqliteRow): RunRow {
+  return {
+    runId: String(row["run_id"]),
+    traceId: textOrNull(row["trace_id"]),
+    conversationId: textOrNull(row["conversation_id"]),
+    writerId: textOrNull(row["writer_id"]),
+    app: textOrNull(row["app"]),
+    entrypoint: textOrNull(row["entrypoint"]),
+    environment: textOrNull(row["environment"]),
+    status: String(row["status"]) as RunStatus,
+    startedAtMs: Number(row["started_at"]),
+    endedAtMs: numberOrNull(row["ended_at"]),
+    lastAtMs: Number(row["last_at"]),
+    durationMs: (Number(row["last_mono"]) - Number(row["first_mono"])) / 1000,
+    inputSummary: textOrNull(row["input_summary"]),
+    errorClass: textOrNull(row["error_class"]),
+    errorSummary: textOrNull(row["error_summary"]),
+    captureMode: textOrNull(row["capture_mode"]),
+    events: Number(row["events"]),
+    steps: Number(row["steps"]),
+    openSteps: Number(row["open_steps"]),
+    modelCalls: Number(row["model_calls"]),
+    toolCalls: Number(row["tool_calls"]),
+    errors: Number(row["errors"]),
+    tokens: tokensOf(row),
+    sourceRunId: textOrNull(row["source_run_id"]),
+    bodiesPruned: (Number(row["released"]) & (1 << HELD.body)) !== 0,
+  }
+}
+
+function toStepRow(row: SqliteRow, runId: string): StepRow {
+  const duration = numberOrNull(row["duration"])
+  return {
+    runId,
+    stepId: unpackHex(row["step_id"]),
+    no: placeOf(Number(row["key"])),
+    parentStepId: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
+    kind: STEP_KINDS[Number(row["kind"])]!,
+    name: String(row["name"]),
+    provider: textOrNull(row["provider"]),
+    status: STEP_STATUSES[Number(row["status"])]!,
+    openedAtMs: Number(row["opened_at"]),
+    durationMs: duration === null ? null : duration / 1000,
+    attemptNo: numberOrNull(row["attempt"]),
+    errorClass: textOrNull(row["error_class"]),
+    tokens: tokensOf(row),
+    openedBy: row["opened_id"] == null ? null : unpackUuid(row["opened_id"]),
+    closedBy: row["closed_id"] == null ? null : unpackUuid(row["closed_id"]),
+  }
+}

@@ -1,0 +1,152 @@
+import { eventIds } from "../event-ids.js"
+import { eventTexts } from "../event-texts.js"
+import { failpoint } from "../failpoint.js"
+import { applyEvent, newRunState, type RunState, type StepState } from "../run-state.js"
+import type { Progress, RebuildReport } from "../trace-store.js"
+import type { BodyShelfReader } from "./body-shelf.js"
+import { BODY, HELD, ID_KINDS } from "./codes.js"
+import type { SqliteDatabase, SqliteRow } from "./driver.js"
+import type { EventReader } from "./event-reader.js"
+import { firstKey, lastKey } from "./keys.js"
+import type { Transact } from "./release.js"
+import { RollupTable } from "./rollup-table.js"
+import { putRunState } from "./run-table.js"
+import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
+
+export interface RebuildContext {
+  readonly database: SqliteDatabase
+  readonly shelf: BodyShelfReader
+  readonly reader: EventReader
+  readonly transact: Transact
+}
+
+/**
+ * Runs, steps, ids, roll-ups and the search index again from the events and bodies: after a change in how they are derived, or to be
+ * sure. One run after the other; how far it got is in `meta`, so an interrupted rebuild goes on where it was.
+ */
+export async function rebuild(
+  { database, shelf, reader, transact }: RebuildContext,
+  progress: Progress,
+): Promise<RebuildReport> {
+  const marker = database.prepare("SELECT value FROM meta WHERE name = 'rebuild_next'")
+  if (marker.get() === undefined) {
+    await transact(() => {
+      database.exec("DELETE FROM rollup_rows WHERE kept = 0")
+      database.exec("DELETE FROM id_rows")
+      database.exec("DELETE FROM text_runs")
+      database.exec("DELETE FROM text_rows")
+      database.exec("INSERT INTO search_index (search_index) VALUES ('delete-all')")
+      setNext(database, 0)
+    })
+  }
+  const report = { events: 0, runs: 0, steps: 0, texts: 0 }
+  const total = Number(database.prepare("SELECT count(*) AS total FROM run_rows").get()?.["total"])
+  // Key 0 stands for everything outside a run.
+  for (;;) {
+    const next = marker.get()
+    if (next === undefined) break
+    const runKey = Number(next["value"])
+    await transact(() => {
+      const index = new TextIndex(database)
+      if (runKey === 0) report.events += indexProcessEvents(database, shelf, reader, index)
+      else {
+        const state = rebuildRun(database, shelf, reader, index, runKey)
+        report.events += state.events
+        report.steps += state.steps
+        report.runs++
+      }
+      const following = database.prepare("SELECT min(key) AS key FROM run_rows WHERE key > ?").get(runKey)?.["key"]
+      if (following == null) database.exec("DELETE FROM meta WHERE name = 'rebuild_next'")
+      else setNext(database, Number(following))
+      failpoint("rebuild:run")
+    })
+    progress.onProgress?.(report.runs, total, "runs")
+  }
+  report.texts = Number(database.prepare("SELECT count(*) AS total FROM text_rows").get()?.["total"])
+  return report
+}
+
+function setNext(database: SqliteDatabase, runKey: number): void {
+  database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('rebuild_next', ?)").run(runKey)
+}
+
+function rebuildRun(
+  database: SqliteDatabase,
+  shelf: BodyShelfReader,
+  reader: EventReader,
+  index: TextIndex,
+  runKey: number,
+): RunState {
+  const place = reader.placeOfRun(runKey)
+  const steps = new Set<StepState>()
+  const rollups = new RollupTable(database)
+  let state: RunState | undefined
+  const rows = database
+    .prepare("SELECT * FROM event_rows WHERE key BETWEEN ? AND ? ORDER BY key")
+    .iterate(firstKey(runKey), lastKey(runKey))
+  for (const row of rows) {
+    const event = reader.decode(row, place)
+    state ??= newRunState(place.runId ?? "", event, Number(row["at"]))
+    const step = applyEvent(state, event, Number(row["key"]), Number(row["at"]))
+    if (step !== undefined) steps.add(step)
+    indexEvent(database, index, row, event)
+  }
+  state ??= newRunState(place.runId ?? "", { trace_id: place.traceId } as never, 0)
+  for (const step of steps) if (step.opened !== null && step.closed !== null) rollups.count(step, state.app)
+  rollups.write()
+  putRunState(database, runKey, state, steps)
+  indexBodies(database, shelf, index, runKey, firstKey(runKey), lastKey(runKey))
+  return state
+}
+
+function indexProcessEvents(
+  database: SqliteDatabase,
+  shelf: BodyShelfReader,
+  reader: EventReader,
+  index: TextIndex,
+): number {
+  let events = 0
+  for (const row of database.prepare("SELECT * FROM event_rows WHERE key < 0").iterate()) {
+    indexEvent(database, index, row, reader.decode(row, reader.placeOfEvent(row)))
+    events++
+  }
+  indexBodies(database, shelf, index, 0, Number.MIN_SAFE_INTEGER, -1)
+  return events
+}
+
+function indexEvent(
+  database: SqliteDatabase,
+  index: TextIndex,
+  row: SqliteRow,
+  event: ReturnType<EventReader["decode"]>,
+): void {
+  const key = Number(row["key"])
+  const runKey = key < 0 ? 0 : Math.floor(key / firstKey(1))
+  const addId = database.prepare("INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+  for (const { id, kind } of eventIds(event)) addId.run(id, ID_KINDS.indexOf(kind), key)
+  for (const { text } of eventTexts(event)) index.add(text, runKey, HELD.event, key)
+}
+
+/** The texts of all bodies that events in this range hold, each body once for the first event that names it. */
+export function indexBodies(
+  database: SqliteDatabase,
+  shelf: BodyShelfReader,
+  index: TextIndex,
+  runKey: number,
+  firstEvent: number,
+  lastEvent: number,
+): void {
+  const bodies = database
+    .prepare(
+      `SELECT body_refs.body AS body, class, min(event) AS event, mime, recipe FROM body_refs JOIN body_rows ON body_rows.key = body_refs.body
+       WHERE event BETWEEN ? AND ? AND class <> ${HELD.event} AND state = ${BODY.here} GROUP BY body_refs.body, class ORDER BY event`,
+    )
+    .all(firstEvent, lastEvent)
+  for (const row of bodies) {
+    const reading = shelf.slice(row["recipe"] as Uint8Array, 0, MAX_INDEXED_BYTES)
+    if (reading.bytes === undefined) continue
+    for (const text of bodySegments(reading.bytes, row["mime"] === null ? null : String(row["mime"]))) {
+      index.add(text, runKey, Number(row["class"]), Number(row["event"]))
+    }
+  }
+}

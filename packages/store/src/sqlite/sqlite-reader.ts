@@ -1,0 +1,233 @@
+import { statSync } from "node:fs"
+import type { Event, Problem } from "@orangebox/contract"
+import type {
+  BodyInfo,
+  BodyReading,
+  Conflict,
+  EventPage,
+  Gap,
+  OpenRun,
+  Page,
+  PartialStream,
+  Progress,
+  RecordedProblem,
+  Resolution,
+  RollupQuery,
+  RollupRow,
+  RunQuery,
+  RunRow,
+  SearchPage,
+  SearchQuery,
+  StepRow,
+  StoreStatus,
+  TraceStore,
+  WriterRow,
+} from "../trace-store.js"
+import { BodyShelfReader } from "./body-shelf.js"
+import { STREAM } from "./codes.js"
+import { openForReading } from "./connection.js"
+import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import { EventReader } from "./event-reader.js"
+import { checkIntegrity } from "./integrity.js"
+import { unpackHash } from "./keys.js"
+import { bodyBytesOnDisk } from "./live-chunks.js"
+import { bodyInfo, readBody } from "./read-bodies.js"
+import { annotationsOf, eventsOf, processEventsOf } from "./read-events.js"
+import { readRollups } from "./read-rollups.js"
+import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
+import { resolve } from "./resolve-id.js"
+import { numberOrNull, textOrNull } from "./run-table.js"
+import { schemaVersionOf } from "./schema.js"
+import { search } from "./search-query.js"
+import type { StoreFiles } from "./store-files.js"
+import { StreamTable } from "./stream-table.js"
+import { toWriterRow } from "./writer-table.js"
+
+/** What can be asked of a store without writing to it. */
+export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactBodies">
+
+export interface ReadConnection {
+  readonly database: SqliteDatabase
+  readonly shelf: BodyShelfReader
+  readonly reader: EventReader
+}
+
+export function connectForReading(files: StoreFiles): ReadConnection {
+  const database = openForReading(files.database)
+  const shelf = new BodyShelfReader(database, files.packs)
+  return { database, shelf, reader: new EventReader(database, shelf) }
+}
+
+export class SqliteReader implements TraceReader {
+  protected readonly files: StoreFiles
+  protected connection: ReadConnection
+
+  constructor(files: StoreFiles, connection: ReadConnection = connectForReading(files)) {
+    this.files = files
+    this.connection = connection
+  }
+
+  protected get database(): SqliteDatabase {
+    return this.connection.database
+  }
+
+  async offsets(): Promise<ReadonlyMap<string, number>> {
+    const rows = this.database.prepare("SELECT file, offset FROM offset_rows").all()
+    return new Map(rows.map((row) => [String(row["file"]), Number(row["offset"])]))
+  }
+
+  async writers(): Promise<readonly WriterRow[]> {
+    return this.database.prepare("SELECT * FROM writer_rows ORDER BY key").all().map(toWriterRow)
+  }
+
+  async openRunsOf(writerId: string): Promise<readonly OpenRun[]> {
+    return openRunsOf(this.database, writerId)
+  }
+
+  async processEventsOf(writerId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
+    return processEventsOf(this.database, this.connection.reader, writerId, page)
+  }
+
+  async listRuns(query: RunQuery = {}): Promise<Page<RunRow>> {
+    return listRuns(this.database, query)
+  }
+
+  async getRun(runId: string): Promise<RunRow | undefined> {
+    return getRun(this.database, runId)
+  }
+
+  async stepsOf(runId: string): Promise<readonly StepRow[]> {
+    return stepsOf(this.database, runId)
+  }
+
+  async eventsOf(runId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
+    return eventsOf(this.database, this.connection.reader, runId, page)
+  }
+
+  async annotationsOf(runId: string): Promise<readonly Event[]> {
+    return annotationsOf(this.database, this.connection.reader, runId)
+  }
+
+  async gapsOf(runId: string): Promise<readonly Gap[]> {
+    return this.database
+      .prepare(
+        "SELECT json FROM gap_runs JOIN gap_rows ON gap_rows.key = gap_runs.gap WHERE run_id = ? ORDER BY gap_rows.key",
+      )
+      .all(runId)
+      .map((row) => JSON.parse(String(row["json"])) as Gap)
+  }
+
+  async conflictsOf(runId: string): Promise<readonly Conflict[]> {
+    return this.database
+      .prepare("SELECT * FROM conflict_rows WHERE run = ? ORDER BY key")
+      .all(runId)
+      .map((row) => ({
+        event: JSON.parse(this.connection.reader.textOf(row)) as Event,
+        writerId: textOrNull(row["writer_id"]),
+        seenAtMs: Number(row["seen_at"]),
+      }))
+  }
+
+  async partialStreamsOf(runId: string): Promise<readonly PartialStream[]> {
+    const streams = new StreamTable(this.database)
+    return this.database
+      .prepare(
+        `SELECT stream_rows.*, body_rows.hash AS hash FROM stream_rows LEFT JOIN body_rows ON body_rows.key = stream_rows.body
+         WHERE run_id = ? ORDER BY stream_rows.key`,
+      )
+      .all(runId)
+      .map((row) => {
+        const isOpen = Number(row["state"]) === STREAM.open
+        return {
+          streamId: String(row["stream_id"]),
+          stepId: textOrNull(row["step_id"]),
+          role: String(row["role"]),
+          mime: textOrNull(row["mime"]),
+          byteSize: Number(row["byte_size"]),
+          chunks: Number(row["chunks"]),
+          isUnbroken: isOpen ? streams.isUnbroken(Number(row["key"])) : Number(row["is_unbroken"]) === 1,
+          lastAtMicros: Number(row["last_micros"]),
+          state: isOpen ? "open" : "abandoned",
+          hash: row["hash"] === null ? null : unpackHash(row["hash"]),
+        }
+      })
+  }
+
+  async resolve(text: string): Promise<Resolution> {
+    return resolve(this.database, text)
+  }
+
+  async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
+    return bodyInfo(this.database, hash)
+  }
+
+  async readBody(hash: string): Promise<BodyReading> {
+    return readBody(this.database, this.connection.shelf, hash)
+  }
+
+  async readBodySlice(hash: string, from: number, to: number): Promise<BodyReading> {
+    return readBody(this.database, this.connection.shelf, hash, { from, to })
+  }
+
+  async readPartialStream(streamId: string): Promise<Uint8Array | undefined> {
+    const streams = new StreamTable(this.database)
+    const stream = streams.find(streamId)
+    if (stream === undefined) return undefined
+    if (stream.state === STREAM.open) return Buffer.concat([...streams.pieces(stream.key)])
+    const row = this.database
+      .prepare("SELECT hash FROM stream_rows JOIN body_rows ON body_rows.key = stream_rows.body WHERE stream_id = ?")
+      .get(streamId)
+    const reading = row && readBody(this.database, this.connection.shelf, unpackHash(row["hash"]))
+    return reading !== undefined && "bytes" in reading ? reading.bytes : undefined
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    return search(this.database, this.connection.shelf, this.connection.reader, query)
+  }
+
+  async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {
+    return readRollups(this.database, query)
+  }
+
+  async integrity(options: { bodies?: "all" | "sample" | "none" } & Progress = {}): Promise<readonly Problem[]> {
+    return checkIntegrity(this.database, this.connection.shelf, options)
+  }
+
+  async problems(query: { limit?: number } = {}): Promise<readonly RecordedProblem[]> {
+    return this.database
+      .prepare("SELECT json FROM problem_rows ORDER BY key DESC LIMIT ?")
+      .all(query.limit ?? 100)
+      .map((row) => JSON.parse(String(row["json"])) as RecordedProblem)
+  }
+
+  async status(): Promise<StoreStatus> {
+    const count = (sql: string): number => Number(this.database.prepare(sql).get()?.["value"])
+    const driver = sqliteDriver()
+    const lastCommit = this.database.prepare("SELECT value FROM meta WHERE name = 'last_commit_at'").get()?.["value"]
+    return {
+      engine: `SQLite ${driver.version} (${driver.name})`,
+      schemaVersion: schemaVersionOf(this.database),
+      runs: count("SELECT count(*) AS value FROM run_rows"),
+      events: count("SELECT coalesce(sum(events), 0) AS value FROM run_rows"),
+      steps: count("SELECT coalesce(sum(steps), 0) AS value FROM run_rows"),
+      bodies: count("SELECT count(*) AS value FROM body_rows WHERE state = 0"),
+      conflicts: count("SELECT count(*) AS value FROM conflict_rows"),
+      gaps: count("SELECT count(*) AS value FROM gap_rows"),
+      bodyBytes: count("SELECT coalesce(sum(byte_size), 0) AS value FROM body_rows WHERE state = 0"),
+      bodyBytesOnDisk: bodyBytesOnDisk(this.database),
+      searchBytesOnDisk: count("SELECT coalesce(sum(length(block)), 0) AS value FROM search_index_data"),
+      databaseBytes: sizeOf(this.files.database),
+      walBytes: sizeOf(`${this.files.database}-wal`),
+      lastCommitAtMs: numberOrNull(lastCommit),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.connection.shelf.close()
+    this.connection.database.close()
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,227 @@
+import { statSync, writeFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { OrangeboxError } from "@orangebox/contract"
+import { failpoint } from "../failpoint.js"
+import type { PruneReport, RetentionPolicy } from "../retention.js"
+import type { Batch, CommitSummary, Progress, RebuildReport, TraceStore } from "../trace-store.js"
+import { BatchWriter } from "./batch-writer.js"
+import { BodyShelf } from "./body-shelf.js"
+import { openForWriting } from "./connection.js"
+import { EventReader } from "./event-reader.js"
+import { collectDead, prune } from "./prune.js"
+import { rebuild } from "./rebuild.js"
+import { redactBodies } from "./redact-bodies.js"
+import type { ReleaseContext } from "./release.js"
+import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"
+import { type ReadConnection, SqliteReader } from "./sqlite-reader.js"
+import type { StoreFiles } from "./store-files.js"
+import { TombstoneFile } from "./tombstones.js"
+
+/** From here on the WAL is folded into the database after a commit; a reader that holds it open only delays that. */
+const WAL_BYTES = 16 * 1024 * 1024
+const FIRST_WAIT_MS = 20
+const LONGEST_WAIT_MS = 1000
+
+export interface SqliteStoreOptions {
+  readonly now: () => number
+  /** How long a transaction is tried again while somebody else holds the database. */
+  readonly busyMs: number
+}
+
+interface WriteConnection extends ReadConnection {
+  readonly shelf: BodyShelf
+  readonly writer: BatchWriter
+}
+
+export function connectForWriting(files: StoreFiles): WriteConnection {
+  const database = openForWriting(files.database)
+  try {
+    const shelf = new BodyShelf(database, files.packs)
+    const reader = new EventReader(database, shelf)
+    return { database, shelf, reader, writer: new BatchWriter(database, shelf, reader) }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** The embedded store. One process writes, through one of these; what it is asked to write it does one thing after the other. */
+export class SqliteStore extends SqliteReader implements TraceStore {
+  declare protected connection: WriteConnection
+  readonly #options: SqliteStoreOptions
+  readonly #tombstones: TombstoneFile
+  #queue: Promise<unknown> = Promise.resolve()
+  #isClosed = false
+
+  constructor(files: StoreFiles, options: SqliteStoreOptions) {
+    super(files, connectForWriting(files))
+    this.#options = options
+    this.#tombstones = new TombstoneFile(files.tombstones)
+  }
+
+  commit(batch: Batch): Promise<CommitSummary> {
+    return this.#inTurn(async () => {
+      const nowMs = this.#options.now()
+      const summary = await this.#transact(() => this.connection.writer.write(batch, nowMs))
+      this.connection.writer.afterCommit()
+      failpoint("commit:after")
+      await this.connection.shelf.settle((work) => this.#transact(work))
+      this.#foldWal()
+      return summary
+    })
+  }
+
+  prune(policy: RetentionPolicy, progress: Progress = {}): Promise<PruneReport> {
+    return this.#inTurn(async () => {
+      const report = await prune(this.#releaseContext(), policy, progress)
+      this.connection.writer.reset()
+      this.#tombstones.compact(this.#options.now())
+      this.#foldWal()
+      return report
+    })
+  }
+
+  redactBodies(hashes: readonly string[]): Promise<number> {
+    return this.#inTurn(async () => {
+      const context = this.#releaseContext()
+      const count = await redactBodies(context, hashes)
+      await collectDead(context, true)
+      this.connection.writer.reset()
+      this.#foldWal()
+      return count
+    })
+  }
+
+  rebuild(progress: Progress = {}): Promise<RebuildReport> {
+    return this.#inTurn(async () => {
+      const { database, shelf, reader } = this.connection
+      const report = await rebuild({ database, shelf, reader, transact: (work) => this.#transact(work) }, progress)
+      this.connection.writer.reset()
+      this.#foldWal()
+      return report
+    })
+  }
+
+  override close(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isClosed) return
+      this.#isClosed = true
+      await super.close()
+    })
+  }
+
+  #releaseContext(): ReleaseContext & { shelf: BodyShelf } {
+    const { database, shelf, reader } = this.connection
+    return {
+      database,
+      shelf,
+      reader,
+      transact: (work) => this.#transact(work),
+      bury: (tombstones) => this.#tombstones.append(tombstones),
+      nowMs: this.#options.now(),
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work)
+    this.#queue = turn.catch(() => {})
+    return turn
+  }
+
+  /** Runs the work in a transaction that is on disk when this returns; again from the start while the database is held by another. */
+  async #transact<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + this.#options.busyMs
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      try {
+        return this.#tryTransaction(work)
+      } catch (error) {
+        if (!isBusy(error)) throw this.#explain(error)
+        if (performance.now() + wait > deadline) {
+          throw new OrangeboxError("STORE_BUSY", {
+            what: "another process holds the database locked",
+            where: this.files.database,
+            next: "Nothing is lost: the journals are kept, and the batch is taken when the lock is gone",
+            cause: error,
+          })
+        }
+      }
+      await sleep(wait)
+    }
+  }
+
+  #tryTransaction<T>(work: () => T): T {
+    const { database, shelf, writer } = this.connection
+    database.exec("BEGIN IMMEDIATE")
+    try {
+      failpoint("commit:begin")
+      const result = work()
+      shelf.beforeCommit()
+      failpoint("commit:before")
+      database.exec("COMMIT")
+      shelf.afterCommit()
+      return result
+    } catch (error) {
+      if (database.isTransaction) {
+        try {
+          database.exec("ROLLBACK")
+        } catch {
+          // The error that brought us here is the one to report.
+        }
+      }
+      shelf.afterRollback()
+      writer.reset()
+      throw error
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    const code = sqliteCode(error)
+    const isFull = code === SQLITE.full || (error instanceof Error && "code" in error && error.code === "ENOSPC")
+    if (isFull) {
+      return new OrangeboxError("STORE_FULL", {
+        what: "the disk is full, so the batch was not taken",
+        where: this.files.folder,
+        next: "Free some space or prune; the journals are kept and read again",
+        cause: error,
+      })
+    }
+    if (code === SQLITE.ioError) {
+      // After a failed sync the kernel may call the next one a success without having written: this connection is not to be trusted.
+      this.#reconnect()
+      return new OrangeboxError("STORE_IO", {
+        what: "the disk failed under the database, so the batch was not taken",
+        where: this.files.database,
+        next: "The journals are kept; look at the disk",
+        cause: error,
+      })
+    }
+    if (isCorrupt(error)) {
+      writeFileSync(this.files.damageMark, `${String(error)}\n`, { mode: 0o600 })
+      return new OrangeboxError("STORE_CORRUPT", {
+        what: "the database is damaged",
+        where: this.files.database,
+        next: "Open the store again: the damaged file is set aside and the journals are read into a fresh one",
+        cause: error,
+      })
+    }
+    return error
+  }
+
+  #reconnect(): void {
+    const old = this.connection
+    try {
+      old.shelf.close()
+      old.database.close()
+    } catch {
+      // It is being thrown away.
+    }
+    this.connection = connectForWriting(this.files)
+  }
+
+  #foldWal(): void {
+    const size = statSync(`${this.files.database}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    if (size < WAL_BYTES) return
+    // Busy is an answer here, not an error: a reader still needs the WAL, and the next commit tries again.
+    this.connection.database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()
+  }
+}

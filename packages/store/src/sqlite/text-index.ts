@@ -1,0 +1,70 @@
+import { hash } from "node:crypto"
+import { readableText } from "@orangebox/dialects"
+import { textSegments } from "../text-segments.js"
+import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+
+/** Beyond this a body's text is not indexed; it is still stored and can be read. */
+export const MAX_INDEXED_BYTES = 4 * 1024 * 1024
+const MAX_KNOWN_TEXTS = 65_536
+const DIGEST_BYTES = 12
+
+/** What is searched in a body: a streamed answer as the text it adds up to, JSON as its strings. Bad bytes have no words. */
+export function bodySegments(bytes: Uint8Array, mime: string | null): string[] {
+  try {
+    return textSegments(readableText(bytes.subarray(0, MAX_INDEXED_BYTES), mime ?? "application/octet-stream"))
+  } catch {
+    return []
+  }
+}
+
+export function textDigest(text: string): Buffer {
+  return hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES)
+}
+
+/**
+ * The full-text index: each distinct piece of text once, as trigrams without positions. That takes about as many bytes as the text,
+ * a third of an index with positions; in return a query's candidates are read and checked before they are called hits.
+ */
+export class TextIndex {
+  readonly #known = new Map<string, number>()
+  readonly #find: SqliteStatement
+  readonly #add: SqliteStatement
+  readonly #index: SqliteStatement
+  readonly #link: SqliteStatement
+
+  constructor(database: SqliteDatabase) {
+    this.#find = database.prepare("SELECT key FROM text_rows WHERE digest = ?")
+    this.#add = database.prepare("INSERT INTO text_rows (digest) VALUES (?)")
+    this.#index = database.prepare("INSERT INTO search_index (rowid, text) VALUES (?, ?)")
+    this.#link = database.prepare(
+      "INSERT INTO text_runs (run, class, text, event) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+  }
+
+  /** Makes a text findable as part of a run. `run` is 0 for what was said outside any. */
+  add(text: string, run: number, heldAs: number, event: number): void {
+    this.#link.run(run, heldAs, this.#keyOf(text), event)
+  }
+
+  reset(): void {
+    this.#known.clear()
+  }
+
+  #keyOf(text: string): number {
+    const digest = textDigest(text)
+    const name = digest.toString("latin1")
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const found = this.#find.get(digest)
+    let key: number
+    if (found !== undefined) key = Number(found["key"])
+    else {
+      key = Number(this.#add.run(digest).lastInsertRowid)
+      // Two spaces behind the text make its last one and two characters part of a trigram too.
+      this.#index.run(key, `${text}  `)
+    }
+    if (this.#known.size >= MAX_KNOWN_TEXTS) this.#known.clear()
+    this.#known.set(name, key)
+    return key
+  }
+}

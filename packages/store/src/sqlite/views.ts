@@ -1,0 +1,76 @@
+import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import type { SqliteDatabase } from "./driver.js"
+import { OWN_PLACES, PLACES } from "./keys.js"
+
+/** The documented face of the database: text ids, UTC times, milliseconds. See docs-sql-views.md. */
+export function createViews(database: SqliteDatabase): void {
+  for (const [name, select] of Object.entries(VIEWS)) {
+    database.exec(`DROP VIEW IF EXISTS ${name}`)
+    database.exec(`CREATE VIEW ${name} AS ${select}`)
+  }
+}
+
+const time = (column: string): string =>
+  `strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000, 'unixepoch') || printf('.%03dZ', ${column} % 1000)`
+const hex = (column: string): string =>
+  `CASE typeof(${column}) WHEN 'blob' THEN lower(hex(${column})) ELSE ${column} END`
+const uuid = (column: string): string => {
+  const part = (from: number, length: number): string => `substr(lower(hex(${column})), ${from}, ${length})`
+  const parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)].join(" || '-' || ")
+  return `CASE typeof(${column}) WHEN 'blob' THEN ${parts} ELSE ${column} END`
+}
+const word = (column: string, words: readonly string[]): string =>
+  `CASE ${column} ${words.map((text, code) => `WHEN ${code} THEN '${text}'`).join(" ")} END`
+
+const TOKENS = ["prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"]
+const tokensOf = (table: string): string => TOKENS.map((column) => `${table}.${column}`).join(", ")
+
+// Both forms of the same condition, so that the planner can go from a run to its rows and from a row to its run.
+const within = (rows: string): string =>
+  `run_rows.key = ${rows}.key / ${PLACES} AND ${rows}.key BETWEEN run_rows.key * ${PLACES} AND run_rows.key * ${PLACES} + ${PLACES - 1}`
+
+const eventColumns = (runId: string, sequenceNo: string): string => `
+  ${runId} AS run_id, ${sequenceNo} AS sequence_no, ${uuid("event_rows.event_id")} AS event_id, event_types.name AS event_type,
+  ${hex("event_rows.step_id")} AS step_id, ${time("event_rows.at")} AS timestamp_utc, event_rows.mono AS mono_us,
+  profiles.json ->> '$.source' AS source, event_rows.json -> '$.payload' AS payload, event_rows.json -> '$.attributes' AS attributes,
+  event_rows.json -> '$.artifact_refs' AS artifact_refs`
+
+const stepColumns = `
+  run_rows.run_id, step_rows.key % ${PLACES} AS no, ${hex("step_rows.step_id")} AS step_id,
+  ${hex("step_rows.parent_id")} AS parent_step_id, ${word("step_rows.kind", STEP_KINDS)} AS kind, step_rows.name, step_rows.provider,
+  ${word("step_rows.status", STEP_STATUSES)} AS status, ${time("step_rows.opened_at")} AS opened_at,
+  step_rows.duration / 1000.0 AS duration_ms, step_rows.attempt AS attempt_no, step_rows.error_class, ${tokensOf("step_rows")}`
+
+const VIEWS: Readonly<Record<string, string>> = {
+  runs: `SELECT run_id, trace_id, conversation_id, app, entrypoint, environment, status, ${time("started_at")} AS started_at,
+    ${time("ended_at")} AS ended_at, (last_mono - first_mono) / 1000.0 AS duration_ms, events, steps, open_steps, model_calls,
+    tool_calls, errors, ${tokensOf("run_rows")}, input_summary, error_class, error_summary, source_run_id FROM run_rows`,
+
+  steps: `SELECT ${stepColumns} FROM step_rows JOIN run_rows ON ${within("step_rows")}`,
+
+  events: `SELECT ${eventColumns(
+    "run_rows.run_id",
+    `CASE WHEN event_rows.key % ${PLACES} < ${OWN_PLACES} THEN event_rows.key % ${PLACES} ELSE event_rows.json ->> '$.sequence_no' END`,
+  )}
+    FROM event_rows JOIN run_rows ON ${within("event_rows")}
+    JOIN event_types ON event_types.key = event_rows.type JOIN profiles ON profiles.key = event_rows.profile
+    UNION ALL SELECT ${eventColumns("NULL", "NULL")} FROM event_rows
+    JOIN event_types ON event_types.key = event_rows.type JOIN profiles ON profiles.key = event_rows.profile WHERE event_rows.key < 0`,
+
+  model_calls: `SELECT ${stepColumns}, called.json ->> '$.payload.request_ref' AS request_hash,
+    result.json ->> '$.payload.response_ref' AS response_hash, result.json ->> '$.payload.finish_reason' AS finish_reason,
+    result.json ->> '$.payload.http_status' AS http_status, result.json ->> '$.payload.first_byte_ms' AS first_byte_ms
+    FROM step_rows JOIN run_rows ON ${within("step_rows")}
+    LEFT JOIN event_rows AS called ON called.key = step_rows.opened LEFT JOIN event_rows AS result ON result.key = step_rows.closed
+    WHERE step_rows.kind = ${STEP_KINDS.indexOf("model")}`,
+
+  tool_calls: `SELECT ${stepColumns}, called.json ->> '$.payload.tool_call_id' AS tool_call_id,
+    called.json ->> '$.payload.args_summary' AS args_summary, called.json ->> '$.payload.args_ref' AS args_hash,
+    result.json ->> '$.payload.result_ref' AS result_hash, result.json ->> '$.payload.exit_code' AS exit_code
+    FROM step_rows JOIN run_rows ON ${within("step_rows")}
+    LEFT JOIN event_rows AS called ON called.key = step_rows.opened LEFT JOIN event_rows AS result ON result.key = step_rows.closed
+    WHERE step_rows.kind = ${STEP_KINDS.indexOf("tool")}`,
+
+  bodies: `SELECT 'sha256:' || lower(hex(hash)) AS hash, byte_size, mime, ${word("state", ["stored", "pruned", "redacted", "awaited"])} AS state,
+    ${time("seen_at")} AS first_seen_at, ${time("state_at")} AS state_since FROM body_rows`,
+}

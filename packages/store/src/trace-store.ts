@@ -1,0 +1,482 @@
+import type { Event, Problem, StepKind } from "@orangebox/contract"
+import type { PruneReport, RetentionPolicy } from "./retention.js"
+
+/**
+ * What every store can do, whichever engine stands behind it. One writer (the collector) commits; any number of readers read.
+ * No method hands out a row that is larger than it has to be: lists never touch bodies, and everything long is paged.
+ */
+export interface TraceStore {
+  // Writing
+
+  /**
+   * Takes a batch whole or not at all: events, bodies, streams, gaps, writers **and the journal offsets** in one transaction.
+   * Idempotent: an event that is already there is ignored when it says the same, and kept as a conflict when it does not.
+   */
+  commit(batch: Batch): Promise<CommitSummary>
+  /** How far each journal file was read: file name → byte offset behind the last committed line. */
+  offsets(): Promise<ReadonlyMap<string, number>>
+  prune(policy: RetentionPolicy, options?: Progress): Promise<PruneReport>
+  /** Derives runs, steps, roll-ups and the search index again from the events and bodies. Events never change. */
+  rebuild(options?: Progress): Promise<RebuildReport>
+  /**
+   * Replaces bodies by tombstones because their content must go (`redact --stored`). Unlike a pruned body, a redacted one is not
+   * stored again when its bytes turn up in an old journal.
+   */
+  redactBodies(hashes: readonly string[]): Promise<number>
+
+  // Processes
+
+  writers(): Promise<readonly WriterRow[]>
+  /** Runs of a writer that have no terminal event, and where each of them stands: what a crash is attributed to. */
+  openRunsOf(writerId: string): Promise<readonly OpenRun[]>
+  /** What a process said outside any run: its start, its end, early log lines. */
+  processEventsOf(writerId: string, page?: { from?: number; limit?: number }): Promise<EventPage>
+
+  // Runs
+
+  /** Newest first. */
+  listRuns(query?: RunQuery): Promise<Page<RunRow>>
+  getRun(runId: string): Promise<RunRow | undefined>
+  stepsOf(runId: string): Promise<readonly StepRow[]>
+  /** The run's own events in the order of `sequence_no`; `from` is a sequence number, `nextFrom` where the next page begins. */
+  eventsOf(runId: string, page?: { from?: number; limit?: number }): Promise<EventPage>
+  /** What others said about the run, in the order in which it arrived. */
+  annotationsOf(runId: string): Promise<readonly Event[]>
+  gapsOf(runId: string): Promise<readonly Gap[]>
+  /** Records that carry the id of another record but do not say the same. */
+  conflictsOf(runId: string): Promise<readonly Conflict[]>
+  partialStreamsOf(runId: string): Promise<readonly PartialStream[]>
+
+  // Ids, bodies, text
+
+  /** A run, step, trace, conversation, message, tool call, provider request, event or body id; whole, a unique prefix, `last`, or `<run>#<n>`. */
+  resolve(text: string): Promise<Resolution>
+  bodyInfo(hash: string): Promise<BodyInfo | undefined>
+  readBody(hash: string): Promise<BodyReading>
+  readBodySlice(hash: string, from: number, to: number): Promise<BodyReading>
+  /** The bytes of a streamed body that arrived so far. */
+  readPartialStream(streamId: string): Promise<Uint8Array | undefined>
+  search(query: SearchQuery): Promise<SearchPage>
+  rollups(query: RollupQuery): Promise<readonly RollupRow[]>
+
+  // Keeping house
+
+  /** The engine's own check, and the hashes of all bodies or of a sample. */
+  integrity(options?: { bodies?: "all" | "sample" | "none" } & Progress): Promise<readonly Problem[]>
+  /** Problems that readers of journals met on the way in. */
+  problems(query?: { limit?: number }): Promise<readonly RecordedProblem[]>
+  status(): Promise<StoreStatus>
+  close(): Promise<void>
+}
+
+export interface Progress {
+  /** Called now and then during long work; `total` is undefined while it is not known. */
+  readonly onProgress?: (done: number, total: number | undefined, what: string) => void
+}
+
+// ── Batches ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Batch {
+  readonly events?: readonly RecordedEvent[]
+  readonly bodies?: readonly RecordedBody[]
+  readonly streams?: readonly StreamUpdate[]
+  readonly writers?: readonly WriterUpdate[]
+  readonly exits?: readonly WriterExit[]
+  readonly gaps?: readonly Gap[]
+  readonly problems?: readonly RecordedProblem[]
+  readonly offsets?: readonly JournalOffset[]
+}
+
+export interface RecordedEvent {
+  readonly event: Event
+  /** Which process wrote it; null when nobody knows (an import). */
+  readonly writerId: string | null
+}
+
+export interface RecordedBody {
+  readonly hash: string
+  readonly bytes: Uint8Array | Iterable<Uint8Array>
+  readonly byteSize: number
+  readonly mime?: string
+}
+
+/**
+ * The next pieces of a body that is still being written. With `end`, the pieces become the body of that hash; with `abandoned`, the
+ * writer is gone and what came stays readable as a partial body of its step.
+ */
+export interface StreamUpdate {
+  readonly streamId: string
+  readonly runId: string | null
+  readonly stepId: string | null
+  /** What the body is to its step: `response`, `result`, … */
+  readonly role: string
+  readonly mime?: string
+  readonly chunks: readonly StreamChunk[]
+  readonly end?: { readonly hash: string; readonly byteSize: number }
+  readonly abandoned?: boolean
+}
+
+export interface StreamChunk {
+  /** Where in the stream the piece begins; one that is already there is ignored. */
+  readonly offset: number
+  readonly bytes: Uint8Array
+  /** Microseconds since the stream began. */
+  readonly atMicros: number
+}
+
+export type WriterState = "running" | "exited" | "crashed" | "silent"
+
+/** What is known of a process. Absent fields leave what was known before. */
+export interface WriterUpdate {
+  readonly writerId: string
+  /** The journal's `process` line: pid, start time, boot id, app, versions. Kept as it was written. */
+  readonly identity?: Readonly<Record<string, unknown>>
+  readonly state?: WriterState
+  readonly file?: string
+  /** How many records came with this batch; added to the total. */
+  readonly records?: number
+  readonly lastSeenAtMs?: number
+}
+
+export interface WriterExit {
+  readonly writerId: string
+  readonly atMs: number
+  readonly exit: Readonly<Record<string, unknown>>
+}
+
+export interface WriterRow {
+  readonly writerId: string
+  readonly identity: Readonly<Record<string, unknown>>
+  readonly state: WriterState
+  readonly file: string | null
+  readonly records: number
+  readonly lastSeenAtMs: number | null
+  readonly exit: Readonly<Record<string, unknown>> | null
+}
+
+/** Something that was attempted and is not there, and why. */
+export interface Gap {
+  readonly code: string
+  readonly reason: string
+  /** The runs it took records from, where that is known. */
+  readonly runIds?: readonly string[]
+  readonly writerId?: string
+  readonly file?: string
+  readonly fromOffset?: number
+  readonly toOffset?: number
+  /** How many records are missing, where that is known. */
+  readonly lost?: number
+  readonly atMs?: number
+  /** The journal's own gap record, as it was written. */
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+export interface RecordedProblem extends Problem {
+  readonly file?: string
+  readonly offset?: number
+  readonly atMs?: number
+}
+
+export interface JournalOffset {
+  readonly file: string
+  readonly offset: number
+}
+
+export interface CommitSummary {
+  readonly events: number
+  /** Already there, and saying the same. */
+  readonly duplicates: number
+  /** Known id, other content: kept beside the first. */
+  readonly conflicts: number
+  /** Belong to a run or body that was pruned or redacted before, so they were not taken again. */
+  readonly buried: number
+  readonly bodies: number
+  readonly newBodies: number
+  readonly newBodyBytes: number
+  readonly runIds: readonly string[]
+  /** What the store found wrong while taking the batch, such as bytes that do not have the hash they are announced with. */
+  readonly problems: readonly Problem[]
+}
+
+// ── Runs ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Page<T> {
+  readonly rows: readonly T[]
+  readonly total: number
+  /** Where the next page begins; absent on the last. */
+  readonly cursor?: string
+}
+
+export interface EventPage {
+  readonly events: readonly Event[]
+  readonly total: number
+  readonly nextFrom?: number
+}
+
+/** `crashed`: its process was found dead without a terminal event. A recorded end that arrives later wins. */
+export type RunStatus = "running" | "completed" | "failed" | "crashed"
+
+export interface RunQuery {
+  readonly limit?: number
+  readonly cursor?: string
+  readonly conversationId?: string
+  readonly traceId?: string
+  readonly status?: RunStatus
+  readonly app?: string
+  /** Started at or after, before; milliseconds since 1970. */
+  readonly since?: number
+  readonly until?: number
+}
+
+/** Token sums over the model calls that reported them; null when none did. */
+export interface TokenSums {
+  readonly prompt: number | null
+  readonly completion: number | null
+  readonly cacheRead: number | null
+  readonly cacheWrite: number | null
+  readonly reasoning: number | null
+}
+
+export interface RunRow {
+  readonly runId: string
+  readonly traceId: string | null
+  readonly conversationId: string | null
+  readonly writerId: string | null
+  readonly app: string | null
+  readonly entrypoint: string | null
+  readonly environment: string | null
+  readonly status: RunStatus
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  /** Wall time of the last event so far. */
+  readonly lastAtMs: number
+  /** From the run's monotonic clock: first to last event. */
+  readonly durationMs: number
+  readonly inputSummary: string | null
+  readonly errorClass: string | null
+  readonly errorSummary: string | null
+  readonly captureMode: string | null
+  readonly events: number
+  readonly steps: number
+  readonly openSteps: number
+  readonly modelCalls: number
+  readonly toolCalls: number
+  /** Steps that ended in error or timeout. */
+  readonly errors: number
+  readonly tokens: TokenSums
+  /** Set on replays and forks. */
+  readonly sourceRunId: string | null
+  /** Bodies of this run that retention has taken. */
+  readonly bodiesPruned: boolean
+}
+
+export interface StepRow {
+  readonly runId: string
+  readonly stepId: string
+  /** Opening order within the run, from 1: the `n` of `run#n`. */
+  readonly no: number
+  readonly parentStepId: string | null
+  readonly kind: StepKind
+  /** Tool, model or step name; the entry point for the root. */
+  readonly name: string
+  readonly provider: string | null
+  readonly status: "open" | "success" | "error" | "timeout" | "partial"
+  readonly openedAtMs: number
+  readonly durationMs: number | null
+  readonly attemptNo: number | null
+  readonly errorClass: string | null
+  readonly tokens: TokenSums
+  /** The events that opened and closed it; null where one is missing. */
+  readonly openedBy: string | null
+  readonly closedBy: string | null
+}
+
+export interface OpenRun {
+  readonly runId: string
+  readonly traceId: string | null
+  readonly conversationId: string | null
+  /** Null when not even the root step is open. */
+  readonly lastOpenStepId: string | null
+  readonly lastAtMs: number
+  readonly lastMonoMicros: number
+  readonly isMarkedCrashed: boolean
+}
+
+export interface Conflict {
+  readonly event: Event
+  readonly writerId: string | null
+  readonly seenAtMs: number
+}
+
+export interface PartialStream {
+  readonly streamId: string
+  readonly stepId: string | null
+  readonly role: string
+  readonly mime: string | null
+  readonly byteSize: number
+  readonly chunks: number
+  /** False when pieces in the middle are missing. */
+  readonly isUnbroken: boolean
+  readonly lastAtMicros: number
+  /** `open` while its writer may still go on, `abandoned` once it is known to be gone. */
+  readonly state: "open" | "abandoned"
+  /** The body that holds the bytes of an abandoned stream. */
+  readonly hash: string | null
+}
+
+export interface RebuildReport {
+  readonly events: number
+  readonly runs: number
+  readonly steps: number
+  readonly texts: number
+}
+
+// ── Ids ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export type TargetKind =
+  | "run"
+  | "step"
+  | "trace"
+  | "conversation"
+  | "message"
+  | "tool_call"
+  | "provider_request"
+  | "request"
+  | "artifact"
+  | "event"
+  | "body"
+
+export interface Target {
+  readonly kind: TargetKind
+  readonly id: string
+  /** The run to open; for a trace or conversation its newest. */
+  readonly runId: string | null
+  readonly stepId: string | null
+  /** A few words to tell candidates apart. Recorded text: escape before showing. */
+  readonly label: string
+}
+
+export type Resolution =
+  | { readonly found: "one"; readonly target: Target }
+  | { readonly found: "many"; readonly candidates: readonly Target[]; readonly total: number }
+  | { readonly found: "none"; readonly nearest: readonly Target[]; readonly pruned?: { readonly onMs: number } }
+
+// ── Bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface BodyInfo {
+  readonly hash: string
+  readonly byteSize: number
+  readonly mime: string | null
+  /** Absent means the bytes are there. */
+  readonly absent?: Absence
+  readonly firstSeenAtMs: number
+  /** Events that name it, as far as they are still kept. */
+  readonly references: number
+}
+
+/**
+ * Why bytes are not there: `pruned` by retention, `redacted_later` on demand, `lost` when they should be there and are not, or not
+ * with that hash; `unknown` when this store never had them.
+ */
+export interface Absence {
+  readonly absent: "pruned" | "redacted_later" | "lost" | "unknown"
+  readonly hash: string
+  readonly onMs?: number
+  readonly byteSize?: number
+  readonly reason: string
+}
+
+export type BodyReading =
+  | { readonly bytes: Uint8Array; readonly byteSize: number; readonly mime: string | null }
+  | Absence
+
+export function isAbsent(reading: BodyReading): reading is Absence {
+  return "absent" in reading
+}
+
+// ── Search ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface SearchQuery {
+  /** Words that must all occur, as words or parts of words, in any order; `"in quotes"` exactly so. Never read as query syntax. */
+  readonly text: string
+  readonly limit?: number
+  readonly cursor?: string
+  readonly runId?: string
+  /** Only texts of events of this type, and of the bodies they name. */
+  readonly kind?: string
+}
+
+export interface SearchHit {
+  readonly runId: string | null
+  readonly stepId: string | null
+  readonly eventId: string
+  readonly eventType: string
+  readonly sequenceNo: number | null
+  readonly atMs: number
+  /** The payload field that holds the text or names the body. */
+  readonly field: string
+  /** The body that holds the text; null when it stands in the event itself. */
+  readonly hash: string | null
+  /** Recorded text around the match, cut to size; `at` and `length` mark the match in it. */
+  readonly snippet: string
+  readonly at: number
+  readonly length: number
+}
+
+export interface SearchPage {
+  /** One hit for each distinct text, at the first place where it was recorded, newest text first: history that is sent again is no new hit. */
+  readonly hits: readonly SearchHit[]
+  readonly cursor?: string
+  /** Texts that may match, before they were read; the exact number is known only by reading them all. */
+  readonly candidates: number
+}
+
+// ── Roll-ups ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface RollupQuery {
+  readonly by: "day" | "week"
+  readonly since?: number
+  readonly until?: number
+  readonly kind?: StepKind
+  readonly name?: string
+  readonly app?: string
+}
+
+/** What happened in one UTC day (or ISO week) in the steps of one kind and name. Survives pruning. */
+export interface RollupRow {
+  /** `2026-01-31`, or the Monday of the week. */
+  readonly period: string
+  readonly kind: StepKind
+  readonly name: string
+  readonly provider: string | null
+  readonly app: string | null
+  readonly count: number
+  readonly errors: number
+  readonly timeouts: number
+  /** Steps that were opened and never closed, so far. */
+  readonly open: number
+  readonly durationMsSum: number
+  readonly durationMsMax: number
+  readonly tokens: TokenSums
+}
+
+// ── Status ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface StoreStatus {
+  readonly engine: string
+  readonly schemaVersion: number
+  readonly runs: number
+  readonly events: number
+  readonly steps: number
+  readonly bodies: number
+  readonly conflicts: number
+  readonly gaps: number
+  /** Sum of the sizes of all bodies as they were recorded. */
+  readonly bodyBytes: number
+  /** What they take on disk. */
+  readonly bodyBytesOnDisk: number
+  readonly searchBytesOnDisk: number
+  readonly databaseBytes: number
+  readonly walBytes: number
+  readonly lastCommitAtMs: number | null
+}
