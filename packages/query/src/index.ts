@@ -64,7 +64,7 @@ export {
   sliceBody,
 } from "./body-slice.js"
 export { prettyJsonText } from "./json-text.js"
-export type { RowValue } from "./step-rows.js"
+export type { RowValue, StepRow } from "./step-rows.js"
 export {
   DEFAULT_STEP_BUDGET,
   MIN_STEP_BUDGET,

@@ -21,7 +21,7 @@ export type Row =
 
 /** What a stretch of hidden lines holds. */
 export interface Fold {
-  /** Where to read on: `--at` this step unfolds the stretch. */
+  /** The first hidden step: reading on from it unfolds the stretch. Where only notes are hidden, the step they belong to. */
   readonly at: number
   readonly steps: number
   readonly models: number
@@ -308,5 +308,6 @@ function foldOf(hidden: readonly Line[]): Fold {
     if (step.inferredBy !== undefined) counts.inferred += 1
     if (step.mode !== "live") modes[step.mode] = (modes[step.mode] ?? 0) + 1
   }
-  return { at: hidden[0]!.step.n, ...counts, modes }
+  const first = hidden.find((line) => !line.note) ?? hidden[0]!
+  return { at: first.step.n, ...counts, modes }
 }

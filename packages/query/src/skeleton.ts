@@ -9,7 +9,7 @@ import { noteWords } from "./note-words.js"
 import { recordedWord } from "./recorded-words.js"
 import type { RunView } from "./run-view.js"
 import { crashWords, headerOf, runAddress, stepToLookAt } from "./run-words.js"
-import { type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
+import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 import { type LineWords, stepWords } from "./skeleton-words.js"
 
 export interface SkeletonOptions {
@@ -62,6 +62,7 @@ interface Frame {
   readonly header: string | undefined
   readonly footer: readonly string[]
   readonly crash: string | undefined
+  readonly address: string
   /** Set when the budget holds little more than this frame: rows are then cut like the frame's own lines. */
   readonly rowLimit: ((line: string) => string) | undefined
 }
@@ -71,7 +72,7 @@ export interface FittedSkeleton {
   readonly frame: Frame
 }
 
-/** The lines that fit. Lines are priced one by one and folds by estimate, so the whole is measured and, where it is over, planned again. */
+/** The lines that fit. Lines are priced one by one and folds by estimate, so the whole is measured and planned again where that pays. */
 export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkeleton {
   const count = options.countTokens ?? estimateTokens
   const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
@@ -93,16 +94,27 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
   const tokensOf = (fitted: FittedSkeleton): number => count(layOutText(fitted.plan, fitted.frame, undefined))
   const frameCost = tokensOf(fit({ rows: [], shownSteps: 0, shownNotes: 0, totalNotes: 0 }))
   let rowBudget = budget - frameCost
+  let best: FittedSkeleton | undefined
   for (let round = 0; round < MOST_ROUNDS && rowBudget > 0; round++) {
     const fitted = fit(plan(rowBudget))
     const tokens = tokensOf(fitted)
-    if (tokens <= budget) return fitted
-    rowBudget = Math.floor(Math.min(rowBudget * 0.85, rowBudget - (tokens - budget)))
+    if (tokens <= budget) {
+      best = fitted
+      const isWhole = fitted.plan.shownSteps + fitted.plan.shownNotes === lines.length
+      if (isWhole || tokens >= budget * WELL_USED || round >= ROUNDS_UP) break
+      rowBudget = Math.floor((rowBudget * budget) / tokens)
+    } else {
+      if (best) break
+      rowBudget = Math.floor(Math.min(rowBudget * 0.85, rowBudget - (tokens - budget)))
+    }
   }
-  return fit(plan(0), budget)
+  return best ?? fit(plan(0), budget)
 }
 
 const MOST_ROUNDS = 12
+/** Prices lean high, so a first plan leaves room. It is used in a second or third one, unless most of it is used already. */
+const ROUNDS_UP = 2
+const WELL_USED = 0.9
 const TYPICAL_FOLD = "#1000 │ … 1000 steps (500 model, 500 tool), all ok  (unfold: --at 1000)"
 
 /** Labels are padded to the widest one shown, up to here; a longer label pushes its own time to the right. */
@@ -125,7 +137,7 @@ interface TextRow {
 function layOutText(plan: SkeletonPlan, frame: Frame, color: Painter | undefined): string {
   const paint: Painter = color ?? ((text) => text)
   const trees = drawTree(plan.rows)
-  const rows = plan.rows.map((row, index): TextRow => textRow(row, trees[index]!))
+  const rows = plan.rows.map((row, index): TextRow => textRow(row, trees[index]!, frame.address))
   let numbers = 0
   let labels = 0
   for (const row of rows) {
@@ -161,24 +173,27 @@ function layOutText(plan: SkeletonPlan, frame: Frame, color: Painter | undefined
   return lines.join("\n")
 }
 
-function textRow(row: Row, tree: string): TextRow {
+function textRow(row: Row, tree: string, address: string): TextRow {
   switch (row.type) {
     case "step": {
       const words = stepWords(row.step, row.isShort)
       if (!row.fold) return { number: `#${row.step.n}`, tree, words, hint: "" }
       const label = `${words.label} … ${foldWords(row.fold)}`
-      return { number: `#${row.step.n}`, tree, words: { ...words, label }, hint: unfold(row.step.n) }
+      return { number: `#${row.step.n}`, tree, words: { ...words, label }, hint: unfold(row.fold, row.step.n, address) }
     }
     case "note":
       return { number: "", tree, words: noteWords(row.note, row.isShort), hint: "" }
     case "fold": {
       const words = { label: `… ${foldWords(row.fold)}`, time: "", verdict: "", tone: "plain" as const }
-      return { number: "", tree, words, hint: unfold(row.fold.at) }
+      return { number: "", tree, words, hint: unfold(row.fold, row.fold.at, address) }
     }
   }
 }
 
-const unfold = (at: number): string => `(unfold: --at ${at})`
+/** Steps are unfolded by reading on from the first of them; notes are rows of the step they belong to. */
+function unfold(fold: Fold, at: number, address: string): string {
+  return fold.steps > 0 ? `(unfold: --at ${at})` : `(unfold: orangebox step ${address}#${at})`
+}
 
 function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, tight: number | undefined): Frame {
   const count = options.countTokens ?? estimateTokens
@@ -186,6 +201,7 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
     tight === undefined ? line : cutToTokens(line, Math.floor(tight * share), count)
   const next = nextCommands(view, plan, options.address)
   return {
+    address: options.address ?? runAddress(view),
     header: cut(headerOf(view), 0.2),
     crash: view.crash ? cut(crashWords(view.crash), 0.15) : undefined,
     footer: [

@@ -1,6 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { formatBytes } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
+import { recordedWord } from "./recorded-words.js"
 import type { RunView, StepView } from "./run-view.js"
 import { stepWords } from "./skeleton-words.js"
 import { bodiesOf } from "./step-facts.js"
@@ -12,6 +13,8 @@ export interface StepRow {
   readonly section: string
   readonly name: string
   readonly value: RowValue
+  /** More about the value, in our words. */
+  readonly detail?: string
   /** Which of the two is recorded text, to be made safe and quoted; the other is in our words. */
   readonly recorded: "name and value" | "value" | "nothing"
 }
@@ -80,13 +83,12 @@ function momentOf(view: RunView, event: Event): string {
 }
 
 function bodyRows(step: StepView): StepRow[] {
-  return bodiesOf(step.events).flatMap((body) => {
+  return bodiesOf(step.events).map((body) => {
     const kept = body.fullByteSize === undefined ? "" : ` of ${formatBytes(body.fullByteSize)} kept`
-    const rows = [foreign("bodies", body.role, body.hash), said("bodies", "  size", formatBytes(body.byteSize) + kept)]
-    rows.push(recorded("bodies", "  type", body.mimeType))
-    if (body.absent !== undefined) rows.push(recorded("bodies", "  not there", body.absent))
-    if (body.redactionProfile !== "none") rows.push(recorded("bodies", "  redaction", body.redactionProfile))
-    return rows
+    const detail = [formatBytes(body.byteSize) + kept, recordedWord(body.mimeType, 64)]
+    if (body.absent !== undefined) detail.push(`not there: ${recordedWord(body.absent, 32)}`)
+    if (body.redactionProfile !== "none") detail.push(`redaction ${recordedWord(body.redactionProfile, 32)}`)
+    return { ...foreign("bodies", body.role, body.hash), detail: detail.join(" · ") }
   })
 }
 

@@ -9,7 +9,7 @@ import { runAddress } from "./run-words.js"
 import type { Painter } from "./skeleton.js"
 import { type StepJson, stepSummaryJson } from "./skeleton-json.js"
 import { stepWords } from "./skeleton-words.js"
-import { type RowValue, type StepRow, stepRows } from "./step-rows.js"
+import { type StepRow, stepRows } from "./step-rows.js"
 
 export interface StepOptions {
   /** At most this many tokens; at least `MIN_STEP_BUDGET`. Default 2,000. */
@@ -44,7 +44,7 @@ export function stepText(view: RunView, n: number, options: StepOptions = {}): s
 
 export interface StepReportJson {
   readonly step: StepJson
-  readonly rows: readonly { readonly section: string; readonly name: string; readonly value: RowValue }[]
+  readonly rows: readonly Omit<StepRow, "recorded">[]
   readonly from: number
   readonly to: number
   readonly total: number
@@ -61,7 +61,7 @@ export function stepJson(
   const { step, rows, from, to, total } = page(view, n, options)
   return {
     step: stepSummaryJson(step),
-    rows: rows.map(({ section, name, value }) => ({ section, name, value })),
+    rows: rows.map(({ recorded: _, ...row }) => row),
     from,
     to,
     total,
@@ -120,7 +120,8 @@ const LONGEST_VALUE = 600
 
 function rowText(row: StepRow, width: number): string {
   const name = row.recorded === "name and value" ? recordedWord(row.name, Math.min(64, width)) : row.name
-  return `  ${padToWidth(name, NAME_COLUMN)} ${valueText(row, width)}`
+  const detail = row.detail === undefined ? "" : `  ${cutToWidth(row.detail, width)}`
+  return `  ${padToWidth(name, NAME_COLUMN)} ${valueText(row, width)}${detail}`
 }
 
 function valueText({ value, recorded }: StepRow, width: number): string {

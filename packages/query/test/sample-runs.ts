@@ -5,7 +5,7 @@ import { RunBuilder } from "./build-run.js"
 const MODEL = "claude-x"
 
 /** The run of the README: a plan, a fix, a failing test, and a process that dies while the model is answering. */
-export function crashedRun(): RunInput & { run: RunBuilder } {
+export function crashedRun(fixes = 3): RunInput & { run: RunBuilder } {
   const run = new RunBuilder()
   const plan = run.step("plan")
   run.add(plan, "prompt_assembled", {
@@ -29,7 +29,7 @@ export function crashedRun(): RunInput & { run: RunBuilder } {
   run.wait(500).toolReturns(read, "read_file", 2048).end(plan)
 
   const fix = run.step("fix")
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < fixes; round++) {
     const call = run.callModel(MODEL, fix)
     run.wait(5200).modelAnswers(call, MODEL, [9000 + round * 2100, 400, 8200], {
       finish_reason: "tool_use",

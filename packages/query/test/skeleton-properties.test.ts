@@ -80,6 +80,25 @@ test("[Q-01] folding never renumbers: a line's number is the number of its step 
   )
 })
 
+test("[Q-01] reading on from fold to fold passes every step of any run", () => {
+  fc.assert(
+    fc.property(anyRun, fc.integer({ min: 600, max: 1200 }), (run, budget) => {
+      const view = viewRun(run)
+      const seen = new Set<number>()
+      for (let at: number | undefined = 1; at !== undefined; ) {
+        const { rows } = skeletonJson(view, { budget, at })
+        const before = seen.size
+        for (const row of rows) if (row.type === "step") seen.add(row.n)
+        const folds = rows.flatMap((row) => (row.type === "note" || row.folded === null ? [] : [row.folded]))
+        at = folds.find((fold) => fold.steps > 0 && !seen.has(fold.at))?.at
+        if (at !== undefined) expect(seen.size).toBeGreaterThan(before)
+      }
+      expect(seen.size).toBe(view.steps.length)
+    }),
+    RUNS,
+  )
+})
+
 test("[Q-01] a run that goes on keeps the numbers it had", () => {
   fc.assert(
     fc.property(anyRun, fc.nat(), ({ events }, cut) => {

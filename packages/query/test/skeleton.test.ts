@@ -37,18 +37,23 @@ test("[Q-01] the skeleton of a crashed run shows every step, what failed, and ho
 })
 
 test("[Q-01] under a small budget the failures, the crash and the model call before them stay, the rest is folded in its place", () => {
-  expect(skeletonText(viewRun(crashedRun()), { address, budget: 330 })).toMatchInlineSnapshot(`
-    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · CRASHED after 33.1s · 5 model calls · 5 tool calls · 38.7k in (64 % cached) → 1.4k out + 1 call unknown · 1 error
-    #1  run "Fix the failing date test"                       open
-    #2  ├ plan … 2 steps (1 model, 1 tool), 1 note, all ok    5.4s  (unfold: --at 2)
-    #5  ├ fix                                                15.7s
-        │ ├ … 4 steps (2 model, 2 tool), all ok             (unfold: --at 6)
-    #10 │ ├ model claude-x 13.2k → 400 cache 62 %             5.2s  asks edit_file
-    #11 │ └ tool edit_file src/date.ts                        40ms  ok 180 B · "1 replacement"
-    #12 ├ tool run_tests "npm test"                          12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
-    #13 └ model claude-x ? → ?                                open  ✗ killed after 1.2 kB of the response
-    ✗ process 4711 died in #13: "pid 4711 is gone, same boot"
-    25 events (+1 said later), 7 of 13 steps shown, 0 of 1 notes shown, 0 lost · next: orangebox step last#13 · orangebox diagnose last · orangebox show last --all"
+  expect(skeletonText(viewRun(crashedRun(20)), { address, budget: 360 })).toMatchInlineSnapshot(`
+    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · CRASHED after 2m 02s · 22 model calls · 22 tool calls · 584.4k in (28 % cached) → 8.2k out + 1 call unknown · 1 error
+    #1  run "Fix the failing date test"               open
+    #2  ├ plan                                        5.4s
+        │ ├ prompt persona(1180) · tool:read_file(300) · skill:web(400) · user(412)  2.3k of 32.0k tokens, 3 left out
+    #3  │ ├ model claude-x 5.4k → 212 cache 0 %       4.9s  thought 1.8s · asks read_file
+    #4  │ └ tool read_file src/date.ts                0.5s  ok 2.0 kB
+    #5  ├ fix                                       1m 45s
+    #6  │ ├ model claude-x 9.0k → 400 cache 91 %      5.2s  asks edit_file
+        │ ├ … 36 steps (18 model, 18 tool), all ok  (unfold: --at 7)
+    #43 │ ├ tool edit_file src/date.ts                40ms  ok 180 B · "1 replacement"
+    #44 │ ├ model claude-x 48.9k → 400 cache 17 %     5.2s  asks edit_file
+    #45 │ └ tool edit_file src/date.ts                40ms  ok 180 B · "1 replacement"
+    #46 ├ tool run_tests "npm test"                  12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
+    #47 └ model claude-x ? → ?                        open  ✗ killed after 1.2 kB of the response
+    ✗ process 4711 died in #47: "pid 4711 is gone, same boot"
+    93 events (+1 said later), 11 of 47 steps shown, 0 lost · next: orangebox step last#47 · orangebox diagnose last · orangebox show last --all"
   `)
 })
 
@@ -78,12 +83,16 @@ test("[Q-01] 10,000 steps fit 500 tokens with the one failure, its neighbours an
     #2     ├ turn-0 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 2)
     #6     ├ turn-1 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 6)
     #10    ├ turn-2 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 10)
-           ├ … 4988 steps (1247 model, 2494 tool), all ok   (unfold: --at 14)
+    #14    ├ turn-3 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 14)
+    #18    ├ turn-4 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 18)
+           ├ … 4980 steps (1245 model, 2490 tool), all ok   (unfold: --at 22)
     #5002  ├ turn-1250                                        0.9s
     #5003  │ ├ model claude-x 41.5k → 120 cache 70 %          0.9s  asks grep
     #5004  │ ├ tool grep src/file-1250.ts                     12ms  ok 800 B
     #5005  │ └ tool read_file src/file-1250.ts                12ms  ✗ Error: "ENOENT: no such file"
-           ├ … 4984 steps (1246 model, 2492 tool), all ok   (unfold: --at 5006)
+           ├ … 4976 steps (1244 model, 2488 tool), all ok   (unfold: --at 5006)
+    #9982  ├ turn-2495 … 3 steps (1 model, 2 tool), all ok    0.9s  (unfold: --at 9982)
+    #9986  ├ turn-2496 … 3 steps (1 model, 2 tool), all ok    0.9s  (unfold: --at 9986)
     #9990  ├ turn-2497 … 3 steps (1 model, 2 tool), all ok    0.9s  (unfold: --at 9990)
     #9994  ├ turn-2498                                        0.9s
            │ ├ … 2 steps (1 model, 1 tool), all ok          (unfold: --at 9995)
@@ -92,7 +101,7 @@ test("[Q-01] 10,000 steps fit 500 tokens with the one failure, its neighbours an
     #9999    ├ model claude-x 79.0k → 120 cache 68 %          0.9s  asks grep
     #10000   ├ tool grep src/file-2499.ts                     12ms  ok 800 B
     #10001   └ tool read_file src/file-2499.ts                12ms  ok 800 B
-    20002 events, 15 of 10001 steps shown, 0 lost · next: orangebox step last#5005 · orangebox diagnose last · orangebox show last --all"
+    20002 events, 19 of 10001 steps shown, 0 lost · next: orangebox step last#5005 · orangebox diagnose last · orangebox show last --all"
   `)
 })
 

@@ -15,12 +15,8 @@ test("[Q-02] one step with everything recorded in it", () => {
       closed                 2026-02-02T02:40:34.120Z (+33.1s)
       source                 fixer
     bodies:
-      args                   sha256:784d89cb08365ebdcdf34491dc6968433205b05444538e46a70383dd0929bbe4
-        size                 64 B
-        type                 application/json
-      result                 sha256:f97559eb11da47c4749d9f9efde83c4bab920005e9c65f0fa478c9436f0e86fe
-        size                 5.3 kB
-        type                 application/json
+      args                   sha256:784d89cb08365ebdcdf34491dc6968433205b05444538e46a70383dd0929bbe4  64 B · application/json
+      result                 sha256:f97559eb11da47c4749d9f9efde83c4bab920005e9c65f0fa478c9436f0e86fe  5.3 kB · application/json
     event 22:
       event_type             tool_called
       at                     2026-02-02T02:40:22.120Z (+21.1s)
@@ -43,7 +39,7 @@ test("[Q-02] one step with everything recorded in it", () => {
       latency_ms             0
       exit_code              1
       error_summary          "expected 2024-02-29, got 2024-03-01 at test/date.test.ts:14"
-    rows 1–33 of 33"
+    rows 1–29 of 29"
   `)
 })
 
