@@ -1,0 +1,50 @@
+import { CommanderError } from "commander"
+import { EXIT, type ExitCode } from "./exit-code.js"
+import { exitCodeOf, InputError, reportFailure } from "./failure.js"
+import { buildProgram } from "./program.js"
+import type { Session } from "./session.js"
+import { openTerminal, type TerminalStreams } from "./terminal.js"
+
+/** Runs one command line. Never throws: whatever goes wrong is told on stderr and becomes the exit code. */
+export async function runCommandLine(args: readonly string[], streams: TerminalStreams): Promise<ExitCode> {
+  surviveClosedPipe(streams)
+  const session: Session = { terminal: openTerminal(streams), exitCode: EXIT.fine }
+  const program = buildProgram(session, streams)
+  try {
+    if (args.length === 0) {
+      program.outputHelp()
+      return EXIT.fine
+    }
+    await program.parseAsync([...args], { from: "user" })
+    return session.exitCode
+  } catch (error) {
+    // Asking for help or the version is how commander says that it has done its work.
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine
+    const told = error instanceof CommanderError ? usageError(error, args, program.commands) : error
+    const isDebug = Boolean(streams.env["ORANGEBOX_DEBUG"])
+    reportFailure(session.terminal, told, { json: args.includes("--json"), debug: isDebug })
+    return exitCodeOf(told)
+  }
+}
+
+function usageError(
+  error: CommanderError,
+  args: readonly string[],
+  commands: readonly { name(): string }[],
+): InputError {
+  const [said = "", ...more] = error.message.replace(/^error: /, "").split("\n")
+  const suggestion = more.join(" ").replace(/^\(|\)$/g, "")
+  const command = commands.find((candidate) => args.includes(candidate.name()))
+  const help = `See: orangebox${command ? ` ${command.name()}` : ""} --help`
+  return new InputError("USAGE", { what: said, next: suggestion === "" ? help : `${suggestion} ${help}` })
+}
+
+/** `orangebox … | head` closes the pipe when it has seen enough; that is no error, and there is nobody left to tell. */
+function surviveClosedPipe({ stdout, stderr }: TerminalStreams): void {
+  for (const stream of [stdout, stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error
+      process.exit(process.exitCode ?? EXIT.fine)
+    })
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { openDataFolder } from "@orangebox/journal"
+import { safeJson } from "@orangebox/query"
+import type { Command } from "commander"
+import { commandName } from "../command-name.js"
+import { demoJson, demoText, readDemo } from "../demo/demo-report.js"
+import { playDemo } from "../demo/play-demo.js"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { withReading } from "../reading/open-reading.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { untilInterrupted } from "../until-interrupted.js"
+
+export function addDemo(program: Command, session: Session): void {
+  program
+    .command("demo")
+    .description(
+      "See it work, in seconds, without key or network: an agent fixes a bug, another is killed in mid-answer.",
+    )
+    .addHelpText(
+      "after",
+      "\nOnly the model's replies are scripted. The agent, its edits, its test runs, the kill and the records are real.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox demo", "records into a folder in the temporary directory, and names it"],
+        ["orangebox demo --data ./demo-data", "records into this one"],
+      ]),
+    )
+    .action(shellOf(session, demo))
+}
+
+async function demo(session: Session, options: GlobalOptions): Promise<ExitCode> {
+  const { terminal } = session
+  const path = options.data === undefined ? mkdtempSync(join(tmpdir(), "orangebox-demo-")) : resolve(options.data)
+  const { path: dataFolder } = openDataFolder(path)
+  const played = await untilInterrupted((signal) =>
+    playDemo({ dataFolder, signal, say: (line) => terminal.say(`▸ ${line}`) }),
+  )
+  return withReading(session, { ...options, data: dataFolder }, async ({ store }) => {
+    terminal.say("▸ both processes are gone; what follows is read back from the store")
+    terminal.say("")
+    const report = await readDemo(store, played)
+    terminal.out(
+      options.json
+        ? safeJson(demoJson(report, dataFolder), 2)
+        : demoText(report, terminal, commandName(process.env), dataFolder),
+    )
+    const isAllThere = report.lost === 0 && report.crash.storedBytes === report.crash.acknowledgedBytes
+    return isAllThere && report.crash.n !== undefined ? EXIT.fine : EXIT.findings
+  })
+}

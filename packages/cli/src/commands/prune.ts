@@ -1,0 +1,100 @@
+import { formatBytes, formatDuration, plural, safeJson } from "@orangebox/query"
+import { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "@orangebox/store"
+import type { Command } from "commander"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { parseDuration, parseSize } from "../option-values.js"
+import { withWriting } from "../reading/open-writing.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface PruneOptions {
+  readonly maxAge?: number
+  readonly bodyMaxAge?: number
+  readonly maxBodyBytes?: number
+}
+
+export function addPrune(program: Command, session: Session): void {
+  program
+    .command("prune")
+    .description("Forget what is old or too much: oldest first, whole runs, never an open one. Daily sums stay.")
+    .option("--max-age <time>", "everything about runs that ended longer ago", parseDuration)
+    .option("--body-max-age <time>", "only the bodies of such runs", parseDuration)
+    .option(
+      "--max-body-bytes <size>",
+      "bodies of the oldest runs, until the rest takes no more than this on disk",
+      parseSize,
+    )
+    .addHelpText("after", `\nWithout options the standing policy applies: ${policyWords(DEFAULT_RETENTION)}.`)
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox prune", "apply the standing policy now"],
+        ["orangebox prune --max-age 30d", "forget runs that ended more than 30 days ago"],
+        ["orangebox prune --max-body-bytes 1GB", "keep at most a gigabyte of prompts, answers and tool output"],
+      ]),
+    )
+    .action(shellOf<PruneOptions>(session, prune))
+}
+
+async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {
+  const policy = policyOf(options)
+  const report = await withWriting(session, options, ({ store, onProgress }) => store.prune(policy, { onProgress }))
+  session.terminal.out(
+    options.json ? safeJson({ policy: policyJson(policy), ...reportJson(report) }, 2) : reportText(report),
+  )
+  return report.isWithinLimits ? EXIT.fine : EXIT.findings
+}
+
+function policyOf({ maxAge, bodyMaxAge, maxBodyBytes }: PruneOptions): RetentionPolicy {
+  if (maxAge === undefined && bodyMaxAge === undefined && maxBodyBytes === undefined) return DEFAULT_RETENTION
+  return {
+    ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }),
+    ...(bodyMaxAge === undefined ? {} : { bodyMaxAgeMs: bodyMaxAge }),
+    ...(maxBodyBytes === undefined ? {} : { maxTotalBodyBytes: maxBodyBytes }),
+  }
+}
+
+function policyWords({ maxAgeMs, bodyMaxAgeMs, maxTotalBodyBytes }: RetentionPolicy): string {
+  const days = (ms: number): string => (ms % DAY_MS === 0 ? plural(ms / DAY_MS, "day") : formatDuration(ms * 1000))
+  const parts: string[] = []
+  if (maxAgeMs !== undefined) parts.push(`runs ${days(maxAgeMs)}`)
+  if (bodyMaxAgeMs !== undefined) parts.push(`bodies ${days(bodyMaxAgeMs)}`)
+  if (maxTotalBodyBytes !== undefined) parts.push(`bodies up to ${formatBytes(maxTotalBodyBytes)} on disk`)
+  return parts.join(", ")
+}
+
+const DAY_MS = 86_400_000
+
+function reportText(report: PruneReport): string {
+  const taken = [
+    plural(report.runsPruned, "run"),
+    plural(report.eventsPruned, "event"),
+    plural(report.bodiesPruned, "body", "bodies"),
+  ]
+  const freed = `bodies on disk: ${formatBytes(report.bodyBytesBefore)} → ${formatBytes(report.bodyBytesAfter)}`
+  const over = report.isWithinLimits
+    ? ""
+    : "\nstill above the limit: open runs are kept, and so is what kept runs share"
+  return `pruned ${taken.join(", ")} · ${freed}${over}`
+}
+
+function policyJson(policy: RetentionPolicy) {
+  return {
+    max_age_ms: policy.maxAgeMs ?? null,
+    body_max_age_ms: policy.bodyMaxAgeMs ?? null,
+    snapshot_max_age_ms: policy.snapshotMaxAgeMs ?? null,
+    manifest_max_age_ms: policy.manifestMaxAgeMs ?? null,
+    max_total_body_bytes: policy.maxTotalBodyBytes ?? null,
+  }
+}
+
+function reportJson(report: PruneReport) {
+  return {
+    runs_pruned: report.runsPruned,
+    events_pruned: report.eventsPruned,
+    bodies_pruned: report.bodiesPruned,
+    orphans: report.orphans,
+    body_bytes_before: report.bodyBytesBefore,
+    body_bytes_after: report.bodyBytesAfter,
+    is_within_limits: report.isWithinLimits,
+  }
+}

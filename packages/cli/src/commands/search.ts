@@ -1,0 +1,106 @@
+import { EVENT_TYPES } from "@orangebox/contract"
+import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/query"
+import type { SearchHit, TraceReader } from "@orangebox/store"
+import type { Command } from "commander"
+import { choiceParser, parsePositive } from "../option-values.js"
+import { findRun } from "../reading/find-target.js"
+import { withReading } from "../reading/open-reading.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface SearchOptions {
+  readonly run?: string
+  readonly kind?: string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export function addSearch(program: Command, session: Session): void {
+  program
+    .command("search")
+    .description("Search everything recorded: prompts, answers, tool calls and their results, logs.")
+    .argument("<words...>", 'words that must all occur, as words or parts of words; "in quotes" exactly so')
+    .option("--run <address>", "only in this run")
+    .option("--kind <event type>", "only in events of this type and their bodies", choiceParser(EVENT_TYPES))
+    .option("--limit <n>", "how many", parsePositive, 20)
+    .option("--cursor <cursor>", "where the page before ended")
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox search timeout", "everything that mentions it"],
+        ["orangebox search leap year --kind tool_result", "both words, in tool results"],
+        ["orangebox search '\"exit code 1\"' --run last", "the exact phrase, in the last run"],
+      ]),
+    )
+    .action(shellOf<SearchOptions>(session, search))
+}
+
+/** A hit with the number of its step, which is how people address it. */
+interface NumberedHit {
+  readonly hit: SearchHit
+  readonly n: number | undefined
+}
+
+function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
+  return withReading(session, options, async ({ store, freshness }) => {
+    const { terminal } = session
+    const run = options.run === undefined ? undefined : (await findRun(store, options.run)).run
+    const page = await store.search({
+      text: words.join(" "),
+      limit: options.limit ?? 20,
+      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+      ...(options.kind === undefined ? {} : { kind: options.kind }),
+      ...(run === undefined ? {} : { runId: run.row.runId }),
+    })
+    const hits = await numbered(store, page.hits)
+    if (options.json) {
+      const json = { hits: hits.map(hitJson), candidates: page.candidates, cursor: page.cursor ?? null, ...freshness }
+      terminal.out(safeJson(json, 2))
+      return undefined
+    }
+    for (const hit of hits) terminal.out(hitText(hit, terminal.paint ?? ((text) => text)))
+    const more = page.cursor === undefined ? "" : ` of at most ${page.candidates} · next: add --cursor ${page.cursor}`
+    terminal.out(`${plural(hits.length, "place")}${more}`)
+    return undefined
+  })
+}
+
+async function numbered(store: TraceReader, hits: readonly SearchHit[]): Promise<NumberedHit[]> {
+  const numbers = new Map<string, number>()
+  for (const runId of new Set(hits.map((hit) => hit.runId))) {
+    if (runId === null) continue
+    for (const { stepId, no } of await store.stepsOf(runId)) numbers.set(`${runId} ${stepId}`, no)
+  }
+  return hits.map((hit) => ({ hit, n: numbers.get(`${hit.runId} ${hit.stepId}`) }))
+}
+
+const SNIPPET_WIDTH = 160
+
+function hitText({ hit, n }: NumberedHit, paint: Painter): string {
+  const place =
+    hit.runId === null ? "outside any run" : `${recordedWord(hit.runId, 40)}${n === undefined ? "" : `#${n}`}`
+  const what = `${recordedWord(hit.eventType, 32)} ${recordedWord(hit.field, 32)}`
+  const at = new Date(hit.atMs).toISOString().slice(0, 19).replace("T", " ")
+  const { snippet } = hit
+  const end = hit.at + hit.length
+  const shown = [
+    cutToWidth(safeLine(snippet.slice(0, hit.at)), SNIPPET_WIDTH),
+    paint(safeLine(snippet.slice(hit.at, end)), "bad"),
+    cutToWidth(safeLine(snippet.slice(end)), SNIPPET_WIDTH),
+  ].join("")
+  return `${paint(place, "heading")}  ${what}  ${paint(at, "dim")}\n  "${shown}"`
+}
+
+function hitJson({ hit, n }: NumberedHit) {
+  return {
+    run_id: hit.runId,
+    n: n ?? null,
+    step_id: hit.stepId,
+    event_id: hit.eventId,
+    event_type: hit.eventType,
+    field: hit.field,
+    hash: hit.hash,
+    at: new Date(hit.atMs).toISOString(),
+    snippet: hit.snippet,
+    match: { at: hit.at, length: hit.length },
+  }
+}

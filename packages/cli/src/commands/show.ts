@@ -1,0 +1,95 @@
+import {
+  conversationJson,
+  conversationText,
+  MIN_SKELETON_BUDGET,
+  type RunView,
+  safeJson,
+  skeletonJson,
+  skeletonText,
+} from "@orangebox/query"
+import type { TraceReader } from "@orangebox/store"
+import type { Command } from "commander"
+import { parsePositive } from "../option-values.js"
+import { findRun, findTarget } from "../reading/find-target.js"
+import { loadRun } from "../reading/load-run.js"
+import { withReading } from "../reading/open-reading.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface ShowOptions {
+  readonly budget?: number
+  readonly at?: number
+  readonly all?: boolean
+  readonly markdown?: boolean
+}
+
+export function addShow(program: Command, session: Session): void {
+  program
+    .command("show")
+    .description("Show a run, one line per step, or a conversation, and the run's digest.")
+    .argument("[address]", "a run, a step to read on from, or a conversation", "last")
+    .option(
+      "--budget <tokens>",
+      `at most so many tokens, at least ${MIN_SKELETON_BUDGET}; the rest is folded`,
+      parsePositive,
+    )
+    .option("--at <n>", "read on from step #n: it, what is below it and what follows come first", parsePositive)
+    .option("--all", "every line, whatever it costs")
+    .option("--markdown", "as a fenced Markdown block")
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox show", "the last run"],
+        ["orangebox show run_01JT9", "a run by the beginning of its id"],
+        ["orangebox show last --at 6", "unfold step #6"],
+        ["orangebox show conversation:thread-7 --budget 1000", "a whole conversation, for an agent with little room"],
+      ]),
+    )
+    .action(shellOf<ShowOptions>(session, show))
+}
+
+function show(session: Session, options: ShowOptions & GlobalOptions, address = "last"): Promise<undefined> {
+  return withReading(session, options, async ({ store, freshness }) => {
+    const { terminal } = session
+    const view = {
+      ...(options.budget === undefined ? {} : { budget: options.budget }),
+      ...(options.markdown ? { format: "markdown" as const } : {}),
+      ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
+    }
+    const target = await findTarget(store, address)
+    if (target.kind === "conversation") {
+      const runs = await conversationRuns(store, target.id)
+      terminal.out(
+        options.json ? safeJson({ ...conversationJson(runs, view), ...freshness }, 2) : conversationText(runs, view),
+      )
+      return undefined
+    }
+    const { run } = await findRun(store, address)
+    const at = options.at ?? run.view.steps.find(({ id }) => id === target.stepId)?.n
+    const skeleton = {
+      ...view,
+      address: address === "last" ? address : run.row.runId,
+      ...(options.all ? { all: true } : {}),
+      ...(at === undefined ? {} : { at }),
+    }
+    terminal.out(
+      options.json
+        ? safeJson({ ...skeletonJson(run.view, skeleton), ...freshness }, 2)
+        : skeletonText(run.view, skeleton),
+    )
+    return undefined
+  })
+}
+
+/** Oldest first, as a conversation is read. */
+async function conversationRuns(store: TraceReader, conversationId: string): Promise<RunView[]> {
+  const runs: RunView[] = []
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await store.listRuns({ conversationId, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { runId } of page.rows) {
+      const run = await loadRun(store, runId)
+      if (run) runs.push(run.view)
+    }
+    cursor = page.cursor
+  }
+  return runs.reverse()
+}

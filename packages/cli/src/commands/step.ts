@@ -1,0 +1,131 @@
+import { DEFAULT_SLICE_BUDGET, MIN_STEP_BUDGET, type RunView, safeJson, stepJson, stepText } from "@orangebox/query"
+import type { Command } from "commander"
+import { InputError } from "../failure.js"
+import { parseCount, parsePositive } from "../option-values.js"
+import { cutBody, type FoundBody, findBody } from "../reading/find-body.js"
+import { findRun } from "../reading/find-target.js"
+import { withReading } from "../reading/open-reading.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface StepCommandOptions {
+  readonly budget?: number
+  readonly cursor?: number
+  readonly markdown?: boolean
+  readonly body?: string
+  readonly from?: number
+  readonly bytes?: number
+  readonly pretty?: boolean
+  readonly raw?: boolean
+  readonly force?: boolean
+}
+
+export function addStep(program: Command, session: Session): void {
+  program
+    .command("step")
+    .description("Show everything about one step, or read one of its bodies.")
+    .argument("[address]", "last#13, run_01JT9#13, a step id, or any id that stands in a step", "last#1")
+    .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, parsePositive)
+    .option("--cursor <n>", "the row to begin with", parseCount)
+    .option("--markdown", "as a fenced Markdown block")
+    .option("--body <name>", "read a body instead: request, response, args, result … or a sha256 hash")
+    .option("--from <byte>", "where in the body to begin", parseCount, 0)
+    .option("--bytes <n>", `so many bytes of it; default: about ${DEFAULT_SLICE_BUDGET} tokens`, parsePositive)
+    .option("--pretty", "indent a JSON body; --from then counts bytes of the indented text")
+    .option("--raw", "the exact bytes, for a pipe or a file")
+    .option("--force", "with --raw: even to a terminal")
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox step last#4", "step 4 of the last run"],
+        ["orangebox step last#4 --body response", "what the model answered, as it came"],
+        ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
+        ["orangebox step last#4 --body request --raw > request.json", "the exact bytes"],
+      ]),
+    )
+    .action(shellOf<StepCommandOptions>(session, showStep))
+}
+
+function showStep(
+  session: Session,
+  options: StepCommandOptions & GlobalOptions,
+  address = "last#1",
+): Promise<undefined> {
+  if (options.body === undefined && (options.raw || options.bytes !== undefined || options.pretty)) {
+    throw new InputError("USAGE", {
+      what: "--raw, --bytes and --pretty are about a body",
+      next: "Say which with --body",
+    })
+  }
+  return withReading(session, options, async ({ store, freshness }) => {
+    const { terminal } = session
+    const { run, target } = await findRun(store, address)
+    const n = numberOf(run.view, target.stepId)
+    const place = address.startsWith("last") ? "last" : run.row.runId
+    if (options.body !== undefined) {
+      const body = await findBody(store, run.view, n, options.body)
+      const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
+      if (options.raw) writeRaw(session, body, slice, options.force ?? false)
+      else showSlice(session, body, slice, { ...options, place: `${place}#${n}`, freshness })
+      return undefined
+    }
+    const view = {
+      address: place,
+      ...(options.budget === undefined ? {} : { budget: options.budget }),
+      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+      ...(options.markdown ? { format: "markdown" as const } : {}),
+      ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
+    }
+    terminal.out(
+      options.json ? safeJson({ ...stepJson(run.view, n, view), ...freshness }, 2) : stepText(run.view, n, view),
+    )
+    return undefined
+  })
+}
+
+/** An address that names only a run means the run's root step. */
+function numberOf(view: RunView, stepId: string | null): number {
+  return view.steps.find(({ id }) => id === stepId)?.n ?? 1
+}
+
+interface Cut {
+  readonly from: number
+  readonly bytes: number | undefined
+  readonly pretty: boolean
+}
+
+function writeRaw({ terminal }: Session, body: FoundBody, { from, bytes }: Cut, isForced: boolean): void {
+  if (terminal.isOutTerminal && !isForced) {
+    throw new InputError("RAW_TO_TERMINAL", {
+      what: "recorded bytes may hold codes that take over a terminal",
+      next: "Send them to a file or a pipe, read them without --raw, or insist with --force",
+    })
+  }
+  terminal.outBytes(body.bytes.subarray(from, bytes === undefined ? undefined : from + bytes))
+}
+
+function showSlice(
+  { terminal }: Session,
+  body: FoundBody,
+  cut: Cut,
+  options: { json?: boolean; place: string; body?: string; freshness: object },
+): void {
+  const slice = cutBody(body.bytes, cut)
+  const { hash, role, mime, isPartial } = body
+  const next = slice.to < slice.total ? slice.to : null
+  if (options.json) {
+    const { form, from, to, total, text } = slice
+    const json = { hash, role, mime, is_partial: isPartial, form, from, to, total, next_from: next, text }
+    terminal.out(safeJson({ ...json, ...options.freshness }, 2))
+    return
+  }
+  const paint = terminal.paint ?? ((text: string) => text)
+  const what = `${role} ${hash ?? "(still arriving, or cut off)"}`
+  const counted =
+    slice.form === "pretty" ? "bytes of the indented text" : slice.form === "hex" ? "bytes in hex" : "bytes"
+  const range = slice.total === 0 ? "0 bytes" : `${counted} ${slice.from}–${slice.to - 1} of ${slice.total}`
+  const partial = isPartial ? " · incomplete: this is what had arrived" : ""
+  const indented = cut.pretty ? " --pretty" : ""
+  const more =
+    next === null ? "" : ` · next: orangebox step ${options.place} --body ${options.body}${indented} --from ${next}`
+  terminal.out(`${paint(what, "heading")}\n${slice.text}\n${paint(`${range}${partial}${more}`, "dim")}`)
+}

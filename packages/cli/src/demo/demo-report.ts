@@ -1,0 +1,115 @@
+import { formatBytes, type RunView, skeletonText } from "@orangebox/query"
+import type { TraceReader } from "@orangebox/store"
+import type { LoadedRun } from "../reading/load-run.js"
+import { loadRun } from "../reading/load-run.js"
+import type { Terminal } from "../terminal.js"
+import type { PlayedDemo } from "./play-demo.js"
+
+/** What the store says about the two runs, next to what the stage knows of them. Nothing here is taken from the script. */
+export interface DemoReport {
+  readonly finished: LoadedRun
+  readonly killed: LoadedRun
+  readonly crash: {
+    /** Number of the step that was under way. */
+    readonly n: number | undefined
+    readonly pid: number | undefined
+    readonly acknowledgedBytes: number
+    readonly storedBytes: number
+  }
+  readonly testExitCodes: readonly number[]
+  readonly lost: number
+}
+
+export async function readDemo(store: TraceReader, played: PlayedDemo): Promise<DemoReport> {
+  const finished = await loadRun(store, played.finished.runId)
+  const killed = await loadRun(store, played.killed.runId)
+  if (!finished || !killed) throw new Error("the demo's runs are not in the store")
+  const { crash } = killed.view
+  const step = crash?.step === undefined ? undefined : killed.view.steps[crash.step - 1]
+  return {
+    finished,
+    killed,
+    crash: {
+      n: crash?.step,
+      pid: crash?.pid,
+      acknowledgedBytes: played.killed.acknowledgedBytes,
+      storedBytes: step?.partials.reduce((sum, { byteSize }) => sum + byteSize, 0) ?? 0,
+    },
+    testExitCodes: exitCodes(finished),
+    lost: finished.view.totals.lost + killed.view.totals.lost + played.finished.dropped,
+  }
+}
+
+function exitCodes({ events }: LoadedRun): number[] {
+  return events.flatMap((event) =>
+    event.event_type === "tool_result" && event.payload.exit_code !== undefined ? [event.payload.exit_code] : [],
+  )
+}
+
+export function demoText(report: DemoReport, terminal: Terminal, command: string, folder: string): string {
+  const { finished, killed, crash } = report
+  const skeleton = (view: RunView): string =>
+    skeletonText(view, { budget: 4000, ...(terminal.paint ? { color: terminal.paint } : {}) })
+  return [
+    skeleton(finished.view),
+    "",
+    skeleton(killed.view),
+    "",
+    crashText(report),
+    `${report.lost} records lost. Tests ended with exit code ${report.testExitCodes.join(", then ")}.`,
+    "",
+    "Try next:",
+    ...nextSteps(report).map(([args, meaning]) => `  ${command} ${args} --data ${folder}\n      ${meaning}`),
+    `  rm -r ${folder}\n      forget it all`,
+    ...(crash.n === undefined ? ["the crash could not be attributed: please run orangebox doctor"] : []),
+  ].join("\n")
+}
+
+function crashText({ crash }: DemoReport): string {
+  const { pid, n, acknowledgedBytes, storedBytes } = crash
+  const told = `Process ${pid ?? "?"} was killed in step #${n ?? "?"}. The recorder had acknowledged ${formatBytes(acknowledgedBytes)} of the answer`
+  return acknowledgedBytes === storedBytes
+    ? `${told} before that; all ${storedBytes} bytes are in the store.`
+    : `${told} (${acknowledgedBytes} bytes), the store has ${storedBytes}.`
+}
+
+function nextSteps({ finished, killed, crash }: DemoReport): (readonly [args: string, meaning: string])[] {
+  const failedTest = finished.view.steps.find((step) => step.kind === "tool" && step.error !== undefined)
+  return [
+    ...(failedTest
+      ? [[`step ${finished.row.runId}#${failedTest.n}`, "the test run that failed, with its output"] as const]
+      : []),
+    ...(crash.n === undefined
+      ? []
+      : [[`step ${killed.row.runId}#${crash.n} --body response`, "the answer as far as it came"] as const]),
+    ["search leap year", "where anybody mentioned it"],
+    [
+      `sql "SELECT name, count(*), round(avg(duration_ms)) AS ms FROM tool_calls GROUP BY name"`,
+      "the same records as tables",
+    ],
+    [`verify ${finished.row.runId} --digest ${finished.digest}`, "nothing was changed since"],
+  ]
+}
+
+export function demoJson({ finished, killed, crash, testExitCodes, lost }: DemoReport, folder: string) {
+  const runJson = ({ row, digest }: LoadedRun) => ({
+    run_id: row.runId,
+    status: row.status,
+    steps: row.steps,
+    events: row.events,
+    digest,
+  })
+  return {
+    data_folder: folder,
+    runs: [runJson(finished), runJson(killed)],
+    crash: {
+      run_id: killed.row.runId,
+      n: crash.n ?? null,
+      pid: crash.pid ?? null,
+      acknowledged_bytes: crash.acknowledgedBytes,
+      stored_bytes: crash.storedBytes,
+    },
+    test_exit_codes: testExitCodes,
+    lost,
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What the demo's model says. This is all that is canned: the files, the edits, the test runs and everything that is printed about
+ * them happen for real.
+ */
+export interface ScriptedReply {
+  readonly text: string
+  readonly tools?: readonly { readonly name: string; readonly input: Readonly<Record<string, string>> }[]
+  /** The server stops in the middle of this reply and never goes on. */
+  readonly isNeverFinished?: boolean
+}
+
+export interface ScriptedTask {
+  readonly entrypoint: string
+  readonly request: string
+  /** One reply for each turn of the conversation. */
+  readonly replies: readonly ScriptedReply[]
+}
+
+export const FIX_LEAP_YEARS: ScriptedTask = {
+  entrypoint: "fix-leap-years",
+  request: "daysIn() in src/days.js is wrong in leap years. Fix it, and make the tests pass.",
+  replies: [
+    {
+      text: "I will read the function and its tests first.",
+      tools: [
+        { name: "read_file", input: { path: "src/days.js" } },
+        { name: "read_file", input: { path: "test/days.test.js" } },
+      ],
+    },
+    {
+      text: "February always gets 28 days. Every fourth year is a leap year, so I add that.",
+      tools: [
+        {
+          name: "edit_file",
+          input: {
+            path: "src/days.js",
+            find: "  return DAYS[month - 1]",
+            replace: "  if (month === 2 && year % 4 === 0) return 29\n  return DAYS[month - 1]",
+          },
+        },
+      ],
+    },
+    { text: "Now the tests.", tools: [{ name: "run_tests", input: { path: "test/days.test.js" } }] },
+    {
+      text: "1900 fails: centuries are leap years only when 400 divides them. I correct the condition.",
+      tools: [
+        {
+          name: "edit_file",
+          input: {
+            path: "src/days.js",
+            find: "  if (month === 2 && year % 4 === 0) return 29",
+            replace:
+              "  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0\n  if (month === 2 && isLeapYear) return 29",
+          },
+        },
+      ],
+    },
+    { text: "Again.", tools: [{ name: "run_tests", input: { path: "test/days.test.js" } }] },
+    { text: "daysIn() now knows leap years, centuries included, and all five tests pass." },
+  ],
+}
+
+export const ADD_WEEKDAYS: ScriptedTask = {
+  entrypoint: "add-weekdays",
+  request: "Add weekdayOf(year, month, day) to src/days.js, 0 for Sunday.",
+  replies: [
+    { text: "I will look at what is there.", tools: [{ name: "read_file", input: { path: "src/days.js" } }] },
+    {
+      text:
+        "The plan: count the days since a Sunday that is known, and take the rest of a division by seven. The Gregorian calendar repeats " +
+        "every 400 years, which is a whole number of weeks, so the count may start at the first of January of the year 2000, a Saturday. " +
+        "Years before 2000 count backwards, and February needs the leap years that daysIn() already knows. Zeller's congruence would do " +
+        "it in one line, but nobody who reads this file in a year will believe it, so I write the loop.",
+      tools: [
+        {
+          name: "edit_file",
+          input: { path: "src/days.js", find: "/** How many days", replace: "/** The day of the week */" },
+        },
+      ],
+      isNeverFinished: true,
+    },
+  ],
+}
+
+export const SCRIPT: readonly ScriptedTask[] = [FIX_LEAP_YEARS, ADD_WEEKDAYS]

@@ -1,0 +1,62 @@
+import { InvalidArgumentError } from "commander"
+
+/** What options are given as, turned into values. Commander names the option; these say what was expected. */
+
+export function parseCount(text: string): number {
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError("It must be a whole number.")
+  return count
+}
+
+export function parsePositive(text: string): number {
+  const count = parseCount(text)
+  if (count === 0) throw new InvalidArgumentError("It must be at least 1.")
+  return count
+}
+
+const DURATION_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+/** `90s`, `12h`, `30d`, `2w`. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text)
+  if (!match) throw new InvalidArgumentError("It must be a time such as 90s, 12h, 30d or 2w.")
+  return Number(match[1]) * DURATION_MS[match[2]!]!
+}
+
+const SIZE_BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 }
+const BINARY_SIZE_BYTES: Readonly<Record<string, number>> = { kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 }
+
+/** `500MB`, `1GB`, `2GiB`, or plain bytes. */
+export function parseSize(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s?([a-z]*)$/i.exec(text)
+  const unit = match?.[2]?.toLowerCase() || "b"
+  const factor = SIZE_BYTES[unit] ?? BINARY_SIZE_BYTES[unit]
+  if (!match || factor === undefined) throw new InvalidArgumentError("It must be a size such as 500MB, 1GB or 2GiB.")
+  return Math.floor(Number(match[1]) * factor)
+}
+
+/** A moment: an ISO date or time, or how long ago (`2h`, `3d`). */
+export function momentParser(now: () => number): (text: string) => number {
+  return (text) => {
+    if (/^\d+(?:\.\d+)?(ms|s|m|h|d|w)$/.test(text)) return now() - parseDuration(text)
+    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+    if (Number.isNaN(at))
+      throw new InvalidArgumentError("It must be a date such as 2026-01-31, or how long ago: 2h, 3d.")
+    return at
+  }
+}
+
+export function choiceParser<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = choices.find((choice) => choice === text)
+    if (found === undefined) throw new InvalidArgumentError(`It must be one of: ${choices.join(", ")}.`)
+    return found
+  }
+}

@@ -1,0 +1,67 @@
+import { type BodySlice, bodiesOf, plural, type RunView, recordedWord, safeJson, sliceBody } from "@orangebox/query"
+import { isAbsent, type TraceReader } from "@orangebox/store"
+import { InputError } from "../failure.js"
+import { findTarget } from "./find-target.js"
+
+export interface FoundBody {
+  readonly role: string
+  /** Null for a stream that has no end. */
+  readonly hash: string | null
+  readonly mime: string | null
+  readonly bytes: Uint8Array
+  /** What had arrived of a body whose writer was cut off or is still writing. */
+  readonly isPartial: boolean
+}
+
+/** A body of step n by the name of its role, or any body by its hash. */
+export async function findBody(store: TraceReader, view: RunView, n: number, name: string): Promise<FoundBody> {
+  if (/^sha256:/i.test(name)) {
+    const { id } = await findTarget(store, name)
+    return readWhole(store, "body", id)
+  }
+  const step = view.steps[n - 1]
+  const bodies = bodiesOf(step?.events ?? [])
+  const body = bodies.find(({ role }) => role === name)
+  if (body) return readWhole(store, body.role, body.hash)
+  const partial = (await store.partialStreamsOf(view.runId ?? "")).find(
+    (stream) => stream.stepId === step?.id && stream.role === name,
+  )
+  const bytes = partial && (await store.readPartialStream(partial.streamId))
+  if (partial && bytes) return { role: partial.role, hash: partial.hash, mime: partial.mime, bytes, isPartial: true }
+
+  const names = [...new Set([...bodies.map(({ role }) => role), ...(step?.partials ?? []).map(({ role }) => role)])]
+  throw new InputError("NO_BODY", {
+    what: `step #${n} has no body ${safeJson(name)}`,
+    next: names.length === 0 ? "It has none" : `It has: ${names.map((role) => recordedWord(role, 40)).join(", ")}`,
+  })
+}
+
+async function readWhole(store: TraceReader, role: string, hash: string): Promise<FoundBody> {
+  const reading = await store.readBody(hash)
+  if (!isAbsent(reading)) return { role, hash, mime: reading.mime, bytes: reading.bytes, isPartial: false }
+  const when = reading.onMs === undefined ? "" : ` on ${new Date(reading.onMs).toISOString().slice(0, 10)}`
+  const size = reading.byteSize === undefined ? "" : `, was ${plural(reading.byteSize, "byte")}`
+  throw new InputError("BODY_ABSENT", {
+    what: `the body is not here: ${reading.absent.replace("_", " ")}${when}${size}`,
+    where: hash,
+    next: reading.reason,
+  })
+}
+
+/** A part of a body for reading: so many bytes, or as many as a reader's budget takes. Never cuts a character in two. */
+export function cutBody(
+  body: Uint8Array,
+  cut: { readonly from: number; readonly bytes: number | undefined; readonly pretty: boolean },
+): BodySlice {
+  if (cut.bytes === undefined || cut.pretty) return sliceBody(body, { cursor: cut.from, pretty: cut.pretty })
+  const end = charStart(body, Math.min(body.length, cut.from + cut.bytes))
+  const slice = sliceBody(body.subarray(0, end), { cursor: cut.from, budget: Number.POSITIVE_INFINITY })
+  return { ...slice, total: body.length, nextCursor: slice.to < body.length ? slice.to : undefined }
+}
+
+/** Continuation bytes of UTF-8 are 10xxxxxx. */
+function charStart(bytes: Uint8Array, at: number): number {
+  let start = at
+  while (start > 0 && start < bytes.length && at - start < 3 && (bytes[start]! & 0xc0) === 0x80) start -= 1
+  return start
+}

@@ -1,0 +1,89 @@
+import { type Address, parseAddress, recordedText, recordedWord, safeJson } from "@orangebox/query"
+import type { Resolution, Target, TraceReader } from "@orangebox/store"
+import { InputError } from "../failure.js"
+import { type LoadedRun, loadRun } from "./load-run.js"
+
+/** From what somebody typed to the one thing it stands for; anything less than one is an error that says what there is. */
+export async function findTarget(store: TraceReader, typed: string): Promise<Target> {
+  const address = parseAddress(typed)
+  const resolution = onlyOf(address, await store.resolve(lookupText(address)))
+  switch (resolution.found) {
+    case "one":
+      return resolution.target
+    case "many":
+      throw ambiguous(typed, resolution)
+    case "none":
+      throw unknown(typed, resolution)
+  }
+}
+
+/** The run that an address points at or into. */
+export async function findRun(
+  store: TraceReader,
+  typed: string,
+): Promise<{ readonly run: LoadedRun; readonly target: Target }> {
+  const target = await findTarget(store, typed)
+  const run = target.runId === null ? undefined : await loadRun(store, target.runId)
+  if (run) return { run, target }
+  throw new InputError("NO_RUN", { what: `${safeJson(typed)} is a ${target.kind} that belongs to no run` })
+}
+
+function lookupText(address: Address): string {
+  switch (address.form) {
+    case "last":
+      return "last"
+    case "run":
+      return address.idPrefix
+    case "step":
+      return `${lookupText(address.run)}#${address.n}`
+    case "step_id":
+      return address.stepId
+    case "trace":
+      return address.traceId
+    case "event":
+      return address.eventId
+    case "body":
+      return address.hashPrefix
+    case "id":
+      return address.id
+  }
+}
+
+/** `conversation:x` means that conversation, also where a tool call has the same id. */
+function onlyOf(address: Address, resolution: Resolution): Resolution {
+  if (address.form !== "id" || address.of === undefined || resolution.found !== "many") return resolution
+  const candidates = resolution.candidates.filter(({ kind }) => kind === address.of)
+  return candidates.length === 1 ? { found: "one", target: candidates[0]! } : resolution
+}
+
+function ambiguous(typed: string, { candidates, total }: Extract<Resolution, { found: "many" }>): InputError {
+  const shown = candidates.slice(0, 5).map(describe)
+  const more = total > shown.length ? [`and ${total - shown.length} more`] : []
+  return new InputError("AMBIGUOUS_ID", {
+    what: `${safeJson(typed)} fits ${total} things`,
+    next: `Type more of one of them:\n${[...shown, ...more].map((line) => `          ${line}`).join("\n")}`,
+  })
+}
+
+function unknown(typed: string, { nearest, pruned }: Extract<Resolution, { found: "none" }>): InputError {
+  if (pruned) {
+    return new InputError("PRUNED", {
+      what: `${safeJson(typed)} was pruned on ${new Date(pruned.onMs).toISOString().slice(0, 10)}`,
+      next: "Its share in the daily sums is still there; its events and bodies are gone",
+    })
+  }
+  if (nearest.length === 0) {
+    return new InputError("NOTHING_RECORDED", {
+      what: "nothing is recorded here yet",
+      next: "Record a run with the SDK, or see one with: orangebox demo",
+    })
+  }
+  return new InputError("UNKNOWN_ID", {
+    what: `nothing recorded here has the address ${safeJson(typed)}`,
+    next: `See what there is with: orangebox runs. Nearest:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
+  })
+}
+
+function describe({ kind, id, label }: Target): string {
+  return `${recordedWord(id, 72)}  ${kind} ${recordedText(label, 60)}`
+}

@@ -1,0 +1,42 @@
+/** The process that runs one query and nothing else. The question comes on stdin, the answer goes to stdout. */
+import { OrangeboxError } from "@orangebox/contract"
+import { openReadOnlySql } from "@orangebox/store"
+import type { SqlAnswer, SqlQuestion, SqlValue } from "./sql-exchange.js"
+
+async function readQuestion(): Promise<SqlQuestion> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk)
+  return JSON.parse(Buffer.concat(chunks).toString("utf8")) as SqlQuestion
+}
+
+function answer({ storeFolder, sql, maxRows }: SqlQuestion): SqlAnswer {
+  const connection = openReadOnlySql(storeFolder)
+  try {
+    const { columns, rows, hasMore } = connection.query(sql, [], { limit: maxRows })
+    return { columns, rows: rows.map((row) => columns.map((column) => plain(row[column]))), isCut: hasMore }
+  } finally {
+    connection.close()
+  }
+}
+
+function plain(value: unknown): SqlValue {
+  if (value === null || typeof value === "number" || typeof value === "string") return value
+  if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString("hex")}'`
+  return value === undefined ? null : String(value)
+}
+
+function refusal(error: unknown): SqlAnswer {
+  const what = error instanceof OrangeboxError ? error.what : error instanceof Error ? error.message : String(error)
+  if (!(error instanceof OrangeboxError) || error.code !== "SQL") return { error: { code: "STORE", what } }
+  const isForbidden = /not authorized|only reading|readonly|read-only|prohibited/i.test(what)
+  return { error: { code: isForbidden ? "SQL_REFUSED" : "SQL_INVALID", what } }
+}
+
+const question = await readQuestion()
+let said: SqlAnswer
+try {
+  said = answer(question)
+} catch (error) {
+  said = refusal(error)
+}
+process.stdout.write(JSON.stringify(said))

@@ -1,0 +1,39 @@
+import { type Painter, safeText } from "@orangebox/query"
+import { painterFor } from "./colours.js"
+import { type ProgressBar, progressBar } from "./progress-bar.js"
+
+/** Where a command speaks: data on stdout, talk on stderr. */
+export interface Terminal {
+  /** Data. The text must be safe already: what recorded text it holds has gone through query's words, tables or `safeJson`. */
+  out(text: string): void
+  /** Exact bytes, for pipes and files. */
+  outBytes(bytes: Uint8Array): void
+  /** Talk: hints, warnings. Made safe here. */
+  say(line: string): void
+  /** Talk that is safe already and may hold our own colours. */
+  sayPainted(text: string): void
+  readonly isOutTerminal: boolean
+  readonly paint: Painter | undefined
+  readonly paintTalk: Painter | undefined
+  progress(): ProgressBar
+}
+
+export interface TerminalStreams {
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal {
+  const isOutTerminal = stdout.isTTY === true
+  return {
+    out: (text) => void stdout.write(text.endsWith("\n") ? text : `${text}\n`),
+    outBytes: (bytes) => void stdout.write(bytes),
+    say: (line) => void stderr.write(`${safeText(line)}\n`),
+    sayPainted: (text) => void stderr.write(`${text}\n`),
+    isOutTerminal,
+    paint: painterFor(isOutTerminal, env),
+    paintTalk: painterFor(stderr.isTTY === true, env),
+    progress: () => progressBar(stderr),
+  }
+}

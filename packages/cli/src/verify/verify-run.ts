@@ -1,0 +1,102 @@
+import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
+import { isAbsent, type TraceReader } from "@orangebox/store"
+import { type LoadedRun, loadRun } from "../reading/load-run.js"
+
+export interface RunVerdict {
+  readonly runId: string
+  readonly status: LoadedRun["row"]["status"]
+  readonly events: number
+  readonly digest: string
+  /** What breaks the contract. None of it means the run is as it was recorded. */
+  readonly findings: readonly Problem[]
+  /** Steps and runs without an end: normal for a live run, evidence in a crashed one, never corruption. */
+  readonly open: readonly Problem[]
+  /** Losses that were declared when they happened, and absences that say why. */
+  readonly declared: readonly Problem[]
+  readonly bodies: { readonly present: number; readonly absent: number }
+}
+
+/** Every rule of the contract over one stored run, and its bodies read back and hashed where that is asked. */
+export async function verifyRun(
+  store: TraceReader,
+  runId: string,
+  options: { readonly readBodies: boolean },
+): Promise<RunVerdict | undefined> {
+  const run = await loadRun(store, runId)
+  if (!run) return undefined
+  const bodies = await lookAtBodies(store, run.events, options.readBodies)
+  const annotations = await store.annotationsOf(runId)
+  const problems = [
+    ...[...run.events, ...annotations].flatMap((event) => validate(event)),
+    ...validateRun(run.events, { hasBody: (hash) => bodies.get(hash) !== "missing" }),
+    ...(await conflicts(store, runId)),
+  ]
+  const holes = problems.filter(({ code }) => code === "sequence_hole")
+  const areHolesDeclared = holes.length > 0 && missingEvents(run.events) <= declaredLosses(run)
+  const isDeclared = (problem: Problem): boolean =>
+    problem.code === "sequence_hole" ? areHolesDeclared : problem.severity === "gap"
+  const closed = problems.filter(({ severity }) => severity !== "open")
+  const absent = [...bodies.values()].filter((state) => state === "absent").length
+  return {
+    runId,
+    status: run.row.status,
+    events: run.events.length,
+    digest: run.digest,
+    findings: closed.filter((problem) => !isDeclared(problem)),
+    open: problems.filter(({ severity }) => severity === "open"),
+    declared: closed.filter(isDeclared),
+    bodies: { present: [...bodies.values()].filter((state) => state === "present").length, absent },
+  }
+}
+
+type BodyState = "present" | "absent" | "missing"
+
+/** `absent` bodies say why (pruned, redacted); `missing` ones should be there. */
+async function lookAtBodies(
+  store: TraceReader,
+  events: readonly Event[],
+  isReading: boolean,
+): Promise<Map<string, BodyState>> {
+  const states = new Map<string, BodyState>()
+  for (const event of events) {
+    if (!isEventType(event.event_type)) continue
+    for (const { hash } of payloadRefs(event.event_type, event.payload)) {
+      if (!states.has(hash)) states.set(hash, await stateOf(store, hash, isReading))
+    }
+  }
+  return states
+}
+
+async function stateOf(store: TraceReader, hash: string, isReading: boolean): Promise<BodyState> {
+  const info = await store.bodyInfo(hash)
+  if (!info) return "missing"
+  if (info.absent) return isExplained(info.absent.absent) ? "absent" : "missing"
+  if (!isReading) return "present"
+  // The store hashes what it reads, and calls bytes that have another hash lost.
+  const reading = await store.readBody(hash)
+  return isAbsent(reading) && !isExplained(reading.absent) ? "missing" : "present"
+}
+
+const isExplained = (reason: string): boolean => reason === "pruned" || reason === "redacted_later"
+
+async function conflicts(store: TraceReader, runId: string): Promise<Problem[]> {
+  return (await store.conflictsOf(runId)).map(({ event }) => ({
+    code: "conflict",
+    severity: "error",
+    subject: event.event_id,
+    field: "",
+    reason: "two records have this id and say different things",
+  }))
+}
+
+function missingEvents(events: readonly Event[]): number {
+  const last = events.at(-1)?.sequence_no ?? -1
+  return last + 1 - events.length
+}
+
+function declaredLosses({ view }: LoadedRun): number {
+  return view.gaps.reduce((sum, gap) => (gap.reason === UNEXPLAINED ? sum : sum + gap.count), 0)
+}
+
+/** How query names a hole in the sequence that no gap record explains. */
+const UNEXPLAINED = "nothing says why"
