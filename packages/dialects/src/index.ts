@@ -26,6 +26,10 @@ export {
 // Bodies read once
 export { type JsonBody, readBody } from "./json/body.js"
 export type { JsonRecord, JsonValue } from "./json/value.js"
+// Money
+export { BUILT_IN_PRICES } from "./prices/built-in.js"
+export { type Price, priceOf } from "./prices/price-of.js"
+export { findPrice, type PriceEntry, type PriceTable, type Rates, withOverrides } from "./prices/price-table.js"
 export { readableText } from "./readable-text.js"
 // Requests
 export type { PartKind, PromptPart, Sampling, ServerContext } from "./request/outline.js"
@@ -51,3 +55,20 @@ export { embeddingSignature, type RetrievalToSign, retrieverSignature } from "./
 export { toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, type SseParser, sseParser } from "./sse.js"
 export { UNKNOWN_USAGE } from "./usage.js"
+// Lanes
+export type {
+  CallPlaced,
+  Certainty,
+  ConversationNamed,
+  HistoryChanged,
+  LaneStarted,
+  PromptChanged,
+  SideCall,
+  ToolAnswered,
+  ToolCalled,
+  WireFact,
+} from "./wire/facts.js"
+export { WIRE_REDUCER } from "./wire/facts.js"
+export type { RequestObserved, ResponseObserved, WireObservation } from "./wire/observation.js"
+export { finishWire, reduceWire } from "./wire/reduce-wire.js"
+export { EMPTY_WIRE_STATE, type WireState } from "./wire/state.js"

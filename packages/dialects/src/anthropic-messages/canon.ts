@@ -10,6 +10,7 @@ import {
   sortedByName,
 } from "../signature/canon.js"
 import type { IdNaming } from "../signature/id-naming.js"
+import { withoutBillingLine } from "./billing-line.js"
 
 export function canonicalAnthropic(root: JsonNode, ids: IdNaming): CanonicalRequest {
   const canon = newCanon(ids)
@@ -40,14 +41,12 @@ function metadataRule(canon: Canon): MemberRule {
   }
 }
 
-// Claude Code signs each request with a line of its own in the system prompt; it is different every time and means nothing to the model.
-const BILLING_LINE = /^x-anthropic-billing-header:[^\n]*(?:\n|$)/gm
-
 function systemRule(canon: Canon): MemberRule {
   const strip = (node: JsonNode, pointer: string): JsonNode | undefined => {
-    if (node.kind !== "string" || node.value.search(BILLING_LINE) < 0) return node
+    if (node.kind !== "string") return node
+    const rest = withoutBillingLine(node.value)
+    if (rest === node.value) return node
     canon.drop(node, pointer)
-    const rest = node.value.replace(BILLING_LINE, "")
     return rest === "" ? undefined : textNode(rest, node)
   }
   const stripBlock: MemberRule = (node, pointer) => {

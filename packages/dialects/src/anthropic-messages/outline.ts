@@ -1,7 +1,15 @@
 import type { JsonNode } from "@orangebox/contract"
 import { booleanAt, isPresent, itemsAt, itemsOf, memberOf, numberAt, stringAt } from "../json/node.js"
-import type { PartKind, PromptPart, RequestOutline, ServerContext } from "../request/outline.js"
+import {
+  type CacheMarkMade,
+  type PartKind,
+  type PromptPart,
+  promptPart,
+  type RequestOutline,
+  type ServerContext,
+} from "../request/outline.js"
 import { paramsOf } from "../request/params.js"
+import { withoutBillingLine } from "./billing-line.js"
 
 const PROMPT_MEMBERS = new Set(["model", "stream", "system", "tools", "messages"])
 
@@ -28,49 +36,39 @@ export function outlineAnthropic(root: JsonNode, text: string): RequestOutline {
 const presentOrNull = (node: JsonNode | undefined): JsonNode | null => (isPresent(node) ? node : null)
 
 function toolParts(root: JsonNode): PromptPart[] {
-  return itemsAt(root, "tools").map((node) => ({
-    kind: "tool-def",
-    role: null,
-    message: null,
-    node,
-    text: stringAt(node, "description"),
-    cacheMark: markOf(node),
-    name: stringAt(node, "name") ?? stringAt(node, "type") ?? "?",
-  }))
+  return itemsAt(root, "tools").map((node) =>
+    promptPart(
+      "tool-def",
+      { role: null, message: null, node, cacheMark: markOf(node) },
+      stringAt(node, "description"),
+      {
+        name: stringAt(node, "name") ?? stringAt(node, "type") ?? "?",
+      },
+    ),
+  )
 }
 
 function systemParts(root: JsonNode): PromptPart[] {
   const system = memberOf(root, "system")
   if (!isPresent(system)) return []
   const blocks = system.kind === "array" ? system.items : [system]
-  return blocks.map((node) => ({
-    kind: "system",
-    role: "system",
-    message: null,
-    node,
-    text: node.kind === "string" ? node.value : stringAt(node, "text"),
-    cacheMark: markOf(node),
-  }))
+  return blocks.map((node) => {
+    const text = node.kind === "string" ? node.value : stringAt(node, "text")
+    const place = { role: "system", message: null, node, cacheMark: markOf(node) }
+    return promptPart("system", place, text === null ? null : withoutBillingLine(text))
+  })
 }
 
 function messageParts(root: JsonNode, text: string): PromptPart[] {
   return itemsAt(root, "messages").flatMap((message, index) => {
     const role = stringAt(message, "role")
     const content = memberOf(message, "content")
-    if (content === undefined) return [otherPart(message, role, index)]
-    if (content.kind === "string") return [{ ...otherPart(content, role, index), kind: "text", text: content.value }]
-    return itemsOf(content).map((block) => blockPart(block, role, index, text))
+    if (content?.kind === "array") return content.items.map((block) => blockPart(block, role, index, text))
+    const node = content ?? message
+    const place = { role, message: index, node, cacheMark: markOf(node) }
+    return node.kind === "string" ? [promptPart("text", place, node.value)] : [promptPart("other", place, null)]
   })
 }
-
-const otherPart = (node: JsonNode, role: string | null, message: number): PromptPart => ({
-  kind: "other",
-  role,
-  message,
-  node,
-  text: null,
-  cacheMark: markOf(node),
-})
 
 const KINDS: Readonly<Record<string, PartKind>> = {
   text: "text",
@@ -83,30 +81,26 @@ const KINDS: Readonly<Record<string, PartKind>> = {
   document: "document",
 }
 
-function blockPart(block: JsonNode, role: string | null, message: number, text: string): PromptPart {
-  const part = otherPart(block, role, message)
-  const type = stringAt(block, "type") ?? ""
-  if (type.endsWith("_result") && type !== "search_result") {
-    return {
-      ...part,
-      kind: "tool-result",
-      callId: stringAt(block, "tool_use_id"),
-      isError: booleanAt(block, "is_error"),
-      text: resultText(memberOf(block, "content")),
-    }
-  }
+function blockPart(node: JsonNode, role: string | null, message: number, text: string): PromptPart {
+  const place = { role, message, node, cacheMark: markOf(node) }
+  const type = stringAt(node, "type") ?? ""
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type]! : "other"
-  if (kind === "text") return { ...part, kind, text: stringAt(block, "text") }
-  if (kind === "thinking") return { ...part, kind, text: stringAt(block, "thinking") }
-  if (kind !== "tool-call") return { ...part, kind }
-  const input = memberOf(block, "input")
-  return {
-    ...part,
-    kind,
-    name: stringAt(block, "name") ?? "",
-    callId: stringAt(block, "id"),
-    arguments: input === undefined ? "" : text.slice(input.start, input.end),
+  if (kind === "text" || kind === "thinking") return promptPart(kind, place, stringAt(node, kind))
+  if (kind === "tool-call") {
+    const input = memberOf(node, "input")
+    return promptPart(kind, place, null, {
+      name: stringAt(node, "name") ?? "",
+      callId: stringAt(node, "id"),
+      arguments: input === undefined ? "" : text.slice(input.start, input.end),
+    })
   }
+  if (kind === "other" && type.endsWith("_result") && type !== "search_result") {
+    return promptPart("tool-result", place, resultText(memberOf(node, "content")), {
+      callId: stringAt(node, "tool_use_id"),
+      isError: booleanAt(node, "is_error"),
+    })
+  }
+  return promptPart(kind, place, null)
 }
 
 function resultText(content: JsonNode | undefined): string | null {
@@ -115,7 +109,7 @@ function resultText(content: JsonNode | undefined): string | null {
   return texts.length > 0 ? texts.join("\n") : null
 }
 
-function markOf(node: JsonNode): { ttl: string | null } | null {
+function markOf(node: JsonNode): CacheMarkMade | null {
   const mark = memberOf(node, "cache_control")
   return isPresent(mark) ? { ttl: stringAt(mark, "ttl") } : null
 }

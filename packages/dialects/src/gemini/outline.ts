@@ -1,6 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
 import { booleanAt, isPresent, itemsAt, memberOf, numberAt, stringAt } from "../json/node.js"
-import type { PromptPart, RequestOutline } from "../request/outline.js"
+import { type PartPlace, type PromptPart, promptPart, type RequestOutline } from "../request/outline.js"
 import { paramsOf } from "../request/params.js"
 
 const PROMPT_MEMBERS = new Set(["model", "systemInstruction", "system_instruction", "tools", "contents"])
@@ -38,68 +38,54 @@ export function requestOf(root: JsonNode): JsonNode {
 function toolParts(root: JsonNode): PromptPart[] {
   return itemsAt(root, "tools").flatMap((tool) => {
     const declarations = itemsAt(tool, "functionDeclarations")
-    return (declarations.length > 0 ? declarations : [tool]).map((node): PromptPart => {
+    return (declarations.length > 0 ? declarations : [tool]).map((node) => {
       const builtIn = node.kind === "object" ? node.members[0]?.key : undefined
-      const name = stringAt(node, "name") ?? builtIn ?? "?"
-      return {
-        kind: "tool-def",
-        role: null,
-        message: null,
-        node,
-        text: stringAt(node, "description"),
-        cacheMark: null,
-        name,
-      }
+      const place = { role: null, message: null, node, cacheMark: null }
+      return promptPart("tool-def", place, stringAt(node, "description"), {
+        name: stringAt(node, "name") ?? builtIn ?? "?",
+      })
     })
   })
 }
 
 function systemParts(root: JsonNode): PromptPart[] {
   const system = memberOf(root, "systemInstruction") ?? memberOf(root, "system_instruction")
-  return itemsAt(system, "parts").map((node) => ({
-    kind: "system",
-    role: "system",
-    message: null,
-    node,
-    text: stringAt(node, "text"),
-    cacheMark: null,
-  }))
+  return itemsAt(system, "parts").map((node) =>
+    promptPart("system", { role: "system", message: null, node, cacheMark: null }, stringAt(node, "text")),
+  )
 }
 
 function contentParts(root: JsonNode, text: string): PromptPart[] {
   return itemsAt(root, "contents").flatMap((content, message) => {
     const role = stringAt(content, "role") === "model" ? "assistant" : "user"
-    return itemsAt(content, "parts").map((node) => partOf(node, role, message, text))
+    return itemsAt(content, "parts").map((node) => partOf({ role, message, node, cacheMark: null }, text))
   })
 }
 
-function partOf(node: JsonNode, role: string, message: number, text: string): PromptPart {
-  const base = { role, message, node, text: stringAt(node, "text"), cacheMark: null }
+function partOf(place: PartPlace, text: string): PromptPart {
+  const { node } = place
   const call = memberOf(node, "functionCall")
   if (call !== undefined) {
     const args = memberOf(call, "args")
-    return {
-      ...base,
-      kind: "tool-call",
+    return promptPart("tool-call", place, null, {
       name: stringAt(call, "name") ?? "",
       callId: stringAt(call, "id"),
       arguments: args === undefined ? "{}" : text.slice(args.start, args.end),
-    }
+    })
   }
   const result = memberOf(node, "functionResponse")
   if (result !== undefined) {
     const response = memberOf(result, "response")
-    return {
-      ...base,
-      kind: "tool-result",
+    const said = stringAt(response, "output") ?? stringAt(response, "result") ?? stringAt(response, "error")
+    return promptPart("tool-result", place, said, {
       name: stringAt(result, "name") ?? "",
       callId: stringAt(result, "id"),
       isError: memberOf(response, "error") === undefined ? null : true,
-      text: stringAt(response, "output") ?? stringAt(response, "result") ?? stringAt(response, "error"),
-    }
+    })
   }
-  if (base.text !== null) return { ...base, kind: booleanAt(node, "thought") ? "thinking" : "text" }
+  const said = stringAt(node, "text")
+  if (said !== null) return promptPart(booleanAt(node, "thought") ? "thinking" : "text", place, said)
   const mime = stringAt(node, "inlineData", "mimeType") ?? stringAt(node, "fileData", "mimeType")
-  if (mime !== null) return { ...base, kind: mime.startsWith("image/") ? "image" : "document" }
-  return { ...base, kind: "other" }
+  if (mime === null) return promptPart("other", place, null)
+  return promptPart(mime.startsWith("image/") ? "image" : "document", place, null)
 }

@@ -13,31 +13,31 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return undefined
 }
 
-/** A value by a path of keys: `at(root, "metadata", "user_id")`. */
-export function at(node: JsonNode | undefined, ...path: readonly string[]): JsonNode | undefined {
-  let found = node
-  for (const key of path) found = memberOf(found, key)
-  return found
+/** A value by one key or two: `at(root, "metadata", "user_id")`. Called for every part of every request, so without a list of keys. */
+export function at(node: JsonNode | undefined, key: string, inner?: string): JsonNode | undefined {
+  const found = memberOf(node, key)
+  return inner === undefined ? found : memberOf(found, inner)
 }
 
-export const stringAt = (node: JsonNode | undefined, ...path: readonly string[]): string | null => {
-  const found = at(node, ...path)
+export function stringAt(node: JsonNode | undefined, key: string, inner?: string): string | null {
+  const found = at(node, key, inner)
   return found?.kind === "string" ? found.value : null
 }
 
-export const numberAt = (node: JsonNode | undefined, ...path: readonly string[]): number | null => {
-  const found = at(node, ...path)
+export function numberAt(node: JsonNode | undefined, key: string): number | null {
+  const found = memberOf(node, key)
   return found?.kind === "number" ? Number(found.lexeme) : null
 }
 
-export const booleanAt = (node: JsonNode | undefined, ...path: readonly string[]): boolean | null => {
-  const found = at(node, ...path)
-  return found?.kind === "literal" && found.value !== null ? found.value : null
+export function booleanAt(node: JsonNode | undefined, key: string): boolean | null {
+  const found = memberOf(node, key)
+  return found?.kind === "literal" ? found.value : null
 }
 
-export const itemsOf = (node: JsonNode | undefined): readonly JsonNode[] => (node?.kind === "array" ? node.items : [])
-export const itemsAt = (node: JsonNode | undefined, ...path: readonly string[]): readonly JsonNode[] =>
-  itemsOf(at(node, ...path))
+const NO_ITEMS: readonly JsonNode[] = []
+export const itemsOf = (node: JsonNode | undefined): readonly JsonNode[] =>
+  node?.kind === "array" ? node.items : NO_ITEMS
+export const itemsAt = (node: JsonNode | undefined, key: string): readonly JsonNode[] => itemsOf(memberOf(node, key))
 
 export const isPresent = (node: JsonNode | undefined): node is JsonNode =>
   node !== undefined && !(node.kind === "literal" && node.value === null)

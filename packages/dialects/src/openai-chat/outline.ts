@@ -1,6 +1,14 @@
 import type { JsonNode } from "@orangebox/contract"
 import { booleanAt, isPresent, itemsAt, itemsOf, memberOf, numberAt, stringAt } from "../json/node.js"
-import type { PartKind, PromptPart, RequestOutline, ServerContext } from "../request/outline.js"
+import {
+  type CacheMarkMade,
+  type PartKind,
+  type PartPlace,
+  type PromptPart,
+  promptPart,
+  type RequestOutline,
+  type ServerContext,
+} from "../request/outline.js"
 import { paramsOf } from "../request/params.js"
 
 const PROMPT_MEMBERS = new Set(["model", "stream", "stream_options", "tools", "functions", "messages", "prompt"])
@@ -28,15 +36,9 @@ export function outlineChat(root: JsonNode): RequestOutline {
 function toolParts(root: JsonNode): PromptPart[] {
   return [...itemsAt(root, "tools"), ...itemsAt(root, "functions")].map((node) => {
     const definition = memberOf(node, "function") ?? memberOf(node, "custom") ?? node
-    return {
-      kind: "tool-def",
-      role: null,
-      message: null,
-      node,
-      text: stringAt(definition, "description"),
-      cacheMark: null,
-      name: stringAt(definition, "name") ?? stringAt(node, "type") ?? "?",
-    }
+    const place = { role: null, message: null, node, cacheMark: markOf(node) }
+    const name = stringAt(definition, "name") ?? stringAt(node, "type") ?? "?"
+    return promptPart("tool-def", place, stringAt(definition, "description"), { name })
   })
 }
 
@@ -44,29 +46,29 @@ const SYSTEM_ROLES = new Set(["system", "developer"])
 
 function messageParts(message: JsonNode, index: number): PromptPart[] {
   const role = stringAt(message, "role")
-  const callId = stringAt(message, "tool_call_id")
-  const base = { role, message: index, node: message, text: null, cacheMark: markOf(message) }
-  if (role === "tool" || role === "function") {
-    const name = stringAt(message, "name")
-    const text = contentText(memberOf(message, "content"))
-    return [{ ...base, kind: "tool-result", callId, isError: null, text, ...(name === null ? {} : { name }) }]
-  }
   const content = memberOf(message, "content")
+  const place = (node: JsonNode): PartPlace => ({ role, message: index, node, cacheMark: markOf(node) })
+  if (role === "tool" || role === "function") {
+    const more = { callId: stringAt(message, "tool_call_id"), name: stringAt(message, "name") }
+    return [promptPart("tool-result", place(message), contentText(content), more)]
+  }
   const textKind: PartKind = role !== null && SYSTEM_ROLES.has(role) ? "system" : "text"
   const parts: PromptPart[] = []
   for (const key of ["reasoning_content", "reasoning"]) {
     const thinking = memberOf(message, key)
-    if (thinking?.kind === "string") parts.push({ ...base, kind: "thinking", node: thinking, text: thinking.value })
+    if (thinking?.kind === "string") parts.push(promptPart("thinking", place(thinking), thinking.value))
   }
-  if (content?.kind === "string") parts.push({ ...base, kind: textKind, node: content, text: content.value })
-  for (const node of itemsOf(content)) parts.push(contentPart(node, textKind, base))
+  if (content?.kind === "string") {
+    parts.push(promptPart(textKind, { ...place(content), cacheMark: markOf(message) }, content.value))
+  }
+  for (const node of itemsOf(content)) parts.push(contentPart(place(node), textKind))
   for (const node of itemsAt(message, "tool_calls")) {
     const call = memberOf(node, "function") ?? memberOf(node, "custom")
-    parts.push({ ...base, kind: "tool-call", node, callId: stringAt(node, "id"), ...callOf(call) })
+    parts.push(promptPart("tool-call", place(node), null, { ...callOf(call), callId: stringAt(node, "id") }))
   }
   const legacy = memberOf(message, "function_call")
-  if (isPresent(legacy)) parts.push({ ...base, kind: "tool-call", node: legacy, callId: null, ...callOf(legacy) })
-  return parts.length > 0 ? parts : [{ ...base, kind: "other" }]
+  if (isPresent(legacy)) parts.push(promptPart("tool-call", place(legacy), null, callOf(legacy)))
+  return parts.length > 0 ? parts : [promptPart("other", place(message), null)]
 }
 
 const callOf = (call: JsonNode | undefined): { name: string; arguments: string } => ({
@@ -82,15 +84,11 @@ const KINDS: Readonly<Record<string, PartKind>> = {
   thinking: "thinking",
 }
 
-function contentPart(
-  node: JsonNode,
-  textKind: PartKind,
-  base: { role: string | null; message: number; node: JsonNode; text: null },
-): PromptPart {
-  const type = stringAt(node, "type") ?? ""
+function contentPart(place: PartPlace, textKind: PartKind): PromptPart {
+  const type = stringAt(place.node, "type") ?? ""
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type]! : "other"
-  const text = stringAt(node, "text") ?? stringAt(node, "refusal")
-  return { ...base, kind: kind === "text" ? textKind : kind, node, text, cacheMark: markOf(node) }
+  const text = stringAt(place.node, "text") ?? stringAt(place.node, "refusal")
+  return promptPart(kind === "text" ? textKind : kind, place, text)
 }
 
 function contentText(content: JsonNode | undefined): string | null {
@@ -100,7 +98,7 @@ function contentText(content: JsonNode | undefined): string | null {
 }
 
 // OpenRouter passes Anthropic's marks through; OpenAI has its own.
-function markOf(node: JsonNode): { ttl: string | null } | null {
+function markOf(node: JsonNode): CacheMarkMade | null {
   const mark = memberOf(node, "cache_control") ?? memberOf(node, "prompt_cache_breakpoint")
   return isPresent(mark) ? { ttl: stringAt(mark, "ttl") } : null
 }
@@ -110,14 +108,9 @@ function completionPrompt(root: JsonNode): PromptPart[] {
   const prompt = memberOf(root, "prompt")
   if (!isPresent(prompt)) return []
   const texts = prompt.kind === "array" ? prompt.items : [prompt]
-  return texts.map((node, index) => ({
-    kind: "text",
-    role: "user",
-    message: index,
-    node,
-    text: node.kind === "string" ? node.value : null,
-    cacheMark: null,
-  }))
+  return texts.map((node, message) =>
+    promptPart("text", { role: "user", message, node, cacheMark: null }, node.kind === "string" ? node.value : null),
+  )
 }
 
 function filesOf(message: JsonNode): ServerContext[] {

@@ -1,6 +1,14 @@
 import type { JsonNode } from "@orangebox/contract"
 import { booleanAt, isPresent, itemsAt, itemsOf, memberOf, numberAt, stringAt } from "../json/node.js"
-import type { PartKind, PromptPart, RequestOutline, ServerContext } from "../request/outline.js"
+import {
+  type CacheMarkMade,
+  type PartKind,
+  type PartPlace,
+  type PromptPart,
+  promptPart,
+  type RequestOutline,
+  type ServerContext,
+} from "../request/outline.js"
 import { paramsOf } from "../request/params.js"
 
 const PROMPT_MEMBERS = new Set(["model", "stream", "stream_options", "instructions", "tools", "input"])
@@ -26,58 +34,50 @@ export function outlineResponses(root: JsonNode, text: string): RequestOutline {
 }
 
 function toolParts(root: JsonNode): PromptPart[] {
-  return itemsAt(root, "tools").map((node) => ({
-    kind: "tool-def",
-    role: null,
-    message: null,
-    node,
-    text: stringAt(node, "description"),
-    cacheMark: null,
-    name: stringAt(node, "name") ?? stringAt(node, "server_label") ?? stringAt(node, "type") ?? "?",
-  }))
+  return itemsAt(root, "tools").map((node) =>
+    promptPart("tool-def", { role: null, message: null, node, cacheMark: null }, stringAt(node, "description"), {
+      name: stringAt(node, "name") ?? stringAt(node, "server_label") ?? stringAt(node, "type") ?? "?",
+    }),
+  )
 }
 
 function instructionParts(root: JsonNode): PromptPart[] {
   const node = memberOf(root, "instructions")
   if (!isPresent(node)) return []
-  const text = node.kind === "string" ? node.value : null
-  return [{ kind: "system", role: "system", message: null, node, text, cacheMark: null }]
+  const place = { role: "system", message: null, node, cacheMark: null }
+  return [promptPart("system", place, node.kind === "string" ? node.value : null)]
 }
 
 function inputParts(root: JsonNode, text: string): PromptPart[] {
   const input = memberOf(root, "input")
   if (input?.kind === "string") {
-    return [{ kind: "text", role: "user", message: 0, node: input, text: input.value, cacheMark: null }]
+    return [promptPart("text", { role: "user", message: 0, node: input, cacheMark: null }, input.value)]
   }
   return itemsOf(input).flatMap((item, index) => itemParts(item, index, text))
 }
 
-function itemParts(item: JsonNode, index: number, text: string): PromptPart[] {
+function itemParts(item: JsonNode, message: number, text: string): PromptPart[] {
   const type = stringAt(item, "type") ?? "message"
-  const base = { message: index, node: item, text: null, cacheMark: markOf(item) }
-  if (type === "message") return messageParts(item, index)
+  if (type === "message") return messageParts(item, message)
+  const place = (role: string | null): PartPlace => ({ role, message, node: item, cacheMark: markOf(item) })
   if (type === "reasoning") {
     const thoughts = [...itemsAt(item, "summary"), ...itemsAt(item, "content")]
-    const thinking = thoughts.flatMap((part) => stringAt(part, "text") ?? []).join("\n")
-    return [{ ...base, kind: "thinking", role: "assistant", text: thinking }]
-  }
-  if (type.endsWith("_call_output")) {
-    const callId = stringAt(item, "call_id")
-    return [{ ...base, kind: "tool-result", role: "tool", callId, isError: null, text: outputText(item) }]
-  }
-  if (type.endsWith("_call")) {
     return [
-      {
-        ...base,
-        kind: "tool-call",
-        role: "assistant",
-        name: stringAt(item, "name") ?? type.slice(0, -"_call".length),
-        callId: stringAt(item, "call_id") ?? stringAt(item, "id"),
-        arguments: argumentsOf(item, text),
-      },
+      promptPart("thinking", place("assistant"), thoughts.flatMap((part) => stringAt(part, "text") ?? []).join("\n")),
     ]
   }
-  return [{ ...base, kind: "other", role: type === "compaction" ? "assistant" : null }]
+  if (type.endsWith("_call_output")) {
+    return [promptPart("tool-result", place("tool"), outputText(item), { callId: stringAt(item, "call_id") })]
+  }
+  if (type.endsWith("_call")) {
+    const call = {
+      name: stringAt(item, "name") ?? type.slice(0, -"_call".length),
+      callId: stringAt(item, "call_id") ?? stringAt(item, "id"),
+      arguments: argumentsOf(item, text),
+    }
+    return [promptPart("tool-call", place("assistant"), null, call)]
+  }
+  return [promptPart("other", place(type === "compaction" ? "assistant" : null), null)]
 }
 
 function argumentsOf(item: JsonNode, text: string): string {
@@ -103,13 +103,13 @@ function messageParts(item: JsonNode, message: number): PromptPart[] {
   const textKind: PartKind = role === "system" || role === "developer" ? "system" : "text"
   const content = memberOf(item, "content")
   if (content?.kind === "string") {
-    return [{ kind: textKind, role, message, node: content, text: content.value, cacheMark: markOf(item) }]
+    return [promptPart(textKind, { role, message, node: content, cacheMark: markOf(item) }, content.value)]
   }
   return itemsOf(content).map((node) => {
     const type = stringAt(node, "type") ?? ""
     const kind = Object.hasOwn(KINDS, type) ? KINDS[type]! : "other"
     const text = stringAt(node, "text") ?? stringAt(node, "refusal")
-    return { kind: kind === "text" ? textKind : kind, role, message, node, text, cacheMark: markOf(node) }
+    return promptPart(kind === "text" ? textKind : kind, { role, message, node, cacheMark: markOf(node) }, text)
   })
 }
 
@@ -120,7 +120,7 @@ function outputText(item: JsonNode): string | null {
   return texts.length > 0 ? texts.join("\n") : null
 }
 
-function markOf(node: JsonNode): { ttl: string | null } | null {
+function markOf(node: JsonNode): CacheMarkMade | null {
   const mark = memberOf(node, "prompt_cache_breakpoint")
   return isPresent(mark) ? { ttl: stringAt(mark, "ttl") } : null
 }

@@ -14,7 +14,7 @@ export interface RequestOutline {
   readonly thinking: JsonNode | null
   readonly parts: readonly PromptPart[]
   /** A mark that stands on the request as a whole: it counts as one on the last part. */
-  readonly wholeMark: { readonly ttl: string | null } | null
+  readonly wholeMark: CacheMarkMade | null
   readonly serverContext: readonly ServerContext[]
   /** What names the conversation or the cache lane the request belongs to, where the body says so. */
   readonly conversationHint: string | null
@@ -46,16 +46,51 @@ export interface PromptPart {
   readonly node: JsonNode
   /** The text a model reads here; null for what is not text. */
   readonly text: string | null
-  readonly cacheMark: { readonly ttl: string | null } | null
-  /** Tool-def, tool-call: the tool's name. */
-  readonly name?: string
+  readonly cacheMark: CacheMarkMade | null
+  /** Tool-def, tool-call, and a tool-result that says so: the tool's name. */
+  readonly name: string | null
   /** Tool-call, tool-result: what ties them together. */
-  readonly callId?: string | null
+  readonly callId: string | null
   /** Tool-call: the arguments as JSON text. */
-  readonly arguments?: string
+  readonly arguments: string | null
   /** Tool-result: whether the client says it failed; null when it does not say. */
-  readonly isError?: boolean | null
+  readonly isError: boolean | null
 }
+
+export interface CacheMarkMade {
+  readonly ttl: string | null
+}
+
+/** Where a part stands. */
+export interface PartPlace {
+  readonly role: string | null
+  readonly message: number | null
+  readonly node: JsonNode
+  readonly cacheMark: CacheMarkMade | null
+}
+
+/** Every part has the same members in the same order: there are hundreds in a request, and one shape is quick to make and to read. */
+export function promptPart(
+  kind: PartKind,
+  place: PartPlace,
+  text: string | null,
+  more: Partial<Pick<PromptPart, "name" | "callId" | "arguments" | "isError">> = NOTHING_MORE,
+): PromptPart {
+  return {
+    kind,
+    role: place.role,
+    message: place.message,
+    node: place.node,
+    text,
+    cacheMark: place.cacheMark,
+    name: more.name ?? null,
+    callId: more.callId ?? null,
+    arguments: more.arguments ?? null,
+    isError: more.isError ?? null,
+  }
+}
+
+const NOTHING_MORE = {}
 
 /** Context the request leans on but does not carry: such a call is not self-contained. */
 export interface ServerContext {

@@ -3,10 +3,21 @@ import type { Dialect } from "../dialect.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
 import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
 import { hashAsWritten } from "./part-hash.js"
-import { segmentOf } from "./segment.js"
+import { contributorOf, segmentKindOf } from "./segment.js"
 
 /** What a request to a model is made of. */
-export interface RequestAnatomy {
+export interface RequestAnatomy extends OutlinedRequest {
+  /** The prompt in the order the model reads it; one for each of `parts`. */
+  readonly segments: readonly PromptSegment[]
+  readonly totalLength: number
+  readonly cacheMarks: readonly CacheMark[]
+  readonly prefix: PrefixFingerprint
+  /** `warm` when the request can only be meant to fill the cache; whether any other is real, only its sender knows. */
+  readonly cacheUse: "warm" | "unknown"
+}
+
+/** The same without anything that has to be hashed. */
+export interface OutlinedRequest {
   readonly dialect: string
   readonly model: string | null
   readonly stream: boolean
@@ -14,14 +25,11 @@ export interface RequestAnatomy {
   /** Everything that is neither prompt, model nor framing, by name, as sent. */
   readonly params: Readonly<Record<string, JsonNode>>
   readonly thinking: JsonNode | null
+  /** Every part of the prompt in the order the model reads it. */
+  readonly parts: readonly PromptPart[]
   readonly system: readonly PromptPart[]
   readonly tools: readonly PromptPart[]
   readonly messages: readonly MessageOutline[]
-  /** The prompt in the order the model reads it. */
-  readonly segments: readonly PromptSegment[]
-  readonly totalLength: number
-  readonly cacheMarks: readonly CacheMark[]
-  readonly prefix: PrefixFingerprint
   readonly serverContext: readonly ServerContext[]
   readonly conversationHint: string | null
 }
@@ -65,57 +73,72 @@ export function readRequest(
   path?: string,
 ): RequestAnatomy | undefined {
   const body = bodyOf(request)
+  const found = outlineOf(dialect, body, path)
+  if (found === undefined) return undefined
+  const { outlined, wholeMark } = found
+  const segments = segmentsOf(outlined.parts, body)
+  const cacheMarks = cacheMarksOf(outlined.parts, wholeMark)
+  return {
+    ...outlined,
+    segments,
+    totalLength: segments.reduce((sum, { segment }) => sum + segment.length, 0),
+    cacheMarks,
+    prefix: prefixOf(outlined.model, segments, cacheMarks),
+    cacheUse: cacheMarks.length > 0 && (outlined.sampling.maxTokens ?? 2) <= 1 ? "warm" : "unknown",
+  }
+}
+
+export function outlineOf(
+  dialect: Dialect,
+  body: JsonBody,
+  path: string | undefined,
+): { readonly outlined: OutlinedRequest; readonly wholeMark: RequestOutline["wholeMark"] } | undefined {
   if (body.root?.kind !== "object") return undefined
   const outline = dialect.outlineRequest(body.root, body.text)
   const fromPath = path === undefined ? undefined : dialect.pathFacts?.(path)
-  const model = outline.model ?? fromPath?.model ?? null
-  const segments = segmentsOf(outline, body)
-  const cacheMarks = cacheMarksOf(outline)
-  return {
+  const outlined: OutlinedRequest = {
     dialect: dialect.id,
-    model,
+    model: outline.model ?? fromPath?.model ?? null,
     stream: fromPath?.stream ?? outline.stream,
     sampling: outline.sampling,
     params: Object.fromEntries(outline.params.map(({ name, value }) => [name, value])),
     thinking: outline.thinking,
+    parts: outline.parts,
     system: outline.parts.filter((part) => part.kind === "system"),
     tools: outline.parts.filter((part) => part.kind === "tool-def"),
     messages: messagesOf(outline.parts),
-    segments,
-    totalLength: segments.reduce((sum, { segment }) => sum + segment.length, 0),
-    cacheMarks,
-    prefix: prefixOf(model, segments, cacheMarks),
     serverContext: outline.serverContext,
     conversationHint: outline.conversationHint,
   }
+  return { outlined, wholeMark: outline.wholeMark }
 }
 
-function segmentsOf(outline: RequestOutline, body: JsonBody): PromptSegment[] {
+function segmentsOf(parts: readonly PromptPart[], body: JsonBody): PromptSegment[] {
   const names = new Map<string, string>()
-  for (const part of outline.parts)
-    if (part.kind === "tool-call" && part.callId) names.set(part.callId, part.name ?? "")
-  const lastAssistant = outline.parts.findLastIndex((part) => part.role === "assistant")
-  return outline.parts.map((part, index) => {
+  for (const part of parts) if (part.kind === "tool-call" && part.callId) names.set(part.callId, part.name ?? "")
+  const lastAssistant = parts.findLastIndex((part) => part.role === "assistant")
+  return parts.map((part, index) => {
     const start = body.byteOffset(part.node.start)
     const end = body.byteOffset(part.node.end)
-    const described = segmentOf(part, { isLatest: index > lastAssistant, toolOf: (id) => names.get(id) })
-    return {
-      segment: { ...described, length: end - start, segment_hash: hashAsWritten(part.node, body.text) },
-      start,
-      end,
+    const toolName = part.name ?? (part.callId === null ? undefined : names.get(part.callId)) ?? "?"
+    const segment = {
+      contributor: contributorOf(part, toolName),
+      kind: segmentKindOf(part, index > lastAssistant),
+      role: part.role,
+      length: end - start,
+      segment_hash: hashAsWritten(part.node, body.text),
     }
+    return { segment, start, end }
   })
 }
 
-function cacheMarksOf(outline: RequestOutline): CacheMark[] {
+function cacheMarksOf(parts: readonly PromptPart[], wholeMark: RequestOutline["wholeMark"]): CacheMark[] {
   const marks: CacheMark[] = []
-  outline.parts.forEach((part, segment) => {
+  parts.forEach((part, segment) => {
     if (part.cacheMark) marks.push({ segment, ttl: part.cacheMark.ttl })
   })
-  const last = outline.parts.length - 1
-  if (outline.wholeMark && last >= 0 && marks.at(-1)?.segment !== last) {
-    marks.push({ segment: last, ttl: outline.wholeMark.ttl })
-  }
+  const last = parts.length - 1
+  if (wholeMark && last >= 0 && marks.at(-1)?.segment !== last) marks.push({ segment: last, ttl: wholeMark.ttl })
   return marks
 }
 

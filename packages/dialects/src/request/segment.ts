@@ -4,22 +4,15 @@ import type { PromptPart } from "./outline.js"
 const MAX_NAME = 512
 
 /**
- * Who put a part into the prompt, and what it is. From the wire alone a skill or an agent profile looks like any other system text, so
- * those kinds come only from a recorder that assembled the prompt itself.
+ * Who put a part into the prompt. Named so that the same contributor has the same name in every request: what a tool costs in every prompt
+ * is the sum of `tool:<name>`, what it brings in is the sum of `tool-result:<name>`.
  */
-export function segmentOf(
-  part: PromptPart,
-  context: { readonly isLatest: boolean; toolOf(callId: string): string | undefined },
-): Pick<Segment, "contributor" | "kind" | "role"> {
-  return { contributor: contributorOf(part, context.toolOf), kind: kindOf(part, context.isLatest), role: part.role }
-}
-
-function contributorOf(part: PromptPart, toolOf: (callId: string) => string | undefined): string {
+export function contributorOf(part: PromptPart, toolName: string): string {
   switch (part.kind) {
     case "tool-def":
-      return cut(`tool:${part.name ?? "?"}`)
+      return cut(`tool:${toolName}`)
     case "tool-result":
-      return cut(`tool-result:${part.name ?? (part.callId ? toolOf(part.callId) : undefined) ?? "?"}`)
+      return cut(`tool-result:${toolName}`)
     case "system":
       return "system"
     default:
@@ -27,7 +20,11 @@ function contributorOf(part: PromptPart, toolOf: (callId: string) => string | un
   }
 }
 
-function kindOf(part: PromptPart, isLatest: boolean): Segment["kind"] {
+/**
+ * From the wire alone a skill or an agent profile looks like any other system text, so those kinds come only from a recorder that
+ * assembled the prompt itself.
+ */
+export function segmentKindOf(part: PromptPart, isLatest: boolean): Segment["kind"] {
   if (part.kind === "tool-def") return "tool-def"
   if (part.kind === "system") return "persona"
   return isLatest && part.role === "user" && part.kind !== "tool-result" ? "user-msg" : "history"

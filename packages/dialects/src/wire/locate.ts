@@ -1,0 +1,134 @@
+import { type BodyHash, textHash } from "@orangebox/contract"
+import type { OutlinedRequest } from "../request/read-request.js"
+import { type Atom, answerKey, nextLink } from "./atoms.js"
+import { recall, remember } from "./digest-map.js"
+import type { CallPlaced } from "./facts.js"
+import type { PendingTool, PrefixOwner, WireState } from "./state.js"
+
+/** The rolling hashes of one request: `links[n]` stands for its first n atoms. */
+export interface Chain {
+  readonly atoms: readonly Atom[]
+  readonly links: readonly BodyHash[]
+  readonly head: BodyHash
+}
+
+export function chainOf(atoms: readonly Atom[], head: { readonly system: BodyHash; readonly tools: BodyHash }): Chain {
+  const links = [EMPTY_CONVERSATION]
+  for (const atom of atoms) links.push(nextLink(links.at(-1)!, atom))
+  return { atoms, links, head: textHash(`head\0${head.system}\0${head.tools}`) }
+}
+
+const EMPTY_CONVERSATION = textHash("conversation")
+// More heads than this over one conversation are more than anybody distinguishes; the newest are kept.
+const MAX_OWNERS = 8
+
+type Prefixes = WireState["prefixes"]
+
+export function ownerUnder(prefixes: Prefixes, link: BodyHash, head: BodyHash): PrefixOwner | undefined {
+  return recall(prefixes, link)?.find((owner) => owner.head === head)
+}
+
+export function withOwner(prefixes: Prefixes, link: BodyHash, owner: PrefixOwner): Prefixes {
+  const others = recall(prefixes, link)?.filter(({ head }) => head !== owner.head) ?? []
+  return remember(prefixes, link, [...others, owner].slice(-MAX_OWNERS))
+}
+
+export interface Location {
+  readonly owner: PrefixOwner
+  readonly by: Exclude<CallPlaced["followsBy"], "summary" | null>
+  /** How many atoms of this request were known. */
+  readonly known: number
+  readonly headChanged: boolean
+  /** The longest known prefix ends before the call that is followed did: something in between was rewritten. */
+  readonly rewritten: boolean
+  /** The beginning is gone, only later answers are known. */
+  readonly truncated: boolean
+}
+
+/** The call a request goes on from, by the strongest evidence there is. */
+export function locate(
+  state: WireState,
+  request: OutlinedRequest,
+  chain: Chain,
+  system: BodyHash,
+): Location | undefined {
+  const byId = byResponseId(state, request)
+  if (byId !== undefined) return byId
+  const byMessages = longestPrefix(state, chain)
+  const byResults = ownerOfResults(state, request, byMessages?.owner.lane)
+  if (byResults !== undefined && byResults.owner.call !== byMessages?.owner.call) {
+    return {
+      owner: byResults.owner,
+      by: "tool_results",
+      known: byMessages?.known ?? 0,
+      headChanged: byMessages?.headChanged ?? false,
+      rewritten: (byMessages?.known ?? 0) < byResults.owner.requestLength,
+      truncated: false,
+    }
+  }
+  if (byMessages !== undefined) return { ...byMessages, by: "messages", rewritten: false, truncated: false }
+  return byLaterAnswer(state, chain, system)
+}
+
+// Under its own system prompt and tools a conversation is recognised by any prefix. Under others only by one that holds an answer: the same
+// question may be anybody's, a shared answer is a shared past.
+function longestPrefix(
+  { prefixes }: WireState,
+  { atoms, links, head }: Chain,
+): { owner: PrefixOwner; known: number; headChanged: boolean } | undefined {
+  const firstAnswer = atoms.findIndex((atom) => atom.isAnswer)
+  for (let known = atoms.length; known > 0; known--) {
+    const owners = recall(prefixes, links[known]!)
+    const owner = owners?.find((candidate) => candidate.head === head)
+    if (owner !== undefined) return { owner, known, headChanged: false }
+    const other = firstAnswer >= 0 && firstAnswer < known ? owners?.at(-1) : undefined
+    if (other !== undefined) return { owner: other, known, headChanged: true }
+  }
+  return undefined
+}
+
+// Ids of tool calls are made anew for every call, so a result points at its caller more surely than a rewritten history can hide it. Some
+// servers count from zero, though: then the lane has to agree.
+function ownerOfResults(
+  state: WireState,
+  request: OutlinedRequest,
+  lane: string | undefined,
+): { owner: PrefixOwner; tool: PendingTool } | undefined {
+  for (let index = request.messages.length - 1; index >= 0; index--) {
+    const message = request.messages[index]!
+    for (const part of message.parts) {
+      if (part.kind !== "tool-result" || !part.callId) continue
+      const tool = state.pendingTools.findLast(
+        (pending) => pending.id === part.callId && (lane === undefined || pending.lane === lane),
+      )
+      const owner = tool && recall(state.responses, callKey(tool.call))
+      if (tool && owner) return { owner, tool }
+    }
+    if (message.role === "assistant") return undefined
+  }
+  return undefined
+}
+
+function byResponseId(state: WireState, request: OutlinedRequest): Location | undefined {
+  for (const { what, id } of request.serverContext) {
+    const owner = what === "previous_response" && id !== null ? recall(state.responses, responseKey(id)) : undefined
+    if (owner) return { owner, by: "response_id", known: 0, headChanged: false, rewritten: false, truncated: false }
+  }
+  return undefined
+}
+
+function byLaterAnswer(state: WireState, { atoms }: Chain, system: BodyHash): Location | undefined {
+  for (let index = atoms.length - 1; index >= 0; index--) {
+    const atom = atoms[index]!
+    const key = answerKey(atom)
+    const owner = key && recall(state.answers, key)
+    if (owner !== undefined && recall(state.lanes, laneKey(owner.lane))?.system === system) {
+      return { owner, by: "messages", known: index + 1, headChanged: false, rewritten: false, truncated: true }
+    }
+  }
+  return undefined
+}
+
+export const responseKey = (id: string): BodyHash => textHash(`response\0${id}`)
+export const laneKey = (lane: string): BodyHash => textHash(`lane\0${lane}`)
+export const callKey = (call: string): BodyHash => textHash(`call\0${call}`)

@@ -1,0 +1,64 @@
+import { detectDialect } from "../detect-dialect.js"
+import { bodyOf } from "../json/body.js"
+import { WIRE_REDUCER, type WireFact } from "./facts.js"
+import type { WireObservation } from "./observation.js"
+import { placeRequest } from "./place-request.js"
+import { sideCallByEndpoint } from "./side-calls.js"
+import type { WireState } from "./state.js"
+import { takeResponse } from "./take-response.js"
+
+type Bare<T> = T extends unknown ? Omit<T, "inferred_by" | "call" | "atMs"> : never
+/** What one observation led to, before it is signed. */
+export interface Placement {
+  readonly state: WireState
+  readonly facts: readonly Bare<WireFact>[]
+}
+
+/**
+ * Follows the traffic of agents nobody instrumented, and says what it sees: lanes and the calls they are made of, attempts, tool calls and
+ * their results, side calls, compactions. Pure: the same observations lead to the same facts, whenever and wherever.
+ *
+ * @example
+ * let state = EMPTY_WIRE_STATE
+ * for (const observation of traffic) {
+ *   const step = reduceWire(state, observation)
+ *   state = step.state
+ *   record(step.facts)
+ * }
+ */
+export function reduceWire(
+  state: WireState,
+  observation: WireObservation,
+): { readonly state: WireState; readonly facts: readonly WireFact[] } {
+  const placement = observation.kind === "request" ? takeRequest(state, observation) : takeResponse(state, observation)
+  const { call, atMs } = observation
+  return {
+    state: placement.state,
+    facts: placement.facts.map((fact): WireFact => ({ ...fact, inferred_by: WIRE_REDUCER, call, atMs })),
+  }
+}
+
+function takeRequest(state: WireState, request: WireObservation & { kind: "request" }): Placement {
+  const body = request.body === undefined ? undefined : bodyOf(request.body)
+  const detected = detectDialect({ ...request, requestBody: body })
+  if (detected === undefined) return { state, facts: [] }
+  const sideCall = sideCallByEndpoint(detected.endpoint)
+  if (sideCall) return { state, facts: [sideCall] }
+  return body === undefined ? { state, facts: [] } : placeRequest(state, request, detected, body)
+}
+
+/**
+ * What only the end shows: single calls without tools beside a working agent, which nothing followed and whose answer nobody quoted, were
+ * made by the harness for itself.
+ */
+export function finishWire(state: WireState, atMs: number): readonly WireFact[] {
+  if (!state.hasAgent) return []
+  return state.loneLanes.map((call) => ({
+    fact: "side_call",
+    why: "nothing_followed",
+    certainty: "likely",
+    inferred_by: WIRE_REDUCER,
+    call,
+    atMs,
+  }))
+}
