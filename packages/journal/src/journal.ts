@@ -53,6 +53,7 @@ export interface JournalStats {
   readonly recordsWritten: number
   readonly recordsDropped: number
   readonly chunksDropped: number
+  /** Of lines; what lies in sidecars is not counted. */
   readonly bytesWritten: number
   readonly filesOpened: number
   readonly gapsWritten: number

@@ -44,9 +44,7 @@ export class LineEncoder {
 
   /** `first` and `second` follow each other; two pieces spare the caller a concatenation of what may be large strings. */
   encode(first: string, second: string): void {
-    // Three bytes is the most that UTF-8 needs for one UTF-16 unit.
-    const room = this.#contentAt + (first.length + second.length) * 3 + 1
-    if (room > this.#buffer.length) this.#allocate(room)
+    this.#makeRoom(first, second)
     const buffer = this.#buffer
     let end = this.#contentAt
     end += buffer.write(first, end)
@@ -64,6 +62,14 @@ export class LineEncoder {
   /** Lets go of a buffer that one huge line made large. */
   relax(): void {
     if (this.#buffer.length > KEPT_CAPACITY) this.#allocate(FIRST_CAPACITY)
+  }
+
+  #makeRoom(first: string, second: string): void {
+    // Three bytes is the most that UTF-8 needs for one UTF-16 unit. Counting exactly is worth it only before a large allocation.
+    if (this.#contentAt + (first.length + second.length) * 3 < this.#buffer.length) return
+    const room = this.#contentAt + Buffer.byteLength(first) + Buffer.byteLength(second) + 1
+    // With some room to spare, or lines that grow little by little would each ask for a new buffer.
+    if (room > this.#buffer.length) this.#allocate(Math.ceil(room * 1.25))
   }
 
   #allocate(capacity: number): void {

@@ -250,10 +250,10 @@ class Writer implements Journal {
     const json = line.json.includes("\n") ? line.json.replaceAll("\n", " ") : line.json
     if (json.length > MAX_LINE_BYTES) return false
     this.#eventEncoder.encode(json, line.bodies.length === 0 ? "}" : bodiesJson(file, line.bodies))
-    if (this.#eventEncoder.byteLength > MAX_LINE_BYTES) return false
-    this.#bytesWritten += file.writeLine(this.#eventEncoder)
+    const fits = this.#eventEncoder.byteLength <= MAX_LINE_BYTES
+    if (fits) this.#bytesWritten += file.writeLine(this.#eventEncoder)
     this.#eventEncoder.relax()
-    return true
+    return fits
   }
 
   #writeOther(kind: string, value: Record<string, unknown>): void {
