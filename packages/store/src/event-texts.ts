@@ -1,4 +1,4 @@
-import type { Event } from "@orangebox/contract"
+import { definitionOf, type Event, isEventType } from "@orangebox/contract"
 
 export interface EventText {
   readonly field: string
@@ -13,8 +13,9 @@ export function eventTexts(event: Event): EventText[] {
   const found: EventText[] = []
   const payload = event.payload as Readonly<Record<string, unknown>> | undefined
   if (payload !== undefined && payload !== null) {
-    for (const field of WORDS) add(found, field, payload[field])
-    for (const [field, ref] of SUMMARIES) if (payload[ref] == null) add(found, field, payload[field])
+    const { words, summaries } = fieldsOf(event.event_type)
+    for (const field of words) add(found, field, payload[field])
+    for (const [field, ref] of summaries) if (payload[ref] == null) add(found, field, payload[field])
   }
   if (event.attributes !== undefined) {
     for (const name in event.attributes) add(found, `attributes.${name}`, event.attributes[name])
@@ -49,6 +50,25 @@ const SUMMARIES = [
   ["args_summary", "args_ref"],
   ["result_summary", "result_ref"],
 ] as const
+
+interface TextFields {
+  readonly words: readonly string[]
+  readonly summaries: readonly (readonly [field: string, ref: string])[]
+}
+
+const known = new Map<string, TextFields>()
+
+/** Those of the fields that an event type has at all; all of them for a type that is newer than this build. */
+function fieldsOf(type: string): TextFields {
+  let fields = known.get(type)
+  if (fields === undefined) {
+    const shape = isEventType(type) ? (definitionOf(type).payload as { shape?: object }).shape : undefined
+    const has = (field: string): boolean => shape === undefined || field in shape
+    fields = { words: WORDS.filter(has), summaries: SUMMARIES.filter(([field]) => has(field)) }
+    known.set(type, fields)
+  }
+  return fields
+}
 
 function add(found: EventText[], field: string, text: unknown): void {
   if (typeof text === "string" && text.length > 0) found.push({ field, text })

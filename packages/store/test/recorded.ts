@@ -1,4 +1,11 @@
-import { type ArtifactRef, bodyHash, type Event, type EventType, type PayloadOf, SCHEMA_VERSION } from "@orangebox/contract"
+import {
+  type ArtifactRef,
+  bodyHash,
+  type Event,
+  type EventType,
+  type PayloadOf,
+  SCHEMA_VERSION,
+} from "@orangebox/contract"
 import type { Batch, RecordedBody, RecordedEvent } from "@orangebox/store"
 
 /** Small recordings with predictable ids, for tests. Every event is valid by the contract unless a test makes it otherwise. */
@@ -142,7 +149,13 @@ export class RecordedRun {
     return stepId
   }
 
-  tool(parentId: string, name: string, args: string, result: string | null, status: "success" | "error" = "success"): string {
+  tool(
+    parentId: string,
+    name: string,
+    args: string,
+    result: string | null,
+    status: "success" | "error" = "success",
+  ): string {
     const stepId = this.newStepId()
     const asked = this.body(args, "args")
     this.emit(
@@ -182,13 +195,23 @@ export class RecordedRun {
   }
 
   complete(root: string): void {
-    this.emit("run_completed", { status: "success", total_steps: this.#steps, total_latency_ms: 100 }, { stepId: root, parentId: null })
+    this.emit(
+      "run_completed",
+      { status: "success", total_steps: this.#steps, total_latency_ms: 100 },
+      { stepId: root, parentId: null },
+    )
   }
 
   fail(root: string, errorClass: string): void {
     this.emit(
       "run_failed",
-      { status: "failed", failed_step_id: null, error_class: errorClass, error_message_ref: null, error_summary: "it broke" },
+      {
+        status: "failed",
+        failed_step_id: null,
+        error_class: errorClass,
+        error_message_ref: null,
+        error_summary: "it broke",
+      },
       { stepId: root, parentId: null },
     )
   }
@@ -210,7 +233,11 @@ export function ordinaryRun(script: RunScript = {}): RecordedRun {
   const run = new RecordedRun(script)
   const root = run.start()
   const no = script.no ?? 1
-  run.model(root, JSON.stringify({ messages: [{ role: "user", content: `question number ${no} about leap years` }] }), "the answer is 29")
+  run.model(
+    root,
+    JSON.stringify({ messages: [{ role: "user", content: `question number ${no} about leap years` }] }),
+    "the answer is 29",
+  )
   run.tool(root, "read_file", JSON.stringify({ path: `src/date-${no}.ts` }), `export const february = ${no}`)
   run.log(root, null, `file read in run ${no}`)
   run.complete(root)

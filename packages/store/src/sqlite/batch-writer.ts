@@ -5,11 +5,13 @@ import { eventTexts } from "../event-texts.js"
 import { failpoint } from "../failpoint.js"
 import { applyEvent } from "../run-state.js"
 import type { Batch, CommitSummary, RecordedBody, RecordedEvent, StreamUpdate } from "../trace-store.js"
+import { BatchWork, type MutableSummary } from "./batch-work.js"
 import type { BodyShelf } from "./body-shelf.js"
 import { type BodyRow, BodyTable } from "./body-table.js"
 import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
 import { type EventReader, spillMark } from "./event-reader.js"
+import { timeOf } from "./event-row.js"
 import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
 import { RollupTable } from "./rollup-table.js"
 import { type LiveRun, RunTable } from "./run-table.js"
@@ -19,15 +21,8 @@ import { WriterTable } from "./writer-table.js"
 
 /** The limit of S-04, with room for the row's other columns. */
 const MAX_ROW_TEXT = 63 * 1024
-
-interface BodyInBatch {
-  readonly row: BodyRow
-  readonly mime: string | null
-  /** The first part of the bytes, for the index. */
-  readonly head: Uint8Array
-}
-
-type MutableSummary = { -readonly [K in keyof Omit<CommitSummary, "runIds" | "problems">]: number }
+const CLASSES = Object.keys(HELD).length
+const MAX_LINKED_TEXTS = 16_384
 
 /**
  * Turns a batch into rows, inside a transaction that the caller opens and ends. What it keeps in memory between batches is only ever
@@ -221,7 +216,7 @@ export class BatchWriter {
         : this.#stepOpened.get(packHex(stream.stepId, 16), firstKey(run.key), lastKey(run.key))?.["opened"]
     const event = opened == null ? firstKey(run.key) : Number(opened)
     this.#bodies.refer(row.key, event, HELD.stream)
-    for (const text of bodySegments(headOf(pieces), stream.mime)) this.#texts.add(text, run.key, HELD.stream, event)
+    for (const text of bodySegments(headOf(pieces), stream.mime)) this.#addText(text, run, HELD.stream, event)
   }
 
   // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -232,13 +227,18 @@ export class BatchWriter {
       work.summary.buried++
       return
     }
+    const atMs = timeOf(event)
     const writer = writerId === null ? null : this.#writers.keyOf(writerId)
-    const key = this.#insert(event, run, writer, work)
-    if (key === undefined) return
+    const key = this.#insert(event, atMs, run, writer, work)
+    if (key === undefined) {
+      if (this.#isStored(event, run)) work.summary.duplicates++
+      else this.#keepConflict(event, writerId, work)
+      return
+    }
     work.summary.events++
     if (run !== undefined) {
       run.isChanged = true
-      const step = applyEvent(run.state, event, key, timeOf(event))
+      const step = applyEvent(run.state, event, key, atMs)
       if (step !== undefined) {
         run.changedSteps.add(step)
         if (step.opened === key) this.#runs.rememberParent(run, step.stepId, event.parent_step_id)
@@ -246,28 +246,34 @@ export class BatchWriter {
     }
     this.#refer(event, key, run, work)
     for (const { id, kind } of eventIds(event)) this.#addId.run(id, ID_KINDS.indexOf(kind), key)
-    const runKey = run?.key ?? 0
-    for (const { text } of eventTexts(event)) this.#texts.add(text, runKey, HELD.event, key)
+    for (const { text } of eventTexts(event)) this.#addText(text, run, HELD.event, key)
   }
 
-  /** The key of the new row; undefined when the event was there already. */
-  #insert(event: Event, run: LiveRun | undefined, writer: number | null, work: BatchWork): number | undefined {
+  /** The key of the new row; undefined when a record with its id was there already. */
+  #insert(
+    event: Event,
+    atMs: number,
+    run: LiveRun | undefined,
+    writer: number | null,
+    work: BatchWork,
+  ): number | undefined {
     const place = event.sequence_no
-    const isPlaced = run !== undefined && Number.isInteger(place) && place! >= 0 && place! < OWN_PLACES
-    const key = isPlaced ? eventKey(run.key, place!) : this.#looseKey(run)
-    if (this.#insertAt(key, event, run, writer, isPlaced, work)) return key
-
-    const stored = this.#events.rowById(event.event_id ?? `~${event.run_id}@${event.sequence_no}`)
-    if (stored === undefined) {
-      // Another record has this number. Both stay; the second is read in its place by its `sequence_no`.
-      const loose = this.#looseKey(run)
-      this.#insertAt(loose, event, run, writer, false, work)
-      return loose
+    if (run !== undefined && Number.isInteger(place) && place! >= 0 && place! < OWN_PLACES) {
+      const key = eventKey(run.key, place!)
+      if (this.#insertAt(key, event, atMs, run, writer, true, work)) return key
+      // Either this very record is there, or another has its number. In that case both stay, and the second is read where its
+      // `sequence_no` says.
     }
-    const same = canonicalJson(this.#storedEvent(stored, run)) === canonicalJson(event)
-    if (same) work.summary.duplicates++
-    else this.#keepConflict(event, work)
-    return undefined
+    const key = this.#nextLooseKey(run)
+    if (!this.#insertAt(key, event, atMs, run, writer, false, work)) return undefined
+    if (run !== undefined) run.nextLoosePlace++
+    else this.#nextOutsideKey--
+    return key
+  }
+
+  #isStored(event: Event, run: LiveRun | undefined): boolean {
+    const stored = this.#events.rowById(event.event_id ?? `~${event.run_id}@${event.sequence_no}`)
+    return stored !== undefined && canonicalJson(this.#storedEvent(stored, run)) === canonicalJson(event)
   }
 
   #storedEvent(stored: Parameters<EventReader["decode"]>[0], run: LiveRun | undefined): Event {
@@ -285,13 +291,14 @@ export class BatchWriter {
   #insertAt(
     key: number,
     event: Event,
+    atMs: number,
     run: LiveRun | undefined,
     writer: number | null,
     sequenceInKey: boolean,
     work: BatchWork,
   ): boolean {
     const isOpener = run !== undefined && event.step_id !== null && !run.state.openSteps.has(event.step_id)
-    const row = this.#events.codec.encode(event, writer, {
+    const row = this.#events.codec.encode(event, atMs, writer, {
       sequenceInKey,
       traceId: run?.state.traceId ?? null,
       parentId:
@@ -304,33 +311,24 @@ export class BatchWriter {
       json = spillMark(written.hash)
       spilled = written.row
     }
-    const { changes } = this.#addEvent.run(
-      key,
-      row.eventId,
-      row.type,
-      row.profile,
-      row.stepId,
-      row.atMs,
-      row.mono,
-      json,
-    )
+    const { changes } = this.#addEvent.run(key, row.eventId, row.type, row.profile, row.stepId, atMs, row.mono, json)
     if (Number(changes) === 0) return false
     if (spilled !== undefined) this.#bodies.refer(spilled.key, key, HELD.event)
     return true
   }
 
-  #looseKey(run: LiveRun | undefined): number {
-    if (run !== undefined) return eventKey(run.key, run.nextLoosePlace++)
-    if (this.#nextOutsideKey === 0)
+  #nextLooseKey(run: LiveRun | undefined): number {
+    if (run !== undefined) return eventKey(run.key, run.nextLoosePlace)
+    if (this.#nextOutsideKey === 0) {
       this.#nextOutsideKey = Math.min(0, Number(this.#firstOutside.get()?.["key"] ?? 0)) - 1
-    return this.#nextOutsideKey--
+    }
+    return this.#nextOutsideKey
   }
 
-  #keepConflict(event: Event, work: BatchWork): void {
+  #keepConflict(event: Event, writerId: string | null, work: BatchWork): void {
     work.summary.conflicts++
     const text = canonicalJson(event)
     const digest = digestOf("sha256", text, "buffer")
-    const writerId = work.writerOf(event)
     const json = Buffer.byteLength(text) > MAX_ROW_TEXT ? this.#spill(text, work) : text
     this.#addConflict.run(event.run_id, writerId, work.nowMs, digest, json)
   }
@@ -366,12 +364,26 @@ export class BatchWriter {
   ): void {
     const row = this.#bodies.expect(hash, byteSize, mime, work.nowMs)
     if (row === undefined) return
-    const runKey = run?.key ?? 0
-    const isFirstInRun =
-      run === undefined || !this.#bodies.isReferredWithin(row.key, firstKey(run.key), lastKey(run.key))
+    const isIndexed =
+      row.state !== BODY.here ||
+      (run !== undefined && this.#bodies.isReferredWithin(row.key, firstKey(run.key), lastKey(run.key)))
     this.#bodies.refer(row.key, key, heldAsClass)
-    if (!isFirstInRun || row.state !== BODY.here) return
-    for (const text of this.#segmentsOf(hash, row, work)) this.#texts.add(text, runKey, heldAsClass, key)
+    if (isIndexed) return
+    for (const text of this.#segmentsOf(hash, row, work)) this.#addText(text, run, heldAsClass, key)
+  }
+
+  /** Makes a text findable in a run; one that was linked a moment ago is recognised without asking the database. */
+  #addText(text: string, run: LiveRun | undefined, heldAsClass: number, event: number): void {
+    const textKey = this.#texts.keyOf(text)
+    if (run === undefined) {
+      this.#texts.link(0, heldAsClass, textKey, event)
+      return
+    }
+    const linked = textKey * CLASSES + heldAsClass
+    if (run.linkedTexts.has(linked)) return
+    if (run.linkedTexts.size >= MAX_LINKED_TEXTS) run.linkedTexts.clear()
+    run.linkedTexts.add(linked)
+    this.#texts.link(run.key, heldAsClass, textKey, event)
   }
 
   #segmentsOf(hash: string, row: BodyRow, work: BatchWork): string[] {
@@ -393,63 +405,6 @@ export class BatchWriter {
   }
 }
 
-interface Reference {
-  readonly ref: Event["artifact_refs"][number]
-  readonly newestAtMs: number
-  readonly isOnlyBuried: boolean
-}
-
-/** What one batch knows about itself; built as far as something asks for it. */
-class BatchWork {
-  readonly runs = new Map<string, LiveRun | undefined>()
-  readonly bodies = new Map<string, BodyInBatch>()
-  #references: Map<string, Reference> | undefined
-
-  constructor(
-    readonly batch: Batch,
-    readonly nowMs: number,
-    readonly summary: MutableSummary,
-    readonly problems: Problem[],
-  ) {}
-
-  refTo(hash: string): Event["artifact_refs"][number] | undefined {
-    return this.#referencesByHash().get(hash)?.ref
-  }
-
-  newestReference(hash: string): number {
-    return this.#referencesByHash().get(hash)?.newestAtMs ?? 0
-  }
-
-  isOnlyOfBuriedRuns(hash: string): boolean {
-    return this.#referencesByHash().get(hash)?.isOnlyBuried ?? false
-  }
-
-  writerOf(event: Event): string | null {
-    return this.batch.events?.find((recorded) => recorded.event === event)?.writerId ?? null
-  }
-
-  problem(code: string, subject: string, reason: string): void {
-    this.problems.push({ code, severity: "error", subject, field: "", reason })
-  }
-
-  #referencesByHash(): Map<string, Reference> {
-    if (this.#references !== undefined) return this.#references
-    this.#references = new Map()
-    for (const { event } of this.batch.events ?? []) {
-      const isBuried = event.run_id !== null && this.runs.get(event.run_id) === undefined
-      for (const ref of Array.isArray(event.artifact_refs) ? event.artifact_refs : []) {
-        const known = this.#references.get(ref.artifact_hash)
-        this.#references.set(ref.artifact_hash, {
-          ref,
-          newestAtMs: Math.max(known?.newestAtMs ?? 0, timeOf(event)),
-          isOnlyBuried: isBuried && (known?.isOnlyBuried ?? true),
-        })
-      }
-    }
-    return this.#references
-  }
-}
-
 function heldAs(event: Event, artifactType: string): number {
   if (event.event_type === "context_manifest") return HELD.manifest
   if (artifactType.includes("snapshot")) return HELD.snapshot
@@ -468,11 +423,6 @@ function headOf(bytes: Uint8Array | Iterable<Uint8Array>): Uint8Array {
     if (length >= MAX_INDEXED_BYTES) break
   }
   return Buffer.concat(pieces).subarray(0, MAX_INDEXED_BYTES)
-}
-
-function timeOf(event: Event): number {
-  const atMs = Date.parse(event.timestamp_utc)
-  return Number.isNaN(atMs) ? 0 : atMs
 }
 
 /** JSON that fits a row; what does not is kept up to its first parts, and says so. */

@@ -36,16 +36,17 @@ export class BodyTable {
     const known = this.#known.get(hash)
     if (known !== undefined) return known
     const packed = packHash(hash)
-    const row = packed && this.#find.get(packed)
-    if (row === undefined) return undefined
-    return this.#remember(hash, Number(row["key"]), Number(row["state"]), Number(row["state_at"] ?? 0))
+    return packed && this.#findPacked(hash, packed)
   }
 
   /** The row for a hash that an event names, made now if the bytes have not come yet. Undefined when it is no hash. */
   expect(hash: string, byteSize: number, mime: string | null, nowMs: number): BodyRow | undefined {
-    const found = this.find(hash)
+    const known = this.#known.get(hash)
+    if (known !== undefined) return known
     const packed = packHash(hash)
-    if (found !== undefined || packed === undefined) return found
+    if (packed === undefined) return undefined
+    const found = this.#findPacked(hash, packed)
+    if (found !== undefined) return found
     const { lastInsertRowid } = this.#add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
     return this.#remember(hash, Number(lastInsertRowid), BODY.awaited, nowMs)
   }
@@ -79,6 +80,11 @@ export class BodyTable {
 
   reset(): void {
     this.#known.clear()
+  }
+
+  #findPacked(hash: string, packed: Uint8Array): BodyRow | undefined {
+    const row = this.#find.get(packed)
+    return row && this.#remember(hash, Number(row["key"]), Number(row["state"]), Number(row["state_at"] ?? 0))
   }
 
   #remember(hash: string, key: number, state: number, stateAtMs: number): BodyRow {

@@ -12,7 +12,6 @@ export interface EventRow {
   readonly type: number
   readonly profile: number
   readonly stepId: Uint8Array | string | null
-  readonly atMs: number
   readonly mono: number
   readonly json: string
 }
@@ -49,6 +48,7 @@ const COLUMN_FIELDS = [
 
 /** Names the fields an event did not have, where their columns would give them back: events of schema 1.0 have no id and no clock. */
 const ABSENT = "-"
+const PAYLOAD = '"payload"'
 
 export interface RowEncoding {
   /** Whether the key says the sequence number, so that the text need not. */
@@ -89,11 +89,14 @@ export class EventCodec {
     this.#profileTexts.clear()
   }
 
-  encode(event: Event, writer: number | null, encoding: RowEncoding): EventRow {
+  encode(event: Event, atMs: number, writer: number | null, encoding: RowEncoding): EventRow {
     const loose = event as unknown as LooseEvent
-    // A null prototype, because recorded objects have keys such as __proto__.
-    const rest: Record<string, unknown> = Object.create(null)
+    // The text is put together here, field by field: a copy of the event without the fields that have columns would cost more than this.
+    let json = ""
+    let columns = 0
     for (const name in loose) {
+      const value = loose[name]
+      if (value === undefined) continue
       switch (name) {
         case "schema_version":
         case "actor_type":
@@ -104,48 +107,56 @@ export class EventCodec {
         case "inferred_by":
         case "lane_id":
         case "event_type":
+          continue
         case "run_id":
-          break
+          columns++
+          continue
         case "event_id":
-          if (typeof loose.event_id !== "string") rest[name] = loose[name]
-          break
-        case "timestamp_utc":
+          columns++
+          if (typeof value === "string") continue
           break
         case "step_id":
-          if (loose.step_id !== null && typeof loose.step_id !== "string") rest[name] = loose[name]
+          columns++
+          if (value === null || typeof value === "string") continue
           break
         case "sequence_no":
-          if (!encoding.sequenceInKey && loose.sequence_no !== null) rest[name] = loose[name]
+          columns++
+          if (encoding.sequenceInKey || value === null) continue
           break
         case "trace_id":
-          if (loose.trace_id !== encoding.traceId || encoding.traceId === null) rest[name] = loose[name]
+          columns++
+          if (value === encoding.traceId && value !== null) continue
           break
         case "parent_step_id":
-          if (loose.parent_step_id !== encoding.parentId) rest[name] = loose[name]
+          columns++
+          if (value === encoding.parentId) continue
           break
         case "mono_us":
-          if (!Number.isSafeInteger(loose.mono_us)) rest[name] = loose[name]
+          columns++
+          if (Number.isSafeInteger(value)) continue
+          break
+        case "timestamp_utc":
+          columns++
+          if (value === isoTime(atMs)) continue
           break
         case "artifact_refs":
-          if (!Array.isArray(loose.artifact_refs) || loose.artifact_refs.length > 0) rest[name] = loose[name]
+          columns++
+          if (Array.isArray(value) && value.length === 0) continue
           break
-        default:
-          rest[name] = loose[name]
       }
+      json += `${json === "" ? "{" : ","}${name === "payload" ? PAYLOAD : JSON.stringify(name)}:${JSON.stringify(value)}`
     }
-    const atMs = timeOf(loose.timestamp_utc)
-    if (isoTime(atMs) !== loose.timestamp_utc) rest["timestamp_utc"] = loose.timestamp_utc
-    for (const field of COLUMN_FIELDS) {
-      if (loose[field] === undefined) rest[ABSENT] = [...((rest[ABSENT] as string[] | undefined) ?? []), field]
+    if (columns < COLUMN_FIELDS.length) {
+      const absent = COLUMN_FIELDS.filter((field) => loose[field] === undefined)
+      json += `${json === "" ? "{" : ","}${JSON.stringify(ABSENT)}:${JSON.stringify(absent)}`
     }
     return {
       eventId: storedId(loose),
       type: this.typeKey(String(loose.event_type)),
       profile: this.#profileKey(loose, writer),
       stepId: typeof loose.step_id === "string" ? packHex(loose.step_id, 16) : null,
-      atMs,
       mono: Number.isSafeInteger(loose.mono_us) ? Number(loose.mono_us) : 0,
-      json: JSON.stringify(rest),
+      json: json === "" ? "{}" : `${json}}`,
     }
   }
 
@@ -246,7 +257,7 @@ function storedId(event: LooseEvent): Uint8Array | string {
 }
 
 /** Milliseconds since 1970; 0 for what is no time. */
-function timeOf(text: unknown): number {
+export function timeOf({ timestamp_utc: text }: Pick<Event, "timestamp_utc">): number {
   const atMs = typeof text === "string" ? Date.parse(text) : Number.NaN
   return Number.isNaN(atMs) ? 0 : atMs
 }

@@ -26,6 +26,8 @@ export interface LiveRun {
   isChanged: boolean
   /** The parent of each step, for leaving it out of the step's events. */
   readonly parents: Map<string, string | null>
+  /** Texts already linked to the run. */
+  readonly linkedTexts: Set<number>
 }
 
 /** More runs at once than this are read back from their rows now and then; nothing else depends on it. */
@@ -139,6 +141,7 @@ export class RunTable {
       isNew: true,
       isChanged: true,
       parents: new Map(),
+      linkedTexts: new Set(),
     }
   }
 
@@ -156,6 +159,7 @@ export class RunTable {
       isNew: false,
       isChanged: false,
       parents: new Map(),
+      linkedTexts: new Set(),
     }
     for (const stepRow of this.#openSteps.all(firstKey(key), lastKey(key))) {
       const step = toStepState(stepRow)

@@ -6,6 +6,7 @@ import type { SqliteDatabase, SqliteStatement } from "./driver.js"
 /** Beyond this a body's text is not indexed; it is still stored and can be read. */
 export const MAX_INDEXED_BYTES = 4 * 1024 * 1024
 const MAX_KNOWN_TEXTS = 65_536
+const MAX_SHORT_TEXT = 64
 const DIGEST_BYTES = 12
 
 /** What is searched in a body: a streamed answer as the text it adds up to, JSON as its strings. Bad bytes have no words. */
@@ -43,18 +44,25 @@ export class TextIndex {
 
   /** Makes a text findable as part of a run. `run` is 0 for what was said outside any. */
   add(text: string, run: number, heldAs: number, event: number): void {
-    this.#link.run(run, heldAs, this.#keyOf(text), event)
+    this.link(run, heldAs, this.keyOf(text), event)
+  }
+
+  link(run: number, heldAs: number, text: number, event: number): void {
+    this.#link.run(run, heldAs, text, event)
   }
 
   reset(): void {
     this.#known.clear()
   }
 
-  #keyOf(text: string): number {
-    const digest = textDigest(text)
-    const name = digest.toString("latin1")
+  /** The number of a text, which is indexed now if it was never seen. */
+  keyOf(text: string): number {
+    // Names and phrases come again and again; looking one up as it is costs less than hashing it.
+    const isShort = text.length <= MAX_SHORT_TEXT
+    const digest = isShort && this.#known.has(text) ? undefined : textDigest(text)
+    const name = isShort ? text : digest!.toString("latin1")
     const known = this.#known.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined || digest === undefined) return known!
     const found = this.#find.get(digest)
     let key: number
     if (found !== undefined) key = Number(found["key"])
