@@ -68,39 +68,46 @@ function systemRule(canon: Canon): MemberRule {
   }
 }
 
-const CALLS = new Set(["tool_use", "server_tool_use", "mcp_tool_use"])
-
 // Results hold blocks, and documents hold blocks; nothing legal goes deeper than this.
 const DEEPEST = 4
 
+/** One table per type of block, made once per request and depth: a long history has thousands of blocks. */
 function blockRule(canon: Canon, depth: number): MemberRule {
+  const keep: MemberRule = (value) => value
+  const inner = depth < DEEPEST ? blockRule(canon, depth + 1) : keep
+  const innerItems = canon.items(inner)
+  const nested: MemberRule = (value, pointer) =>
+    value.kind === "array" ? innerItems(value, pointer) : inner(value, pointer)
+  const source: MemberRule = (value, pointer) => {
+    const data = stringAt(value, "type") === "base64" ? canon.media : keep
+    return canon.object({ data, file_id: canon.producerId, content: nested })(value, pointer)
+  }
+  const any: RuleTable = {
+    cache_control: canon.drop,
+    tool_use_id: canon.callId,
+    encrypted_content: canon.opaque,
+    encrypted_index: canon.opaque,
+    encrypted_stdout: canon.opaque,
+    file_id: canon.producerId,
+    caller: canon.object({ tool_id: canon.callId }),
+    content: nested,
+    citations: nested,
+  }
+  const call = canon.object({ ...any, id: canon.callId })
+  const media = canon.object({ ...any, source })
+  const byType: Readonly<Record<string, MemberRule>> = {
+    tool_use: call,
+    server_tool_use: call,
+    mcp_tool_use: call,
+    thinking: canon.object({ ...any, signature: canon.opaque }),
+    redacted_thinking: canon.object({ ...any, data: canon.opaque }),
+    image: media,
+    document: media,
+  }
+  const other = canon.object(any)
   return (node, pointer) => {
     const type = stringAt(node, "type") ?? ""
-    const nested: MemberRule = (value, at) => {
-      if (depth >= DEEPEST) return value
-      const rule = blockRule(canon, depth + 1)
-      return value.kind === "array" ? canon.items(rule)(value, at) : rule(value, at)
-    }
-    const table: Record<string, MemberRule> = {
-      cache_control: canon.drop,
-      tool_use_id: canon.callId,
-      encrypted_content: canon.opaque,
-      encrypted_index: canon.opaque,
-      encrypted_stdout: canon.opaque,
-      file_id: canon.producerId,
-      caller: canon.object({ tool_id: canon.callId }),
-      content: nested,
-      citations: nested,
-    }
-    if (CALLS.has(type)) table["id"] = canon.callId
-    if (type === "thinking") table["signature"] = canon.opaque
-    if (type === "redacted_thinking") table["data"] = canon.opaque
-    if (type === "image" || type === "document") {
-      table["source"] = (source, at) => {
-        const data = stringAt(source, "type") === "base64" ? canon.media : (value: JsonNode) => value
-        return canon.object({ data, file_id: canon.producerId, content: nested })(source, at)
-      }
-    }
-    return canon.object(table)(node, pointer)
+    const rule = Object.hasOwn(byType, type) ? byType[type]! : other
+    return rule(node, pointer)
   }
 }

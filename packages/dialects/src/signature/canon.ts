@@ -1,4 +1,4 @@
-import { bodyHash, canonicalJsonNode, type JsonNode, textHash } from "@orangebox/contract"
+import { bodyHash, canonicalJsonNode, type JsonMember, type JsonNode, textHash } from "@orangebox/contract"
 import { arrayNode, objectNode, stringAt, textNode } from "../json/node.js"
 import type { IdNaming } from "./id-naming.js"
 
@@ -58,16 +58,21 @@ export function nonsemanticTable(canon: Canon): RuleTable {
   return Object.fromEntries(NONSEMANTIC.map((key) => [key, canon.drop]))
 }
 
-// Members are visited in sorted order: ids are numbered by first appearance, and key order must not decide which comes first.
+// Rules are applied in the order of the keys, not in that of the text: ids are numbered by first appearance, and key order must not decide
+// which comes first. Most objects have one such member or none, and are left alone.
 function rewriteObject(node: JsonNode, pointer: string, table: RuleTable): JsonNode {
   if (node.kind !== "object") return node
-  const members = [...node.members].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  const ruled = node.members.filter((member) => Object.hasOwn(table, member.key))
+  if (ruled.length === 0) return node
+  if (ruled.length > 1) ruled.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  const rewritten = new Map<JsonMember, JsonNode | undefined>()
+  // A table's keys are plain words, so the pointer needs no escapes.
+  for (const member of ruled) rewritten.set(member, table[member.key]!(member.value, `${pointer}/${member.key}`))
   return objectNode(
-    members.flatMap((member) => {
-      const rule = Object.hasOwn(table, member.key) ? table[member.key] : undefined
-      if (rule === undefined) return [member]
-      const value = rule(member.value, `${pointer}/${escapePointer(member.key)}`)
-      return value === undefined ? [] : [{ key: member.key, value }]
+    node.members.flatMap((member) => {
+      if (!rewritten.has(member)) return member
+      const value = rewritten.get(member)
+      return value === undefined ? [] : { key: member.key, value }
     }),
     node,
   )
@@ -80,8 +85,6 @@ function rewriteItems(node: JsonNode, pointer: string, rule: MemberRule): JsonNo
     node,
   )
 }
-
-const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1")
 
 /** A list whose order has no meaning, in one order. */
 export function sortedByName(node: JsonNode, nameOf: (item: JsonNode) => string | null): JsonNode {
