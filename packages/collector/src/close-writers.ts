@@ -1,0 +1,141 @@
+import { basename } from "node:path"
+import {
+  type ExitLine,
+  type JournalFile,
+  type Gap as JournalGap,
+  type Reserve,
+  readReserve,
+  tailJournal,
+} from "@orangebox/journal"
+import type { OpenRun, TraceStore } from "@orangebox/store"
+import { crashAnnotation, lastWordsAnnotation } from "./crash-annotation.js"
+import type { DrainEnd } from "./drain-file.js"
+import { failpoint } from "./failpoint.js"
+import type { Intake } from "./intake.js"
+import { gapFromJournal, takeTornTail } from "./take-line.js"
+import { reading } from "./unreadable-file.js"
+import { hasEnded, type WriterEntry } from "./writer-book.js"
+
+/** So many writers are closed in one commit: after a long time without a collector there may be thousands. */
+const WRITERS_A_COMMIT = 200
+
+/** A writer whose end has to be put on record. Everything it wrote is committed already. */
+export interface EndingWriter {
+  readonly writer: WriterEntry
+  /** Its goodbye; absent when it was found dead without one. */
+  readonly exit: (DrainEnd & { readonly exit: NonNullable<DrainEnd["exit"]> }) | undefined
+  /** Files whose last line is unfinished, now for good. */
+  readonly torn: readonly DrainEnd[]
+  /** The latest of its files, beside which its reserve lies. */
+  readonly lastFile: JournalFile | undefined
+}
+
+/**
+ * Says about each run that a gone process left open that it is gone, and marks the process itself, in one commit: killed before it, the
+ * next collector does the same again; killed after it, there is nothing left to do.
+ */
+export async function closeWriters(
+  ending: readonly EndingWriter[],
+  { store, intake }: { readonly store: TraceStore; readonly intake: Intake },
+): Promise<string[]> {
+  const crashedRuns: string[] = []
+  for (let from = 0; from < ending.length; from += WRITERS_A_COMMIT) {
+    const group = ending.slice(from, from + WRITERS_A_COMMIT)
+    for (const one of group) crashedRuns.push(...(await closeWriter(one, store, intake)))
+    failpoint("close:before-commit")
+    await intake.flush()
+    failpoint("close:after-commit")
+    for (const { writer, exit } of group) {
+      if (!hasEnded(writer)) writer.state = exit === undefined ? "crashed" : "exited"
+      writer.openStreams.clear()
+    }
+  }
+  return crashedRuns
+}
+
+async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: Intake): Promise<string[]> {
+  const { writer, exit, torn, lastFile } = ending
+  const { writerId } = writer
+  const openRuns = await store.openRunsOf(writerId)
+  const news = openRuns.filter((run) => !run.isMarkedCrashed)
+  const ended = { writerId, pid: writer.identity?.pid ?? 0, evidence: evidenceOf(ending) }
+  for (const run of news) batch.addEvent(crashAnnotation(run, ended), writerId)
+  for (const streamId of await openStreamsOf(writer, openRuns, store)) {
+    batch.addStream({ streamId, runId: null, stepId: null, role: "stream", chunks: [], abandoned: true })
+  }
+  for (const { file, key, offset, tornBytes } of torn) {
+    takeTornTail({ file: basename(file.path), offset, writerId }, tornBytes, batch)
+    batch.setOffset({ file: key, offset: offset + tornBytes })
+  }
+  if (!hasEnded(writer)) {
+    const reserve = lastFile === undefined ? undefined : readReserve(lastFile.reservePath)
+    if (reserve !== undefined && lastFile !== undefined) takeReserve(reserve, lastFile, writerId, news, batch)
+    if (exit === undefined) {
+      batch.addWriter({ writerId, state: "crashed", lastSeenAtMs: writer.lastSeenAtMs })
+    }
+  }
+  if (exit !== undefined) {
+    const { kind: _, ...said } = exit.exit.line
+    batch.addExit({ writerId, atMs: said.atMs, exit: said })
+    batch.setOffset({ file: exit.key, offset: exit.exit.nextOffset })
+  }
+  return news.map((run) => run.runId)
+}
+
+function evidenceOf({ writer, exit }: EndingWriter): string {
+  if (exit !== undefined) return `${goodbye(exit.exit.line)} and left the run open`
+  return hasEnded(writer) ? "its process had ended before this was read" : writer.liveness.evidence
+}
+
+function goodbye({ reason, exitCode }: ExitLine): string {
+  switch (reason) {
+    case "closed":
+      return "its recorder was closed"
+    case "uncaught_exception":
+      return `the process ended by an uncaught exception (exit code ${exitCode ?? "unknown"})`
+    case "exit":
+      return `the process ended (exit code ${exitCode ?? "unknown"})`
+  }
+}
+
+/** Streams this collector saw begin, and those the store has of the runs left open. */
+async function openStreamsOf(
+  writer: WriterEntry,
+  openRuns: readonly OpenRun[],
+  store: TraceStore,
+): Promise<Set<string>> {
+  const streams = new Set(writer.openStreams)
+  for (const run of openRuns) {
+    for (const stream of await store.partialStreamsOf(run.runId))
+      if (stream.state === "open") streams.add(stream.streamId)
+  }
+  return streams
+}
+
+/** What a writer could only say in its reserve file: drops that no gap line declared, and its last words. */
+function takeReserve(
+  reserve: Reserve,
+  lastFile: JournalFile,
+  writerId: string,
+  openRuns: readonly OpenRun[],
+  batch: Intake["batch"],
+): void {
+  const { pendingGap, lastWords } = reserve
+  if (pendingGap !== null && !isDeclared(pendingGap, lastFile)) {
+    batch.addGap(gapFromJournal(pendingGap, { file: basename(lastFile.reservePath), writerId }))
+  }
+  if (lastWords === null) return
+  for (const run of openRuns.length === 0 ? [undefined] : openRuns) {
+    batch.addEvent(lastWordsAnnotation(lastWords, writerId, run), writerId)
+  }
+}
+
+/** Killed between writing the gap line and clearing the reserve, a writer has said it twice. The line is then in its last file. */
+function isDeclared(gap: JournalGap, lastFile: JournalFile): boolean {
+  return reading(lastFile.path, () => {
+    for (const item of tailJournal(lastFile.path)) {
+      if (item.kind === "line" && item.line.kind === "gap" && item.line.gap.gapNo === gap.gapNo) return true
+    }
+    return false
+  })
+}

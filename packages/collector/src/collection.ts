@@ -1,0 +1,221 @@
+import { basename } from "node:path"
+import { type JournalFile, listJournals } from "@orangebox/journal"
+import type { TraceStore } from "@orangebox/store"
+import { Bookmarks } from "./bookmarks.js"
+import { closeWriters, type EndingWriter } from "./close-writers.js"
+import { type DrainEnd, drainFile } from "./drain-file.js"
+import { failpoint } from "./failpoint.js"
+import { type KeptWindow, sweepLeftovers, tidyFinished } from "./finished-journals.js"
+import { Intake, type Tally } from "./intake.js"
+import { gapAt, problemOf, takeTornTail } from "./take-line.js"
+import { UnreadableFileError } from "./unreadable-file.js"
+import { hasEnded, standingOf, WriterBook, type WriterEntry } from "./writer-book.js"
+
+export interface CollectionOptions {
+  readonly store: TraceStore
+  readonly journalFolder: string
+  readonly keep: KeptWindow
+  /** Bytes of journal read so far in this pass, and how many there were when it began. */
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+export interface PassReport extends Readonly<Tally> {
+  /** Files that had something new. */
+  readonly filesRead: number
+  readonly filesRemoved: number
+  /** Could not be read now, for want of file descriptors or permission; they are tried again. */
+  readonly filesDeferred: number
+  /** Runs that were found to have been left open by a process that is gone. */
+  readonly crashedRuns: readonly string[]
+  /** False when another pass would find something to do: a writer was seen for the first time, or a file goes on behind a goodbye. */
+  readonly isSettled: boolean
+}
+
+/**
+ * One collector at work on one journal folder: the files, read pass by pass into the store. What it knows is a copy of what the store
+ * holds; when a commit fails, drop it and open another.
+ */
+export class Collection {
+  readonly #options: CollectionOptions
+  readonly #bookmarks: Bookmarks
+  readonly #book: WriterBook
+  /** Whose file it is, where the first line says otherwise than the name. */
+  readonly #owners = new Map<string, string>()
+  /** Files of a newer format, and files that refuse to be read: said once. */
+  readonly #setAside = new Set<string>()
+  readonly #complainedAbout = new Set<string>()
+  /** Files that had unread bytes when they were last seen. */
+  #unread = new Map<string, JournalFile>()
+
+  private constructor(options: CollectionOptions, bookmarks: Bookmarks, book: WriterBook) {
+    this.#options = options
+    this.#bookmarks = bookmarks
+    this.#book = book
+  }
+
+  static async open(options: CollectionOptions): Promise<Collection> {
+    const { store } = options
+    return new Collection(options, new Bookmarks(await store.offsets()), new WriterBook(await store.writers()))
+  }
+
+  /** Reads everything that is there now, puts ends on record, tidies up. Throws only when the store does. */
+  async pass(): Promise<PassReport> {
+    const { store, journalFolder, keep, onProgress } = this.#options
+    const intake = new Intake(store, this.#bookmarks)
+    const context = { store, bookmarks: this.#bookmarks, book: this.#book, intake }
+    // First who is dead, then which files there are, then what is in them: so a dead writer's last line is always among what is read.
+    this.#book.judge()
+    const files = listJournals(journalFolder)
+    this.#declareVanished(files, intake)
+
+    const news = files.filter((file) => this.#hasNews(file))
+    const total = news.reduce((sum, file) => sum + this.#unreadBytes(file), 0)
+    const ends: DrainEnd[] = []
+    const incomplete = new Set<string>()
+    const knownBefore = new Set([...this.#book.all()].map((entry) => entry.writerId))
+    let done = 0
+    for (const file of news) {
+      const bytes = this.#unreadBytes(file)
+      try {
+        const end = await drainFile(file, context)
+        if (end !== undefined) this.#note(end, ends)
+      } catch (error) {
+        if (!(error instanceof UnreadableFileError)) throw error
+        incomplete.add(file.writerId)
+        this.#complain(file, error, intake)
+        if (error.isOutOfDescriptors) break
+      }
+      done += bytes
+      onProgress?.(done, total)
+    }
+    for (const end of ends) this.#takeTornTail(end, intake)
+    this.#updateStandings(intake)
+    await intake.flush()
+    failpoint("collect:drained")
+
+    const crashedRuns = await closeWriters(this.#ending(files, ends, incomplete), { store, intake })
+    const filesRemoved = tidyFinished(
+      files,
+      { bookmarks: this.#bookmarks, book: this.#book, ownerOf: (file) => this.#ownerOf(file) },
+      keep,
+      Date.now(),
+    )
+    this.#unread = new Map(
+      files.filter((file) => this.#unreadBytes(file) > 0).map((file) => [basename(file.path), file]),
+    )
+    const isSettled =
+      [...this.#book.all()].every((entry) => knownBefore.has(entry.writerId)) &&
+      ends.every((end) => end.exit === undefined || end.exit.nextOffset >= end.file.byteSize)
+    return {
+      ...intake.tally,
+      filesRead: ends.length,
+      filesRemoved,
+      filesDeferred: incomplete.size,
+      crashedRuns,
+      isSettled,
+    }
+  }
+
+  /** Passes until nothing is left of what was there at the beginning. A writer at full speed does not keep it from ending. */
+  async *settle(): AsyncGenerator<PassReport, void> {
+    for (let passes = 0; passes < MOST_PASSES; passes++) {
+      const report = await this.pass()
+      yield report
+      if (report.isSettled) return
+    }
+  }
+
+  /** Bytes of journal that are there now and not in the store. */
+  behindBytes(): number {
+    return listJournals(this.#options.journalFolder).reduce((sum, file) => sum + this.#unreadBytes(file), 0)
+  }
+
+  /** Deletes what an interrupted deletion left behind. */
+  sweep(): number {
+    return sweepLeftovers(this.#options.journalFolder, this.#book)
+  }
+
+  #hasNews(file: JournalFile): boolean {
+    const name = basename(file.path)
+    return !this.#setAside.has(name) && this.#bookmarks.latestOffsetOf(name) !== file.byteSize
+  }
+
+  #unreadBytes(file: JournalFile): number {
+    return Math.max(0, file.byteSize - (this.#bookmarks.latestOffsetOf(basename(file.path)) ?? 0))
+  }
+
+  #ownerOf(file: JournalFile): string {
+    return this.#owners.get(basename(file.path)) ?? file.writerId
+  }
+
+  #note(end: DrainEnd, ends: DrainEnd[]): void {
+    ends.push(end)
+    const name = basename(end.file.path)
+    if (end.isOfNewerFormat) this.#setAside.add(name)
+    if (end.writer.writerId !== end.file.writerId) this.#owners.set(name, end.writer.writerId)
+  }
+
+  /** A writer that went on elsewhere will not finish the line it left. Of a writer that may be alive, a torn line is only unfinished. */
+  #takeTornTail(end: DrainEnd, { batch }: Intake): void {
+    if (end.tornBytes === 0 || !(end.wasSuperseded || hasEnded(end.writer))) return
+    const place = { file: basename(end.file.path), offset: end.offset, writerId: end.writer.writerId }
+    takeTornTail(place, end.tornBytes, batch)
+    batch.setOffset({ file: end.key, offset: end.offset + end.tornBytes })
+  }
+
+  #updateStandings({ batch }: Intake): void {
+    const now = Date.now()
+    for (const entry of this.#book.all()) {
+      const state = standingOf(entry, now)
+      if (state === entry.state) continue
+      entry.state = state
+      batch.addWriter({ writerId: entry.writerId, state, lastSeenAtMs: entry.lastSeenAtMs })
+    }
+  }
+
+  #ending(files: readonly JournalFile[], ends: readonly DrainEnd[], incomplete: ReadonlySet<string>): EndingWriter[] {
+    const ending = new Map<WriterEntry, { exit: EndingWriter["exit"]; torn: DrainEnd[] }>()
+    for (const entry of this.#book.all()) {
+      if (incomplete.has(entry.writerId)) continue
+      const isLate = hasEnded(entry) && entry.records > 0
+      const isDead = !hasEnded(entry) && entry.liveness.state === "dead"
+      if (isLate || isDead) ending.set(entry, { exit: undefined, torn: [] })
+    }
+    for (const end of ends) {
+      if (end.exit !== undefined) ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
+    }
+    for (const end of ends) {
+      const isTaken = end.wasSuperseded || hasEnded(end.writer)
+      if (end.tornBytes > 0 && !isTaken) ending.get(end.writer)?.torn.push(end)
+    }
+    const lastFiles = new Map<string, JournalFile>()
+    if (ending.size > 0) for (const file of files) lastFiles.set(this.#ownerOf(file), file)
+    return [...ending].map(([writer, { exit, torn }]) => ({
+      writer,
+      exit,
+      torn,
+      lastFile: lastFiles.get(writer.writerId),
+    }))
+  }
+
+  #declareVanished(files: readonly JournalFile[], { batch }: Intake): void {
+    if (this.#unread.size === 0) return
+    const present = new Set(files.map((file) => basename(file.path)))
+    for (const [name, file] of this.#unread) {
+      if (present.has(name)) continue
+      const offset = this.#bookmarks.latestOffsetOf(name) ?? 0
+      batch.addGap(gapAt("journal_gone", GONE, { file: name, offset, writerId: this.#ownerOf(file) }, file.byteSize))
+    }
+  }
+
+  #complain(file: JournalFile, error: UnreadableFileError, { batch }: Intake): void {
+    const name = basename(file.path)
+    if (error.isOutOfDescriptors || error.code === "ENOENT" || this.#complainedAbout.has(name)) return
+    this.#complainedAbout.add(name)
+    const reason = `the journal file cannot be read (${error.code}); it stays and is tried again`
+    batch.addProblem({ ...problemOf("journal_unreadable", name, reason), file: name })
+  }
+}
+
+const MOST_PASSES = 4
+const GONE = "the file was deleted before it was read to its end"

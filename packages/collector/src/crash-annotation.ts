@@ -1,0 +1,85 @@
+import { hash } from "node:crypto"
+import { type Event, SCHEMA_VERSION, summarizeText } from "@orangebox/contract"
+import type { OpenRun } from "@orangebox/store"
+
+/** The `source` of everything the collector says. */
+export const COLLECTOR = "collector"
+
+export interface Ended {
+  readonly writerId: string
+  readonly pid: number
+  /** What shows that the process will not go on with its runs. */
+  readonly evidence: string
+}
+
+/**
+ * What is said about a run whose process is gone: an annotation, outside the run's own sequence. Its id and its content follow from the
+ * writer, the run and what was recorded, so saying it again says the same. Its time is the run's last sign of life.
+ */
+export function crashAnnotation(run: OpenRun, ended: Ended): Event<"process_crashed"> {
+  return {
+    ...annotationEnvelope(run.lastAtMs, `process_crashed ${ended.writerId} ${run.runId}`),
+    ...placeIn(run),
+    event_type: "process_crashed",
+    payload: {
+      writer_id: ended.writerId,
+      pid: ended.pid,
+      last_open_step_id: run.lastOpenStepId,
+      evidence: summarizeText(ended.evidence),
+    },
+  }
+}
+
+/** Last words from the reserve file: said about a run the process left open, or about the process where it left none. */
+export function lastWordsAnnotation(
+  words: { readonly text: string; readonly atMs: number },
+  writerId: string,
+  run: OpenRun | undefined,
+): Event<"log"> {
+  return {
+    ...annotationEnvelope(words.atMs, `last_words ${writerId} ${run?.runId ?? ""}`),
+    ...(run === undefined ? OUTSIDE_RUNS : { ...placeIn(run), mono_us: 0 }),
+    event_type: "log",
+    payload: { level: "error", message: words.text },
+  }
+}
+
+function annotationEnvelope(atMs: number, name: string) {
+  return {
+    schema_version: SCHEMA_VERSION,
+    event_id: derivedEventId(whole(atMs), name),
+    sequence_no: null,
+    parent_step_id: null,
+    timestamp_utc: new Date(whole(atMs)).toISOString(),
+    actor_type: "backend",
+    determinism_mode: "live",
+    artifact_refs: [],
+    redaction_status: "not_required",
+    source: COLLECTOR,
+  } satisfies Partial<Event>
+}
+
+function placeIn(run: OpenRun) {
+  return {
+    trace_id: run.traceId,
+    run_id: run.runId,
+    step_id: run.lastOpenStepId,
+    mono_us: run.lastMonoMicros,
+    ...(run.conversationId === null ? {} : { conversation_id: run.conversationId }),
+  }
+}
+
+const OUTSIDE_RUNS = { trace_id: null, run_id: null, step_id: null, mono_us: 0 }
+
+const LAST_MS = Date.UTC(9999, 11, 31)
+
+/** Times come out of files; one that is no date still has to give an annotation. */
+const whole = (atMs: number): number => (Number.isFinite(atMs) ? Math.floor(Math.min(Math.max(atMs, 0), LAST_MS)) : 0)
+
+/** A UUIDv7 whose random part is the name's hash. */
+function derivedEventId(atMs: number, name: string): string {
+  const time = atMs.toString(16).padStart(12, "0")
+  const digits = hash("sha256", name, "hex")
+  const variant = "89ab"[Number.parseInt(digits[3]!, 16) & 3]
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${digits.slice(0, 3)}-${variant}${digits.slice(4, 7)}-${digits.slice(7, 19)}`
+}

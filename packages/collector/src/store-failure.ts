@@ -1,0 +1,13 @@
+import { OrangeboxError } from "@orangebox/contract"
+
+/** The store could not take a batch. Nothing is lost: it was rolled back whole, the journals are there, and it is read again. */
+const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT"])
+
+export function isPassing(error: unknown): error is OrangeboxError {
+  return error instanceof OrangeboxError && PASSING.has(error.code)
+}
+
+/** Opening the store again puts a damaged database aside; the journals that are left are then read from their beginning. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof OrangeboxError && error.code === "STORE_CORRUPT"
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { OrangeboxError } from "@orangebox/contract"
+import { openDataFolder } from "@orangebox/journal"
+import {
+  DEFAULT_RETENTION,
+  type LockHolder,
+  type OpenedStore,
+  type PruneReport,
+  type RetentionPolicy,
+} from "@orangebox/store"
+import { Collection, type PassReport } from "./collection.js"
+import { DEFAULT_KEPT_WINDOW, type KeptWindow } from "./finished-journals.js"
+import { type HeldStore, tryToHold } from "./held-store.js"
+import { isPassing } from "./store-failure.js"
+
+export interface WatchOptions {
+  readonly dataFolder: string
+  /** Ends the watch after one last pass: what was written before the signal is in the store when `watch` returns. */
+  readonly signal: AbortSignal
+  readonly intervalMs?: number
+  readonly retention?: RetentionPolicy
+  readonly pruneEveryMs?: number
+  readonly keep?: KeptWindow
+  readonly onStatus?: (status: WatchStatus) => void
+}
+
+/** What a watching collector says about itself, as it happens. */
+export type WatchStatus =
+  /** Another collector has the store; this one takes over when it goes. */
+  | { readonly kind: "waiting"; readonly heldBy: LockHolder | undefined }
+  /** The store is open. Where it was damaged, `setAside` says where the old database is now. */
+  | { readonly kind: "opened"; readonly isFresh: boolean; readonly setAside?: NonNullable<OpenedStore["setAside"]> }
+  /** A pass that brought something. */
+  | { readonly kind: "collected"; readonly report: PassReport }
+  /** The store could not take a batch, or could not be opened. The journals are kept and the batch is tried again. */
+  | { readonly kind: "failing"; readonly failure: OrangeboxError; readonly retryInMs: number }
+  | { readonly kind: "pruned"; readonly report: PruneReport }
+
+const LONGEST_RETRY_MS = 30_000
+
+/** Keeps the store up with the journals until the signal comes: what `collect --watch` and `serve` run. One per store. */
+export async function watch(options: WatchOptions): Promise<void> {
+  const { storeFolder, journalFolder } = openDataFolder(options.dataFolder)
+  const { signal, intervalMs = 250, onStatus = () => {} } = options
+  let retryInMs = intervalMs
+  while (!signal.aborted) {
+    const held = await waitForStore(storeFolder, options)
+    if (held === undefined) return
+    const { isFresh, setAside } = held
+    onStatus({ kind: "opened", isFresh, ...(setAside === undefined ? {} : { setAside }) })
+    try {
+      await watchStore(held, journalFolder, options, () => {
+        retryInMs = intervalMs
+      })
+      return
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      onStatus({ kind: "failing", failure: error, retryInMs })
+    } finally {
+      await held.release()
+    }
+    await pause(retryInMs, signal)
+    retryInMs = Math.min(retryInMs * 2, LONGEST_RETRY_MS)
+  }
+}
+
+async function waitForStore(storeFolder: string, options: WatchOptions): Promise<HeldStore | undefined> {
+  let saidSo = false
+  while (!options.signal.aborted) {
+    const held = tryToHold(storeFolder)
+    if ("store" in held) return held
+    if (!saidSo) options.onStatus?.({ kind: "waiting", heldBy: held.heldBy })
+    saidSo = true
+    await pause(options.intervalMs ?? 250, options.signal)
+  }
+  return undefined
+}
+
+async function watchStore(
+  { store }: HeldStore,
+  journalFolder: string,
+  options: WatchOptions,
+  onWorking: () => void,
+): Promise<void> {
+  const { signal, intervalMs = 250, retention = DEFAULT_RETENTION, pruneEveryMs = 3_600_000 } = options
+  const { keep = DEFAULT_KEPT_WINDOW, onStatus = () => {} } = options
+  const collection = await Collection.open({ store, journalFolder, keep })
+  let pruneAt = 0
+  for (;;) {
+    // Asked before the pass: one that begins after the signal is the last one, and sees all that was written before it.
+    const isLast = signal.aborted
+    const report = await collection.pass()
+    onWorking()
+    if (report.commits > 0 || report.filesRemoved > 0) onStatus({ kind: "collected", report })
+    if (isLast && report.isSettled) return
+    if (performance.now() >= pruneAt && !isLast) {
+      pruneAt = performance.now() + pruneEveryMs
+      collection.sweep()
+      onStatus({ kind: "pruned", report: await store.prune(retention) })
+    }
+    if (!isLast && report.isSettled) await pause(intervalMs, signal)
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // The abort is no error here: it only ends the pause.
+  await sleep(ms, undefined, { signal }).catch(() => {})
+}

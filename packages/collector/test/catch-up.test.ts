@@ -1,0 +1,82 @@
+import { catchUp } from "@orangebox/collector"
+import { expect, test } from "vitest"
+import { dataFolder, openWriter, problemsIn, readRun, readStore, recordRun, sayGoodbye, writersIn } from "./collector-kit.js"
+import { SampleRun } from "./sample-run.mjs"
+
+test("[L-04] what was recorded while no collector ran is in the store after catching up", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = recordRun(journal, 5)
+  sayGoodbye(journal)
+
+  const report = await catchUp({ dataFolder: folder })
+
+  expect(report).toMatchObject({ events: 7, duplicates: 0, behindBytes: 0, problems: 0, gaps: 0 })
+  expect(await readRun(folder, run.runId)).toMatchObject({
+    status: "completed",
+    messages: ["line 0", "line 1", "line 2", "line 3", "line 4"],
+    annotations: [],
+  })
+  expect(await problemsIn(folder)).toEqual([])
+  expect(await writersIn(folder)).toMatchObject([{ writerId: journal.writerId, state: "exited", records: 7 }])
+})
+
+test("[L-01] catching up twice takes nothing twice", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  recordRun(journal)
+  await catchUp({ dataFolder: folder })
+
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ commits: 0, events: 0, duplicates: 0, behindBytes: 0 })
+})
+
+test("[L-02] lines that a living writer goes on to append are taken by the next pass, from where the last one stopped", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  run.log("first")
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 2 })
+  run.log("second")
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 1, duplicates: 0 })
+
+  expect(await readRun(folder, run.runId)).toMatchObject({ status: "running", messages: ["first", "second"] })
+  expect(await writersIn(folder)).toMatchObject([{ state: "running", records: 3 }])
+})
+
+test("[S-01] inline, sidecar and streamed bodies are stored byte for byte", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  const small = Buffer.from("a few words")
+  const binary = Buffer.from([0, 255, 254, 10, 128])
+  const medium = Buffer.from("medium ".repeat(1000))
+  const large = Buffer.alloc(3 * 1024 * 1024, "large and longer than one piece ")
+  const pieces = [Buffer.from("once "), Buffer.alloc(5000, "upon "), Buffer.alloc(600_000, "a time "), Buffer.from("end")]
+  for (const bytes of [small, binary, medium, large]) run.log("with a body", [bytes])
+  const stream = journal.openStream({ runId: run.runId, stepId: run.rootId, role: "response" })
+  for (const piece of pieces) stream.write(piece)
+  const streamed = run.logStream(stream).event.payload.body_ref
+  sayGoodbye(journal)
+
+  await catchUp({ dataFolder: folder })
+
+  const store = readStore(folder)
+  const { events } = await store.eventsOf(run.runId)
+  const stored = await Promise.all(
+    events.flatMap((event) =>
+      event.event_type === "log" && event.payload.body_ref ? [store.readBody(event.payload.body_ref)] : [],
+    ),
+  )
+  const bytes = stored.map((reading) => ("bytes" in reading ? Buffer.from(reading.bytes) : reading))
+  expect(bytes).toEqual([small, binary, medium, large, Buffer.concat(pieces)])
+  expect(await store.bodyInfo(streamed)).toMatchObject({ mime: "text/plain" })
+  expect(await store.partialStreamsOf(run.runId)).toEqual([])
+  expect(await store.problems()).toEqual([])
+})
+
+test("a data folder that is not there is left not there", async () => {
+  const folder = `${dataFolder()}/none`
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 0, behindBytes: 0 })
+})
