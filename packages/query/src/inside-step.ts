@@ -1,6 +1,7 @@
 import type { AttributeValue, Event, Level, Link } from "@orangebox/contract"
 import { payloadOf, textIn } from "./payload-reading.js"
 import type { StepView } from "./run-view.js"
+import { isLink } from "./sound-envelope.js"
 import { type PromptView, promptOf } from "./step-facts.js"
 
 /** What a step's events say together: its prompts, attributes, logs and links. */
@@ -45,13 +46,10 @@ const NO_ATTRIBUTES: StepView["attributes"] = {}
 
 const isLevel = (level: string | undefined): level is Level => level !== undefined && Object.hasOwn(NO_LOGS, level)
 
-function linksOf(event: Event): readonly Link[] {
-  const links = Array.isArray(event.links) ? event.links : NONE
+/** The links an event carries, on its envelope or as its payload. */
+export function linksOf(event: Event): readonly Link[] {
+  const links = event.links ?? NONE
   if (event.event_type !== "link_added") return links
   const added: unknown = payloadOf(event)["link"]
   return isLink(added) ? [...links, added] : links
-}
-
-function isLink(value: unknown): value is Link {
-  return typeof value === "object" && value !== null && typeof (value as Link).kind === "string"
 }

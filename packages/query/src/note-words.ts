@@ -1,9 +1,9 @@
-import type { Event } from "@orangebox/contract"
+import type { Event, Link } from "@orangebox/contract"
 import { formatBytes, formatCount, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
 import { UNEXPLAINED } from "./lost-events.js"
 import type { NoteView } from "./notes.js"
-import { countIn, type LoosePayload, numberIn, payloadOf, recordIn, textIn } from "./payload-reading.js"
+import { countIn, type LoosePayload, numberIn, payloadOf, textIn } from "./payload-reading.js"
 import { promptWords } from "./prompt-words.js"
 import { firstLine, recordedText, recordedWord } from "./recorded-words.js"
 import type { Gap } from "./run-view.js"
@@ -81,11 +81,11 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
     case "output":
       return { label: `output ${text("output_summary")}`.trimEnd(), verdict: outputSize(event) }
     case "link":
-      return { label: linkWords(recordIn(payload, "link"), width) }
+      return { label: note.link ? linkWords(note.link, width) : "link" }
     case "crash":
       return { label: `process_crashed ${text("evidence")}`.trimEnd(), verdict: "but the run's own end is recorded" }
     default:
-      return { label: `${recordedWord(String(event.event_type), 40)} (an event type this version does not know)` }
+      return { label: `${recordedWord(event.event_type, 40)} (an event type this version does not know)` }
   }
 }
 
@@ -113,15 +113,14 @@ function artifactWords(payload: LoosePayload, width: number): NoteWords {
 }
 
 function outputSize(event: Event): string {
-  const size = event.artifact_refs?.[0]?.byte_size
+  const size = event.artifact_refs[0]?.byte_size
   return size === undefined ? "" : formatBytes(size)
 }
 
-function linkWords(link: LoosePayload, width: number): string {
-  const target = textIn(link, "run_id") ?? textIn(link, "step_id") ?? textIn(link, "trace_id") ?? "?"
-  const reason = textIn(link, "reason")
-  const words = [`link ${recordedWord(textIn(link, "kind") ?? "?", 24)} → ${recordedWord(target, 40)}`]
-  if (reason !== undefined) words.push(recordedText(reason, Math.min(width, 60)))
+function linkWords(link: Link, width: number): string {
+  const target = link.run_id ?? link.step_id ?? link.trace_id ?? "?"
+  const words = [`link ${recordedWord(link.kind, 24)} → ${recordedWord(target, 40)}`]
+  if (link.reason !== undefined) words.push(recordedText(link.reason, Math.min(width, 60)))
   return words.join(" ")
 }
 

@@ -1,5 +1,6 @@
-import { type Event, isEventType } from "@orangebox/contract"
-import { countIn, numberIn, payloadOf, recordIn, textIn } from "./payload-reading.js"
+import { type Event, isEventType, type Link } from "@orangebox/contract"
+import { linksOf } from "./inside-step.js"
+import { countIn, numberIn, payloadOf, textIn } from "./payload-reading.js"
 import type { Gap } from "./run-view.js"
 
 export type NoteKind =
@@ -30,17 +31,26 @@ export interface NoteView {
   /** The record behind it; a loss has a gap instead. */
   readonly event: Event | undefined
   readonly gap: Gap | undefined
+  /** The link it tells of, for a note of that kind. */
+  readonly link: Link | undefined
 }
 
-/** The note an event is worth, if any. What opens or closes a step is the step's own line; debug and info logs are only counted. */
-export function noteOf(event: Event): NoteView | undefined {
+/** The notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
+export function notesOf(event: Event): NoteView[] {
+  const notes: NoteView[] = []
+  const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
-  if (kind === undefined) return undefined
-  return { kind, weight: weightOf(event), at: event.sequence_no ?? AFTER_THE_RUN, event, gap: undefined }
+  if (kind !== undefined) notes.push({ kind, weight: weightOf(event), at, event, gap: undefined, link: undefined })
+  for (const link of linksOf(event)) {
+    // The causal chain inside a run is what the tree already shows.
+    if (link.kind !== "follows") notes.push({ kind: "link", weight: "plain", at, event, gap: undefined, link })
+  }
+  return notes
 }
 
 export function gapNote(gap: Gap): NoteView {
-  return { kind: "gap", weight: "bad", at: gap.fromSequence ?? AFTER_THE_RUN, event: undefined, gap }
+  const at = gap.fromSequence ?? AFTER_THE_RUN
+  return { kind: "gap", weight: "bad", at, event: undefined, gap, link: undefined }
 }
 
 const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER
@@ -66,9 +76,6 @@ function kindOf(event: Event): NoteKind | undefined {
       return "artifact"
     case "final_output":
       return "output"
-    case "link_added":
-      // The causal chain inside a run is what the tree already shows.
-      return textIn(recordIn(payloadOf(event), "link"), "kind") === "follows" ? undefined : "link"
     case "process_crashed":
       return "crash"
     case "decision":

@@ -5,6 +5,7 @@ import { allGaps } from "./lost-events.js"
 import { gapNote, type NoteView } from "./notes.js"
 import { countIn, payloadOf, textIn } from "./payload-reading.js"
 import { totalsOf } from "./run-totals.js"
+import { soundEnvelope } from "./sound-envelope.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -156,7 +157,11 @@ export interface TokenTotals {
 export function viewRun(input: RunInput): RunView {
   const own: Event[] = []
   const annotations: Event[] = []
-  for (const event of input.events) (event.sequence_no === null ? annotations : own).push(event)
+  for (const given of input.events) {
+    const event = soundEnvelope(given)
+    if (event.sequence_no === null) annotations.push(event)
+    else own.push(event)
+  }
 
   const drafts = buildStepTree(own, annotations)
   const root = drafts[0]

@@ -1,3 +1,4 @@
+import { OrangeboxError } from "@orangebox/contract"
 import type { Crash } from "./crash.js"
 import { formatCount, formatPercent, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
@@ -82,3 +83,14 @@ export function stepToLookAt(view: RunView): StepView | undefined {
 }
 
 const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"
+
+/** The step a reader asked for by number. */
+export function stepAt(view: RunView, n: number): StepView {
+  const step = view.steps[n - 1]
+  if (step) return step
+  throw new OrangeboxError("STEP_NUMBER", {
+    what: `there is no step #${n}, this run has ${view.steps.length}`,
+    where: runAddress(view),
+    next: `See the numbers with: orangebox show ${runAddress(view)}`,
+  })
+}

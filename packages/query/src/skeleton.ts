@@ -8,7 +8,7 @@ import { fenced } from "./markdown-fence.js"
 import { noteWords } from "./note-words.js"
 import { recordedWord } from "./recorded-words.js"
 import type { RunView } from "./run-view.js"
-import { crashWords, headerOf, runAddress, stepToLookAt } from "./run-words.js"
+import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./run-words.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 import { type LineWords, stepWords } from "./skeleton-words.js"
 
@@ -74,6 +74,7 @@ export interface FittedSkeleton {
 
 /** The lines that fit. Lines are priced one by one and folds by estimate, so the whole is measured and planned again where that pays. */
 export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkeleton {
+  if (options.at !== undefined) stepAt(view, options.at)
   const count = options.countTokens ?? estimateTokens
   const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
   const budget = Math.max(options.budget ?? DEFAULT_SKELETON_BUDGET, MIN_SKELETON_BUDGET) - fence

@@ -96,7 +96,7 @@ export function toolOf(opened: Event | undefined, closed: Event | undefined): To
     name: textIn(opening, "tool_name") ?? textIn(closing, "tool_name"),
     args: textIn(opening, "args_summary"),
     result: textIn(closing, "result_summary"),
-    resultBytes: closed?.artifact_refs?.find((ref) => ref.artifact_hash === resultRef)?.byte_size,
+    resultBytes: closed?.artifact_refs.find((ref) => ref.artifact_hash === resultRef)?.byte_size,
     callId: textIn(opening, "tool_call_id") ?? textIn(closing, "tool_call_id"),
     effectClass: textIn(opening, "effect_class"),
   }
@@ -153,7 +153,7 @@ export function bodiesOf(events: readonly Event[]): readonly BodyView[] {
   const bodies: BodyView[] = []
   const seen = new Set<string>()
   for (const event of events) {
-    if (!Array.isArray(event.artifact_refs) || event.artifact_refs.length === 0) continue
+    if (event.artifact_refs.length === 0) continue
     const named = isEventType(event.event_type) ? payloadRefs(event.event_type, event.payload) : []
     for (const ref of event.artifact_refs) {
       const field = named.find((candidate) => candidate.hash === ref.artifact_hash)?.field
@@ -177,8 +177,6 @@ export function bodiesOf(events: readonly Event[]): readonly BodyView[] {
 
 export function bodyBytesOf(events: readonly Event[]): number {
   let bytes = 0
-  for (const event of events) {
-    if (Array.isArray(event.artifact_refs)) for (const ref of event.artifact_refs) bytes += ref?.byte_size ?? 0
-  }
+  for (const event of events) for (const ref of event.artifact_refs) bytes += ref.byte_size
   return bytes
 }

@@ -1,5 +1,5 @@
 import { definitionOf, type Event, isEventType, type StepKind } from "@orangebox/contract"
-import { type NoteView, noteOf } from "./notes.js"
+import { type NoteView, notesOf } from "./notes.js"
 import { payloadOf, textIn } from "./payload-reading.js"
 
 /** A step while its events are being gathered. */
@@ -65,8 +65,7 @@ export function buildStepTree(own: readonly Event[], annotations: readonly Event
     const subject = textIn(payloadOf(event), "subject_step_id") ?? event.step_id
     const draft = (subject === null ? undefined : byId.get(subject)) ?? root
     draft.events.push(event)
-    const note = noteOf(event)
-    if (note) draft.notes.push(note)
+    draft.notes.push(...notesOf(event))
   }
 
   for (const draft of drafts) {
@@ -79,8 +78,7 @@ export function buildStepTree(own: readonly Event[], annotations: readonly Event
 
 function take(draft: StepDraft, event: Event, byId: ReadonlyMap<string, StepDraft>): void {
   draft.events.push(event)
-  const note = noteOf(event)
-  if (note) draft.notes.push(note)
+  draft.notes.push(...notesOf(event))
   if (!isEventType(event.event_type)) return
   const { role } = definitionOf(event.event_type)
   if (role.does === "opens" && !draft.opened) {

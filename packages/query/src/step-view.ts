@@ -1,11 +1,10 @@
-import { OrangeboxError } from "@orangebox/contract"
 import { cutToTokens } from "./cut-to-tokens.js"
 import { cutToWidth, padToWidth } from "./display-width.js"
 import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
 import { fenced } from "./markdown-fence.js"
 import { recordedText, recordedWord } from "./recorded-words.js"
 import type { RunView, StepView } from "./run-view.js"
-import { runAddress } from "./run-words.js"
+import { runAddress, stepAt } from "./run-words.js"
 import type { Painter } from "./skeleton.js"
 import { type StepJson, stepSummaryJson } from "./skeleton-json.js"
 import { stepWords } from "./skeleton-words.js"
@@ -80,14 +79,7 @@ interface Page {
 }
 
 function page(view: RunView, n: number, options: StepOptions): Page {
-  const step = view.steps[n - 1]
-  if (!step) {
-    throw new OrangeboxError("STEP_NUMBER", {
-      what: `there is no step #${n}, this run has ${view.steps.length}`,
-      where: view.runId ?? "run",
-      next: "see the numbers with: orangebox show",
-    })
-  }
+  const step = stepAt(view, n)
   const count = options.countTokens ?? estimateTokens
   const all = stepRows(view, step)
   const from = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), all.length)

@@ -190,3 +190,17 @@ test("a process that dies between two steps died in the step around them", () =>
   expect(view.crash?.step).toBe(2)
   expect(view.steps.map((step) => step.isInnermostOpen)).toEqual([false, true, false])
 })
+
+test("links to other runs are notes wherever they were recorded, and the causal chain inside the run is not", () => {
+  const run = new RunBuilder()
+  const other = "run_01JT9QK2M0A7XK3V5B8D1E6F9H"
+  const spawned = run.callTool("delegate", "x", run.root, { links: [{ kind: "spawned", run_id: other }] })
+  run.callTool("next", "y", run.root, { links: [{ kind: "follows", step_id: spawned }] })
+  run.add(spawned, "link_added", { link: { kind: "caused", run_id: other } })
+  const view = viewRun({ events: run.events })
+  expect(view.steps[1]!.notes.map((note) => [note.kind, note.link?.kind])).toEqual([
+    ["link", "spawned"],
+    ["link", "caused"],
+  ])
+  expect(view.steps[2]!.notes).toEqual([])
+})

@@ -5,6 +5,7 @@ import {
   estimateTokens,
   MIN_SKELETON_BUDGET,
   MIN_STEP_BUDGET,
+  type RunView,
   safeJson,
   skeletonJson,
   skeletonText,
@@ -13,17 +14,21 @@ import {
   viewRun,
 } from "../src/index.js"
 import { anyRun } from "./any-run.js"
-import { ONLY_SAFE } from "./hostile-text.js"
+import { hostileText, ONLY_SAFE } from "./hostile-text.js"
 
 const RUNS = { numRuns: 300 }
 const budgets = fc.integer({ min: MIN_SKELETON_BUDGET, max: 3000 })
 const start = fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined })
 
+const within = (view: RunView, at: number | undefined): { at?: number } =>
+  at === undefined ? {} : { at: 1 + (at % view.steps.length) }
+
 test("[Q-01] a skeleton never costs more than its budget, whatever the run", () => {
   fc.assert(
     fc.property(anyRun, budgets, start, fc.constantFrom("text", "markdown"), (run, budget, at, format) => {
-      const options = { budget, format, ...(at === undefined ? {} : { at }) } as const
-      expect(estimateTokens(skeletonText(viewRun(run), options))).toBeLessThanOrEqual(budget)
+      const view = viewRun(run)
+      const options = { budget, format, ...within(view, at) } as const
+      expect(estimateTokens(skeletonText(view, options))).toBeLessThanOrEqual(budget)
     }),
     RUNS,
   )
@@ -44,7 +49,7 @@ test("[Q-01] every step, failure and note is either shown or counted in a fold",
   fc.assert(
     fc.property(anyRun, budgets, start, (run, budget, at) => {
       const view = viewRun(run)
-      const { rows, shown, total } = skeletonJson(view, { budget, ...(at === undefined ? {} : { at }) })
+      const { rows, shown, total } = skeletonJson(view, { budget, ...within(view, at) })
       const folds = rows.flatMap((row) => (row.type === "note" || row.folded === null ? [] : [row.folded]))
       const sum = (pick: (fold: (typeof folds)[number]) => number): number =>
         folds.reduce((total, fold) => total + pick(fold), 0)
@@ -154,21 +159,42 @@ test("[Q-01] a conversation keeps to its budget", () => {
   )
 })
 
-test("[Q-01] payloads of any shape are read without throwing", () => {
+const BREAKABLE = [
+  "payload",
+  "artifact_refs",
+  "attributes",
+  "links",
+  "source",
+  "mono_us",
+  "timestamp_utc",
+  "determinism_mode",
+  "inferred_by",
+  "lane_id",
+  "attempt_no",
+  "replay",
+  "problems",
+  "redaction_status",
+  "conversation_id",
+  "event_id",
+  "run_id",
+  "trace_id",
+] as const
+
+test("[Q-01] events of any shape are read without throwing, within the budget, and printed safely", () => {
+  const junk = fc.oneof(fc.anything({ withNullPrototype: true }), hostileText)
+  const breakage = fc.array(fc.tuple(fc.constantFrom(...BREAKABLE), junk), { minLength: 1, maxLength: 6 })
   fc.assert(
-    fc.property(
-      anyRun,
-      fc.array(fc.anything({ withNullPrototype: true }), { minLength: 1, maxLength: 6 }),
-      (run, junk) => {
-        const events = run.events.map((event, index) => {
-          const broken: object = { payload: junk[index % junk.length] }
-          return Object.assign({ ...event }, broken)
-        })
-        const view = viewRun({ ...run, events })
-        expect(estimateTokens(skeletonText(view))).toBeLessThanOrEqual(2000)
-        for (const step of view.steps.slice(0, 5)) expect(stepText(view, step.n)).toMatch(ONLY_SAFE)
-      },
-    ),
+    fc.property(anyRun, breakage, (run, broken) => {
+      const events = run.events.map((event, index) => {
+        const [field, value] = broken[index % broken.length]!
+        return Object.assign({ ...event }, { [field]: value })
+      })
+      const view = viewRun({ ...run, events })
+      const text = skeletonText(view)
+      expect(estimateTokens(text)).toBeLessThanOrEqual(2000)
+      expect(text).toMatch(ONLY_SAFE)
+      for (const step of view.steps.slice(0, 5)) expect(stepText(view, step.n)).toMatch(ONLY_SAFE)
+    }),
     RUNS,
   )
 })
