@@ -42,4 +42,5 @@ export function prettyJsonText(text: string): string {
 const DEEPEST_INDENT = 32
 
 // Strings, empty brackets, single structural characters, and whatever else stands between them; white space between tokens is dropped.
-const TOKENS = /"(?:[^"\\]|\\.)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs
+// The string pattern is unrolled, because one alternation per character overflows the matcher's stack on a string of megabytes.
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs

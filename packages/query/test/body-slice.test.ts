@@ -98,3 +98,8 @@ test("[Q-02] pretty JSON changes white space and nothing else", () => {
     }),
   )
 })
+
+test("[Q-02] a string of megabytes inside JSON is indented like any other", () => {
+  const text = JSON.stringify({ image: "A".repeat(8_000_000), quoted: '"\\'.repeat(500_000) })
+  expect(prettyJsonText(text).length).toBe(text.length + "\n  ".length * 2 + " ".length * 2 + "\n".length)
+})
