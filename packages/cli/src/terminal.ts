@@ -13,6 +13,8 @@ export interface Terminal {
   /** Talk that is safe already and may hold our own colours. */
   sayPainted(text: string): void
   readonly isOutTerminal: boolean
+  /** Undefined where nothing limits the width. */
+  readonly columns: number | undefined
   readonly paint: Painter | undefined
   readonly paintTalk: Painter | undefined
   progress(): ProgressBar
@@ -32,6 +34,7 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     say: (line) => void stderr.write(`${safeText(line)}\n`),
     sayPainted: (text) => void stderr.write(`${text}\n`),
     isOutTerminal,
+    columns: isOutTerminal ? stdout.columns : undefined,
     paint: painterFor(isOutTerminal, env),
     paintTalk: painterFor(stderr.isTTY === true, env),
     progress: () => progressBar(stderr),

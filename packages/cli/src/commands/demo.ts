@@ -10,7 +10,7 @@ import { playDemo } from "../demo/play-demo.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
-import { untilInterrupted } from "../until-interrupted.js"
+import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 export function addDemo(program: Command, session: Session): void {
   program
@@ -36,7 +36,7 @@ async function demo(session: Session, options: GlobalOptions): Promise<ExitCode>
   const { terminal } = session
   const path = options.data === undefined ? mkdtempSync(join(tmpdir(), "orangebox-demo-")) : resolve(options.data)
   const { path: dataFolder } = openDataFolder(path)
-  const played = await untilInterrupted((signal) =>
+  const played = await whileNotInterrupted((signal) =>
     playDemo({ dataFolder, signal, say: (line) => terminal.say(`▸ ${line}`) }),
   )
   return withReading(session, { ...options, data: dataFolder }, async ({ store }) => {

@@ -1,3 +1,65 @@
+import { padToWidth, plural, safeJson, safeText } from "@orangebox/query"
 import type { Command } from "commander"
-import type { Session } from "../session.js"
-export function addDoctor(_program: Command, _session: Session): void {}
+import type { Check } from "../doctor/check.js"
+import { type Examination, examine } from "../doctor/examine.js"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { dataPath } from "../reading/locate-data.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import type { Terminal } from "../terminal.js"
+
+export function addDoctor(program: Command, session: Session): void {
+  program
+    .command("doctor")
+    .description(
+      "Check the machine and the data folder, and send a canary run through the real path to prove that it arrives.",
+    )
+    .addHelpText(
+      "after",
+      "\nThe canary is a run of the application orangebox-doctor; prune takes it like any other.\nExits with 1 when a check fails.",
+    )
+    .addHelpText("after", examples([["orangebox doctor", "is everything all right?"]]))
+    .action(shellOf(session, doctor))
+}
+
+async function doctor({ terminal }: Session, options: GlobalOptions): Promise<ExitCode> {
+  const examination = await examine({
+    dataFolder: dataPath(options.data),
+    cwd: process.cwd(),
+    env: process.env,
+    nodeVersion: process.versions.node,
+  })
+  const isWell = examination.checks.every(({ verdict }) => verdict !== "failed")
+  terminal.out(
+    options.json ? safeJson(examinationJson(examination, isWell), 2) : examinationText(examination, terminal),
+  )
+  return isWell ? EXIT.fine : EXIT.findings
+}
+
+const MARKS = { ok: "ok  ", warning: "warn", failed: "FAIL" } as const
+
+function examinationText({ checks, isScratch, canaryRunId }: Examination, { paint }: Terminal): string {
+  const painted = paint ?? ((text: string) => text)
+  const role = { ok: "dim", warning: "warn", failed: "bad" } as const
+  const lines = checks.flatMap((check: Check) => [
+    `${painted(MARKS[check.verdict], role[check.verdict])}  ${padToWidth(check.name, NAME_WIDTH)}  ${safeText(check.found)}`,
+    ...(check.next === undefined ? [] : [`${" ".repeat(NAME_WIDTH + 8)}→ ${safeText(check.next)}`]),
+  ])
+  const failures = checks.filter(({ verdict }) => verdict === "failed").length
+  const arrived = isScratch
+    ? "the canary arrived (in a scratch folder, there is no data folder yet)"
+    : `the canary arrived: ${canaryRunId}`
+  lines.push(failures === 0 ? `all well, ${arrived}` : `${plural(failures, "check")} failed`)
+  return lines.join("\n")
+}
+
+const NAME_WIDTH = 17
+
+function examinationJson({ dataFolder, isScratch, canaryRunId, checks }: Examination, isWell: boolean) {
+  return {
+    ok: isWell,
+    data_folder: dataFolder,
+    is_scratch: isScratch,
+    canary_run_id: canaryRunId,
+    checks: checks.map(({ name, verdict, found, next }) => ({ name, verdict, found, next: next ?? null })),
+  }
+}

@@ -1,4 +1,4 @@
-import { type Column, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/query"
+import { type Column, displayWidth, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/query"
 import type { Page, RunQuery, RunRow } from "@orangebox/store"
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
@@ -44,7 +44,8 @@ function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promi
       ...(conversation === undefined ? {} : { conversationId: conversation }),
       ...(trace === undefined ? {} : { traceId: trace }),
     })
-    session.terminal.out(json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page))
+    const { columns } = session.terminal
+    session.terminal.out(json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, columns))
     return undefined
   })
 }
@@ -60,31 +61,45 @@ const COLUMNS: readonly Column[] = [
   { title: "ERR", align: "right" },
   { title: "TOKENS" },
   { title: "APP · ENTRYPOINT", maxWidth: 36 },
-  { title: "INPUT", maxWidth: 48 },
 ]
+const INPUT_WIDTH = 48
+/** Less of an input than this says nothing. */
+const LEAST_INPUT_WIDTH = 12
 
-function pageText({ rows, total, cursor }: Page<RunRow>): string {
+function pageText({ rows, total, cursor }: Page<RunRow>, columns: number | undefined): string {
   if (total === 0) return "0 runs"
-  const table = formatTable(
-    COLUMNS,
-    rows.map((row) => [
-      row.runId,
-      new Date(row.startedAtMs).toISOString().slice(0, 19).replace("T", " "),
-      row.status,
-      formatDuration(row.durationMs * 1000),
-      String(row.steps),
-      String(row.modelCalls),
-      String(row.toolCalls),
-      row.errors === 0 ? "" : String(row.errors),
-      row.modelCalls === 0 ? "" : `${formatCount(row.tokens.prompt)} → ${formatCount(row.tokens.completion)}`,
-      [row.app, row.entrypoint].filter((name) => name !== null).join(" · "),
-      row.inputSummary ?? "",
-    ]),
-  )
+  const cells = rows.map(cellsOf)
+  const room = columns === undefined ? INPUT_WIDTH : columns - widthOf(formatTable(COLUMNS, cells)) - 2
+  const maxWidth = Math.min(INPUT_WIDTH, room)
+  const table =
+    room < LEAST_INPUT_WIDTH
+      ? formatTable(COLUMNS, cells)
+      : formatTable(
+          [...COLUMNS, { title: "INPUT", maxWidth }],
+          cells.map((row, index) => [...row, rows[index]?.inputSummary ?? ""]),
+        )
   const count = rows.length === total ? plural(total, "run") : `${rows.length} of ${plural(total, "run")}`
-  const next = cursor === undefined ? "" : ` · next: orangebox runs --cursor ${cursor}`
+  const next = cursor === undefined ? "" : ` · more with: --cursor ${cursor}`
   return `${table}\n${count}${next}`
 }
+
+function cellsOf(row: RunRow): string[] {
+  return [
+    row.runId,
+    new Date(row.startedAtMs).toISOString().slice(0, 19).replace("T", " "),
+    row.status,
+    formatDuration(row.durationMs * 1000),
+    String(row.steps),
+    String(row.modelCalls),
+    String(row.toolCalls),
+    row.errors === 0 ? "" : String(row.errors),
+    row.modelCalls === 0 ? "" : `${formatCount(row.tokens.prompt)} → ${formatCount(row.tokens.completion)}`,
+    [row.app, row.entrypoint].filter((name) => name !== null).join(" · "),
+  ]
+}
+
+const widthOf = (table: string): number =>
+  table.split("\n").reduce((widest, line) => Math.max(widest, displayWidth(line)), 0)
 
 function pageJson({ rows, total, cursor }: Page<RunRow>) {
   return { runs: rows.map(runRowJson), total, cursor: cursor ?? null }

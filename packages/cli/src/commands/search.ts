@@ -58,7 +58,7 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
       return undefined
     }
     for (const hit of hits) terminal.out(hitText(hit, terminal.paint ?? ((text) => text)))
-    const more = page.cursor === undefined ? "" : ` of at most ${page.candidates} · next: add --cursor ${page.cursor}`
+    const more = page.cursor === undefined ? "" : ` of at most ${page.candidates} · more with: --cursor ${page.cursor}`
     terminal.out(`${plural(hits.length, "place")}${more}`)
     return undefined
   })

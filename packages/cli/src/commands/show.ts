@@ -9,6 +9,7 @@ import {
 } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
+import { pasteable } from "../next-command.js"
 import { parsePositive } from "../option-values.js"
 import { findRun, findTarget } from "../reading/find-target.js"
 import { loadRun } from "../reading/load-run.js"
@@ -67,7 +68,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
     const at = options.at ?? run.view.steps.find(({ id }) => id === target.stepId)?.n
     const skeleton = {
       ...view,
-      address: address === "last" ? address : run.row.runId,
+      address: pasteable(options, address === "last" ? address : run.row.runId),
       ...(options.all ? { all: true } : {}),
       ...(at === undefined ? {} : { at }),
     }

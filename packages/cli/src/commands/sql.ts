@@ -61,6 +61,7 @@ function sql(session: Session, options: SqlOptions & GlobalOptions, query = ""):
 const MOST_CELL_COLUMNS = 80
 
 function tableText({ columns, rows, isCut }: SqlTable): string {
+  if (rows.length === 0) return "0 rows"
   const cells = rows.map((row) => row.map((value) => (value === null ? "" : String(value))))
   const shape = columns.map((title, index) => ({
     title,

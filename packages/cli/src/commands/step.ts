@@ -1,6 +1,7 @@
 import { DEFAULT_SLICE_BUDGET, MIN_STEP_BUDGET, type RunView, safeJson, stepJson, stepText } from "@orangebox/query"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
+import { pasteable } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { cutBody, type FoundBody, findBody } from "../reading/find-body.js"
 import { findRun } from "../reading/find-target.js"
@@ -60,7 +61,7 @@ function showStep(
     const { terminal } = session
     const { run, target } = await findRun(store, address)
     const n = numberOf(run.view, target.stepId)
-    const place = address.startsWith("last") ? "last" : run.row.runId
+    const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
     if (options.body !== undefined) {
       const body = await findBody(store, run.view, n, options.body)
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }

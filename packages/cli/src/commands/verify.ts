@@ -4,6 +4,7 @@ import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
+import { problemJson } from "../json-shapes.js"
 import { findRun } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -45,13 +46,13 @@ function verify(session: Session, options: VerifyOptions & GlobalOptions, addres
       next: "Name the run: orangebox verify last --digest …",
     })
   }
-  return withReading(session, options, async ({ store, freshness }) => {
+  return withReading(session, options, async ({ store, caughtUp, freshness }) => {
     const bar = session.terminal.progress()
     let verdict: StoreVerdict
     try {
       verdict =
         address === undefined
-          ? await verifyStore(store, { onProgress: bar.update })
+          ? await verifyStore(store, caughtUp, { onProgress: bar.update })
           : { runs: await oneRun(store, address), findings: [] }
     } finally {
       bar.clear()
@@ -88,7 +89,11 @@ const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
 /** Findings are listed as far as somebody will read them; `--json` has them all. */
 const MOST_SHOWN = 20
 
-function verdictText({ runs, findings }: StoreVerdict, expected: string | undefined, paint: Painter): string {
+function verdictText(
+  { runs, findings, bodiesHashed }: StoreVerdict,
+  expected: string | undefined,
+  paint: Painter,
+): string {
   const table = formatTable(
     [
       { title: "" },
@@ -128,6 +133,9 @@ function verdictText({ runs, findings }: StoreVerdict, expected: string | undefi
     }
   }
   lines.push(...listed(findings, (text) => paint(`✗ store: ${text}`, "bad")))
+  if (bodiesHashed !== undefined && findings.length === 0) {
+    lines.push(`· the database is sound, ${plural(bodiesHashed, "body", "bodies")} read and hashed`)
+  }
   const total = findings.length + runs.reduce((sum, run) => sum + run.findings.length, 0)
   const different = expected !== undefined && runs.some(({ digest }) => digest !== expected) ? 1 : 0
   lines.push(`${plural(runs.length, "run")} verified, ${plural(total + different, "finding")}`)
@@ -146,7 +154,7 @@ function problemText({ code, subject, field, reason }: Problem): string {
   return `${code} ${where}: ${recordedText(reason, 200)}`
 }
 
-function verdictJson({ runs, findings }: StoreVerdict, expected: string | undefined) {
+function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expected: string | undefined) {
   return {
     runs: runs.map((run) => ({
       run_id: run.runId,
@@ -155,10 +163,11 @@ function verdictJson({ runs, findings }: StoreVerdict, expected: string | undefi
       digest: run.digest,
       digest_matches: expected === undefined ? null : run.digest === expected,
       bodies: run.bodies,
-      findings: run.findings,
-      open: run.open,
-      declared: run.declared,
+      findings: run.findings.map(problemJson),
+      open: run.open.map(problemJson),
+      declared: run.declared.map(problemJson),
     })),
-    findings,
+    findings: findings.map(problemJson),
+    bodies_hashed: bodiesHashed ?? null,
   }
 }

@@ -1,7 +1,7 @@
-import { formatBytes, type RunView, skeletonText } from "@orangebox/query"
+import { formatBytes, skeletonText } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
-import type { LoadedRun } from "../reading/load-run.js"
-import { loadRun } from "../reading/load-run.js"
+import { pasteable, shellWord } from "../next-command.js"
+import { type LoadedRun, loadRun } from "../reading/load-run.js"
 import type { Terminal } from "../terminal.js"
 import type { PlayedDemo } from "./play-demo.js"
 
@@ -47,23 +47,29 @@ function exitCodes({ events }: LoadedRun): number[] {
 }
 
 export function demoText(report: DemoReport, terminal: Terminal, command: string, folder: string): string {
-  const { finished, killed, crash } = report
-  const skeleton = (view: RunView): string =>
-    skeletonText(view, { budget: 4000, ...(terminal.paint ? { color: terminal.paint } : {}) })
+  const { finished, killed } = report
+  const skeleton = ({ view, row }: LoadedRun): string =>
+    skeletonText(view, {
+      budget: DEMO_BUDGET,
+      address: pasteable({ data: folder }, row.runId),
+      ...(terminal.paint ? { color: terminal.paint } : {}),
+    })
   return [
-    skeleton(finished.view),
+    skeleton(finished),
     "",
-    skeleton(killed.view),
+    skeleton(killed),
     "",
     crashText(report),
-    `${report.lost} records lost. Tests ended with exit code ${report.testExitCodes.join(", then ")}.`,
+    `Tests ended with exit code ${report.testExitCodes.join(", then ")}. Records lost: ${report.lost}.`,
     "",
-    "Try next:",
-    ...nextSteps(report).map(([args, meaning]) => `  ${command} ${args} --data ${folder}\n      ${meaning}`),
-    `  rm -r ${folder}\n      forget it all`,
-    ...(crash.n === undefined ? ["the crash could not be attributed: please run orangebox doctor"] : []),
+    `All of it is in ${folder}. Look around:`,
+    ...nextSteps(report).map(([args, meaning]) => `  # ${meaning}\n  ${command} ${args} --data ${shellWord(folder)}`),
+    `  # forget it all\n  rm -r ${shellWord(folder)}`,
   ].join("\n")
 }
+
+/** Enough for every line of both runs. */
+const DEMO_BUDGET = 4000
 
 function crashText({ crash }: DemoReport): string {
   const { pid, n, acknowledgedBytes, storedBytes } = crash
@@ -82,7 +88,7 @@ function nextSteps({ finished, killed, crash }: DemoReport): (readonly [args: st
     ...(crash.n === undefined
       ? []
       : [[`step ${killed.row.runId}#${crash.n} --body response`, "the answer as far as it came"] as const]),
-    ["search leap year", "where anybody mentioned it"],
+    ["search centuries", "who mentioned centuries, and where"],
     [
       `sql "SELECT name, count(*), round(avg(duration_ms)) AS ms FROM tool_calls GROUP BY name"`,
       "the same records as tables",

@@ -16,15 +16,16 @@ export interface Canary {
 }
 
 /** Flies a canary: an ordinary run through the ordinary recorder into the journal of a data folder. */
-export async function flyCanary(folder: string): Promise<Canary | undefined> {
+export async function flyCanary(folder: string): Promise<Canary | { readonly refused: string }> {
   const seen: Event[] = []
+  const warnings: string[] = []
   const recorder = Recorder.open({
     app: CANARY_APP,
     folder,
-    onWarning: () => {},
+    onWarning: (warning) => void warnings.push(warning.message),
     onAny: (event) => void seen.push(event),
   })
-  if (!recorder.isRecording) return undefined
+  if (!recorder.isRecording) return { refused: warnings[0] ?? "recording is switched off" }
   const word = `canary-${randomUUID()}`
   const toolResult = `${word} sat on the mat\n`
   const run = recorder.startRun({ entrypoint: "canary", input: "orangebox doctor", attributes: { canary: true } })

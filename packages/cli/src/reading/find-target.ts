@@ -13,7 +13,7 @@ export async function findTarget(store: TraceReader, typed: string): Promise<Tar
     case "many":
       throw ambiguous(typed, resolution)
     case "none":
-      throw unknown(typed, resolution)
+      throw (await noSuchStep(store, address)) ?? unknown(typed, resolution)
   }
 }
 
@@ -54,6 +54,18 @@ function onlyOf(address: Address, resolution: Resolution): Resolution {
   if (address.form !== "id" || address.of === undefined || resolution.found !== "many") return resolution
   const candidates = resolution.candidates.filter(({ kind }) => kind === address.of)
   return candidates.length === 1 ? { found: "one", target: candidates[0]! } : resolution
+}
+
+async function noSuchStep(store: TraceReader, address: Address): Promise<InputError | undefined> {
+  if (address.form !== "step") return undefined
+  const run = await store.resolve(lookupText(address.run))
+  if (run.found !== "one") return undefined
+  const { id } = run.target
+  return new InputError("STEP_NUMBER", {
+    what: `there is no step #${address.n}, this run has ${(await store.stepsOf(id)).length}`,
+    where: id,
+    next: `See its steps with: orangebox show ${id}`,
+  })
 }
 
 function ambiguous(typed: string, { candidates, total }: Extract<Resolution, { found: "many" }>): InputError {

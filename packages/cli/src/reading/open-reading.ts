@@ -1,24 +1,78 @@
+import { type CatchUpReport, catchUp } from "@orangebox/collector"
+import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
-import { openStoreReader, type TraceReader } from "@orangebox/store"
+import { formatBytes } from "@orangebox/query"
+import { type LockHolder, openStoreReader, type TraceReader } from "@orangebox/store"
 import type { GlobalOptions, Session } from "../session.js"
+import type { Terminal } from "../terminal.js"
 import { locateData } from "./locate-data.js"
 
+/** A store to read from, as fresh as it can be made. */
 export interface Reading {
   readonly folder: DataFolder
   readonly store: TraceReader
+  readonly caughtUp: CatchUpReport
+  /** Part of every reading command's JSON. */
   readonly freshness: { readonly behind_bytes: number }
 }
 
+/** Catches the store up with the journals, says what stood in the way, and hands it out for reading. */
 export async function withReading<T>(
-  _session: Session,
+  { terminal }: Session,
   options: GlobalOptions,
   read: (reading: Reading) => Promise<T>,
 ): Promise<T> {
   const folder = locateData(options.data)
+  const caughtUp = await catchUpStore(folder.path, terminal)
   const store = openStoreReader(folder.storeFolder)
   try {
-    return await read({ folder, store, freshness: { behind_bytes: 0 } })
+    return await read({ folder, store, caughtUp, freshness: { behind_bytes: caughtUp.behindBytes } })
   } finally {
     await store.close()
   }
+}
+
+export async function catchUpStore(dataFolder: string, terminal: Terminal): Promise<CatchUpReport> {
+  const bar = terminal.progress()
+  try {
+    const report = await catchUp({
+      dataFolder,
+      onProgress: (done, total) => bar.update(done, total, "reading journals"),
+    })
+    bar.clear()
+    for (const line of troublesOf(report)) terminal.say(line)
+    return report
+  } catch (error) {
+    throw error instanceof OrangeboxError ? error : cannotCatchUp(dataFolder, error)
+  } finally {
+    bar.clear()
+  }
+}
+
+function troublesOf({ behindBytes, heldBy, failure, setAside }: CatchUpReport): string[] {
+  const troubles: string[] = []
+  if (setAside) {
+    troubles.push(
+      `orangebox: the database was damaged (${setAside.reason}) and is now ${setAside.path}; what the journals still hold was read into a new one`,
+    )
+  }
+  if (failure) troubles.push(`orangebox: the store could not take everything: ${failure.message}`)
+  if (behindBytes > 0) {
+    const why = heldBy ? `: ${holderWords(heldBy)} is collecting` : ""
+    troubles.push(`orangebox: this answer is behind by ${formatBytes(behindBytes)} of journal${why}`)
+  }
+  return troubles
+}
+
+export function holderWords({ pid, host }: LockHolder): string {
+  return `process ${pid} on ${host}`
+}
+
+function cannotCatchUp(dataFolder: string, cause: unknown): OrangeboxError {
+  return new OrangeboxError("CATCH_UP", {
+    what: `the store cannot be brought up to date: ${cause instanceof Error ? cause.message : String(cause)}`,
+    where: dataFolder,
+    next: "See what is wrong with: orangebox doctor",
+    cause,
+  })
 }

@@ -1,9 +1,60 @@
-import type { Progress, TraceStore } from "@orangebox/store"
+import { setTimeout as sleep } from "node:timers/promises"
+import { catchUp } from "@orangebox/collector"
+import { OrangeboxError } from "@orangebox/contract"
+import { acquireStoreLock, type LockAttempt, openStore, type Progress, type TraceStore } from "@orangebox/store"
 import type { GlobalOptions, Session } from "../session.js"
+import { locateData } from "./locate-data.js"
+import { holderWords } from "./open-reading.js"
+
+export interface Writing {
+  readonly store: TraceStore
+  readonly onProgress: NonNullable<Progress["onProgress"]>
+}
+
+/** The store for one writer alone, caught up with its journals first. */
 export async function withWriting<T>(
-  _session: Session,
-  _options: GlobalOptions,
-  _write: (w: { store: TraceStore; onProgress: NonNullable<Progress["onProgress"]> }) => Promise<T>,
+  { terminal }: Session,
+  options: GlobalOptions,
+  write: (writing: Writing) => Promise<T>,
 ): Promise<T> {
-  throw new Error("soon")
+  const folder = locateData(options.data)
+  const lock = await waitForLock(folder.storeFolder)
+  const bar = terminal.progress()
+  try {
+    const { store } = openStore(folder.storeFolder)
+    try {
+      await catchUp({
+        dataFolder: folder.path,
+        store,
+        onProgress: (done, total) => bar.update(done, total, "reading journals"),
+      })
+      return await write({ store, onProgress: bar.update })
+    } finally {
+      await store.close()
+    }
+  } finally {
+    bar.clear()
+    lock.release()
+  }
+}
+
+const PATIENCE_MS = 3000
+const POLL_MS = 50
+
+/** Another command holds the lock for moments, a collector that watches for ever. */
+async function waitForLock(storeFolder: string): Promise<Extract<LockAttempt, { isHeld: true }>> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const lock = acquireStoreLock(storeFolder)
+    if (lock.isHeld) return lock
+    if (performance.now() >= deadline) {
+      const who = lock.holder ? holderWords(lock.holder) : "another process"
+      throw new OrangeboxError("COLLECTOR_RUNNING", {
+        what: `a collector is at work on this store: ${who}`,
+        where: storeFolder,
+        next: "It prunes by itself now and then; to do it now, stop it first",
+      })
+    }
+    await sleep(POLL_MS)
+  }
 }

@@ -1,3 +1,4 @@
+import type { CatchUpReport } from "@orangebox/collector"
 import type { Problem } from "@orangebox/contract"
 import type { Progress, TraceReader } from "@orangebox/store"
 import { type RunVerdict, verifyRun } from "./verify-run.js"
@@ -6,10 +7,16 @@ export interface StoreVerdict {
   readonly runs: readonly RunVerdict[]
   /** What is wrong with the database, the bodies or the journals they came from, beyond any one run. */
   readonly findings: readonly Problem[]
+  /** How many bodies the store holds, all of them read; absent when only one run was asked about. */
+  readonly bodiesHashed?: number
 }
 
 /** Every run, the database's own check, every body hashed, and what journals had to be read around. */
-export async function verifyStore(store: TraceReader, { onProgress }: Progress): Promise<StoreVerdict> {
+export async function verifyStore(
+  store: TraceReader,
+  { setAside }: Pick<CatchUpReport, "setAside">,
+  { onProgress }: Progress,
+): Promise<StoreVerdict> {
   const integrity = await store.integrity({ bodies: "all", ...(onProgress ? { onProgress } : {}) })
   const journals = await store.problems()
   const runs: RunVerdict[] = []
@@ -22,7 +29,20 @@ export async function verifyStore(store: TraceReader, { onProgress }: Progress):
     }
     cursor = page.cursor
   }
-  return { runs, findings: [...integrity, ...journals].filter(({ severity }) => severity === "error") }
+  const problems = [...(setAside ? [damage(setAside)] : []), ...integrity, ...journals]
+  const { bodies } = await store.status()
+  return { runs, findings: problems.filter(({ severity }) => severity === "error"), bodiesHashed: bodies }
 }
 
 const PAGE = 200
+
+/** Catching up has mended the store before we could look at it; that it had to is a finding all the same. */
+function damage({ path, reason }: NonNullable<CatchUpReport["setAside"]>): Problem {
+  return {
+    code: "database_damaged",
+    severity: "error",
+    subject: "trace.db",
+    field: "",
+    reason: `${reason}; the damaged database is now ${path}, and what the journals still hold was read into a new one`,
+  }
+}
