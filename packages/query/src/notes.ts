@@ -35,9 +35,8 @@ export interface NoteView {
   readonly link: Link | undefined
 }
 
-/** The notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
-export function notesOf(event: Event): NoteView[] {
-  const notes: NoteView[] = []
+/** Adds the notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
+export function addNotes(notes: NoteView[], event: Event): void {
   const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
   if (kind !== undefined) notes.push({ kind, weight: weightOf(event), at, event, gap: undefined, link: undefined })
@@ -45,7 +44,6 @@ export function notesOf(event: Event): NoteView[] {
     // The causal chain inside a run is what the tree already shows.
     if (link.kind !== "follows") notes.push({ kind: "link", weight: "plain", at, event, gap: undefined, link })
   }
-  return notes
 }
 
 export function gapNote(gap: Gap): NoteView {

@@ -1,5 +1,5 @@
 import { definitionOf, type Event, isEventType, type StepKind } from "@orangebox/contract"
-import { type NoteView, notesOf } from "./notes.js"
+import { addNotes, type NoteView } from "./notes.js"
 import { payloadOf, textIn } from "./payload-reading.js"
 
 /** A step while its events are being gathered. */
@@ -65,7 +65,7 @@ export function buildStepTree(own: readonly Event[], annotations: readonly Event
     const subject = textIn(payloadOf(event), "subject_step_id") ?? event.step_id
     const draft = (subject === null ? undefined : byId.get(subject)) ?? root
     draft.events.push(event)
-    draft.notes.push(...notesOf(event))
+    addNotes(draft.notes, event)
   }
 
   for (const draft of drafts) {
@@ -78,7 +78,7 @@ export function buildStepTree(own: readonly Event[], annotations: readonly Event
 
 function take(draft: StepDraft, event: Event, byId: ReadonlyMap<string, StepDraft>): void {
   draft.events.push(event)
-  draft.notes.push(...notesOf(event))
+  addNotes(draft.notes, event)
   if (!isEventType(event.event_type)) return
   const { role } = definitionOf(event.event_type)
   if (role.does === "opens" && !draft.opened) {
