@@ -55,6 +55,8 @@ export interface AnswerFold {
 export interface Answer {
   readonly id: string | null
   readonly model: string | null
+  /** Every id the provider made in this answer that a later request may refer to: the answer's own, those of its items. */
+  readonly producedIds: readonly string[]
   /** The object the API gives when it is not asked to stream. Its numbers are doubles; tool arguments are exact in `toolCalls`. */
   readonly message: JsonValue
   /** Text and tool calls in the order they were given. */

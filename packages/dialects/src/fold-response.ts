@@ -11,6 +11,8 @@ export interface FoldedResponse {
   readonly form: "json" | "stream" | "empty" | "other"
   readonly id: string | null
   readonly model: string | null
+  /** Every id the provider made in this answer that a later request may refer to. */
+  readonly producedIds: readonly string[]
   readonly text: string
   readonly thinking: string
   readonly toolCalls: readonly ToolCall[]
@@ -148,6 +150,7 @@ function fold(
     form,
     id: answer.id,
     model: answer.model,
+    producedIds: answer.producedIds,
     text: joinTexts(answer.parts, "text"),
     thinking: joinTexts(answer.parts, "thinking"),
     toolCalls: answer.parts.flatMap((part) => {

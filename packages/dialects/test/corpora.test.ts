@@ -3,10 +3,12 @@ import {
   DIALECTS,
   detectDialect,
   dialectOf,
+  EMPTY_WIRE_STATE,
   foldResponse,
   type JsonRecord,
   type JsonValue,
   readRequest,
+  reduceWire,
 } from "../src/index.js"
 import { CORPORA, type Exchange, filesBelow, hasCorpora, readCassettes, readGz } from "./corpus/cassette.js"
 
@@ -90,6 +92,36 @@ here("[K-03] recorded traffic (skipped where the corpora are absent)", () => {
       compared++
     }
     expect(compared).toBeGreaterThan(5)
+  })
+
+  test("[K-09] in every cassette, a request that holds an earlier answer follows an earlier call", () => {
+    const lost: string[] = []
+    let followed = 0
+    let retried = 0
+    for (const file of new Set(exchanges.map((exchange) => exchange.file))) {
+      let state = EMPTY_WIRE_STATE
+      exchanges
+        .filter((exchange) => exchange.file === file)
+        .forEach((exchange, index) => {
+          const call = `c${index}`
+          const found = detectDialect({ ...exchange, requestBody: exchange.request })
+          const asked = reduceWire(state, { ...exchange, kind: "request", call, atMs: index, body: exchange.request })
+          const answer = found && foldResponse(found.dialect, exchange.response)
+          const end = "complete"
+          const response = { kind: "response", call, atMs: index, status: exchange.status, end } as const
+          state = reduceWire(asked.state, answer ? { ...response, answer } : response).state
+          const placed = asked.facts.find((fact) => fact.fact === "call_placed")
+          if (placed?.fact !== "call_placed" || index === 0) return
+          const messages = readRequest(found!.dialect, exchange.request, exchange.path)!.messages
+          const holdsAnswer = messages.some((message) => message.role === "assistant")
+          if (placed.attemptNo > 1) retried++
+          else if (holdsAnswer && placed.follows === null) lost.push(`${file} ${call}`)
+          else if (holdsAnswer) followed++
+        })
+    }
+    expect(lost).toEqual([])
+    expect(followed).toBeGreaterThan(30)
+    console.log(`${followed} calls follow an earlier one, ${retried} are retries`)
   })
 
   test("chunk lists of the AI SDK's fixtures fold as streams, with every event known", () => {

@@ -316,6 +316,23 @@ describe("[K-09] histories that change", () => {
     expect(traffic.placed("c4")).toMatchObject({ lane: "c4", follows: "c3", followsBy: "summary" })
   })
 
+  test("the provider's own compaction is recognised by the item it left behind", () => {
+    const ask = (...input: Message[]): Message => ({ model: "gpt-5", input })
+    const hello = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }
+    const compacted = { type: "compaction", id: "cmp_1", encrypted_content: "gAAA" }
+    const traffic = new Traffic()
+      .ask("c1", ask(user("Hi")), { path: "/v1/responses" })
+      .reply("c1", { object: "response", id: "resp_1", status: "completed", output: [{ ...hello, id: "msg_1" }] })
+      .ask("k", ask(user("Hi"), hello), { path: "/v1/responses/compact" })
+      .reply("k", { object: "response.compaction", id: "resp_2", output: [compacted] })
+      .ask("c2", ask(compacted, user("Go on")), { path: "/v1/responses" })
+    expect(traffic.placed("k")).toMatchObject({ lane: "c1", follows: "c1" })
+    expect(traffic.of("side_call", "k")).toMatchObject([{ why: "compact" }])
+    expect(traffic.of("history_changed", "c2")).toMatchObject([
+      { why: "compaction", from: { lane: "c1", call: "k" }, certainty: "certain" },
+    ])
+  })
+
   test("a history that lost its beginning stays in its lane", () => {
     const long = "The failing test compares a leap day with the first of March."
     const traffic = new Traffic()

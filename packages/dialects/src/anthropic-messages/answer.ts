@@ -120,6 +120,7 @@ function describe(
   return {
     id: textOf(message["id"]),
     model: textOf(message["model"]),
+    producedIds: [message["id"], recordOf(message["container"])["id"]].flatMap((id) => textOf(id) ?? []),
     message: Object.keys(message).length === 0 ? null : message,
     parts: listOf(message["content"]).flatMap((block, index) =>
       isRecord(block) ? partOf(block, argumentTexts[index] ?? "") : [],

@@ -26,7 +26,7 @@ export const anthropicMessages: Dialect = {
     // OpenAI's assistants have messages too, but always inside a thread.
     if (/\/messages$/.test(plain) && !plain.includes("/threads/")) return method === "POST" ? "generate" : "other"
     if (/\/messages\/batches(\/|$)/.test(plain)) return "other"
-    return host?.includes("anthropic.com") ? (/\/models(\/|$)/.test(plain) ? "models" : "other") : undefined
+    return host?.includes("anthropic.com") && /\/models(\/|$)/.test(plain) ? "models" : undefined
   },
   pathFacts(path) {
     // Bedrock and Vertex carry the same body, and name the model in the path.

@@ -90,6 +90,7 @@ function describe(response: JsonRecord, error: ProviderError | null, ended: Answ
   return {
     id: textOf(response["responseId"]),
     model: textOf(response["modelVersion"]),
+    producedIds: [response["responseId"]].flatMap((id) => textOf(id) ?? []),
     message: Object.keys(response).length === 0 ? null : response,
     parts: candidates.flatMap((candidate) => recordsOf(recordOf(candidate["content"])["parts"]).flatMap(partOf)),
     finishReason:

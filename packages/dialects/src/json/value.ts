@@ -21,12 +21,37 @@ export function countOf(value: JsonValue | undefined): number | null {
 /** A place in a list as a stream names it. Streams are hostile, so it only ever becomes a map key, never an array length. */
 export const indexOf = (value: JsonValue | undefined): number => countOf(value) ?? 0
 
+/**
+ * Undefined when the text is not JSON, or nested deeper than any answer is: folding merges and copies values with the call stack, and a
+ * hostile body must not be able to end the process that reads it.
+ */
 export function parseJson(text: string): JsonValue | undefined {
+  if (isTooDeep(text)) return undefined
   try {
     return JSON.parse(text) as JsonValue
   } catch {
     return undefined
   }
+}
+
+const DEEPEST = 1_000
+
+function isTooDeep(text: string): boolean {
+  // Depth needs a bracket on either side, so most stream events are too short to be looked at.
+  if (text.length < 2 * DEEPEST) return false
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInString) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) isInString = false
+    } else if (code === 0x22) isInString = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > DEEPEST) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
 }
 
 /** Assignment that cannot reach the prototype: a recorded body may well have a key called `__proto__`. */

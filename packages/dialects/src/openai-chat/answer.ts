@@ -93,6 +93,7 @@ function describe(completion: JsonRecord, error: ProviderError | null, ended: An
   return {
     id: textOf(completion["id"]),
     model: textOf(completion["model"]),
+    producedIds: [completion["id"], ...choices.map(audioId)].flatMap((id) => textOf(id) ?? []),
     message: Object.keys(completion).length === 0 ? null : completion,
     parts: choices.flatMap(partsOf),
     finishReason: textOf(choices[0]?.["finish_reason"]),
@@ -102,6 +103,8 @@ function describe(completion: JsonRecord, error: ProviderError | null, ended: An
     ended,
   }
 }
+
+const audioId = (choice: JsonRecord): JsonValue => recordOf(recordOf(choice["message"])["audio"])["id"] ?? null
 
 function partsOf(choice: JsonRecord): AnswerPart[] {
   const message = recordOf(choice["message"])

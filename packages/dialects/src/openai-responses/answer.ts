@@ -49,6 +49,9 @@ function describe(response: JsonRecord, error: ProviderError | null, ended: Answ
   return {
     id: textOf(response["id"]),
     model: textOf(response["model"]),
+    producedIds: [response["id"], ...recordsOf(response["output"]).map((item) => item["id"])].flatMap(
+      (id) => textOf(id) ?? [],
+    ),
     message: Object.keys(response).length === 0 ? null : response,
     parts: recordsOf(response["output"]).flatMap(partsOf),
     finishReason: finishReasonOf(response),

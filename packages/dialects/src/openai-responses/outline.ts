@@ -139,8 +139,10 @@ function serverContextOf(root: JsonNode): ServerContext[] {
   for (const item of itemsAt(root, "input")) {
     const type = stringAt(item, "type")
     if (type === "item_reference") found.push({ what: "stored_item", id: stringAt(item, "id") })
-    if (stringAt(item, "encrypted_content") !== null)
+    if (type === "compaction") found.push({ what: "compaction", id: stringAt(item, "id") })
+    else if (stringAt(item, "encrypted_content") !== null) {
       found.push({ what: "encrypted_reasoning", id: stringAt(item, "id") })
+    }
     for (const part of itemsAt(item, "content")) {
       const file = stringAt(part, "file_id")
       if (file !== null) found.push({ what: "file", id: file })

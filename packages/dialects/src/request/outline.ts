@@ -99,6 +99,7 @@ export interface ServerContext {
     | "conversation"
     | "stored_item"
     | "encrypted_reasoning"
+    | "compaction"
     | "file"
     | "container"
     | "cached_content"

@@ -110,11 +110,18 @@ function ownerOfResults(
 }
 
 function byResponseId(state: WireState, request: OutlinedRequest): Location | undefined {
-  for (const { what, id } of request.serverContext) {
-    const owner = what === "previous_response" && id !== null ? recall(state.responses, responseKey(id)) : undefined
-    if (owner) return { owner, by: "response_id", known: 0, headChanged: false, rewritten: false, truncated: false }
-  }
-  return undefined
+  const owner = ownerOfContext(state, request, "previous_response")
+  return owner && { owner, by: "response_id", known: 0, headChanged: false, rewritten: false, truncated: false }
+}
+
+/** The call that made what the request refers to by its id. */
+export function ownerOfContext(
+  state: WireState,
+  request: OutlinedRequest,
+  what: "previous_response" | "compaction",
+): PrefixOwner | undefined {
+  const id = request.serverContext.findLast((context) => context.what === what)?.id
+  return id ? recall(state.responses, responseKey(id)) : undefined
 }
 
 function byLaterAnswer(state: WireState, { atoms }: Chain, system: BodyHash): Location | undefined {

@@ -8,7 +8,17 @@ import { recall, remember } from "./digest-map.js"
 import { findDelegation, findQuoted, firstUserTexts, looksLikeSummary } from "./evidence.js"
 import type { CallPlaced, HistoryChanged, LaneStarted, PromptChanged } from "./facts.js"
 import { agentHintOf, conversationOf } from "./hints.js"
-import { type Chain, callKey, chainOf, type Location, laneKey, locate, ownerUnder, withOwner } from "./locate.js"
+import {
+  type Chain,
+  callKey,
+  chainOf,
+  type Location,
+  laneKey,
+  locate,
+  ownerOfContext,
+  ownerUnder,
+  withOwner,
+} from "./locate.js"
 import type { RequestObserved } from "./observation.js"
 import type { Placement } from "./reduce-wire.js"
 import { sideCallByRequest } from "./side-calls.js"
@@ -104,8 +114,9 @@ function findSpot(
   chain: Chain,
   head: Pick<Lane, "system" | "tools" | "agentHint">,
 ): Spot {
+  const isCompacted = ownerOfContext(state, outlined, "compaction") !== undefined
   const location = locate(state, outlined, chain, head.system)
-  if (location === undefined) return newLane(state, request, outlined)
+  if (location === undefined || (isCompacted && location.known === 0)) return newLane(state, request, outlined)
   const { owner, known } = location
   // Exactly the question of an earlier call: its sibling, not its successor.
   if (known === chain.atoms.length && known === owner.requestLength && location.by === "messages") {
@@ -153,7 +164,7 @@ function newLane(state: WireState, request: RequestObserved, outlined: OutlinedR
     const spawnedBy = { call: delegation.call, toolCallId: delegation.id, tool: delegation.tool }
     return begin(request.call, "sub_agent", spawnedBy, "likely")
   }
-  const quoted = findQuoted(texts, state.recentAnswers)
+  const quoted = ownerOfContext(state, outlined, "compaction") ?? findQuoted(texts, state.recentAnswers)
   const summarised = quoted ?? (looksLikeSummary(texts) ? state.recentAnswers.at(-1) : undefined)
   if (summarised) {
     const certainty = quoted ? "certain" : "likely"

@@ -43,8 +43,10 @@ function takeRequest(state: WireState, request: WireObservation & { kind: "reque
   const detected = detectDialect({ ...request, requestBody: body })
   if (detected === undefined) return { state, facts: [] }
   const sideCall = sideCallByEndpoint(detected.endpoint)
-  if (sideCall) return { state, facts: [sideCall] }
-  return body === undefined ? { state, facts: [] } : placeRequest(state, request, detected, body)
+  // Compacting is asked for in words of the lane, and the lane goes on from its answer: it has a place, beside being no work.
+  const hasPlace = detected.endpoint === "generate" || detected.endpoint === "compact"
+  const placement = body && hasPlace ? placeRequest(state, request, detected, body) : { state, facts: [] }
+  return sideCall ? { ...placement, facts: [...placement.facts, sideCall] } : placement
 }
 
 /**

@@ -82,7 +82,7 @@ function withAnswer(state: WireState, response: ResponseObserved, answer: Folded
     ...state,
     prefixes,
     answers,
-    responses: answer.id === null ? state.responses : remember(state.responses, responseKey(answer.id), owner),
+    responses: answer.producedIds.reduce((known, id) => remember(known, responseKey(id), owner), state.responses),
     pendingTools: [...state.pendingTools, ...pending].slice(-MAX_PENDING_TOOLS),
     recentAnswers: [...state.recentAnswers, ...recent].slice(-MAX_RECENT_ANSWERS),
   }
