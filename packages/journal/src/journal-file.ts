@@ -3,6 +3,7 @@ import type { BodyHash } from "@orangebox/contract"
 import { CREATE_FOR_APPEND, CREATE_FOR_PLACED_WRITES, createPrivate, type JournalFs } from "./journal-fs.js"
 import { linesName, sidecarName } from "./journal-name.js"
 import type { LineEncoder } from "./line-encoder.js"
+import { RecentMap } from "./recent-map.js"
 import { RunRanges } from "./run-ranges.js"
 
 /** Bodies remembered per file, so that what an agent sends again and again is written once. */
@@ -28,7 +29,7 @@ export class OpenJournalFile {
   readonly #fs: JournalFs
   readonly #folder: string
   readonly #fd: number
-  readonly #writtenBodies = new Map<BodyHash, number>()
+  readonly #writtenBodies = new RecentMap<BodyHash, number>(REMEMBERED_BODIES)
   #sidecarFd: number | undefined
   #lineBytes = 0
   #bodyBytes = 0
@@ -84,12 +85,6 @@ export class OpenJournalFile {
     const earlier = this.#writtenBodies.get(hash)
     if (earlier !== undefined) return earlier
     const offset = this.placeBytes(bytes)
-    if (this.#writtenBodies.size >= REMEMBERED_BODIES) {
-      for (const oldest of this.#writtenBodies.keys()) {
-        this.#writtenBodies.delete(oldest)
-        break
-      }
-    }
     this.#writtenBodies.set(hash, offset)
     return offset
   }

@@ -23,6 +23,7 @@ import { linesName, sidecarName, writerStem } from "./journal-name.js"
 import { LineEncoder } from "./line-encoder.js"
 import { FORMAT_VERSION, type Gap, type GapReason, type StreamStart } from "./line-format.js"
 import { livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
+import { RecentMap } from "./recent-map.js"
 import { ReserveFile } from "./reserve-file.js"
 import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
@@ -111,7 +112,7 @@ class Writer implements Journal {
 
   #streams = 0
   /** For each stream that no event has named yet: the file it began in, and the last one that says what it belongs to. */
-  readonly #streamPlaces = new Map<string, { readonly firstFileNo: number; announcedIn: number }>()
+  readonly #streamPlaces = new RecentMap<string, { readonly firstFileNo: number; announcedIn: number }>(MOST_STREAMS)
 
   constructor(options: JournalOptions) {
     this.#fs = options.fs ?? realFs
@@ -307,7 +308,6 @@ class Writer implements Journal {
     this.#encoder.relax()
     place.announcedIn = file.fileNo
     this.#streamPlaces.set(streamId, place)
-    if (this.#streamPlaces.size > MOST_STREAMS) forgetOldest(this.#streamPlaces)
   }
 
   // Files
@@ -647,13 +647,6 @@ class Writer implements Journal {
     } finally {
       this.#fs.closeSync(fd)
     }
-  }
-}
-
-function forgetOldest(map: Map<string, unknown>): void {
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }
 

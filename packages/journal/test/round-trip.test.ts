@@ -9,7 +9,7 @@ import { event, openTestJournal, readFile, readFolder, temporaryFolder } from ".
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 64 }),
   fc.string({ unit: "binary", maxLength: 200 }).map((text) => new TextEncoder().encode(text)),
-  fc.constantFrom(new Uint8Array(1024).fill(0x61), new Uint8Array(1025).fill(0x62), new Uint8Array(70_000).fill(0xff)),
+  fc.constantFrom(new Uint8Array(512).fill(0x61), new Uint8Array(513).fill(0x62), new Uint8Array(70_000).fill(0xff)),
 )
 const recordList = fc.array(fc.record({ value: fc.jsonValue(), bodies: fc.array(body) }), {
   maxLength: 12,
@@ -68,6 +68,17 @@ test("[J-07] a large body is written once per file, however often it is named", 
   const { bodies } = readFolder(folder)
   expect(bodies).toHaveLength(20)
   expect(bodies.every((bytes) => bytes.equals(large))).toBe(true)
+})
+
+test("[J-07] more bodies than a file remembers are all there, and the latest are still written once", () => {
+  const { journal, folder } = openTestJournal({ fsync: "never" })
+  const distinct = Array.from({ length: 3000 }, (_, i) => Buffer.from(String(i).padStart(600, "body ")))
+  distinct.forEach((bytes, i) => void journal.append(event(i, [bytes])))
+  const { sidecarPath } = listJournals(folder)[0]!
+  const before = statSync(sidecarPath).size
+  journal.append(event(3000, distinct.slice(-500)))
+  expect(statSync(sidecarPath).size).toBe(before)
+  expect(readFolder(folder).bodies.map(bodyHash)).toEqual([...distinct, ...distinct.slice(-500)].map(bodyHash))
 })
 
 test("[J-06] any truncation of a file yields a prefix of its lines and no problem", () => {
