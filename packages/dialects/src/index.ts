@@ -48,7 +48,7 @@ export {
   callSignature,
   canonicalRequestText,
 } from "./signature/call-signature.js"
-export { CANON_VERSION, type CallKind } from "./signature/digest.js"
+export { CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
 export { mcpSignature, mcpSignatureOfMessage } from "./signature/mcp-signature.js"
 export { embeddingSignature, type RetrievalToSign, retrieverSignature } from "./signature/retriever-signature.js"

@@ -163,6 +163,23 @@ describe("[K-04] usage is normalised by one table", () => {
     expect(usage).toMatchObject({ cacheWrite5m: 40, cacheWrite1h: 60, serviceTier: "standard" })
   })
 
+  test("a compaction billed beside the message is named, not mixed into its counts", () => {
+    const compaction = {
+      type: "compaction",
+      input_tokens: 100,
+      output_tokens: 131,
+      cache_creation_input_tokens: 55_096,
+    }
+    const usage = {
+      input_tokens: 229,
+      output_tokens: 5,
+      iterations: [compaction, { type: "message", input_tokens: 229, output_tokens: 5 }],
+    }
+    const read = dialectOf("anthropic-messages")!.usageOf(usage)
+    expect(read.tokens).toMatchObject({ prompt: 229, completion: 5 })
+    expect(read.billedExtras).toEqual({ compaction_tokens: 55_327 })
+  })
+
   test("OpenAI and Gemini counts already include the cached part", () => {
     expect(tokensOf("openai-chat", CHAT.stream).tokens).toEqual({
       prompt: 80,

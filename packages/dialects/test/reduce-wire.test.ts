@@ -493,10 +493,10 @@ describe("the reducer is pure", () => {
     expect(state).toEqual(traffic.state)
   })
 
-  test("a long session is one lane, its three hundred turns one behind the other", () => {
+  test("a long session is one lane, its hundred and twenty turns one behind the other", () => {
     const traffic = new Traffic()
     const messages: Message[] = [user("Start")]
-    for (let turn = 1; turn <= 300; turn++) {
+    for (let turn = 1; turn <= 120; turn++) {
       traffic.ask(`c${turn}`, request(messages)).reply(`c${turn}`, answer(text(`answer ${turn}`)))
       messages.push(said(text(`answer ${turn}`)), user(`question ${turn}`))
     }

@@ -1,5 +1,5 @@
 import type { Usage } from "../dialect.js"
-import { countOf, type JsonValue, recordOf, textOf } from "../json/value.js"
+import { countOf, type JsonValue, recordOf, recordsOf, textOf } from "../json/value.js"
 import { positiveCounts, sumFrom, sumIfKnown } from "../usage.js"
 
 /** Anthropic counts additively: `input_tokens` is only what was neither read from the cache nor written to it. */
@@ -24,7 +24,16 @@ export function anthropicUsage(raw: JsonValue): Usage {
     cacheWrite5m,
     cacheWrite1h,
     serviceTier: textOf(usage["service_tier"]),
-    billedExtras: positiveCounts(usage["server_tool_use"]),
+    billedExtras: { ...positiveCounts(usage["server_tool_use"]), ...compactionTokens(usage["iterations"]) },
     raw,
   }
+}
+
+// A compaction on the provider's side is billed, but not counted in the totals of the message it was made for.
+function compactionTokens(iterations: JsonValue | undefined): Record<string, number> {
+  let count = 0
+  for (const iteration of recordsOf(iterations)) {
+    if (iteration["type"] === "compaction") count += anthropicUsage(iteration).tokens.total ?? 0
+  }
+  return count === 0 ? {} : { compaction_tokens: count }
 }

@@ -6,8 +6,6 @@ import { type BodyHash, incrementalBodyHash } from "@orangebox/contract"
  */
 export const CANON_VERSION = 1
 
-export type CallKind = "model" | "tool" | "retriever" | "embedding" | "mcp" | "http"
-
 const utf8 = new TextEncoder()
 
 /** `sha256("obx-sig\0" + version + "\0" + kind + "\0" + parts)`. Parts are separated by NUL, which no JSON text contains. */

@@ -38,7 +38,6 @@ export interface Location {
   readonly by: Exclude<CallPlaced["followsBy"], "summary" | null>
   /** How many atoms of this request were known. */
   readonly known: number
-  readonly headChanged: boolean
   /** The longest known prefix ends before the call that is followed did: something in between was rewritten. */
   readonly rewritten: boolean
   /** The beginning is gone, only later answers are known. */
@@ -61,7 +60,6 @@ export function locate(
       owner: byResults.owner,
       by: "tool_results",
       known: byMessages?.known ?? 0,
-      headChanged: byMessages?.headChanged ?? false,
       rewritten: (byMessages?.known ?? 0) < byResults.owner.requestLength,
       truncated: false,
     }
@@ -75,14 +73,14 @@ export function locate(
 function longestPrefix(
   { prefixes }: WireState,
   { atoms, links, head }: Chain,
-): { owner: PrefixOwner; known: number; headChanged: boolean } | undefined {
+): { owner: PrefixOwner; known: number } | undefined {
   const firstAnswer = atoms.findIndex((atom) => atom.isAnswer)
   for (let known = atoms.length; known > 0; known--) {
     const owners = recall(prefixes, links[known]!)
     const owner = owners?.find((candidate) => candidate.head === head)
-    if (owner !== undefined) return { owner, known, headChanged: false }
+    if (owner !== undefined) return { owner, known }
     const other = firstAnswer >= 0 && firstAnswer < known ? owners?.at(-1) : undefined
-    if (other !== undefined) return { owner: other, known, headChanged: true }
+    if (other !== undefined) return { owner: other, known }
   }
   return undefined
 }
@@ -111,7 +109,7 @@ function ownerOfResults(
 
 function byResponseId(state: WireState, request: OutlinedRequest): Location | undefined {
   const owner = ownerOfContext(state, request, "previous_response")
-  return owner && { owner, by: "response_id", known: 0, headChanged: false, rewritten: false, truncated: false }
+  return owner && { owner, by: "response_id", known: 0, rewritten: false, truncated: false }
 }
 
 /** The call that made what the request refers to by its id. */
@@ -129,11 +127,16 @@ function byLaterAnswer(state: WireState, { atoms }: Chain, system: BodyHash): Lo
     const atom = atoms[index]!
     const key = answerKey(atom)
     const owner = key && recall(state.answers, key)
-    if (owner !== undefined && recall(state.lanes, laneKey(owner.lane))?.system === system) {
-      return { owner, by: "messages", known: index + 1, headChanged: false, rewritten: false, truncated: true }
+    if (owner !== undefined && isSameAgent(state, owner.lane, system)) {
+      return { owner, by: "messages", known: index + 1, rewritten: false, truncated: true }
     }
   }
   return undefined
+}
+
+export function isSameAgent(state: WireState, lane: string, system: BodyHash): boolean {
+  const known = recall(state.lanes, laneKey(lane))
+  return known !== undefined && (known.system === system || known.firstSystem === system)
 }
 
 export const responseKey = (id: string): BodyHash => textHash(`response\0${id}`)

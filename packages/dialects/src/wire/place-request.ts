@@ -2,25 +2,16 @@ import { bodyHash, textHash } from "@orangebox/contract"
 import type { DetectedDialect } from "../detect-dialect.js"
 import type { JsonBody } from "../json/body.js"
 import type { PromptPart } from "../request/outline.js"
-import { type OutlinedRequest, outlineOf } from "../request/read-request.js"
+import { outlineOf } from "../request/read-request.js"
 import { atomsOfRequest, headOf } from "./atoms.js"
 import { recall, remember } from "./digest-map.js"
-import { findDelegation, findQuoted, firstUserTexts, looksLikeSummary } from "./evidence.js"
-import type { CallPlaced, HistoryChanged, LaneStarted, PromptChanged } from "./facts.js"
+import { findQuoted } from "./evidence.js"
+import type { CallPlaced } from "./facts.js"
+import { findSpot, type Head, type Spot, sameSpot } from "./find-spot.js"
 import { agentHintOf, conversationOf } from "./hints.js"
-import {
-  type Chain,
-  callKey,
-  chainOf,
-  type Location,
-  laneKey,
-  locate,
-  ownerOfContext,
-  ownerUnder,
-  withOwner,
-} from "./locate.js"
+import { type Chain, callKey, chainOf, laneKey, ownerUnder, withOwner } from "./locate.js"
 import type { RequestObserved } from "./observation.js"
-import type { Placement } from "./reduce-wire.js"
+import type { Placement } from "./placement.js"
 import { sideCallByRequest } from "./side-calls.js"
 import { type Attempt, type Lane, MAX_LONE_LANES, type PrefixOwner, type WireState } from "./state.js"
 import { answeredTools } from "./tool-results.js"
@@ -90,108 +81,6 @@ function isRetry(earlier: Attempt, request: RequestObserved): boolean {
   return Number(request.headers?.["x-stainless-retry-count"] ?? 0) > 0
 }
 
-export interface Spot {
-  readonly lane: string
-  readonly follows: string | null
-  readonly followsBy: CallPlaced["followsBy"]
-  readonly known: number
-  readonly started?: LaneStarted
-  readonly changes: readonly (HistoryChanged | PromptChanged)[]
-}
-
-const sameSpot = (attempt: Attempt, known: number): Spot => ({
-  lane: attempt.lane,
-  follows: attempt.follows,
-  followsBy: attempt.follows === null ? null : "messages",
-  known,
-  changes: [],
-})
-
-function findSpot(
-  state: WireState,
-  request: RequestObserved,
-  outlined: OutlinedRequest,
-  chain: Chain,
-  head: Pick<Lane, "system" | "tools" | "agentHint">,
-): Spot {
-  const isCompacted = ownerOfContext(state, outlined, "compaction") !== undefined
-  const location = locate(state, outlined, chain, head.system)
-  if (location === undefined || (isCompacted && location.known === 0)) return newLane(state, request, outlined)
-  const { owner, known } = location
-  // Exactly the question of an earlier call: its sibling, not its successor.
-  if (known === chain.atoms.length && known === owner.requestLength && location.by === "messages") {
-    return owner.follows === null
-      ? begin(request.call, "repeat", null, "certain")
-      : { lane: owner.lane, follows: owner.follows, followsBy: "messages", known, changes: [] }
-  }
-  const lane = recall(state.lanes, laneKey(owner.lane))
-  if (lane && head.agentHint !== null && lane.agentHint !== head.agentHint) {
-    return begin(request.call, "sub_agent", { call: owner.call, toolCallId: null, tool: "?" }, "likely")
-  }
-  return {
-    lane: owner.lane,
-    follows: owner.call,
-    followsBy: location.by,
-    known,
-    changes: changesOf(location, lane, head),
-  }
-}
-
-function changesOf(
-  { owner, rewritten, truncated }: Location,
-  lane: Lane | undefined,
-  head: Pick<Lane, "system" | "tools">,
-): Spot["changes"] {
-  const changes: (HistoryChanged | PromptChanged)[] = []
-  if (rewritten || truncated) {
-    changes.push({
-      fact: "history_changed",
-      lane: owner.lane,
-      why: truncated ? "truncation" : "rewritten",
-      from: { lane: owner.lane, call: owner.call },
-      certainty: "likely",
-    })
-  }
-  const what = lane ? (["system", "tools"] as const).filter((part) => lane[part] !== head[part]) : []
-  if (what.length > 0) changes.push({ fact: "prompt_changed", lane: owner.lane, what })
-  return changes
-}
-
-function newLane(state: WireState, request: RequestObserved, outlined: OutlinedRequest): Spot {
-  const texts = firstUserTexts(outlined)
-  const delegation = findDelegation(texts, state.pendingTools)
-  if (delegation) {
-    const spawnedBy = { call: delegation.call, toolCallId: delegation.id, tool: delegation.tool }
-    return begin(request.call, "sub_agent", spawnedBy, "likely")
-  }
-  const quoted = ownerOfContext(state, outlined, "compaction") ?? findQuoted(texts, state.recentAnswers)
-  const summarised = quoted ?? (looksLikeSummary(texts) ? state.recentAnswers.at(-1) : undefined)
-  if (summarised) {
-    const certainty = quoted ? "certain" : "likely"
-    const change: HistoryChanged = {
-      fact: "history_changed",
-      lane: request.call,
-      why: "compaction",
-      from: { lane: summarised.lane, call: summarised.call },
-      certainty,
-    }
-    const spot = begin(request.call, "compaction", null, certainty)
-    return { ...spot, follows: summarised.call, followsBy: "summary", changes: [change] }
-  }
-  if (agentHintOf(request) !== null && state.laneCount > 0) return begin(request.call, "sub_agent", null, "likely")
-  return begin(request.call, state.laneCount === 0 ? "first" : "separate", null, "certain")
-}
-
-function begin(
-  call: string,
-  reason: LaneStarted["reason"],
-  spawnedBy: LaneStarted["spawnedBy"],
-  certainty: LaneStarted["certainty"],
-): Spot {
-  const started: LaneStarted = { fact: "lane_started", lane: call, reason, spawnedBy, certainty }
-  return { lane: call, follows: null, followsBy: null, known: 0, started, changes: [] }
-}
-
 function newTexts(parts: readonly PromptPart[], spot: Spot, chain: Chain): string[] {
   return chain.atoms.slice(spot.known).flatMap((atom) => parts[atom.part]?.text ?? [])
 }
@@ -210,7 +99,7 @@ function remembered(
   attempt: Attempt,
   promptKey: Attempt["body"],
   more: {
-    readonly lane: Pick<Lane, "system" | "tools" | "agentHint">
+    readonly lane: Head
     readonly hasTools: boolean
     readonly isSideCall: boolean
     readonly pendingTools: WireState["pendingTools"]
@@ -231,7 +120,12 @@ function remembered(
     prefixes = withOwner(prefixes, chain.links[length]!, owner)
   }
   const before = recall(state.lanes, laneKey(spot.lane))
-  const lane: Lane = { ...more.lane, id: spot.lane, calls: (before?.calls ?? 0) + (attempt.attemptNo === 1 ? 1 : 0) }
+  const lane: Lane = {
+    ...more.lane,
+    id: spot.lane,
+    firstSystem: before?.firstSystem ?? more.lane.system,
+    calls: (before?.calls ?? 0) + (attempt.attemptNo === 1 ? 1 : 0),
+  }
   const isLone = spot.started !== undefined && !more.hasTools && !more.isSideCall
   const others = state.loneLanes.filter((id) => id !== spot.lane && !more.quoted.has(id))
   return {

@@ -3,16 +3,10 @@ import { bodyOf } from "../json/body.js"
 import { WIRE_REDUCER, type WireFact } from "./facts.js"
 import type { WireObservation } from "./observation.js"
 import { placeRequest } from "./place-request.js"
+import type { Placement } from "./placement.js"
 import { sideCallByEndpoint } from "./side-calls.js"
 import type { WireState } from "./state.js"
 import { takeResponse } from "./take-response.js"
-
-type Bare<T> = T extends unknown ? Omit<T, "inferred_by" | "call" | "atMs"> : never
-/** What one observation led to, before it is signed. */
-export interface Placement {
-  readonly state: WireState
-  readonly facts: readonly Bare<WireFact>[]
-}
 
 /**
  * Follows the traffic of agents nobody instrumented, and says what it sees: lanes and the calls they are made of, attempts, tool calls and

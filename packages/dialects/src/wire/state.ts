@@ -36,7 +36,9 @@ export interface PrefixOwner {
 export interface Lane {
   readonly id: string
   readonly calls: number
+  /** Of its last call; a harness may put in another prompt for a turn, to have a summary written. */
   readonly system: BodyHash
+  readonly firstSystem: BodyHash
   readonly tools: BodyHash
   /** What the harness calls this agent, where a header says so. */
   readonly agentHint: string | null

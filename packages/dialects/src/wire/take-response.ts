@@ -5,7 +5,7 @@ import { probesOf, taskTexts } from "./evidence.js"
 import type { ToolCalled } from "./facts.js"
 import { responseKey, withOwner } from "./locate.js"
 import type { ResponseObserved } from "./observation.js"
-import type { Placement } from "./reduce-wire.js"
+import type { Placement } from "./placement.js"
 import { MAX_PENDING_TOOLS, MAX_RECENT_ANSWERS, type OpenCall, type PrefixOwner, type WireState } from "./state.js"
 
 /** An answer closes its attempt, and becomes part of the past that the next request will share. */

@@ -1,7 +1,7 @@
 import type { PromptPart } from "../request/outline.js"
 import type { ToolAnswered } from "./facts.js"
+import type { Spot } from "./find-spot.js"
 import type { Chain } from "./locate.js"
-import type { Spot } from "./place-request.js"
 import type { PendingTool } from "./state.js"
 
 /**
