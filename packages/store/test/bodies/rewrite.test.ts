@@ -7,7 +7,7 @@ import { PackWriter } from "../../src/bodies/pack-writer.js"
 import { rewriteBlocks } from "../../src/bodies/rewrite-blocks.js"
 import { bodyOfPieces, noise } from "./any-body.js"
 import { openBodyStore, openBodyStoreForTest } from "./body-store.js"
-import { generatedSession } from "./session-corpus.js"
+import { generatedSession } from "../../../../bench/sessions.mjs"
 
 type Store = ReturnType<typeof openBodyStore>
 

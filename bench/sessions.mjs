@@ -4,35 +4,37 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
-
-/** The bodies of one session, in the order they are recorded: request, response, tool arguments, tool result, request, … */
-export type Session = readonly Buffer[]
-
-export type WireStyle = "anthropic" | "openai" | "spaced"
-
-export interface SessionPlan {
-  readonly seed: number
-  readonly calls: number
-  /** How much new text a call adds on average, as JSON. */
-  readonly bytesPerCall: number
-  readonly style: WireStyle
-}
-
-export function generatedSession(plan: SessionPlan): Session {
+export function generatedSession(plan) {
   const writer = new TextSource(plan.seed)
   const tools = Array.from({ length: 12 }, (_, index) => ({
     name: `tool_${index}`,
     description: writer.prose(300),
-    input_schema: { type: "object", properties: { path: { type: "string", description: writer.prose(60) } } },
+    input_schema: {
+      type: "object",
+      properties: {
+        path: {
+          type: "string",
+          description: writer.prose(60),
+        },
+      },
+    },
   }))
-  const system = writer.prose(6000)
-  const messages: object[] = [{ role: "user", content: writer.prose(600) }]
-  const bodies: Buffer[] = []
+  const system = writer.prose(6e3)
+  const messages = [
+    {
+      role: "user",
+      content: writer.prose(600),
+    },
+  ]
+  const bodies = []
   for (let call = 0; call < plan.calls; call++) {
     bodies.push(requestOf(plan.style, system, tools, messages, call))
     const id = `toolu_${writer.token(24)}`
     const thought = writer.prose(plan.bytesPerCall * 0.15)
-    const args = { path: writer.path(), query: writer.token(12) }
+    const args = {
+      path: writer.path(),
+      query: writer.token(12),
+    }
     const result = writer.code(plan.bytesPerCall * (0.3 + writer.chance() * 1.1))
     bodies.push(responseOf(plan.style, id, thought, args, writer.token(24)))
     bodies.push(Buffer.from(JSON.stringify(args)), Buffer.from(result))
@@ -40,20 +42,44 @@ export function generatedSession(plan: SessionPlan): Session {
       {
         role: "assistant",
         content: [
-          { type: "text", text: thought },
-          { type: "tool_use", id, name: "tool_3", input: args },
+          {
+            type: "text",
+            text: thought,
+          },
+          {
+            type: "tool_use",
+            id,
+            name: "tool_3",
+            input: args,
+          },
         ],
       },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: [{ type: "text", text: result }] }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: id,
+            content: [
+              {
+                type: "text",
+                text: result,
+              },
+            ],
+          },
+        ],
+      },
     )
   }
   return bodies
 }
-
 /** One session for each trajectory of the corpus, or nothing where the corpus is absent. Path relative to the repository. */
-export function trajectorySessions(root: string): { readonly name: string; readonly session: Session }[] {
+export function trajectorySessions(root) {
   if (!existsSync(root)) return []
-  return readdirSync(root, { recursive: true, encoding: "utf8" })
+  return readdirSync(root, {
+    recursive: true,
+    encoding: "utf8",
+  })
     .filter((name) => name.endsWith(".gz"))
     .sort()
     .map((name) => ({
@@ -62,20 +88,7 @@ export function trajectorySessions(root: string): { readonly name: string; reado
     }))
     .filter(({ session }) => session.length > 0)
 }
-
-interface Trajectory {
-  readonly messages?: readonly Message[]
-  readonly history?: readonly Message[]
-}
-
-interface Message {
-  readonly role: string
-  readonly content?: unknown
-  readonly tool_calls?: unknown
-  readonly reasoning_content?: unknown
-}
-
-function trajectorySession(trajectory: Trajectory): Session {
+function trajectorySession(trajectory) {
   const messages = (trajectory.messages ?? trajectory.history ?? []).map(
     ({ role, content, tool_calls, reasoning_content }) => ({
       role,
@@ -84,29 +97,47 @@ function trajectorySession(trajectory: Trajectory): Session {
       ...(reasoning_content ? { reasoning_content } : {}),
     }),
   )
-  const bodies: Buffer[] = []
+  const bodies = []
   messages.forEach((message, index) => {
     if (message.role !== "assistant") {
       if (bodies.length > 0 && typeof message.content === "string") bodies.push(Buffer.from(message.content))
       return
     }
-    bodies.push(json({ model: "recorded", messages: messages.slice(0, index), temperature: 0, max_tokens: 8192 }))
+    bodies.push(
+      json({
+        model: "recorded",
+        messages: messages.slice(0, index),
+        temperature: 0,
+        max_tokens: 8192,
+      }),
+    )
     bodies.push(
       json({
         id: `chatcmpl-${index}`,
         object: "chat.completion",
-        choices: [{ index: 0, message, finish_reason: "stop" }],
+        choices: [
+          {
+            index: 0,
+            message,
+            finish_reason: "stop",
+          },
+        ],
       }),
     )
   })
   return bodies
 }
-
-function requestOf(style: WireStyle, system: string, tools: object[], messages: object[], call: number): Buffer {
+function requestOf(style, system, tools, messages, call) {
   if (style === "openai") {
     return json({
       model: "gpt-x",
-      messages: [{ role: "system", content: system }, ...messages],
+      messages: [
+        {
+          role: "system",
+          content: system,
+        },
+        ...messages,
+      ],
       tools,
       stream: true,
       user: "u1",
@@ -114,7 +145,18 @@ function requestOf(style: WireStyle, system: string, tools: object[], messages: 
   }
   if (style === "spaced") {
     const text = JSON.stringify(
-      { messages: [{ role: "system", content: system }, ...messages], model: "x", max_tokens: 4096, seed: call },
+      {
+        messages: [
+          {
+            role: "system",
+            content: system,
+          },
+          ...messages,
+        ],
+        model: "x",
+        max_tokens: 4096,
+        seed: call,
+      },
       null,
       1,
     )
@@ -122,33 +164,64 @@ function requestOf(style: WireStyle, system: string, tools: object[], messages: 
   }
   // The cache mark moves to the last message of each request, as agents in the wild do it.
   const marked = messages.map((message, index) =>
-    index === messages.length - 1 ? { ...message, cache_control: { type: "ephemeral" } } : message,
+    index === messages.length - 1
+      ? {
+          ...message,
+          cache_control: { type: "ephemeral" },
+        }
+      : message,
   )
   return json({
     model: "claude-x",
     max_tokens: 8192,
-    system: [{ type: "text", text: system }],
+    system: [
+      {
+        type: "text",
+        text: system,
+      },
+    ],
     messages: marked,
     tools,
     stream: true,
   })
 }
-
-function responseOf(style: WireStyle, id: string, thought: string, args: object, message: string): Buffer {
+function responseOf(style, id, thought, args, message) {
   if (style === "spaced")
     return json({
       id: message,
-      choices: [{ message: { role: "assistant", content: thought, tool_calls: [{ id, args }] } }],
+      choices: [
+        {
+          message: {
+            role: "assistant",
+            content: thought,
+            tool_calls: [
+              {
+                id,
+                args,
+              },
+            ],
+          },
+        },
+      ],
     })
   const frames = [
-    frame("message_start", { type: "message_start", message: { id: message, usage: { input_tokens: 1234 } } }),
+    frame("message_start", {
+      type: "message_start",
+      message: {
+        id: message,
+        usage: { input_tokens: 1234 },
+      },
+    }),
   ]
   for (let at = 0; at < thought.length; at += 18) {
     frames.push(
       frame("content_block_delta", {
         type: "content_block_delta",
         index: 0,
-        delta: { type: "text_delta", text: thought.slice(at, at + 18) },
+        delta: {
+          type: "text_delta",
+          text: thought.slice(at, at + 18),
+        },
       }),
     )
   }
@@ -156,7 +229,12 @@ function responseOf(style: WireStyle, id: string, thought: string, args: object,
     frame("content_block_start", {
       type: "content_block_start",
       index: 1,
-      content_block: { type: "tool_use", id, name: "tool_3", input: {} },
+      content_block: {
+        type: "tool_use",
+        id,
+        name: "tool_3",
+        input: {},
+      },
     }),
   )
   const text = JSON.stringify(args)
@@ -165,60 +243,53 @@ function responseOf(style: WireStyle, id: string, thought: string, args: object,
       frame("content_block_delta", {
         type: "content_block_delta",
         index: 1,
-        delta: { type: "input_json_delta", partial_json: text.slice(at, at + 12) },
+        delta: {
+          type: "input_json_delta",
+          partial_json: text.slice(at, at + 12),
+        },
       }),
     )
   }
   frames.push(frame("message_stop", { type: "message_stop" }))
   return Buffer.from(frames.join(""))
 }
-
-function frame(event: string, data: object): string {
+function frame(event, data) {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }
-
-function json(value: unknown): Buffer {
+function json(value) {
   return Buffer.from(JSON.stringify(value))
 }
-
 /** Seeded text that compresses about as real prose and code do: words of a small vocabulary with Zipf's frequencies. */
 class TextSource {
-  #state: number
-  readonly #words: readonly string[]
-
-  constructor(seed: number) {
+  #state
+  #words
+  constructor(seed) {
     this.#state = (seed * 2654435761) >>> 0 || 1
-    this.#words = Array.from({ length: 4000 }, () => this.token(2 + Math.floor(this.chance() * 8)))
+    this.#words = Array.from({ length: 4e3 }, () => this.token(2 + Math.floor(this.chance() * 8)))
   }
-
-  chance(): number {
+  chance() {
     this.#state ^= this.#state << 13
     this.#state ^= this.#state >>> 17
     this.#state ^= this.#state << 5
     return (this.#state >>> 0) / 2 ** 32
   }
-
-  token(length: number): string {
+  token(length) {
     let text = ""
     while (text.length < length) text += "etaoinshrdlcumwfgypbvkjxqz0123456789"[Math.floor(this.chance() ** 1.5 * 36)]
     return text
   }
-
-  word(): string {
-    return this.#words[Math.floor(4000 ** this.chance()) - 1]!
+  word() {
+    return this.#words[Math.floor(4e3 ** this.chance()) - 1]
   }
-
-  path(): string {
+  path() {
     return `src/${this.word()}/${this.word()}.ts`
   }
-
-  prose(length: number): string {
+  prose(length) {
     let text = ""
     while (text.length < length) text += `${this.word()}${this.chance() < 0.08 ? ". " : " "}`
     return text
   }
-
-  code(length: number): string {
+  code(length) {
     let text = ""
     for (let line = 1; text.length < length; line++) {
       text += `${line}\t${" ".repeat(2 * Math.floor(this.chance() * 4))}const ${this.word()} = ${this.word()}(${this.word()}, "${this.word()}")\n`
