@@ -148,6 +148,26 @@ describe("[K-09] lanes from traffic alone", () => {
     expect(traffic.placed("b2")).toMatchObject({ lane: "b1", follows: "b1" })
   })
 
+  test("two conversations that open with the same reminder are two", () => {
+    const reminder = text("<reminder>The date is Monday.</reminder>")
+    const traffic = new Traffic()
+      .ask("a1", request([user([reminder, text("Task A")])]))
+      .reply("a1", answer(text("A one")))
+      .ask("b1", request([user([reminder, text("Task B")])]))
+    expect(traffic.of("lane_started").map(({ lane, reason }) => [lane, reason])).toEqual([
+      ["a1", "first"],
+      ["b1", "separate"],
+    ])
+  })
+
+  test("a reminder that was only in the last request does not break the lane", () => {
+    const traffic = new Traffic()
+      .ask("c1", request([user([text("Hi"), text("<reminder>Two files changed.</reminder>")])]))
+      .reply("c1", answer(text("Hello")))
+      .ask("c2", request([user([text("Hi")]), said(text("Hello")), user("Bye")]))
+    expect(traffic.placed("c2")).toMatchObject({ lane: "c1", follows: "c1" })
+  })
+
   test("one question asked twice at once: each goes on from its own answer", () => {
     const question = request([user("Pick a number")])
     const traffic = new Traffic()

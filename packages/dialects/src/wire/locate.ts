@@ -3,7 +3,7 @@ import type { OutlinedRequest } from "../request/read-request.js"
 import { type Atom, answerKey, nextLink } from "./atoms.js"
 import { recall, remember } from "./digest-map.js"
 import type { CallPlaced } from "./facts.js"
-import type { PendingTool, PrefixOwner, WireState } from "./state.js"
+import type { PrefixOwner, WireState } from "./state.js"
 
 /** The rolling hashes of one request: `links[n]` stands for its first n atoms. */
 export interface Chain {
@@ -55,12 +55,12 @@ export function locate(
   if (byId !== undefined) return byId
   const byMessages = longestPrefix(state, chain)
   const byResults = ownerOfResults(state, request, byMessages?.owner.lane)
-  if (byResults !== undefined && byResults.owner.call !== byMessages?.owner.call) {
+  if (byResults !== undefined && byResults.call !== byMessages?.owner.call) {
     return {
-      owner: byResults.owner,
+      owner: byResults,
       by: "tool_results",
       known: byMessages?.known ?? 0,
-      rewritten: (byMessages?.known ?? 0) < byResults.owner.requestLength,
+      rewritten: (byMessages?.known ?? 0) < byResults.requestLength,
       truncated: false,
     }
   }
@@ -68,8 +68,8 @@ export function locate(
   return byLaterAnswer(state, chain, system)
 }
 
-// Under its own system prompt and tools a conversation is recognised by any prefix. Under others only by one that holds an answer: the same
-// question may be anybody's, a shared answer is a shared past.
+// A prefix that holds an answer is a common past, under whatever system prompt and tools. One of questions alone counts only under the same
+// ones, and only if all that was asked before is in it: harnesses open every conversation with the same reminders.
 function longestPrefix(
   { prefixes }: WireState,
   { atoms, links, head }: Chain,
@@ -77,21 +77,18 @@ function longestPrefix(
   const firstAnswer = atoms.findIndex((atom) => atom.isAnswer)
   for (let known = atoms.length; known > 0; known--) {
     const owners = recall(prefixes, links[known]!)
-    const owner = owners?.find((candidate) => candidate.head === head)
-    if (owner !== undefined) return { owner, known }
-    const other = firstAnswer >= 0 && firstAnswer < known ? owners?.at(-1) : undefined
-    if (other !== undefined) return { owner: other, known }
+    if (owners === undefined) continue
+    const owner = owners.find((candidate) => candidate.head === head)
+    if (firstAnswer >= 0 && firstAnswer < known) return { owner: owner ?? owners.at(-1)!, known }
+    const isWholeQuestion = owner && (known >= owner.requestLength || known === firstAnswer)
+    if (isWholeQuestion) return { owner, known }
   }
   return undefined
 }
 
 // Ids of tool calls are made anew for every call, so a result points at its caller more surely than a rewritten history can hide it. Some
 // servers count from zero, though: then the lane has to agree.
-function ownerOfResults(
-  state: WireState,
-  request: OutlinedRequest,
-  lane: string | undefined,
-): { owner: PrefixOwner; tool: PendingTool } | undefined {
+function ownerOfResults(state: WireState, request: OutlinedRequest, lane: string | undefined): PrefixOwner | undefined {
   for (let index = request.messages.length - 1; index >= 0; index--) {
     const message = request.messages[index]!
     for (const part of message.parts) {
@@ -100,7 +97,7 @@ function ownerOfResults(
         (pending) => pending.id === part.callId && (lane === undefined || pending.lane === lane),
       )
       const owner = tool && recall(state.responses, callKey(tool.call))
-      if (tool && owner) return { owner, tool }
+      if (owner) return owner
     }
     if (message.role === "assistant") return undefined
   }
