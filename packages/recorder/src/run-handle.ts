@@ -4,11 +4,13 @@ import { carelessJson } from "./careless-json.js"
 import { describeError } from "./described-error.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { LogAttributes } from "./logger.js"
+import { openModelStep } from "./model-step.js"
 import type { Run, StartRun } from "./run.js"
 import { type AppFacts, RunState } from "./run-state.js"
 import type { Scribe } from "./scribe.js"
 import type { Step, StepOptions, StepOutcome } from "./step.js"
 import { StepHandle } from "./step-handle.js"
+import { openToolStep } from "./tool-step.js"
 
 export function openRun(scribe: Scribe, app: AppFacts, source: string, options: StartRun): Run {
   const startedAt = scribe.now()
@@ -25,7 +27,11 @@ export function openRun(scribe: Scribe, app: AppFacts, source: string, options: 
       determinism_mode: "live",
       ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
     },
-    spawn: (spawnSource, spawnOptions) => openRun(scribe, app, spawnSource, spawnOptions),
+    make: {
+      run: (childSource, childOptions) => openRun(scribe, app, childSource, childOptions),
+      model: openModelStep,
+      tool: openToolStep,
+    },
   })
   const run = new RunHandle(state, source)
   run.emitStarted(options, problems)

@@ -3,6 +3,8 @@ import type { Moment } from "./clock.js"
 import { type EventContext, type RunEnvelope, runContext } from "./event-record.js"
 import type { Run, StartRun } from "./run.js"
 import type { Scribe } from "./scribe.js"
+import type { ModelCall, ModelStep, ToolCall, ToolStep } from "./step.js"
+import type { StepHandle } from "./step-handle.js"
 
 /** What all handles of one run share. */
 export class RunState {
@@ -17,16 +19,15 @@ export class RunState {
   #stopped: SystemError | undefined
   readonly #abort = new AbortController()
 
-  /** Opens another run beside this one; given in, so that steps need not know how runs are made. */
-  readonly spawn: (source: string, options: StartRun) => Run
+  readonly make: HandleMakers
 
-  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "spawn">) {
+  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "make">) {
     this.scribe = parts.scribe
     this.app = parts.app
     this.base = parts.base
     this.context = runContext(parts.base)
     this.startedAt = parts.startedAt
-    this.spawn = parts.spawn
+    this.make = parts.make
   }
 
   takeSequenceNo(): number {
@@ -47,6 +48,13 @@ export class RunState {
   assertMayGoOn(): void {
     if (this.#stopped) throw this.#stopped
   }
+}
+
+/** Opens handles of the other kinds; given in, so that a step need not know how they are made. */
+export interface HandleMakers {
+  run(source: string, options: StartRun): Run
+  model(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep
+  tool(parent: StepHandle, call: ToolCall): ToolStep
 }
 
 /** What a run needs to know about the application it belongs to. */

@@ -1,14 +1,4 @@
-import {
-  type EventType,
-  type Link,
-  type PayloadOf,
-  type Status,
-  SystemError,
-  summarizeArgs,
-  summarizeText,
-  type TokenUsage,
-} from "@orangebox/contract"
-import type { FoldedResponse } from "@orangebox/dialects"
+import { type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
@@ -23,15 +13,13 @@ import {
   emitRetrieval,
   emitSafetyDecision,
   emitValidatorDecision,
-  summaryOf,
 } from "./lifecycle-events.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
 import { QueueHandle } from "./queue.js"
 import type { Run, StartRun } from "./run.js"
 import type { RunState } from "./run-state.js"
 import type { EventExtras } from "./scribe.js"
-import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
-import type { BodyStream, Sink } from "./sink.js"
+import type { Sink } from "./sink.js"
 import type {
   AssembledPrompt,
   FinalOutputGiven,
@@ -39,7 +27,6 @@ import type {
   LinkTarget,
   MadeArtifact,
   ModelCall,
-  ModelDescription,
   ModelSend,
   ModelStep,
   ReceivedInput,
@@ -59,7 +46,6 @@ import type {
 } from "./step.js"
 import { withTimeLimit } from "./time-limit.js"
 import { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
-import type { WireCall } from "./wire/wire-call.js"
 
 /** What the handles of one step share, whichever source they speak as. */
 export interface StepState {
@@ -78,7 +64,7 @@ export class StepHandle implements Step, LogPlace {
   readonly runId: string
   readonly traceId: string
   readonly source: string
-  protected readonly run: RunState
+  readonly run: RunState
   protected readonly state: StepState
   readonly #context: EventContext
   #log: Logger | undefined
@@ -203,33 +189,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   startModel(call: ModelCall): ModelStep {
-    return this.openModel(call, undefined)
-  }
-
-  protected openModel(call: ModelCall, attemptNo: number | undefined): ModelStep {
-    this.run.assertMayGoOn()
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const requestRef = bodies.ref("request", call.request ?? null)!
-    const step = new ModelStepHandle(this.run, this.newChild(attemptNo), this.source, call)
-    const parameters = parametersOf(call.request)
-    step.emit(
-      "model_called",
-      {
-        provider: call.provider,
-        model_id: call.model,
-        model_api_version: call.apiVersion ?? null,
-        temperature: parameters("temperature"),
-        top_p: parameters("top_p"),
-        max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens"),
-        seed: parameters("seed"),
-        request_ref: requestRef,
-        capture_mode: this.run.app.captureMode,
-        call_signature_hash: callSignature("model", call.provider, call.request, requestRef),
-        canon_version: GENERIC_CANON_VERSION,
-      },
-      { attributes: call.attributes, links: this.#followLinks(undefined), refs: bodies.refs, bodies: bodies.bodies },
-    )
-    return step
+    return this.run.make.model(this, call, undefined)
   }
 
   async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
@@ -248,26 +208,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   startTool(call: ToolCall): ToolStep {
-    this.run.assertMayGoOn()
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const argsRef = bodies.ref("args", call.args ?? null)!
-    const step = new ToolStepHandle(this.run, this.newChild(), this.source, call)
-    step.emit(
-      "tool_called",
-      {
-        tool_name: call.name,
-        tool_version: call.version ?? null,
-        call_signature_hash: callSignature("tool", call.name, call.args, argsRef),
-        args_ref: argsRef,
-        timeout_ms: call.timeoutMs ?? null,
-        ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
-        ...summaryOf("args_summary", () => summarizeArgs(call.args)),
-        canon_version: GENERIC_CANON_VERSION,
-        ...(call.effect === undefined ? {} : { effect_class: call.effect }),
-      },
-      { attributes: call.attributes, links: this.#followLinks(undefined), refs: bodies.refs, bodies: bodies.bodies },
-    )
-    return step
+    return this.run.make.tool(this, call)
   }
 
   async retrieval<T extends readonly RetrievedChunk[]>(
@@ -314,7 +255,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   startRun(options: StartRun): Run {
-    const run = this.run.spawn(this.source, { ...options, parent: this.handoff() })
+    const run = this.run.make.run(this.source, { ...options, parent: this.handoff() })
     this.addLink({ kind: "spawned", runId: run.runId, stepId: run.id }, options.entrypoint)
     return run
   }
@@ -356,7 +297,7 @@ export class StepHandle implements Step, LogPlace {
     if (this.close()) this.emitClose(type, payload, extras)
   }
 
-  protected newChild(attemptNo?: number): StepState {
+  newChild(attemptNo?: number): StepState {
     this.run.stepCount++
     return {
       id: this.run.scribe.newId.step(),
@@ -414,138 +355,6 @@ export class StepHandle implements Step, LogPlace {
   }
 }
 
-export class ModelStepHandle extends StepHandle implements ModelStep {
-  readonly #call: ModelCall
-  #stream: BodyStream | undefined
-  #attempts = 0
-  #lastWire: WireCall | undefined
-
-  constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
-    super(run, state, source)
-    this.#call = call
-    if (run.scribe.correlatesByHeader) run.scribe.callsByHeader.set(this.id, this)
-  }
-
-  /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
-  override wireTarget(): WireTarget {
-    if (this.#attempts === 0) this.promptRendered({ prompt: this.#call.request })
-    return {
-      step: this,
-      notes: { attemptNo: ++this.#attempts },
-      onCall: (call) => {
-        this.#lastWire = call
-      },
-    }
-  }
-
-  chunk(bytes: Uint8Array): void {
-    try {
-      this.#stream ??= this.run.scribe.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
-      this.#stream.write(bytes)
-    } catch {
-      // Telemetry: the answer still reaches the application.
-    }
-  }
-
-  attempt(call: ModelCall): ModelStep {
-    return this.openModel(call, ++this.#attempts)
-  }
-
-  override end(outcome: StepOutcome = {}): void {
-    this.endModel({
-      ...(outcome.err === undefined ? {} : { err: outcome.err }),
-      ...(outcome.status === undefined ? {} : { status: outcome.status }),
-      ...(outcome.body === undefined ? {} : { response: outcome.body }),
-    })
-  }
-
-  endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
-    if (!this.close()) return
-    this.run.scribe.callsByHeader.delete(this.id)
-    const result = { ...describeFolded(this.#lastWire?.folded), ...given }
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const error = result.err === undefined ? undefined : describeError(result.err)
-    const responseRef = this.#responseRef(bodies, result)
-    const usageRef = bodies.ref("usage", result.rawUsage)
-    this.emitClose(
-      "model_result",
-      {
-        provider: this.#call.provider,
-        model_id: result.model ?? this.#call.model,
-        finish_reason: result.finishReason ?? null,
-        token_usage: usageOf(result.usage),
-        response_ref: responseRef,
-        latency_ms: this.elapsedMs(),
-        status: result.status ?? (error ? "error" : "success"),
-        http_status: result.httpStatus ?? httpStatusOf(result.err),
-        error_class: error?.errorClass ?? null,
-        error_ref: (error && bodies.ref("error", error.chain)) ?? null,
-        ...(error ? { error_summary: error.summary } : {}),
-        ...(result.firstByteMs === undefined ? {} : { first_byte_ms: result.firstByteMs }),
-        ...(result.thinkingMs === undefined ? {} : { thinking_ms: result.thinkingMs }),
-        ...(usageRef ? { usage_ref: usageRef } : {}),
-        ...(result.requestId === undefined ? {} : { provider_request_id: result.requestId }),
-        ...(result.requestedTools === undefined ? {} : { requested_tools: result.requestedTools as string[] }),
-        ...(result.outputText === undefined
-          ? {}
-          : summaryOf("output_summary", () => summarizeText(result.outputText!))),
-      },
-      bodies,
-    )
-  }
-
-  #responseRef(bodies: BodiesOfEvent, result: { response?: unknown; responseMimeType?: string }): string | null {
-    if (this.#stream) {
-      const { id } = this.#stream
-      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", {
-        id,
-        ...this.#stream.finish(),
-      })
-    }
-    return bodies.ref("response", result.response) ?? null
-  }
-}
-
-export class ToolStepHandle extends StepHandle implements ToolStep {
-  readonly #call: ToolCall
-
-  constructor(run: RunState, state: StepState, source: string, call: ToolCall) {
-    super(run, state, source)
-    this.#call = call
-  }
-
-  override end(outcome: StepOutcome = {}): void {
-    this.endTool({
-      ...(outcome.err === undefined ? {} : { err: outcome.err }),
-      ...(outcome.status === undefined ? {} : { status: outcome.status }),
-      ...(outcome.body === undefined ? {} : { result: outcome.body }),
-    })
-  }
-
-  endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
-    if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
-    const result = bodies.add("result", outcome.result)
-    this.emitClose(
-      "tool_result",
-      {
-        tool_name: this.#call.name,
-        status: outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success"),
-        result_ref: result?.hash ?? null,
-        error_class: error?.errorClass ?? null,
-        error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
-        latency_ms: this.elapsedMs(),
-        ...(this.#call.callId === undefined ? {} : { tool_call_id: this.#call.callId }),
-        ...(outcome.exitCode === undefined ? {} : { exit_code: outcome.exitCode }),
-        ...(result ? summaryOf("result_summary", () => summarizeText(result.text())) : {}),
-        ...(error ? { error_summary: error.summary } : {}),
-      },
-      bodies,
-    )
-  }
-}
-
 const isStep = (value: unknown): value is { readonly id: string } =>
   typeof (value as { id?: unknown } | null | undefined)?.id === "string"
 
@@ -559,56 +368,8 @@ function linkTo(target: LinkTarget, reason: string | undefined): Link {
   }
 }
 
-function usageOf(usage: Partial<TokenUsage> | undefined): TokenUsage {
-  const prompt = usage?.prompt ?? null
-  const completion = usage?.completion ?? null
-  return {
-    ...usage,
-    prompt,
-    completion,
-    total: usage?.total ?? (prompt === null || completion === null ? null : prompt + completion),
-  }
-}
-
-function parametersOf(request: unknown): (...names: string[]) => number | null {
-  if (typeof request !== "object" || request === null) return () => null
-  return (...names) => {
-    for (const name of names) {
-      try {
-        const value = (request as Record<string, unknown>)[name]
-        if (typeof value === "number" && Number.isFinite(value)) return value
-      } catch {
-        // An unreadable request has no parameters we know of.
-      }
-    }
-    return null
-  }
-}
-
-/** What the wire said about the answer, for all that the caller does not say itself. */
-function describeFolded(folded: FoldedResponse | undefined): ModelDescription {
-  if (!folded) return {}
-  return {
-    ...(folded.model === null ? {} : { model: folded.model }),
-    ...(folded.finishReason === null ? {} : { finishReason: folded.finishReason }),
-    usage: folded.usage.tokens,
-    ...(folded.usage.raw === null ? {} : { rawUsage: folded.usage.raw }),
-    ...(folded.toolCalls.length === 0 ? {} : { requestedTools: folded.toolCalls.map((call) => call.name) }),
-    ...(folded.text === "" ? {} : { outputText: folded.text }),
-  }
-}
-
 function correlationHeaders(run: RunState, step: Step): { readonly [name: string]: string } {
   return run.scribe.correlatesByHeader ? { [STEP_HEADER]: `${step.runId}/${step.id}` } : {}
-}
-
-function httpStatusOf(err: unknown): number | null {
-  try {
-    const status = (err as { status?: unknown } | null | undefined)?.status
-    return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 999 ? status : null
-  } catch {
-    return null
-  }
 }
 
 /** An application's own reading of a reply may be wrong in any way; then nothing is known about the reply. */

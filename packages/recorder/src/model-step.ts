@@ -1,0 +1,180 @@
+import { summarizeText, type TokenUsage } from "@orangebox/contract"
+import type { FoldedResponse } from "@orangebox/dialects"
+import { BodiesOfEvent } from "./bodies-of-event.js"
+import { describeError } from "./described-error.js"
+import { summaryOf } from "./lifecycle-events.js"
+import type { RunState } from "./run-state.js"
+import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
+import type { BodyStream } from "./sink.js"
+import type { ModelCall, ModelDescription, ModelStep, StepOutcome } from "./step.js"
+import { StepHandle, type StepState } from "./step-handle.js"
+import type { WireTarget } from "./wire/fetch-edge.js"
+import type { WireCall } from "./wire/wire-call.js"
+
+/** Opens the step of a model call: the request is recorded before anything is sent. */
+export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
+  parent.assertMayGoOn()
+  const { run } = parent
+  const bodies = new BodiesOfEvent(parent.sink)
+  const requestRef = bodies.ref("request", call.request ?? null)!
+  const step = new ModelStepHandle(run, parent.newChild(attemptNo), parent.source, call)
+  const parameters = parametersOf(call.request)
+  step.emit(
+    "model_called",
+    {
+      provider: call.provider,
+      model_id: call.model,
+      model_api_version: call.apiVersion ?? null,
+      temperature: parameters("temperature"),
+      top_p: parameters("top_p"),
+      max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens"),
+      seed: parameters("seed"),
+      request_ref: requestRef,
+      capture_mode: parent.captureMode,
+      call_signature_hash: callSignature("model", call.provider, call.request, requestRef),
+      canon_version: GENERIC_CANON_VERSION,
+    },
+    { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },
+  )
+  return step
+}
+
+class ModelStepHandle extends StepHandle implements ModelStep {
+  readonly #call: ModelCall
+  #stream: BodyStream | undefined
+  #attempts = 0
+  #lastWire: WireCall | undefined
+
+  constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
+    super(run, state, source)
+    this.#call = call
+    if (run.scribe.correlatesByHeader) run.scribe.callsByHeader.set(this.id, this)
+  }
+
+  /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
+  override wireTarget(): WireTarget {
+    if (this.#attempts === 0) this.promptRendered({ prompt: this.#call.request })
+    return {
+      step: this,
+      notes: { attemptNo: ++this.#attempts },
+      onCall: (call) => {
+        this.#lastWire = call
+      },
+    }
+  }
+
+  chunk(bytes: Uint8Array): void {
+    try {
+      this.#stream ??= this.run.scribe.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
+      this.#stream.write(bytes)
+    } catch {
+      // Telemetry: the answer still reaches the application.
+    }
+  }
+
+  attempt(call: ModelCall): ModelStep {
+    return openModelStep(this, call, ++this.#attempts)
+  }
+
+  override end(outcome: StepOutcome = {}): void {
+    this.endModel({
+      ...(outcome.err === undefined ? {} : { err: outcome.err }),
+      ...(outcome.status === undefined ? {} : { status: outcome.status }),
+      ...(outcome.body === undefined ? {} : { response: outcome.body }),
+    })
+  }
+
+  endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
+    if (!this.close()) return
+    this.run.scribe.callsByHeader.delete(this.id)
+    const result = { ...describeFolded(this.#lastWire?.folded), ...given }
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const error = result.err === undefined ? undefined : describeError(result.err)
+    const responseRef = this.#responseRef(bodies, result)
+    const usageRef = bodies.ref("usage", result.rawUsage)
+    this.emitClose(
+      "model_result",
+      {
+        provider: this.#call.provider,
+        model_id: result.model ?? this.#call.model,
+        finish_reason: result.finishReason ?? null,
+        token_usage: usageOf(result.usage),
+        response_ref: responseRef,
+        latency_ms: this.elapsedMs(),
+        status: result.status ?? (error ? "error" : "success"),
+        http_status: result.httpStatus ?? httpStatusOf(result.err),
+        error_class: error?.errorClass ?? null,
+        error_ref: (error && bodies.ref("error", error.chain)) ?? null,
+        ...(error ? { error_summary: error.summary } : {}),
+        ...(result.firstByteMs === undefined ? {} : { first_byte_ms: result.firstByteMs }),
+        ...(result.thinkingMs === undefined ? {} : { thinking_ms: result.thinkingMs }),
+        ...(usageRef ? { usage_ref: usageRef } : {}),
+        ...(result.requestId === undefined ? {} : { provider_request_id: result.requestId }),
+        ...(result.requestedTools === undefined ? {} : { requested_tools: result.requestedTools as string[] }),
+        ...(result.outputText === undefined
+          ? {}
+          : summaryOf("output_summary", () => summarizeText(result.outputText!))),
+      },
+      bodies,
+    )
+  }
+
+  #responseRef(bodies: BodiesOfEvent, result: { response?: unknown; responseMimeType?: string }): string | null {
+    if (this.#stream) {
+      const { id } = this.#stream
+      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", {
+        id,
+        ...this.#stream.finish(),
+      })
+    }
+    return bodies.ref("response", result.response) ?? null
+  }
+}
+
+function usageOf(usage: Partial<TokenUsage> | undefined): TokenUsage {
+  const prompt = usage?.prompt ?? null
+  const completion = usage?.completion ?? null
+  return {
+    ...usage,
+    prompt,
+    completion,
+    total: usage?.total ?? (prompt === null || completion === null ? null : prompt + completion),
+  }
+}
+
+function parametersOf(request: unknown): (...names: string[]) => number | null {
+  if (typeof request !== "object" || request === null) return () => null
+  return (...names) => {
+    for (const name of names) {
+      try {
+        const value = (request as Record<string, unknown>)[name]
+        if (typeof value === "number" && Number.isFinite(value)) return value
+      } catch {
+        // An unreadable request has no parameters we know of.
+      }
+    }
+    return null
+  }
+}
+
+/** What the wire said about the answer, for all that the caller does not say itself. */
+function describeFolded(folded: FoldedResponse | undefined): ModelDescription {
+  if (!folded) return {}
+  return {
+    ...(folded.model === null ? {} : { model: folded.model }),
+    ...(folded.finishReason === null ? {} : { finishReason: folded.finishReason }),
+    usage: folded.usage.tokens,
+    ...(folded.usage.raw === null ? {} : { rawUsage: folded.usage.raw }),
+    ...(folded.toolCalls.length === 0 ? {} : { requestedTools: folded.toolCalls.map((call) => call.name) }),
+    ...(folded.text === "" ? {} : { outputText: folded.text }),
+  }
+}
+
+function httpStatusOf(err: unknown): number | null {
+  try {
+    const status = (err as { status?: unknown } | null | undefined)?.status
+    return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 999 ? status : null
+  } catch {
+    return null
+  }
+}

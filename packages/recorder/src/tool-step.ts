@@ -1,0 +1,72 @@
+import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
+import { BodiesOfEvent } from "./bodies-of-event.js"
+import { describeError } from "./described-error.js"
+import { summaryOf } from "./lifecycle-events.js"
+import type { RunState } from "./run-state.js"
+import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
+import type { StepOutcome, ToolCall, ToolStep } from "./step.js"
+import { StepHandle, type StepState } from "./step-handle.js"
+
+/** Opens the step of a tool call: what it is asked is recorded before it runs. */
+export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
+  parent.assertMayGoOn()
+  const bodies = new BodiesOfEvent(parent.sink)
+  const argsRef = bodies.ref("args", call.args ?? null)!
+  const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
+  step.emit(
+    "tool_called",
+    {
+      tool_name: call.name,
+      tool_version: call.version ?? null,
+      call_signature_hash: callSignature("tool", call.name, call.args, argsRef),
+      args_ref: argsRef,
+      timeout_ms: call.timeoutMs ?? null,
+      ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
+      ...summaryOf("args_summary", () => summarizeArgs(call.args)),
+      canon_version: GENERIC_CANON_VERSION,
+      ...(call.effect === undefined ? {} : { effect_class: call.effect }),
+    },
+    { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },
+  )
+  return step
+}
+
+class ToolStepHandle extends StepHandle implements ToolStep {
+  readonly #call: ToolCall
+
+  constructor(run: RunState, state: StepState, source: string, call: ToolCall) {
+    super(run, state, source)
+    this.#call = call
+  }
+
+  override end(outcome: StepOutcome = {}): void {
+    this.endTool({
+      ...(outcome.err === undefined ? {} : { err: outcome.err }),
+      ...(outcome.status === undefined ? {} : { status: outcome.status }),
+      ...(outcome.body === undefined ? {} : { result: outcome.body }),
+    })
+  }
+
+  endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
+    if (!this.close()) return
+    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
+    const result = bodies.add("result", outcome.result)
+    this.emitClose(
+      "tool_result",
+      {
+        tool_name: this.#call.name,
+        status: outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success"),
+        result_ref: result?.hash ?? null,
+        error_class: error?.errorClass ?? null,
+        error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
+        latency_ms: this.elapsedMs(),
+        ...(this.#call.callId === undefined ? {} : { tool_call_id: this.#call.callId }),
+        ...(outcome.exitCode === undefined ? {} : { exit_code: outcome.exitCode }),
+        ...(result ? summaryOf("result_summary", () => summarizeText(result.text())) : {}),
+        ...(error ? { error_summary: error.summary } : {}),
+      },
+      bodies,
+    )
+  }
+}

@@ -1,0 +1,116 @@
+import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
+import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
+import { BodiesOfEvent } from "../bodies-of-event.js"
+import { summaryOf } from "../lifecycle-events.js"
+import type { LogAttributes } from "../logger.js"
+import type { Run } from "../run.js"
+import type { Step } from "../step.js"
+import { StepHandle } from "../step-handle.js"
+import { MarkedStep, type StepMarks } from "./marked-step.js"
+
+/**
+ * What an observer of model traffic deduces: turns, sub-agents, tool calls. They become ordinary steps, so that every reader works the same on
+ * them, and all their events name who deduced them.
+ */
+export interface InferredStep extends Required<Pick<StepMarks, "inferredBy">> {
+  readonly laneId?: string
+  readonly name: string
+  readonly kind: string
+  readonly attributes?: LogAttributes
+  readonly follows?: readonly string[]
+}
+
+export function openInferredStep(parent: Step, made: InferredStep): Step {
+  if (!(parent instanceof StepHandle)) return parent
+  const step = MarkedStep.below(parent, made)
+  step.emit("step_started", { name: made.name, kind: made.kind }, { attributes: made.attributes, links: linksOf(made) })
+  return step
+}
+
+export interface InferredTool extends Required<Pick<StepMarks, "inferredBy">> {
+  readonly laneId?: string
+  readonly name: string
+  readonly callId: string | null
+  /** As the model wrote them. */
+  readonly argumentText: string
+  readonly attributes?: LogAttributes
+  readonly follows?: readonly string[]
+}
+
+export interface InferredToolStep {
+  readonly step: Step
+  end(result: { readonly text: string | null; readonly status: Status }): void
+}
+
+export function openInferredTool(parent: Step, made: InferredTool): InferredToolStep {
+  if (!(parent instanceof StepHandle)) return { step: parent, end: () => {} }
+  const step = MarkedStep.below(parent, made)
+  const opening = new BodiesOfEvent(step.sink)
+  const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
+  const tool_name = made.name.slice(0, 512) || "?"
+  step.emit(
+    "tool_called",
+    {
+      tool_name,
+      tool_version: null,
+      call_signature_hash: toolSignatureOfText(made.name, made.argumentText),
+      args_ref: opening.addAs("args", made.argumentText, "application/json"),
+      timeout_ms: null,
+      ...callId,
+      ...summaryOf("args_summary", () => summarizeArgs(parsed(made.argumentText))),
+      canon_version: CANON_VERSION,
+    },
+    { attributes: made.attributes, links: linksOf(made), refs: opening.refs, bodies: opening.bodies },
+  )
+  return {
+    step,
+    end({ text, status }) {
+      const closing = new BodiesOfEvent(step.sink)
+      const result_ref = text === null ? null : closing.addAs("result", text, "text/plain; charset=utf-8")
+      const isError = status === "error" || status === "timeout"
+      step.closeWith(
+        "tool_result",
+        {
+          tool_name,
+          status,
+          result_ref,
+          error_class: isError ? "ToolError" : null,
+          error_message_ref: isError ? result_ref : null,
+          latency_ms: step.elapsedMs(),
+          ...callId,
+          ...(text === null ? {} : summaryOf("result_summary", () => summarizeText(text.slice(0, SUMMARY_SOURCE)))),
+          ...(isError && text !== null
+            ? summaryOf("error_summary", () => summarizeText(text.slice(0, SUMMARY_SOURCE)))
+            : {}),
+        },
+        closing,
+      )
+    },
+  }
+}
+
+/** A run whose end nobody said: its traffic stopped. */
+export function completeInferred(run: Run, inferredBy: string, attributes?: LogAttributes): void {
+  if (!(run instanceof StepHandle)) return
+  const state = run["run"]
+  if (state.endedBy !== undefined) return
+  run.closeWith(
+    "run_completed",
+    { status: "success", total_steps: state.stepCount, total_latency_ms: run.elapsedMs() },
+    { inferredBy, attributes },
+  )
+  state.endedBy = "run_completed"
+}
+
+const SUMMARY_SOURCE = 2048
+
+const linksOf = ({ follows }: { readonly follows?: readonly string[] }) =>
+  follows?.map((step_id) => ({ kind: "follows" as const, step_id }))
+
+function parsed(argumentText: string): unknown {
+  try {
+    return JSON.parse(argumentText)
+  } catch {
+    return argumentText
+  }
+}
