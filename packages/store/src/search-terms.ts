@@ -8,9 +8,19 @@ export function searchTerms(query: string): string[] {
   return terms
 }
 
-/** As the index folds: without regard to case. */
+/**
+ * Without regard to case, as the index folds: character by character and never longer or shorter, so that places in the folded text are
+ * places in the text. (`toLowerCase` alone makes two characters of a Turkish İ and leaves the micro sign apart from the letter mu.)
+ */
 export function fold(text: string): string {
-  return text.toLowerCase()
+  const ascii = text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
+  return /[^\x00-\x7f]/.test(ascii) ? ascii.replace(/[^\x00-\x7f]/gu, foldCharacter) : ascii
+}
+
+function foldCharacter(character: string): string {
+  const upper = character.toUpperCase()
+  const folded = (upper.length === character.length ? upper : character).toLowerCase()
+  return folded.length === character.length ? folded : character
 }
 
 export interface TermMatch {

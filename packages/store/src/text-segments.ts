@@ -11,20 +11,27 @@ export function textSegments(text: string): string[] {
     const newline = text.indexOf("\n", lineStart)
     const lineEnd = newline === -1 ? text.length : newline + 1
     if (lineEnd - start > MAX_SEGMENT && lineStart > start) {
-      segments.push(text.slice(start, lineStart))
+      segments.push(withoutEnd(text, start, lineStart))
       start = lineStart
     }
     if (lineEnd - lineStart > MAX_SEGMENT) {
       cutLine(text, lineStart, lineEnd, segments)
       start = lineEnd
     } else if (lineEnd - start >= MIN_SEGMENT && isCut(text, lineStart, lineEnd)) {
-      segments.push(text.slice(start, lineEnd))
+      segments.push(withoutEnd(text, start, lineEnd))
       start = lineEnd
     }
     lineStart = lineEnd
   }
-  if (start < text.length) segments.push(text.slice(start))
-  return segments
+  if (start < text.length) segments.push(withoutEnd(text, start, text.length))
+  return segments.filter((segment) => segment !== "")
+}
+
+/** Without line ends behind: the last message of one request stands in the middle of the next, and is the same piece. */
+function withoutEnd(text: string, from: number, to: number): string {
+  let end = to
+  while (end > from && text.charCodeAt(end - 1) === 0x0a) end--
+  return text.slice(from, end)
 }
 
 const MIN_SEGMENT = 384
@@ -47,7 +54,7 @@ function cutLine(text: string, from: number, to: number, segments: string[]): vo
       // A surrogate pair is one character.
       else if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end--
     }
-    segments.push(text.slice(start, end))
+    segments.push(withoutEnd(text, start, end))
     start = end
   }
 }

@@ -1,7 +1,7 @@
 import type { BodyShelf } from "./body-shelf.js"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
-import { packHash } from "./keys.js"
+import { packHash, packHashInto } from "./keys.js"
 
 export interface BodyRow {
   readonly key: number
@@ -14,6 +14,7 @@ const MAX_KNOWN_BODIES = 16_384
 /** Rows of bodies while they are written. */
 export class BodyTable {
   readonly #known = new Map<string, BodyRow>()
+  readonly #hashBytes = new Uint8Array(32)
   readonly #find: SqliteStatement
   readonly #add: SqliteStatement
   readonly #fill: SqliteStatement
@@ -23,7 +24,7 @@ export class BodyTable {
   constructor(database: SqliteDatabase) {
     this.#find = database.prepare("SELECT key, state, state_at FROM body_rows WHERE hash = ?")
     this.#add = database.prepare(
-      "INSERT INTO body_rows (hash, byte_size, mime, state, seen_at, state_at, recipe) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO body_rows (hash, byte_size, mime, state, seen_at, state_at, recipe) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     )
     this.#fill = database.prepare(
       "UPDATE body_rows SET byte_size = ?, mime = coalesce(?, mime), state = 0, state_at = NULL, recipe = ? WHERE key = ?",
@@ -35,7 +36,7 @@ export class BodyTable {
   find(hash: string): BodyRow | undefined {
     const known = this.#known.get(hash)
     if (known !== undefined) return known
-    const packed = packHash(hash)
+    const packed = packHashInto(this.#hashBytes, hash)
     return packed && this.#findPacked(hash, packed)
   }
 
@@ -43,12 +44,11 @@ export class BodyTable {
   expect(hash: string, byteSize: number, mime: string | null, nowMs: number): BodyRow | undefined {
     const known = this.#known.get(hash)
     if (known !== undefined) return known
-    const packed = packHash(hash)
+    const packed = packHashInto(this.#hashBytes, hash)
     if (packed === undefined) return undefined
-    const found = this.#findPacked(hash, packed)
-    if (found !== undefined) return found
-    const { lastInsertRowid } = this.#add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
-    return this.#remember(hash, Number(lastInsertRowid), BODY.awaited, nowMs)
+    const added = this.#add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
+    if (Number(added.changes) === 0) return this.#findPacked(hash, packed)
+    return this.#remember(hash, Number(added.lastInsertRowid), BODY.awaited, nowMs)
   }
 
   /** Stores bytes under the hash they have, which is returned; it differs from `announced` when the sender was wrong. */

@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
-import { OWN_PLACES, packHex, packUuid, placeOf, unpackHex, unpackUuid } from "./keys.js"
+import { OWN_PLACES, packHexInto, packUuidInto, placeOf, unpackHex, unpackUuid } from "./keys.js"
 
 /**
  * An event as a row, and back without loss. What is the same in thousands of envelopes is a profile said once; ids are bytes; the rest
@@ -8,6 +8,7 @@ import { OWN_PLACES, packHex, packUuid, placeOf, unpackHex, unpackUuid } from ".
  * simply stays in the text, and the text wins when the event is put together again.
  */
 export interface EventRow {
+  /** Ids are in bytes that the next row uses again: bind them at once. */
   readonly eventId: Uint8Array | string
   readonly type: number
   readonly profile: number
@@ -64,7 +65,7 @@ export class EventCodec {
   readonly #types = new Map<string, number>()
   readonly #typeNames = new Map<number, string>()
   readonly #profiles = new Map<string, number>()
-  readonly #profileTexts = new Map<number, { fields: Readonly<Record<string, unknown>>; writer: number | null }>()
+  readonly #profileTexts = new Map<number, string>()
   readonly #addType: SqliteStatement
   readonly #findType: SqliteStatement
   readonly #addProfile: SqliteStatement
@@ -78,7 +79,7 @@ export class EventCodec {
     this.#typeByKey = database.prepare("SELECT name FROM event_types WHERE key = ?")
     this.#addProfile = database.prepare("INSERT INTO profiles (writer, json) VALUES (?, ?)")
     this.#findProfile = database.prepare("SELECT key FROM profiles WHERE json = ? AND writer IS ?")
-    this.#profileByKey = database.prepare("SELECT json, writer FROM profiles WHERE key = ?")
+    this.#profileByKey = database.prepare("SELECT json FROM profiles WHERE key = ?")
   }
 
   /** Forgets keys that a rolled-back transaction had handed out. */
@@ -154,53 +155,27 @@ export class EventCodec {
       eventId: storedId(loose),
       type: this.typeKey(String(loose.event_type)),
       profile: this.#profileKey(loose, writer),
-      stepId: typeof loose.step_id === "string" ? packHex(loose.step_id, 16) : null,
+      stepId: typeof loose.step_id === "string" ? packHexInto(stepIdBytes, loose.step_id) : null,
       mono: Number.isSafeInteger(loose.mono_us) ? Number(loose.mono_us) : 0,
       json: json === "" ? "{}" : `${json}}`,
     }
   }
 
   decode(row: SqliteRow, json: string, place: RowPlace): Event {
-    const { eventId, eventType, profile, stepId } = this.describe(row)
+    const stepId = row["step_id"] === null ? null : unpackHex(row["step_id"])
     const key = Number(row["key"])
-    const sequenceNo = key >= 0 && placeOf(key) < OWN_PLACES ? placeOf(key) : null
-    const rest = JSON.parse(json) as Record<string, unknown>
-    const event: Record<string, unknown> = {
-      ...profile,
-      event_type: eventType,
-      event_id: eventId,
-      trace_id: place.traceId,
-      run_id: place.runId,
-      step_id: stepId,
-      parent_step_id: (stepId === null ? null : place.parentOf(stepId)) ?? null,
-      sequence_no: sequenceNo,
-      timestamp_utc: isoTime(Number(row["at"])),
-      mono_us: Number(row["mono"]),
-      artifact_refs: [],
-      ...rest,
-    }
-    const absent = rest[ABSENT]
+    // One text, parsed once: of a name that stands in it twice, the later counts, so what the row's text says wins.
+    const text = `{${this.#profile(Number(row["profile"]))}"event_type":${this.#typeName(Number(row["type"]))},"event_id":${quote(unpackUuid(row["event_id"]))},\
+"trace_id":${quote(place.traceId)},"run_id":${quote(place.runId)},"step_id":${quote(stepId)},\
+"parent_step_id":${quote(stepId === null ? null : (place.parentOf(stepId) ?? null))},\
+"sequence_no":${key >= 0 && placeOf(key) < OWN_PLACES ? placeOf(key) : null},"timestamp_utc":"${isoTime(Number(row["at"]))}",\
+"mono_us":${Number(row["mono"])},"artifact_refs":[]${json === "{}" ? "}" : `,${json.slice(1)}`}`
+    const event = JSON.parse(text) as Record<string, unknown>
+    const absent = event[ABSENT]
     if (Array.isArray(absent)) {
       for (const field of [...absent, ABSENT]) delete event[field as string]
     }
     return event as unknown as Event
-  }
-
-  describe(row: SqliteRow): {
-    eventId: string
-    eventType: string
-    stepId: string | null
-    profile: Readonly<Record<string, unknown>>
-    writer: number | null
-  } {
-    const profile = this.#profile(Number(row["profile"]))
-    return {
-      eventId: unpackUuid(row["event_id"]),
-      eventType: this.#typeName(Number(row["type"])),
-      stepId: row["step_id"] === null ? null : unpackHex(row["step_id"]),
-      profile: profile.fields,
-      writer: profile.writer,
-    }
   }
 
   typeKey(name: string): number {
@@ -215,15 +190,14 @@ export class EventCodec {
   #typeName(key: number): string {
     let name = this.#typeNames.get(key)
     if (name === undefined) {
-      name = String(this.#typeByKey.get(key)?.["name"])
+      name = JSON.stringify(String(this.#typeByKey.get(key)?.["name"]))
       this.#typeNames.set(key, name)
     }
     return name
   }
 
   #profileKey(event: LooseEvent, writer: number | null): number {
-    let cacheKey = String(writer)
-    for (const field of PROFILE_FIELDS) cacheKey += `\n${event[field] as string}`
+    const cacheKey = `${writer}\n${event.schema_version}\n${event.actor_type}\n${event.determinism_mode}\n${event.redaction_status}\n${event.source}\n${event.conversation_id}\n${event.inferred_by}\n${event.lane_id}`
     const known = this.#profiles.get(cacheKey)
     if (known !== undefined) return known
     const fields: Record<string, unknown> = {}
@@ -235,41 +209,62 @@ export class EventCodec {
     return key
   }
 
-  #profile(key: number): { fields: Readonly<Record<string, unknown>>; writer: number | null } {
-    let profile = this.#profileTexts.get(key)
-    if (profile === undefined) {
-      const row = this.#profileByKey.get(key)
-      profile = {
-        fields: JSON.parse(String(row?.["json"] ?? "{}")) as Record<string, unknown>,
-        writer: row?.["writer"] == null ? null : Number(row["writer"]),
-      }
-      this.#profileTexts.set(key, profile)
+  /** The fields of a profile as they stand in the event's text, with a comma behind. */
+  #profile(key: number): string {
+    let text = this.#profileTexts.get(key)
+    if (text === undefined) {
+      const fields = String(this.#profileByKey.get(key)?.["json"] ?? "{}").slice(1, -1)
+      text = fields === "" ? "" : `${fields},`
+      this.#profileTexts.set(key, text)
     }
-    return profile
+    return text
   }
 }
+
+/** Ids need no escapes; anything else that stands in their place may. */
+function quote(text: string | null): string {
+  if (text === null) return "null"
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+const PLAIN = /^[\w-]*$/
+
+const eventIdBytes = new Uint8Array(16)
+const stepIdBytes = new Uint8Array(8)
 
 /** An event of schema 1.0 has no id; its place is what it can be known by. */
 function storedId(event: LooseEvent): Uint8Array | string {
   return typeof event.event_id === "string"
-    ? packUuid(event.event_id)
+    ? packUuidInto(eventIdBytes, event.event_id)
     : `~${String(event.run_id)}@${String(event.sequence_no)}`
 }
 
 /** Milliseconds since 1970; 0 for what is no time. */
 export function timeOf({ timestamp_utc: text }: Pick<Event, "timestamp_utc">): number {
-  const atMs = typeof text === "string" ? Date.parse(text) : Number.NaN
-  return Number.isNaN(atMs) ? 0 : atMs
-}
-
-let lastIsoMs = Number.NaN
-let lastIso = ""
-
-/** Bursts share their millisecond, so the last answer is often the next. */
-function isoTime(atMs: number): string {
-  if (atMs !== lastIsoMs) {
-    lastIso = new Date(atMs).toISOString()
-    lastIsoMs = atMs
+  if (typeof text !== "string") return 0
+  if (text.length === ISO_LENGTH && text.startsWith(lastSecond) && text.endsWith("Z")) {
+    const millis = Number(text.slice(20, 23))
+    if (millis >= 0) return lastSecondMs + millis
   }
-  return lastIso
+  const atMs = Date.parse(text)
+  if (Number.isNaN(atMs)) return 0
+  const iso = new Date(atMs).toISOString()
+  if (iso === text && text.length === ISO_LENGTH) {
+    lastSecond = text.slice(0, 20)
+    lastSecondMs = atMs - (atMs % 1000)
+  }
+  return atMs
 }
+
+function isoTime(atMs: number): string {
+  if (atMs >= lastSecondMs && atMs < lastSecondMs + 1000) {
+    return `${lastSecond}${String(atMs - lastSecondMs).padStart(3, "0")}Z`
+  }
+  return new Date(atMs).toISOString()
+}
+
+const ISO_LENGTH = "2026-01-31T12:00:00.000Z".length
+
+// Neighbouring events are of the same second, so its text, once parsed, serves for all of them. Times before 1970 take the long way.
+let lastSecond = "1970-01-01T00:00:00."
+let lastSecondMs = 0

@@ -47,7 +47,12 @@ export function checkRunKey(runKey: number): number {
 
 /** Hex ids are stored as bytes, half as long; an id that is not what the contract asks for is kept as the text it is. */
 export function packHex(id: string, digits: number): Uint8Array | string {
-  return id.length === digits && HEX.test(id) ? Buffer.from(id, "hex") : id
+  return packHexInto(new Uint8Array(digits / 2), id)
+}
+
+/** The same into bytes that are used again for the next id: right for a value that is bound and done with. */
+export function packHexInto(target: Uint8Array, id: string): Uint8Array | string {
+  return id.length === target.length * 2 && readHex(target, 0, id, 0, id.length) ? target : id
 }
 
 export function unpackHex(stored: unknown): string {
@@ -55,7 +60,22 @@ export function unpackHex(stored: unknown): string {
 }
 
 export function packUuid(id: string): Uint8Array | string {
-  return UUID.test(id) ? Buffer.from(id.replaceAll("-", ""), "hex") : id
+  return packUuidInto(new Uint8Array(16), id)
+}
+
+export function packUuidInto(target: Uint8Array, id: string): Uint8Array | string {
+  const isUuid =
+    id.length === 36 &&
+    id.charCodeAt(8) === DASH &&
+    id.charCodeAt(13) === DASH &&
+    id.charCodeAt(18) === DASH &&
+    id.charCodeAt(23) === DASH &&
+    readHex(target, 0, id, 0, 8) &&
+    readHex(target, 4, id, 9, 13) &&
+    readHex(target, 6, id, 14, 18) &&
+    readHex(target, 8, id, 19, 23) &&
+    readHex(target, 10, id, 24, 36)
+  return isUuid ? target : id
 }
 
 export function unpackUuid(stored: unknown): string {
@@ -65,16 +85,35 @@ export function unpackUuid(stored: unknown): string {
 }
 
 export function packHash(hash: string): Uint8Array | undefined {
-  return BODY_ID.test(hash) ? Buffer.from(hash.slice(7), "hex") : undefined
+  return packHashInto(new Uint8Array(32), hash)
+}
+
+export function packHashInto(target: Uint8Array, hash: string): Uint8Array | undefined {
+  return hash.length === 71 && hash.startsWith("sha256:") && readHex(target, 0, hash, 7, 71) ? target : undefined
 }
 
 export function unpackHash(stored: unknown): string {
   return `sha256:${hexOf(stored as Uint8Array)}`
 }
 
-const HEX = /^[0-9a-f]*$/
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const BODY_ID = /^sha256:[0-9a-f]{64}$/
+const DASH = 0x2d
+
+/** The value of each lower-case hex digit by its character code, -1 for everything else: an id has one spelling. */
+const DIGITS = new Int8Array(128).fill(-1)
+for (const [value, digit] of [..."0123456789abcdef"].entries()) DIGITS[digit.charCodeAt(0)] = value
+
+// One pass that checks and converts. Buffer.from(id, "hex") behind a regular expression took three times as long and left an
+// object for each id to the garbage collector, which was a sixth of the time of an ingest.
+function readHex(target: Uint8Array, at: number, text: string, from: number, to: number): boolean {
+  let index = at
+  for (let next = from; next < to; next += 2) {
+    const high = DIGITS[text.charCodeAt(next)] ?? -1
+    const low = DIGITS[text.charCodeAt(next + 1)] ?? -1
+    if (high < 0 || low < 0) return false
+    target[index++] = high * 16 + low
+  }
+  return true
+}
 
 function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")
