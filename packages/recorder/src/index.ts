@@ -41,13 +41,24 @@ export type {
 export { ToolTimeoutError } from "./time-limit.js"
 // The wire: what a proxy or another client edge records with
 export { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
+export {
+  completeInferred,
+  type InferredStep,
+  type InferredTool,
+  type InferredToolStep,
+  openInferredStep,
+  openInferredTool,
+} from "./wire/inferred-steps.js"
 export { openWireCall } from "./wire/open-wire-call.js"
 export { type HeaderList, isSecretHeader, safeHeaders, safeUrl } from "./wire/safe-headers.js"
 export {
+  type BodyMarks,
   type KnownRequest,
   knowRequest,
+  type RetriedCall,
   WireCall,
   type WireEnd,
+  type WireEndNotes,
   type WireNotes,
   type WireRequest,
   type WireResponseHead,

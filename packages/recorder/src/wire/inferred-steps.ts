@@ -6,7 +6,7 @@ import type { LogAttributes } from "../logger.js"
 import type { Run } from "../run.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
-import { MarkedStep, type StepMarks } from "./marked-step.js"
+import { markedChild, type StepMarks } from "./marked-step.js"
 
 /**
  * What an observer of model traffic deduces: turns, sub-agents, tool calls. They become ordinary steps, so that every reader works the same on
@@ -22,7 +22,7 @@ export interface InferredStep extends Required<Pick<StepMarks, "inferredBy">> {
 
 export function openInferredStep(parent: Step, made: InferredStep): Step {
   if (!(parent instanceof StepHandle)) return parent
-  const step = MarkedStep.below(parent, made)
+  const step = markedChild(parent, made)
   step.emit("step_started", { name: made.name, kind: made.kind }, { attributes: made.attributes, links: linksOf(made) })
   return step
 }
@@ -44,7 +44,7 @@ export interface InferredToolStep {
 
 export function openInferredTool(parent: Step, made: InferredTool): InferredToolStep {
   if (!(parent instanceof StepHandle)) return { step: parent, end: () => {} }
-  const step = MarkedStep.below(parent, made)
+  const step = markedChild(parent, made)
   const opening = new BodiesOfEvent(step.sink)
   const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
   const tool_name = made.name.slice(0, 512) || "?"

@@ -1,8 +1,5 @@
-import type { EventType, PayloadOf } from "@orangebox/contract"
 import { type EventContext, stepContext } from "../event-record.js"
-import type { RunState } from "../run-state.js"
-import type { EventExtras } from "../scribe.js"
-import { StepHandle, type StepState } from "../step-handle.js"
+import type { StepHandle } from "../step-handle.js"
 
 /** What an observer of traffic says about a step as a whole. */
 export interface StepMarks {
@@ -12,29 +9,22 @@ export interface StepMarks {
   readonly inferredBy?: string | undefined
 }
 
-/** A step that stands in a lane, or was deduced, and says so on every one of its events. */
-export class MarkedStep extends StepHandle {
-  readonly #context: EventContext
-  readonly #marks: StepMarks
-
-  /** A child that is not opened yet: the caller emits the event that opens it. */
-  static below(parent: StepHandle, marks: StepMarks, attemptNo?: number): StepHandle {
-    if (marks.laneId === undefined && marks.inferredBy === undefined) return parent.bareChild(attemptNo)
-    return new MarkedStep(parent["run"], parent["newChild"](attemptNo), parent.source, marks)
+/**
+ * A child that stands in a lane, or was deduced, and says so on every one of its events. It is not opened yet: the caller emits the event
+ * that opens it.
+ */
+export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: number): StepHandle {
+  const step = parent.bareChild(attemptNo)
+  if (marks.laneId === undefined && marks.inferredBy === undefined) return step
+  const run = step["run"]
+  const plain = stepContext(run.context, step["state"], step.source)
+  const lane = marks.laneId === undefined ? "" : `,"lane_id":${JSON.stringify(marks.laneId)}`
+  const context: EventContext = { runId: plain.runId, jsonHead: `${plain.jsonHead}${lane}` }
+  // On the instance: a class of its own would have to extend one that is still being loaded when this file is.
+  const emit: StepHandle["emit"] = (type, payload, extras) => {
+    const inferredBy = extras?.inferredBy ?? marks.inferredBy
+    run.scribe.emit(context, type, run.takeSequenceNo(), payload, { ...extras, inferredBy })
   }
-
-  private constructor(run: RunState, state: StepState, source: string, marks: StepMarks) {
-    super(run, state, source)
-    const inLane = marks.laneId === undefined ? "" : `,"lane_id":${JSON.stringify(marks.laneId)}`
-    const { runId, jsonHead } = stepContext(run.context, state, source)
-    this.#context = { runId, jsonHead: `${jsonHead}${inLane}` }
-    this.#marks = marks
-  }
-
-  override emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
-    this.run.scribe.emit(this.#context, type, this.run.takeSequenceNo(), payload, {
-      ...extras,
-      inferredBy: extras?.inferredBy ?? this.#marks.inferredBy,
-    })
-  }
+  step.emit = emit
+  return step
 }

@@ -1,16 +1,22 @@
+import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
 import { BodiesOfEvent } from "../bodies-of-event.js"
+import type { LogAttributes } from "../logger.js"
 import type { BodyStream } from "../sink.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
+import { markedChild } from "./marked-step.js"
 import { safeUrl } from "./safe-headers.js"
 import {
+  type BodyMarks,
   type FinishedWire,
-  headerOf,
+  httpStatusOf,
   type KnownRequest,
   knowRequest,
+  mimeTypeOf,
   modelCalledOf,
   modelResultOf,
   promptAssembledOf,
+  type RetriedCall,
   WireCall,
   type WireNotes,
   type WireRequest,
@@ -21,35 +27,74 @@ import {
  * Records that a request is about to leave, as a step below the given one. Undefined with recording off.
  * A call to a model is a model step; anything else that passes is kept as an `http` step, bytes and all.
  */
-export function openWireCall(step: Step, request: WireRequest, notes: WireNotes = {}): WireCall | undefined {
+export function openWireCall(
+  step: Step,
+  request: WireRequest,
+  notes: WireNotes = {},
+  known: KnownRequest = knowRequest(request),
+): WireCall | undefined {
   if (!(step instanceof StepHandle)) return undefined
   step.assertMayGoOn()
-  const known = knowRequest(request)
-  const handle = step.bareChild(notes.attemptNo)
+  const handle = markedChild(step, notes, notes.attemptNo)
   const openedMonoUs = handle.monoUs()
-  const isModel = known.anatomy !== undefined || known.endpoint === "count_tokens" || namesModel(request)
-  const provider = isModel
-    ? emitModelCalled(handle, request, known, notes)
-    : emitHttpStarted(handle, request, known, notes)
-  return new WireCall(isModel ? new ModelWire(handle) : new HttpWire(handle), known, provider, openedMonoUs)
+  const isModel = known.anatomy !== undefined || known.endpoint === "count_tokens" || known.model !== null
+  if (!isModel) {
+    const provider = emitHttpStarted(handle, request, known, notes)
+    return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
+  }
+  const called = emitModelCalled(handle, request, known, notes)
+  return new WireCall(new ModelWire(handle, called, notes), known, called.payload.provider, openedMonoUs)
 }
 
-function emitModelCalled(handle: StepHandle, request: WireRequest, known: KnownRequest, notes: WireNotes): string {
+/** The opening of a model call, as it was recorded. */
+interface ModelOpening {
+  readonly payload: PayloadOf<"model_called">
+  readonly refs: readonly ArtifactRef[]
+  readonly attributes: LogAttributes
+}
+
+function emitModelCalled(
+  handle: StepHandle,
+  request: WireRequest,
+  known: KnownRequest,
+  notes: WireNotes,
+): ModelOpening {
   const bodies = new BodiesOfEvent(handle.sink)
   const payload = modelCalledOf(request, known, handle.captureMode, bodies)
-  const marks = {
+  markBody(bodies, payload.request_ref, request.bodyMarks)
+  const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),
+    ...notes.attributes,
   }
   handle.emit("model_called", payload, {
     refs: bodies.refs,
     bodies: bodies.bodies,
-    links: handle.followLinks(),
-    inferredBy: notes.inferredBy,
-    ...(Object.keys(marks).length > 0 ? { attributes: marks } : {}),
+    links: notes.follows ? undefined : handle.followLinks(),
+    ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
   })
+  emitFollows(handle, notes)
   if (known.anatomy) handle.emit("prompt_assembled", promptAssembledOf(known.anatomy), { inferredBy: "dialects" })
-  return payload.provider
+  return { payload, refs: bodies.refs, attributes }
+}
+
+/** What a call goes on from was deduced while the call itself was seen: two events, because the mark stands on whole events. */
+function emitFollows(handle: StepHandle, { follows }: WireNotes): void {
+  for (const step_id of follows?.stepIds ?? []) {
+    handle.emit("link_added", { link: { kind: "follows", step_id } }, { inferredBy: follows?.inferredBy })
+  }
+}
+
+function markBody(bodies: BodiesOfEvent, hash: string | null | undefined, marks: BodyMarks | undefined): void {
+  if (!marks || !hash) return
+  const at = bodies.refs.findIndex((ref) => ref.artifact_hash === hash)
+  const ref = bodies.refs[at]
+  if (!ref) return
+  bodies.refs[at] = {
+    ...ref,
+    ...(marks.contentEncoding === undefined ? {} : { content_encoding: marks.contentEncoding.slice(0, 64) }),
+    ...(marks.fullByteSize === undefined ? {} : { full_byte_size: marks.fullByteSize }),
+  }
 }
 
 /** A call that leans on context the provider keeps cannot be told from its request alone. */
@@ -60,8 +105,8 @@ function heldByProvider(known: KnownRequest): { context_held_by_provider?: strin
 
 function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownRequest, notes: WireNotes): string {
   const bodies = new BodiesOfEvent(handle.sink)
-  const contentType = headerOf(request.headers, "content-type") ?? "application/octet-stream"
-  const bodyRef = request.body.length > 0 ? bodies.addAs("body", request.body, contentType) : undefined
+  const bodyRef = request.body.length > 0 ? bodies.addAs("body", request.body, mimeTypeOf(request.headers)) : undefined
+  markBody(bodies, bodyRef, request.bodyMarks)
   const url = safeUrl(request.url)
   handle.emit(
     "step_started",
@@ -69,15 +114,16 @@ function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownR
     {
       refs: bodies.refs,
       bodies: bodies.bodies,
-      links: handle.followLinks(),
-      inferredBy: notes.inferredBy,
+      links: notes.follows ? undefined : handle.followLinks(),
       attributes: {
         http_method: request.method,
         url,
         ...(notes.isAuxiliary || known.endpoint !== undefined ? { auxiliary: true } : {}),
+        ...notes.attributes,
       },
     },
   )
+  emitFollows(handle, notes)
   return known.dialect?.provider ?? "unknown"
 }
 
@@ -94,6 +140,10 @@ abstract class WireBase implements WireStep {
     this.runId = handle.runId
   }
 
+  monoUs(): number {
+    return this.handle.monoUs()
+  }
+
   writeChunk(bytes: Uint8Array): void {
     try {
       this.#stream ??= this.handle.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
@@ -105,19 +155,89 @@ abstract class WireBase implements WireStep {
 
   protected responseRef(bodies: BodiesOfEvent, type: string, end: FinishedWire): string | null {
     if (!this.#stream) return null
-    const mime = (end.head && headerOf(end.head.headers, "content-type")) ?? "application/octet-stream"
-    return bodies.addStreamed(type, mime, { id: this.#stream.id, ...this.#stream.finish() })
+    const mime = mimeTypeOf(end.head?.headers ?? [])
+    const ref = bodies.addStreamed(type, mime, { id: this.#stream.id, ...this.#stream.finish() })
+    markBody(bodies, ref, end.notes.bodyMarks)
+    return ref
   }
 
   abstract finishWire(end: FinishedWire): void
 }
 
 class ModelWire extends WireBase {
+  readonly #opening: ModelOpening
+  readonly #notes: WireNotes
+  #onResult: ((result: ModelEnding) => void) | undefined
+
+  constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes) {
+    super(handle)
+    this.#opening = opening
+    this.#notes = notes
+  }
+
+  /** Tells how this try ended to the call it belongs to. */
+  reportTo(listener: (result: ModelEnding) => void): void {
+    this.#onResult = listener
+  }
+
   finishWire(end: FinishedWire): void {
+    const ending = this.#endingOf(end)
+    this.handle.closeWith("model_result", ending.payload, ending)
+    this.#onResult?.(ending)
+  }
+
+  // The first try was opened as the call itself, because most calls need no second. So it is told again as a child, and the call goes on.
+  finishTry(end: FinishedWire): RetriedCall {
+    const ending = this.#endingOf(end)
+    const first = markedChild(this.handle, this.#notes, 1)
+    const { payload, refs, attributes } = this.#opening
+    first.emit("model_called", payload, { refs, attributes: { ...attributes, told_again: true } })
+    first.closeWith("model_result", ending.payload, ending)
+    return new OpenRetriedCall(this.handle, ending)
+  }
+
+  #endingOf(end: FinishedWire): ModelEnding {
     const bodies = new BodiesOfEvent(this.handle.sink)
     const response_ref = this.responseRef(bodies, "response", end)
     const payload = { ...modelResultOf(end, this.handle.elapsedMs(), bodies), response_ref }
-    this.handle.closeWith("model_result", payload, bodies)
+    const { attributes } = end.notes
+    return { payload, refs: bodies.refs, bodies: bodies.bodies, ...(attributes ? { attributes } : {}) }
+  }
+}
+
+interface ModelEnding {
+  readonly payload: PayloadOf<"model_result">
+  readonly refs: BodiesOfEvent["refs"]
+  readonly bodies: BodiesOfEvent["bodies"]
+  readonly attributes?: LogAttributes
+}
+
+class OpenRetriedCall implements RetriedCall {
+  readonly stepId: string
+  readonly #handle: StepHandle
+  #last: ModelEnding
+  #tries = 1
+
+  constructor(handle: StepHandle, first: ModelEnding) {
+    this.stepId = handle.id
+    this.#handle = handle
+    this.#last = first
+  }
+
+  openTry(request: WireRequest, notes: WireNotes, known?: KnownRequest): WireCall | undefined {
+    const call = openWireCall(this.#handle, request, { ...notes, attemptNo: ++this.#tries }, known)
+    if (call?.step instanceof ModelWire) {
+      call.step.reportTo((ending) => {
+        this.#last = ending
+      })
+    }
+    return call
+  }
+
+  close(): void {
+    // The bodies came with the try; the call only names them.
+    const { payload, refs } = this.#last
+    this.#handle.closeWith("model_result", { ...payload, latency_ms: this.#handle.elapsedMs() }, { refs })
   }
 }
 
@@ -142,19 +262,10 @@ class HttpWire extends WireBase {
       {
         refs: bodies.refs,
         bodies: bodies.bodies,
-        attributes: { http_status: end.head?.status ?? null, stream_end: end.how },
+        attributes: { http_status: httpStatusOf(end), stream_end: end.how, ...end.notes.attributes },
       },
     )
   }
-}
-
-/** An unknown provider's call still is a model call when its JSON names a model. */
-function namesModel(request: WireRequest): boolean {
-  if (request.method !== "POST") return false
-  const head = Buffer.from(request.body.buffer, request.body.byteOffset, Math.min(request.body.length, 4096)).toString(
-    "latin1",
-  )
-  return /^\s*\{/.test(head) && /"model"\s*:\s*"/.test(head)
 }
 
 function pathOf(url: string): string {

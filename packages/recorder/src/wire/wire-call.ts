@@ -4,6 +4,7 @@ import {
   type Dialect,
   detectDialect,
   type FoldedResponse,
+  type JsonBody,
   type RequestAnatomy,
   type ResponseFolder,
   readBody,
@@ -13,6 +14,8 @@ import {
 import type { BodiesOfEvent } from "../bodies-of-event.js"
 import { describeError } from "../described-error.js"
 import { summaryOf } from "../lifecycle-events.js"
+import { asCount, asName } from "./as-contracted.js"
+import type { LogAttributes } from "../logger.js"
 import { type HeaderList, safeHeaders, safeUrl } from "./safe-headers.js"
 
 export interface WireRequest {
@@ -21,6 +24,15 @@ export interface WireRequest {
   readonly headers: HeaderList
   /** The bytes that go out, content-decoded. */
   readonly body: Uint8Array
+  readonly bodyMarks?: BodyMarks
+}
+
+/** What a body's ref says when the stored bytes are not simply all of them, decoded. */
+export interface BodyMarks {
+  /** Only the first part was kept; so many bytes there were. */
+  readonly fullByteSize?: number
+  /** The bytes could not be decoded, and are kept as they came. */
+  readonly contentEncoding?: string
 }
 
 export interface WireResponseHead {
@@ -36,6 +48,16 @@ export interface WireNotes {
   readonly attemptNo?: number
   readonly inferredBy?: string
   readonly isAuxiliary?: boolean
+  readonly laneId?: string
+  readonly attributes?: LogAttributes
+  /** The steps this call goes on from, where that was deduced. Left out, it follows its parent's sibling. */
+  readonly follows?: { readonly stepIds: readonly string[]; readonly inferredBy: string }
+}
+
+/** What an observer of the wire knows about the end of an exchange beyond how it came. */
+export interface WireEndNotes {
+  readonly attributes?: LogAttributes
+  readonly bodyMarks?: BodyMarks
 }
 
 /** What a request is, told before it is recorded. */
@@ -43,6 +65,8 @@ export interface KnownRequest {
   readonly dialect: Dialect | undefined
   readonly endpoint: string | undefined
   readonly anatomy: RequestAnatomy | undefined
+  /** The body, read once for everything that asks about it. */
+  readonly json?: JsonBody
 }
 
 /**
@@ -59,7 +83,7 @@ export class WireCall {
   #head: WireResponseHead | undefined
   #bytes = 0
   #firstByteMs: number | undefined
-  #folded: FoldedResponse | undefined
+  #finished: FinishedWire | undefined
 
   constructor(step: WireStep, known: KnownRequest, provider: string, openedMonoUs: number) {
     this.step = step
@@ -74,10 +98,11 @@ export class WireCall {
   }
 
   /** The next bytes of the answer, content-decoded. They are in the journal when this returns. */
-  chunk(bytes: Uint8Array, monoUs: number): void {
+  chunk(bytes: Uint8Array, monoUs: number = this.step.monoUs()): void {
     if (bytes.length === 0) return
-    this.#firstByteMs ??= (monoUs - this.#openedMonoUs) / 1000
-    this.#index.push([this.#bytes, monoUs - this.#openedMonoUs])
+    const micros = Math.max(0, monoUs - this.#openedMonoUs)
+    this.#firstByteMs ??= micros / 1000
+    this.#index.push([this.#bytes, micros])
     this.#bytes += bytes.length
     this.step.writeChunk(bytes)
     try {
@@ -89,22 +114,30 @@ export class WireCall {
 
   /** What the answer meant. Known once the exchange has ended. */
   get folded(): FoldedResponse | undefined {
-    return this.#folded
+    return this.#finished?.folded
+  }
+
+  /** How it ended; undefined while it goes on. */
+  get finished(): FinishedWire | undefined {
+    return this.#finished
   }
 
   end(how: WireEnd, err?: unknown): void {
-    this.#folded = this.#fold()
-    this.step.finishWire({
-      how,
-      err,
+    const folded = this.#fold()
+    // Who leaves after the terminal event did not abort: the answer was whole.
+    const isWhole = how === "client_abort" && folded?.ended === "complete"
+    this.#finished = {
+      how: isWhole ? "complete" : how,
+      err: isWhole ? undefined : err,
       provider: this.#provider,
-      model: this.#folded?.model ?? this.known.anatomy?.model ?? null,
+      model: folded?.model ?? this.known.model,
       head: this.#head,
-      folded: this.#folded,
+      folded,
       firstByteMs: this.#firstByteMs,
       index: this.#index,
       bytes: this.#bytes,
-    })
+    }
+    this.step.finishWire(this.#finished)
   }
 
   #fold(): FoldedResponse | undefined {
@@ -120,13 +153,25 @@ export class WireCall {
 export interface WireStep {
   readonly id: string
   readonly runId: string
+  monoUs(): number
   writeChunk(bytes: Uint8Array): void
   finishWire(end: FinishedWire): void
+  finishTry?(end: FinishedWire): RetriedCall
+}
+
+/** A model call whose first try failed: its step stays open, and every try is a child of it. */
+export interface RetriedCall {
+  readonly stepId: string
+  /** Undefined with recording off. */
+  openTry(request: WireRequest, notes: WireNotes, known?: KnownRequest): WireCall | undefined
+  /** The call ends as its last try did. */
+  close(): void
 }
 
 export interface FinishedWire {
   readonly how: WireEnd
   readonly err: unknown
+  readonly notes: WireEndNotes
   readonly provider: string
   readonly model: string | null
   readonly head: WireResponseHead | undefined
@@ -138,15 +183,23 @@ export interface FinishedWire {
 
 export function knowRequest(request: WireRequest): KnownRequest {
   const address = addressOf(request)
+  const body = readBody(request.body)
+  const unknown = { dialect: undefined, endpoint: undefined, anatomy: undefined, model: modelNamed(request, body), body }
   try {
-    const body = readBody(request.body)
     const detected = detectDialect({ ...address, requestBody: body })
-    if (!detected) return { dialect: undefined, endpoint: undefined, anatomy: undefined }
+    if (!detected) return unknown
     const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, body, address.path) : undefined
-    return { dialect: detected.dialect, endpoint: detected.endpoint, anatomy }
+    return { ...unknown, ...detected, anatomy, model: anatomy?.model ?? unknown.model }
   } catch {
-    return { dialect: undefined, endpoint: undefined, anatomy: undefined }
+    return unknown
   }
+}
+
+/** An unknown provider's call still is a model call when its JSON names a model. */
+function modelNamed(request: WireRequest, { root }: JsonBody): string | null {
+  if (request.method !== "POST" || root?.kind !== "object") return null
+  const named = root.members.find(({ key }) => key === "model")?.value
+  return named?.kind === "string" && named.value !== "" ? named.value : null
 }
 
 /** `model_called` of a request as it goes out, with everything that can be stamped at capture, and its bodies. */
@@ -161,20 +214,20 @@ export function modelCalledOf(
   const contentType = headerOf(request.headers, "content-type")
   const signature = callSignature({
     ...address,
-    body: request.body,
+    body: known.json ?? request.body,
     dialect,
     headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
     ...(contentType === undefined ? {} : { contentType }),
   })
   return {
     provider: providerOf(request, dialect),
-    model_id: anatomy?.model ?? null,
-    model_api_version: headerOf(request.headers, "anthropic-version") ?? null,
+    model_id: asName(known.model),
+    model_api_version: asName(headerOf(request.headers, "anthropic-version"), 256),
     temperature: anatomy?.sampling.temperature ?? null,
     top_p: anatomy?.sampling.topP ?? null,
-    max_tokens: anatomy?.sampling.maxTokens ?? null,
+    max_tokens: asCount(anatomy?.sampling.maxTokens),
     seed: anatomy?.sampling.seed ?? null,
-    request_ref: bodies.addAs("request", request.body, contentType ?? "application/octet-stream"),
+    request_ref: bodies.addAs("request", request.body, mimeTypeOf(request.headers)),
     capture_mode: captureMode,
     stream: anatomy?.stream ?? false,
     call_signature_hash: signature.sig,
@@ -183,9 +236,9 @@ export function modelCalledOf(
     canon_version: signature.canonVersion,
     prefix_fingerprint: anatomy?.prefix.fingerprint ?? null,
     prefix_length: anatomy?.prefix.length ?? null,
-    cache_use: "unknown",
-    http_method: request.method,
-    url: safeUrl(request.url),
+    cache_use: anatomy?.cacheUse ?? "unknown",
+    http_method: request.method.slice(0, 32),
+    url: safeUrl(request.url).slice(0, LONGEST_URL),
     request_headers_ref: bodies.addAs(
       "request_headers",
       JSON.stringify(safeHeaders(request.headers)),
@@ -194,10 +247,16 @@ export function modelCalledOf(
   }
 }
 
+const LONGEST_URL = 8192
+
 /** What the prompt was made of, derived from the request. */
 export function promptAssembledOf(anatomy: RequestAnatomy): PayloadOf<"prompt_assembled"> {
   return {
-    segments: anatomy.segments.map(({ segment }) => segment),
+    segments: anatomy.segments.map(({ segment }) => ({
+      ...segment,
+      contributor: asName(segment.contributor) ?? "unknown",
+      role: segment.role?.slice(0, 64) ?? null,
+    })),
     total_length: anatomy.totalLength,
   }
 }
@@ -210,20 +269,23 @@ export function modelResultOf(
   const { folded, head } = end
   const failure = failureOf(end)
   const rawUsage = folded?.usage.raw ?? null
-  const requestId = head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id"))
+  const requestId = asName(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
+  const toolNames = folded?.toolCalls.map((call) => asName(call.name) ?? "unknown") ?? []
   return {
     provider: end.provider,
-    model_id: end.model,
-    finish_reason: folded?.finishReason ?? null,
+    model_id: asName(end.model),
+    finish_reason: asName(folded?.finishReason),
     token_usage: folded?.usage.tokens ?? NO_USAGE,
     latency_ms: latencyMs,
     status: statusOf(end),
-    http_status: head?.status ?? null,
-    error_class: failure?.errorClass ?? null,
+    http_status: httpStatusOf(end),
+    error_class: asName(failure?.errorClass),
     error_ref: failure ? bodies.addAs("error", JSON.stringify(failure.chain), "application/json") : null,
     ...(failure ? { error_summary: failure.summary } : {}),
     ...(end.firstByteMs === undefined ? {} : { first_byte_ms: end.firstByteMs }),
     ...(rawUsage === null ? {} : { usage_ref: bodies.addAs("usage", JSON.stringify(rawUsage), "application/json") }),
+    ...(folded?.usage.serviceTier ? { service_tier: folded.usage.serviceTier } : {}),
+    ...(folded?.usage.cacheWrite1h ? { cache_write_1h_tokens: folded.usage.cacheWrite1h } : {}),
     ...(head
       ? {
           response_headers_ref: bodies.addAs(
@@ -243,16 +305,21 @@ export function modelResultOf(
         }
       : {}),
     stream_end: end.how,
-    ...(requestId === undefined ? {} : { provider_request_id: requestId }),
+    ...(requestId === null ? {} : { provider_request_id: requestId }),
     ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarizeText(folded.text)) : {}),
-    ...(folded && folded.toolCalls.length > 0 ? { requested_tools: folded.toolCalls.map((call) => call.name) } : {}),
+    ...(toolNames.length > 0 ? { requested_tools: toolNames } : {}),
     stored_bytes: end.bytes,
   }
 }
 
+/** Null where there was none, or where a redirect was kept from view. */
+export function httpStatusOf({ head }: FinishedWire): number | null {
+  return head !== undefined && head.status >= 100 ? head.status : null
+}
+
 const NO_USAGE: TokenUsage = { prompt: null, completion: null, total: null }
 
-function statusOf({ how, err, head, folded }: FinishedWire): "success" | "timeout" | "error" | "partial" {
+export function statusOf({ how, err, head, folded }: FinishedWire): "success" | "timeout" | "error" | "partial" {
   if (how === "timeout") return "timeout"
   if (err !== undefined && head === undefined) return "error"
   if (head !== undefined && head.status >= 400) return "error"
@@ -265,13 +332,13 @@ function failureOf(end: FinishedWire): { errorClass: string; summary: string; ch
   const { head, folded } = end
   const said = folded?.error
   if (!said && (head === undefined || head.status < 400)) return undefined
-  const errorClass = said?.type ?? said?.code ?? `HTTP ${head?.status ?? "error"}`
+  const errorClass = asName(said?.type) ?? asName(said?.code) ?? `HTTP ${head?.status ?? "error"}`
   const message = said?.message ?? `HTTP ${head?.status}`
   return { errorClass, summary: summarizeText(message), chain: [{ class: errorClass, message, stack: null }] }
 }
 
 function providerOf(request: WireRequest, dialect: Dialect | undefined): string {
-  return dialect?.provider ?? hostOf(request.url) ?? "unknown"
+  return dialect?.provider ?? asName(hostOf(request.url)) ?? "unknown"
 }
 
 function addressOf(request: WireRequest): { method: string; path: string; host?: string } {
@@ -289,6 +356,11 @@ function hostOf(url: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** As it may stand on a ref. */
+export function mimeTypeOf(headers: HeaderList): string {
+  return asName(headerOf(headers, "content-type"), 256) ?? "application/octet-stream"
 }
 
 export function headerOf(headers: HeaderList, name: string): string | undefined {
