@@ -27,7 +27,7 @@ export interface PassReport extends Readonly<Tally> {
   readonly filesDeferred: number
   /** Runs that were found to have been left open by a process that is gone. */
   readonly crashedRuns: readonly string[]
-  /** False when another pass would find something to do: a writer was seen for the first time, or a file goes on behind a goodbye. */
+  /** False when another pass has something to do: a writer was seen for the first time, files were left out, one goes on behind a goodbye. */
   readonly isSettled: boolean
 }
 
@@ -74,6 +74,7 @@ export class Collection {
     const incomplete = new Set<string>()
     const knownBefore = new Set([...this.#book.all()].map((entry) => entry.writerId))
     let done = 0
+    let isShortOfDescriptors = false
     for (const file of news) {
       const bytes = this.#unreadBytes(file)
       try {
@@ -83,7 +84,8 @@ export class Collection {
         if (!(error instanceof UnreadableFileError)) throw error
         incomplete.add(file.writerId)
         this.#complain(file, error, intake)
-        if (error.isOutOfDescriptors) break
+        isShortOfDescriptors = error.isOutOfDescriptors
+        if (isShortOfDescriptors) break
       }
       done += bytes
       onProgress?.(done, total)
@@ -104,6 +106,7 @@ export class Collection {
       files.filter((file) => this.#unreadBytes(file) > 0).map((file) => [basename(file.path), file]),
     )
     const isSettled =
+      !isShortOfDescriptors &&
       [...this.#book.all()].every((entry) => knownBefore.has(entry.writerId)) &&
       ends.every((end) => end.exit === undefined || end.exit.nextOffset >= end.file.byteSize)
     return {
@@ -182,7 +185,8 @@ export class Collection {
       if (isLate || isDead) ending.set(entry, { exit: undefined, torn: [] })
     }
     for (const end of ends) {
-      if (end.exit !== undefined) ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
+      if (end.exit === undefined || incomplete.has(end.writer.writerId)) continue
+      ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
     }
     for (const end of ends) {
       const isTaken = end.wasSuperseded || hasEnded(end.writer)

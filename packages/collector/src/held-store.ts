@@ -1,5 +1,6 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { acquireStoreLock, type LockHolder, type OpenedStore, openStore } from "@orangebox/store"
+import { acquireStoreLock, type LockAttempt, type LockHolder, type OpenedStore, openStore } from "@orangebox/store"
+import { notOpened } from "./store-failure.js"
 
 export interface HeldStore extends OpenedStore {
   release(): Promise<void>
@@ -7,7 +8,7 @@ export interface HeldStore extends OpenedStore {
 
 /** The store, open for writing, with its lock; or who has the lock. */
 export function tryToHold(storeFolder: string): HeldStore | { readonly heldBy: LockHolder | undefined } {
-  const lock = acquireStoreLock(storeFolder)
+  const lock = takeLock(storeFolder)
   if (!lock.isHeld) return { heldBy: lock.holder }
   try {
     const opened = openStore(storeFolder)
@@ -23,7 +24,15 @@ export function tryToHold(storeFolder: string): HeldStore | { readonly heldBy: L
     }
   } catch (error) {
     lock.release()
-    throw error
+    throw notOpened(storeFolder, error)
+  }
+}
+
+function takeLock(storeFolder: string): LockAttempt {
+  try {
+    return acquireStoreLock(storeFolder)
+  } catch (error) {
+    throw notOpened(storeFolder, error)
   }
 }
 

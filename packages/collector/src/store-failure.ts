@@ -1,7 +1,7 @@
 import { OrangeboxError } from "@orangebox/contract"
 
 /** The store could not take a batch. Nothing is lost: it was rolled back whole, the journals are there, and it is read again. */
-const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT"])
+const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT", "STORE_NOT_OPENED"])
 
 export function isPassing(error: unknown): error is OrangeboxError {
   return error instanceof OrangeboxError && PASSING.has(error.code)
@@ -10,4 +10,15 @@ export function isPassing(error: unknown): error is OrangeboxError {
 /** Opening the store again puts a damaged database aside; the journals that are left are then read from their beginning. */
 export function isDamage(error: unknown): boolean {
   return error instanceof OrangeboxError && error.code === "STORE_CORRUPT"
+}
+
+/** What went wrong while opening the store, as a story. One that tells it already is passed on. */
+export function notOpened(storeFolder: string, error: unknown): OrangeboxError {
+  if (error instanceof OrangeboxError) return error
+  return new OrangeboxError("STORE_NOT_OPENED", {
+    what: `the store cannot be opened (${error instanceof Error ? error.message : String(error)})`,
+    where: storeFolder,
+    next: "The journals are kept; free some space, or check the folder",
+    cause: error,
+  })
 }

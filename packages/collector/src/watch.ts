@@ -44,11 +44,12 @@ export async function watch(options: WatchOptions): Promise<void> {
   const { signal, intervalMs = 250, onStatus = () => {} } = options
   let retryInMs = intervalMs
   while (!signal.aborted) {
-    const held = await waitForStore(storeFolder, options)
-    if (held === undefined) return
-    const { isFresh, setAside } = held
-    onStatus({ kind: "opened", isFresh, ...(setAside === undefined ? {} : { setAside }) })
+    let held: HeldStore | undefined
     try {
+      held = await waitForStore(storeFolder, options)
+      if (held === undefined) return
+      const { isFresh, setAside } = held
+      onStatus({ kind: "opened", isFresh, ...(setAside === undefined ? {} : { setAside }) })
       await watchStore(held, journalFolder, options, () => {
         retryInMs = intervalMs
       })
@@ -57,7 +58,7 @@ export async function watch(options: WatchOptions): Promise<void> {
       if (!isPassing(error)) throw error
       onStatus({ kind: "failing", failure: error, retryInMs })
     } finally {
-      await held.release()
+      await held?.release()
     }
     await pause(retryInMs, signal)
     retryInMs = Math.min(retryInMs * 2, LONGEST_RETRY_MS)
@@ -69,6 +70,7 @@ async function waitForStore(storeFolder: string, options: WatchOptions): Promise
   while (!options.signal.aborted) {
     const held = tryToHold(storeFolder)
     if ("store" in held) return held
+    // Said once: it may take hours until the other one goes.
     if (!saidSo) options.onStatus?.({ kind: "waiting", heldBy: held.heldBy })
     saidSo = true
     await pause(options.intervalMs ?? 250, options.signal)
@@ -85,21 +87,22 @@ async function watchStore(
   const { signal, intervalMs = 250, retention = DEFAULT_RETENTION, pruneEveryMs = 3_600_000 } = options
   const { keep = DEFAULT_KEPT_WINDOW, onStatus = () => {} } = options
   const collection = await Collection.open({ store, journalFolder, keep })
+  const say = (report: PassReport) => {
+    if (report.commits > 0 || report.filesRemoved > 0) onStatus({ kind: "collected", report })
+  }
   let pruneAt = 0
-  for (;;) {
-    // Asked before the pass: one that begins after the signal is the last one, and sees all that was written before it.
-    const isLast = signal.aborted
+  while (!signal.aborted) {
     const report = await collection.pass()
     onWorking()
-    if (report.commits > 0 || report.filesRemoved > 0) onStatus({ kind: "collected", report })
-    if (isLast && report.isSettled) return
-    if (performance.now() >= pruneAt && !isLast) {
+    say(report)
+    if (performance.now() >= pruneAt) {
       pruneAt = performance.now() + pruneEveryMs
       collection.sweep()
       onStatus({ kind: "pruned", report: await store.prune(retention) })
     }
-    if (!isLast && report.isSettled) await pause(intervalMs, signal)
+    if (report.isSettled || report.filesDeferred > 0) await pause(intervalMs, signal)
   }
+  for await (const report of collection.settle()) say(report)
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ export class SampleRun {
   rootId = ids.step()
   #sequenceNo = 0
 
-  /** @param {import("@orangebox/journal").Journal} journal */
+  /** @param {Pick<import("@orangebox/journal").Journal, "append">} journal */
   constructor(journal) {
     this.journal = journal
   }
@@ -41,14 +41,28 @@ export class SampleRun {
   log(message, bodies = []) {
     const refs = bodies.map((bytes) => ref(bodyHash(bytes), bytes.length))
     const payload = { level: "info", message, ...(refs[0] ? { body_ref: refs[0].artifact_hash } : {}) }
-    return this.append("log", this.rootId, null, payload, refs, bodies.map((bytes) => ({ hash: bodyHash(bytes), bytes })))
+    return this.append(
+      "log",
+      this.rootId,
+      null,
+      payload,
+      refs,
+      bodies.map((bytes) => ({ hash: bodyHash(bytes), bytes })),
+    )
   }
 
   /** Finishes a stream as the body of a log event. @param {import("@orangebox/journal").StreamWriter} stream */
   logStream(stream) {
     const { hash, byteSize } = stream.finish()
     const payload = { level: "info", message: "streamed", body_ref: hash }
-    return this.append("log", this.rootId, null, payload, [ref(hash, byteSize)], [{ hash, byteSize, streamId: stream.id }])
+    return this.append(
+      "log",
+      this.rootId,
+      null,
+      payload,
+      [ref(hash, byteSize)],
+      [{ hash, byteSize, streamId: stream.id }],
+    )
   }
 
   complete() {
