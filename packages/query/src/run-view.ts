@@ -1,7 +1,9 @@
 import type { AttributeValue, DeterminismMode, Event, Level, Link, StepKind } from "@orangebox/contract"
+import type { PriceTable } from "@orangebox/dialects"
 import { type Crash, crashOf } from "./crash.js"
 import { gatherInside } from "./inside-step.js"
 import { allGaps } from "./lost-events.js"
+import { priceSteps, type RunMoney } from "./money.js"
 import { gapNote, type NoteView } from "./notes.js"
 import { countIn, payloadOf, textIn } from "./payload-reading.js"
 import { totalsOf } from "./run-totals.js"
@@ -30,6 +32,8 @@ export interface RunInput {
   readonly isWriterAlive?: boolean
   /** The run's digest, where somebody has computed it. */
   readonly digest?: string
+  /** What models cost; the built-in table where none is given. */
+  readonly prices?: PriceTable
 }
 
 export interface Gap {
@@ -69,6 +73,7 @@ export interface RunView {
   /** In opening order; `steps[n - 1]` is step #n, and #1 is the run itself. */
   readonly steps: readonly StepView[]
   readonly totals: RunTotals
+  readonly money: RunMoney
   readonly gaps: readonly Gap[]
   readonly crash: Crash | undefined
   /** Where this run came from, if it is a replay. */
@@ -194,6 +199,7 @@ export function viewRun(input: RunInput): RunView {
     durationUs: steps[0]?.durationUs ?? spanOf(own),
     steps,
     totals: totalsOf(own, annotations, steps, gaps),
+    money: priceSteps(steps, input.prices),
     gaps,
     crash,
     replay: replayOf(own),

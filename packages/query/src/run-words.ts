@@ -2,6 +2,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import type { Crash } from "./crash.js"
 import { formatCount, formatPercent, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
+import { moneyWords } from "./money.js"
 import { recordedText, recordedWord } from "./recorded-words.js"
 import type { RunView, StepView } from "./run-view.js"
 
@@ -16,6 +17,8 @@ export function headerOf(view: RunView): string {
   if (totals.toolCalls > 0) parts.push(plural(totals.toolCalls, "tool call"))
   const tokens = tokenWords(view)
   if (tokens !== "") parts.push(tokens)
+  const money = moneyWords(view.money)
+  if (money !== "") parts.push(money)
   if (totals.errors > 0) parts.push(plural(totals.errors, "error"))
   if (totals.failedAttempts > 0) parts.push(plural(totals.failedAttempts, "failed attempt"))
   const replay = view.replay

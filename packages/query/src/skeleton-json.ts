@@ -1,4 +1,5 @@
 import { foldWords } from "./fold-words.js"
+import type { RunMoney } from "./money.js"
 import { noteWords } from "./note-words.js"
 import type { RunView, StepView } from "./run-view.js"
 import { fitSkeleton, nextCommands, type SkeletonOptions } from "./skeleton.js"
@@ -51,9 +52,17 @@ export type RunJson = ReturnType<typeof runJson>
 
 /** A run without its steps. */
 export function runJson(view: RunView) {
-  const { steps: _steps, gaps: _gaps, crash, ...rest } = view
+  const { steps: _steps, gaps: _gaps, crash, money, ...rest } = view
   const { pid, evidence, step } = crash ?? {}
-  return { ...snakeJson(rest), crash: crash ? snakeJson({ pid, evidence, step }) : null }
+  return {
+    ...snakeJson(rest),
+    money: moneyJson(money),
+    crash: crash ? snakeJson({ pid, evidence, step }) : null,
+  }
+}
+
+function moneyJson({ lanes, steps: _steps, ...sum }: RunMoney) {
+  return { ...snakeJson(sum), lanes: Object.fromEntries([...lanes].map(([lane, money]) => [lane, snakeJson(money)])) }
 }
 
 export type StepJson = ReturnType<typeof stepSummaryJson>

@@ -236,7 +236,6 @@ export function nextCommands(view: RunView, plan: SkeletonPlan, addressed: strin
   if (!step) return ["orangebox runs"]
   const commands = [`orangebox step ${address}#${step.n}`]
   const isFine = view.status === "completed" || view.status === "running"
-  if (!isFine || view.totals.errors > 0) commands.push(`orangebox diagnose ${address}`)
   if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
   return commands
 }

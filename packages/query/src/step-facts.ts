@@ -49,7 +49,9 @@ export interface ModelView {
   readonly outputTokens: number | undefined
   readonly cacheReadTokens: number | undefined
   readonly cacheWriteTokens: number | undefined
+  readonly cacheWrite1hTokens: number | undefined
   readonly reasoningTokens: number | undefined
+  readonly serviceTier: string | undefined
   readonly thinkingMs: number | undefined
   readonly firstByteMs: number | undefined
   readonly finishReason: string | undefined
@@ -69,7 +71,9 @@ export function modelOf(opened: Event | undefined, closed: Event | undefined): M
     outputTokens: countIn(usage, "completion"),
     cacheReadTokens: countIn(usage, "cache_read"),
     cacheWriteTokens: countIn(usage, "cache_write"),
+    cacheWrite1hTokens: countIn(closing, "cache_write_1h_tokens"),
     reasoningTokens: countIn(usage, "reasoning"),
+    serviceTier: textIn(closing, "service_tier"),
     thinkingMs: countIn(closing, "thinking_ms"),
     firstByteMs: countIn(closing, "first_byte_ms"),
     finishReason: textIn(closing, "finish_reason"),

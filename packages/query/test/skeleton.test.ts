@@ -32,7 +32,7 @@ test("[Q-01] the skeleton of a crashed run shows every step, what failed, and ho
     #12 ├ tool run_tests "npm test"                 12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
     #13 └ model claude-x ? → ?                       open  ✗ killed after 1.2 kB of the response
     ✗ process 4711 died in #13: "pid 4711 is gone, same boot"
-    25 events (+1 said later), 13 steps, 0 lost · next: orangebox step last#13 · orangebox diagnose last"
+    25 events (+1 said later), 13 steps, 0 lost · next: orangebox step last#13"
   `)
 })
 
@@ -53,7 +53,7 @@ test("[Q-01] under a small budget the failures, the crash and the model call bef
     #46 ├ tool run_tests "npm test"                  12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
     #47 └ model claude-x ? → ?                        open  ✗ killed after 1.2 kB of the response
     ✗ process 4711 died in #47: "pid 4711 is gone, same boot"
-    93 events (+1 said later), 11 of 47 steps shown, 0 lost · next: orangebox step last#47 · orangebox diagnose last · orangebox show last --all"
+    93 events (+1 said later), 11 of 47 steps shown, 0 lost · next: orangebox step last#47 · orangebox show last --all"
   `)
 })
 
@@ -101,7 +101,7 @@ test("[Q-01] 10,000 steps fit 500 tokens with the one failure, its neighbours an
     #9999    ├ model claude-x 79.0k → 120 cache 68 %          0.9s  asks grep
     #10000   ├ tool grep src/file-2499.ts                     12ms  ok 800 B
     #10001   └ tool read_file src/file-2499.ts                12ms  ok 800 B
-    20002 events, 19 of 10001 steps shown, 0 lost · next: orangebox step last#5005 · orangebox diagnose last · orangebox show last --all"
+    20002 events, 19 of 10001 steps shown, 0 lost · next: orangebox step last#5005 · orangebox show last --all"
   `)
 })
 

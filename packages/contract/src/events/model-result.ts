@@ -23,6 +23,9 @@ export const ModelResult = defineEvent("model_result", {
     thinking_ms: added(LatencyMs.nullable().optional()),
     /** The provider's own usage object, as it was sent. */
     usage_ref: added(BodyRef.optional()),
+    /** What the price depends on beside the counts: the tier the call was served from, and cache writes that live for an hour. */
+    service_tier: added(Name.optional()),
+    cache_write_1h_tokens: added(Count.optional()),
     response_headers_ref: added(BodyRef.optional()),
     stream_index_ref: added(BodyRef.optional()),
     stream_end: added(z.enum(["complete", "client_abort", "upstream_reset", "timeout"]).optional()),

@@ -1,0 +1,52 @@
+import type { TokenUsage } from "@orangebox/contract"
+import type { PriceTable } from "@orangebox/dialects"
+import { describe, expect, test } from "vitest"
+import { headerOf, moneyWords, runJson, viewRun } from "../src/index.js"
+import { RunBuilder } from "./build-run.js"
+
+const TABLE: PriceTable = {
+  version: "test-1",
+  entries: [
+    {
+      model: "claude-x",
+      validFrom: "2020-01-01",
+      rates: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
+    },
+  ],
+}
+
+function runWith(calls: { model: string; usage: Partial<TokenUsage> }[]) {
+  const run = new RunBuilder()
+  for (const { model, usage } of calls) {
+    const step = run.callModel(model)
+    run.modelAnswers(step, model, [0, 0, 0], { token_usage: { prompt: null, completion: null, total: null, ...usage } })
+  }
+  run.complete()
+  return viewRun({ events: run.events, prices: TABLE })
+}
+
+describe("money", () => {
+  test("[Q-06] a call costs what the table says for its tokens, cached ones at their own price", () => {
+    const view = runWith([
+      { model: "claude-x", usage: { prompt: 1_000_000, completion: 100_000, cache_read: 800_000 } },
+    ])
+    expect(view.money.usd).toBeCloseTo(0.2 * 3 + 0.8 * 0.3 + 0.1 * 15, 10)
+    expect(view.money.tableVersion).toBe("test-1")
+    expect(headerOf(view)).toContain("$2.34")
+  })
+
+  test("[Q-06] unknown stays unknown: an unpriced model or a call without usage is counted beside the sum, never as zero", () => {
+    const view = runWith([
+      { model: "claude-x", usage: { prompt: 1000, completion: 0 } },
+      { model: "somebody-elses", usage: { prompt: 1000, completion: 0 } },
+      { model: "claude-x", usage: {} },
+    ])
+    expect(view.money).toMatchObject({ pricedCalls: 1, unpricedCalls: 2 })
+    expect(moneyWords(view.money)).toBe("$0.0030 + 2 unpriced")
+    const nothing = runWith([{ model: "somebody-elses", usage: { prompt: 1, completion: 1 } }])
+    expect(nothing.money.usd).toBeNull()
+    expect(moneyWords(nothing.money)).toBe("")
+    expect(headerOf(nothing)).not.toContain("$")
+    expect(runJson(nothing)).toMatchObject({ money: { usd: null, unpriced_calls: 1 } })
+  })
+})
