@@ -1,7 +1,7 @@
 import { type EventType, MAX_SUMMARY, type PayloadOf, summarizeText, textHash } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { EventExtras } from "./scribe.js"
-import { callSignature } from "./signature.js"
+import { signatureOfRetrieval } from "./signature.js"
 import type { Sink } from "./sink.js"
 import type {
   AssembledPrompt,
@@ -104,12 +104,7 @@ export function emitRetrieval(
       filters,
       candidate_count: candidates.length,
       candidate_list_ref: bodies.ref("candidate_list", candidates)!,
-      call_signature_hash: callSignature(
-        "retriever",
-        call.retriever,
-        { query: call.query, filters, top_k: call.topK ?? null, version: call.version ?? null },
-        queryRef,
-      ),
+      call_signature_hash: signatureOfRetrieval(call),
       latency_ms: latencyMs,
     },
     bodies,

@@ -1,15 +1,15 @@
 import { summarizeText, type TokenUsage } from "@orangebox/contract"
-import type { FoldedResponse } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { describeError } from "./described-error.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
-import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
+import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
 import type { BodyStream } from "./sink.js"
-import type { ModelCall, ModelDescription, ModelStep, StepOutcome } from "./step.js"
+import type { ModelCall, ModelDescription, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
+import { asName } from "./wire/as-contracted.js"
 import type { WireTarget } from "./wire/fetch-edge.js"
-import type { WireCall } from "./wire/wire-call.js"
+import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
 /** Opens the step of a model call: the request is recorded before anything is sent. */
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
@@ -26,12 +26,12 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       model_id: call.model,
       model_api_version: call.apiVersion ?? null,
       temperature: parameters("temperature"),
-      top_p: parameters("top_p"),
-      max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens"),
+      top_p: parameters("top_p", "topP"),
+      max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
       seed: parameters("seed"),
       request_ref: requestRef,
       capture_mode: parent.captureMode,
-      call_signature_hash: callSignature("model", call.provider, call.request, requestRef),
+      call_signature_hash: modelSignature(call.provider, call.request, requestRef),
       canon_version: GENERIC_CANON_VERSION,
     },
     { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },
@@ -44,6 +44,9 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   #stream: BodyStream | undefined
   #attempts = 0
   #lastWire: WireCall | undefined
+  #openWires = 0
+  #endsWithWire = false
+  #isRendered = false
 
   constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
     super(run, state, source)
@@ -53,14 +56,34 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
   override wireTarget(): WireTarget {
-    if (this.#attempts === 0) this.promptRendered({ prompt: this.#call.request })
+    if (!this.#isRendered) this.promptRendered({ prompt: this.#call.request })
     return {
       step: this,
       notes: { attemptNo: ++this.#attempts },
       onCall: (call) => {
         this.#lastWire = call
+        this.#openWires++
+      },
+      onEnd: () => {
+        this.#openWires--
+        if (this.#endsWithWire && this.#openWires === 0) this.#endAsWireDid()
       },
     }
+  }
+
+  override promptRendered(prompt: RenderedPrompt): void {
+    this.#isRendered = true
+    super.promptRendered(prompt)
+  }
+
+  override endWithWire(): boolean {
+    this.#endsWithWire = this.#openWires > 0
+    return this.#endsWithWire
+  }
+
+  #endAsWireDid(): void {
+    const finished = this.#lastWire?.finished
+    this.endModel(finished ? { status: statusOf(finished), err: finished.err } : {})
   }
 
   chunk(bytes: Uint8Array): void {
@@ -87,7 +110,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
     this.run.scribe.callsByHeader.delete(this.id)
-    const result = { ...describeFolded(this.#lastWire?.folded), ...given }
+    const result = { ...describeWire(this.#lastWire), ...given }
     const bodies = new BodiesOfEvent(this.run.scribe.sink)
     const error = result.err === undefined ? undefined : describeError(result.err)
     const responseRef = this.#responseRef(bodies, result)
@@ -127,7 +150,12 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         ...this.#stream.finish(),
       })
     }
-    return bodies.ref("response", result.response) ?? null
+    const given = bodies.ref("response", result.response)
+    if (given !== undefined) return given
+    // The bytes came with the attempt; the call only names them.
+    const received = this.#lastWire?.step.response
+    if (received) bodies.refs.push(received)
+    return received?.artifact_hash ?? null
   }
 }
 
@@ -158,15 +186,25 @@ function parametersOf(request: unknown): (...names: string[]) => number | null {
 }
 
 /** What the wire said about the answer, for all that the caller does not say itself. */
-function describeFolded(folded: FoldedResponse | undefined): ModelDescription {
-  if (!folded) return {}
+function describeWire(call: WireCall | undefined): ModelDescription {
+  const finished = call?.finished
+  if (!finished) return {}
+  const { folded, firstByteMs } = finished
+  const model = asName(finished.model)
+  const finishReason = asName(folded?.finishReason)
+  const httpStatus = wireStatusOf(finished)
+  const requestId = requestIdOf(finished)
+  const requestedTools = toolNamesOf(finished)
   return {
-    ...(folded.model === null ? {} : { model: folded.model }),
-    ...(folded.finishReason === null ? {} : { finishReason: folded.finishReason }),
-    usage: folded.usage.tokens,
-    ...(folded.usage.raw === null ? {} : { rawUsage: folded.usage.raw }),
-    ...(folded.toolCalls.length === 0 ? {} : { requestedTools: folded.toolCalls.map((call) => call.name) }),
-    ...(folded.text === "" ? {} : { outputText: folded.text }),
+    ...(model === null ? {} : { model }),
+    ...(finishReason === null ? {} : { finishReason }),
+    ...(folded ? { usage: folded.usage.tokens } : {}),
+    ...(folded?.usage.raw ? { rawUsage: folded.usage.raw } : {}),
+    ...(httpStatus === null ? {} : { httpStatus }),
+    ...(requestId === null ? {} : { requestId }),
+    ...(firstByteMs === undefined ? {} : { firstByteMs }),
+    ...(requestedTools.length === 0 ? {} : { requestedTools }),
+    ...(folded && folded.text !== "" ? { outputText: folded.text } : {}),
   }
 }
 

@@ -194,7 +194,7 @@ class ActiveRecorder {
         const call = stepId === undefined ? undefined : this.scribe.callsByHeader.get(stepId)
         if (call instanceof StepHandle) return call.wireTarget()
         const run = this.startRun(source, { entrypoint: `${request.method} ${new URL(request.url).pathname}` })
-        return { step: run, onEnd: () => run.complete() }
+        return { step: run, onEnd: (error) => (error === undefined ? run.complete() : run.fail(error)) }
       },
       () => globalThis.fetch,
     )

@@ -1,34 +1,51 @@
 import { types } from "node:util"
 import { type BodyHash, canonicalJson, textHash } from "@orangebox/contract"
+import { retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
 import { carelessJson, isTame } from "./careless-json.js"
+import type { RetrievalCall, ToolCall } from "./step.js"
 
 /** Version of the generic canonical form below; provider dialects count from 1. */
 export const GENERIC_CANON_VERSION = 0
 
 /**
- * What was asked, independent of key order: equal calls have equal signatures. A question that is already text or bytes is told by the
- * hash its body has anyway; hashing 50 KB twice would cost as much as writing it.
+ * What a model was asked, as the application tells it: equal calls have equal signatures whatever their key order. A question that is
+ * already text or bytes is told by the hash its body has anyway; hashing 50 KB twice would cost as much as writing it.
  */
-export function callSignature(
-  kind: "model" | "tool" | "retriever",
-  name: string,
-  question: unknown,
-  hash: BodyHash,
-): string {
+export function modelSignature(provider: unknown, question: unknown, hash: BodyHash): string {
   const isOpaque = typeof question === "string" || types.isUint8Array(question)
-  const asked = isOpaque ? hash : canonicalQuestion(question)
-  return textHash(
-    `obx-sig\0${GENERIC_CANON_VERSION}\0${kind}\0${typeof name === "string" ? name : carelessJson(name)}\0${asked}`,
+  const asked = isOpaque ? hash : canonicalOr(question, canonicalJson, carelessJson)
+  return textHash(`obx-sig\0${GENERIC_CANON_VERSION}\0model\0${nameOf(provider)}\0${asked}`)
+}
+
+/** The signature the dialects give the same call when they see it in a model's answer, so that recordings of either kind match. */
+export function signatureOfTool(call: Pick<ToolCall, "name" | "args">, hash: BodyHash): string {
+  const name = nameOf(call.name)
+  if (types.isUint8Array(call.args)) return toolSignature(name, { bytes: hash })
+  return canonicalOr(
+    call.args,
+    (args) => toolSignature(name, args),
+    (args) => toolSignatureOfText(name, carelessJson(args)),
   )
 }
 
-function canonicalQuestion(question: unknown): string {
-  if (isTame(question)) {
+export function signatureOfRetrieval(call: RetrievalCall): string {
+  const { query, retriever: index, version: indexVersion = null, topK = null, filters = {} } = call
+  const asked = { query, index, indexVersion, topK, filters }
+  return canonicalOr(asked, retrieverSignature, (careless) =>
+    retrieverSignature(JSON.parse(carelessJson(careless)) as typeof asked),
+  )
+}
+
+const nameOf = (name: unknown): string => (typeof name === "string" ? name : carelessJson(name))
+
+/** A cycle, a bigint in an odd place or a million levels have no canonical form; the tamed JSON still tells equal from different. */
+function canonicalOr<T, R>(value: T, canonical: (value: T) => R, careless: (value: T) => R): R {
+  if (isTame(value)) {
     try {
-      return canonicalJson(question ?? null)
+      return canonical(value)
     } catch {
-      // A cycle or a bigint in an odd place has no canonical form; the tamed JSON still tells equal from different.
+      // The careless way below copes with it.
     }
   }
-  return carelessJson(question)
+  return careless(value)
 }

@@ -170,6 +170,11 @@ export class StepHandle implements Step, LogPlace {
     return this.#fetch
   }
 
+  /** Whether bytes of this step are still on the wire, with which it will then end. */
+  endWithWire(): boolean {
+    return false
+  }
+
   /** Where a request that belongs to this step is recorded. */
   wireTarget(): WireTarget {
     return { step: this }
@@ -184,7 +189,9 @@ export class StepHandle implements Step, LogPlace {
       step.endModel({ err })
       throw err
     }
-    step.endModel({ ...described(() => call.describe?.(reply)), response: reply })
+    // A stream is handed out before its bytes have come; then the call ends with them.
+    const isStillComing = step instanceof StepHandle && step.endWithWire()
+    if (!isStillComing) step.endModel({ ...described(() => call.describe?.(reply)), response: reply })
     return reply
   }
 

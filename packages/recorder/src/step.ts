@@ -145,6 +145,8 @@ export interface ToolCall<T = unknown> {
   readonly callId?: string
   readonly timeoutMs?: number
   readonly effect?: "pure" | "read" | "write_idempotent" | "write" | "unknown"
+  /** What tells equal calls from others, where a protocol knows better than name and arguments do. */
+  readonly signature?: string
   readonly attributes?: LogAttributes
   readonly describe?: (result: T) => { exitCode?: number; status?: Status }
 }

@@ -1,9 +1,10 @@
 import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
+import { CANON_VERSION } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { describeError } from "./described-error.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
-import { callSignature, GENERIC_CANON_VERSION } from "./signature.js"
+import { signatureOfTool } from "./signature.js"
 import type { StepOutcome, ToolCall, ToolStep } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 
@@ -18,12 +19,12 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
     {
       tool_name: call.name,
       tool_version: call.version ?? null,
-      call_signature_hash: callSignature("tool", call.name, call.args, argsRef),
+      call_signature_hash: call.signature ?? signatureOfTool(call, argsRef),
       args_ref: argsRef,
       timeout_ms: call.timeoutMs ?? null,
       ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
       ...summaryOf("args_summary", () => summarizeArgs(call.args)),
-      canon_version: GENERIC_CANON_VERSION,
+      canon_version: CANON_VERSION,
       ...(call.effect === undefined ? {} : { effect_class: call.effect }),
     },
     { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },

@@ -2,8 +2,8 @@ import { OrangeboxError } from "@orangebox/contract"
 import type { Step } from "../step.js"
 import { openWireCall } from "./open-wire-call.js"
 import { type OutgoingRequest, type RequestHead, readOutgoing } from "./outgoing-request.js"
-import type { WireCall, WireNotes } from "./wire-call.js"
 import { WatchedExchange } from "./watched-exchange.js"
+import type { WireCall, WireNotes } from "./wire-call.js"
 
 export type Fetch = typeof globalThis.fetch
 

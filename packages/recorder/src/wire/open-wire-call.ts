@@ -131,6 +131,7 @@ function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownR
 abstract class WireBase implements WireStep {
   readonly id: string
   readonly runId: string
+  response: ArtifactRef | undefined
   protected readonly handle: StepHandle
   #stream: BodyStream | undefined
 
@@ -158,6 +159,7 @@ abstract class WireBase implements WireStep {
     const mime = mimeTypeOf(end.head?.headers ?? [])
     const ref = bodies.addStreamed(type, mime, { id: this.#stream.id, ...this.#stream.finish() })
     markBody(bodies, ref, end.notes.bodyMarks)
+    this.response = bodies.refs.find(({ artifact_hash }) => artifact_hash === ref)
     return ref
   }
 

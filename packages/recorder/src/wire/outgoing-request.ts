@@ -55,7 +55,7 @@ function plainRequest(input: string | URL, init: Init | undefined, body: Uint8Ar
  */
 function wholeRequest(request: Request): OutgoingRequest {
   const headers = new Headers(request.headers)
-  let sent: { readonly body: BodyInit; readonly duplex?: "half" } | undefined
+  let sent: { readonly body: NonNullable<Init["body"]>; readonly duplex?: "half" } | undefined
   return {
     head: { method: request.method, url: request.url, headers },
     signal: request.signal,

@@ -47,8 +47,10 @@ export class WatchedExchange {
     const isByteStream = canFillBuffers(body)
     const reader = body.getReader()
     const source = {
-      pull: async (controller: ReadableStreamController<Uint8Array>): Promise<void> => {
-        let read: ReadableStreamReadResult<Uint8Array>
+      pull: async (
+        controller: ReadableStreamDefaultController<Uint8Array> | ReadableByteStreamController,
+      ): Promise<void> => {
+        let read: Awaited<ReturnType<typeof reader.read>>
         try {
           read = await reader.read()
         } catch (error) {
@@ -76,9 +78,9 @@ export class WatchedExchange {
       },
     }
     // Zero: nothing is read before the caller asks, so that back-pressure reaches the socket as before.
-    const watched: ReadableStream<Uint8Array> = isByteStream
-      ? new ReadableStream({ type: "bytes", ...source })
-      : new ReadableStream(source, { highWaterMark: 0 })
+    const watched = isByteStream
+      ? (new ReadableStream({ type: "bytes", ...source }) as ReadableStream<Uint8Array>)
+      : new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
     unread.register(watched, () => {
       if (this.#isEnded) return
       this.#end("client_abort")
@@ -136,7 +138,8 @@ function movable(piece: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** What the constructor of Response does not let us say. */
 function likeReceived(response: Response, received: Response): Response {
-  const say = (name: string, value: unknown): void => void Object.defineProperty(response, name, { value, configurable: true })
+  const say = (name: string, value: unknown): void =>
+    void Object.defineProperty(response, name, { value, configurable: true })
   say("url", received.url)
   say("redirected", received.redirected)
   say("type", received.type)
@@ -144,12 +147,18 @@ function likeReceived(response: Response, received: Response): Response {
   return response
 }
 
-const TIMEOUT_CODES = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"])
+const TIMEOUT_CODES = new Set([
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ETIMEDOUT",
+])
 
 function endOf(error: unknown, signal: AbortSignal | undefined): WireEnd {
   const reason: unknown = signal?.aborted ? signal.reason : error
   const { name, code } = (reason ?? {}) as { name?: unknown; code?: unknown }
   const { code: causeCode } = ((error as { cause?: unknown } | null | undefined)?.cause ?? {}) as { code?: unknown }
-  if (name === "TimeoutError" || TIMEOUT_CODES.has(String(code)) || TIMEOUT_CODES.has(String(causeCode))) return "timeout"
+  if (name === "TimeoutError" || TIMEOUT_CODES.has(String(code)) || TIMEOUT_CODES.has(String(causeCode)))
+    return "timeout"
   return signal?.aborted ? "client_abort" : "upstream_reset"
 }

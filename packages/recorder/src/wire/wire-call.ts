@@ -1,4 +1,4 @@
-import { type PayloadOf, summarizeText, type TokenUsage } from "@orangebox/contract"
+import { type ArtifactRef, type PayloadOf, summarizeText, type TokenUsage } from "@orangebox/contract"
 import {
   callSignature,
   type Dialect,
@@ -14,8 +14,8 @@ import {
 import type { BodiesOfEvent } from "../bodies-of-event.js"
 import { describeError } from "../described-error.js"
 import { summaryOf } from "../lifecycle-events.js"
-import { asCount, asName } from "./as-contracted.js"
 import type { LogAttributes } from "../logger.js"
+import { asCount, asName } from "./as-contracted.js"
 import { type HeaderList, safeHeaders, safeUrl } from "./safe-headers.js"
 
 export interface WireRequest {
@@ -65,8 +65,10 @@ export interface KnownRequest {
   readonly dialect: Dialect | undefined
   readonly endpoint: string | undefined
   readonly anatomy: RequestAnatomy | undefined
+  /** The model it names, also where nobody here knows the provider. */
+  readonly model: string | null
   /** The body, read once for everything that asks about it. */
-  readonly json?: JsonBody
+  readonly json: JsonBody
 }
 
 /**
@@ -122,13 +124,26 @@ export class WireCall {
     return this.#finished
   }
 
-  end(how: WireEnd, err?: unknown): void {
+  end(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): void {
+    this.step.finishWire(this.#finish(how, err, notes))
+  }
+
+  /** Ends this exchange as the first try of a call that will be tried again. Undefined for what is no model call. */
+  endTry(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): RetriedCall | undefined {
+    const finished = this.#finish(how, err, notes)
+    if (this.step.finishTry) return this.step.finishTry(finished)
+    this.step.finishWire(finished)
+    return undefined
+  }
+
+  #finish(how: WireEnd, err: unknown, notes: WireEndNotes): FinishedWire {
     const folded = this.#fold()
     // Who leaves after the terminal event did not abort: the answer was whole.
     const isWhole = how === "client_abort" && folded?.ended === "complete"
     this.#finished = {
       how: isWhole ? "complete" : how,
       err: isWhole ? undefined : err,
+      notes,
       provider: this.#provider,
       model: folded?.model ?? this.known.model,
       head: this.#head,
@@ -137,7 +152,7 @@ export class WireCall {
       index: this.#index,
       bytes: this.#bytes,
     }
-    this.step.finishWire(this.#finished)
+    return this.#finished
   }
 
   #fold(): FoldedResponse | undefined {
@@ -153,6 +168,8 @@ export class WireCall {
 export interface WireStep {
   readonly id: string
   readonly runId: string
+  /** The answer's body, once it is stored. */
+  readonly response: ArtifactRef | undefined
   monoUs(): number
   writeChunk(bytes: Uint8Array): void
   finishWire(end: FinishedWire): void
@@ -183,13 +200,20 @@ export interface FinishedWire {
 
 export function knowRequest(request: WireRequest): KnownRequest {
   const address = addressOf(request)
-  const body = readBody(request.body)
-  const unknown = { dialect: undefined, endpoint: undefined, anatomy: undefined, model: modelNamed(request, body), body }
+  const json = readBody(request.body)
+  const unknown = {
+    dialect: undefined,
+    endpoint: undefined,
+    anatomy: undefined,
+    model: modelNamed(request, json),
+    json,
+  }
   try {
-    const detected = detectDialect({ ...address, requestBody: body })
+    const detected = detectDialect({ ...address, requestBody: json })
     if (!detected) return unknown
-    const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, body, address.path) : undefined
-    return { ...unknown, ...detected, anatomy, model: anatomy?.model ?? unknown.model }
+    const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, json, address.path) : undefined
+    const { dialect, endpoint } = detected
+    return { ...unknown, dialect, endpoint, anatomy, model: anatomy?.model ?? unknown.model }
   } catch {
     return unknown
   }
@@ -214,7 +238,7 @@ export function modelCalledOf(
   const contentType = headerOf(request.headers, "content-type")
   const signature = callSignature({
     ...address,
-    body: known.json ?? request.body,
+    body: known.json,
     dialect,
     headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
     ...(contentType === undefined ? {} : { contentType }),
@@ -269,8 +293,8 @@ export function modelResultOf(
   const { folded, head } = end
   const failure = failureOf(end)
   const rawUsage = folded?.usage.raw ?? null
-  const requestId = asName(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
-  const toolNames = folded?.toolCalls.map((call) => asName(call.name) ?? "unknown") ?? []
+  const requestId = requestIdOf(end)
+  const toolNames = toolNamesOf(end)
   return {
     provider: end.provider,
     model_id: asName(end.model),
@@ -310,6 +334,14 @@ export function modelResultOf(
     ...(toolNames.length > 0 ? { requested_tools: toolNames } : {}),
     stored_bytes: end.bytes,
   }
+}
+
+export function requestIdOf({ head }: FinishedWire): string | null {
+  return asName(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
+}
+
+export function toolNamesOf({ folded }: FinishedWire): string[] {
+  return folded?.toolCalls.map((call) => asName(call.name) ?? "unknown") ?? []
 }
 
 /** Null where there was none, or where a redirect was kept from view. */
