@@ -45,7 +45,14 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       test("[L-01] events come back as they were recorded, and the offset with them", async () => {
         const run = ordinaryRun()
         const summary = await store.commit(run.batch({ offsets: [{ file: "a.ndjson", offset: 4711 }] }))
-        expect(summary).toMatchObject({ events: 7, duplicates: 0, conflicts: 0, newBodies: 4, runIds: [run.runId], problems: [] })
+        expect(summary).toMatchObject({
+          events: 7,
+          duplicates: 0,
+          conflicts: 0,
+          newBodies: 4,
+          runIds: [run.runId],
+          problems: [],
+        })
         const own = run.events.map(({ event }) => event)
         expect(await eventsOf(run.runId)).toEqual(own)
         expect(runDigest(await eventsOf(run.runId))).toBe(runDigest(own))
@@ -79,7 +86,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
           })
         }
         expect((await eventsOf(run.runId))[5]).toEqual(first)
-        expect(await store.conflictsOf(run.runId)).toEqual([{ event: other, writerId: "writer-2", seenAtMs: T0 + HOUR }])
+        expect(await store.conflictsOf(run.runId)).toEqual([
+          { event: other, writerId: "writer-2", seenAtMs: T0 + HOUR },
+        ])
       })
 
       test("two records with one sequence number are both kept and read in its place", async () => {
@@ -111,7 +120,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect({ ...other, ...neutral }).toEqual({ ...one, ...neutral })
         expect(await eventsOf(shuffled.runId)).toEqual(shuffled.events.map(({ event }) => event))
         const outline = async (runId: string) =>
-          (await store.stepsOf(runId)).map(({ kind, name, status, durationMs }) => [kind, name, status, durationMs]).sort()
+          (await store.stepsOf(runId))
+            .map(({ kind, name, status, durationMs }) => [kind, name, status, durationMs])
+            .sort()
         expect(await outline(shuffled.runId)).toEqual(await outline(straight.runId))
       })
 
@@ -121,7 +132,7 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         run.log(root, null, "fine")
         const odd = {
           ...run.events[1]!.event,
-          event_id: "not-a-uuid \u{1f600} \"",
+          event_id: 'not-a-uuid \u{1f600} "',
           step_id: "no hex",
           sequence_no: 2,
           timestamp_utc: "2026-03-02T10:00:00.123456Z",
@@ -140,7 +151,11 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       test("[S-04] an event of any size is read back whole", async () => {
         const run = new RecordedRun()
         const root = run.start()
-        run.emit("log", { level: "info", message: "long" }, { stepId: root, parentId: null, attributes: { text: "é".repeat(90_000) } })
+        run.emit(
+          "log",
+          { level: "info", message: "long" },
+          { stepId: root, parentId: null, attributes: { text: "é".repeat(90_000) } },
+        )
         await store.commit(run.batch())
         expect(await eventsOf(run.runId)).toEqual(run.events.map(({ event }) => event))
         expect(await store.commit(run.batch())).toMatchObject({ duplicates: 2, conflicts: 0 })
@@ -262,7 +277,15 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       test("writers, their exits, gaps and problems are remembered", async () => {
         const runId = ordinaryRun().runId
         const gap = { code: "write_failed", reason: "disk full", runIds: [runId], writerId: "w", lost: 3, atMs: T0 }
-        const problem = { code: "bad_line", severity: "error" as const, subject: "a", field: "", reason: "no JSON", file: "a", offset: 9 }
+        const problem = {
+          code: "bad_line",
+          severity: "error" as const,
+          subject: "a",
+          field: "",
+          reason: "no JSON",
+          file: "a",
+          offset: 9,
+        }
         const batch = {
           writers: [{ writerId: "w", identity: { pid: 7 }, file: "a", records: 2, lastSeenAtMs: T0 }],
           gaps: [gap],
@@ -270,9 +293,13 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         }
         await store.commit(batch)
         await store.commit({ ...batch, writers: [{ writerId: "w", records: 1, state: "silent" }] })
-        expect(await store.writers()).toMatchObject([{ writerId: "w", identity: { pid: 7 }, state: "silent", file: "a", records: 3 }])
+        expect(await store.writers()).toMatchObject([
+          { writerId: "w", identity: { pid: 7 }, state: "silent", file: "a", records: 3 },
+        ])
         await store.commit({ exits: [{ writerId: "w", atMs: T0 + HOUR, exit: { exitCode: 0 } }] })
-        expect(await store.writers()).toMatchObject([{ state: "exited", exit: { exitCode: 0 }, lastSeenAtMs: T0 + HOUR }])
+        expect(await store.writers()).toMatchObject([
+          { state: "exited", exit: { exitCode: 0 }, lastSeenAtMs: T0 + HOUR },
+        ])
         expect(await store.gapsOf(runId)).toEqual([gap])
         expect(await store.problems()).toEqual([problem])
       })
@@ -290,9 +317,13 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const pieces = [bytes.subarray(0, 100_001), bytes.subarray(100_001)]
         const summary = await store.commit({ bodies: [{ hash, bytes: pieces, byteSize: bytes.length }] })
         expect(summary).toMatchObject({ newBodies: 1, newBodyBytes: 300_000 })
-        expect(await store.commit({ bodies: [{ hash, bytes, byteSize: bytes.length }] })).toMatchObject({ newBodies: 0 })
+        expect(await store.commit({ bodies: [{ hash, bytes, byteSize: bytes.length }] })).toMatchObject({
+          newBodies: 0,
+        })
         expect(bytesOf(await store.readBody(hash)).equals(bytes)).toBe(true)
-        expect(bytesOf(await store.readBodySlice(hash, 99_990, 100_020)).equals(bytes.subarray(99_990, 100_020))).toBe(true)
+        expect(bytesOf(await store.readBodySlice(hash, 99_990, 100_020)).equals(bytes.subarray(99_990, 100_020))).toBe(
+          true,
+        )
         expect(bytesOf(await store.readBodySlice(hash, 299_990, 400_000))).toHaveLength(10)
         expect(await store.bodyInfo(hash)).toMatchObject({ byteSize: 300_000, references: 0 })
       })
@@ -350,7 +381,11 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const root = run.start()
         const call = run.model(root, "question", "answer")
         const tool = run.tool(root, "read_file", "{}", "text")
-        run.emit("log", { level: "info", message: "m" }, { stepId: root, parentId: null, attributes: { message_id: "msg-42" } })
+        run.emit(
+          "log",
+          { level: "info", message: "m" },
+          { stepId: root, parentId: null, attributes: { message_id: "msg-42" } },
+        )
         run.complete(root)
         await store.commit(run.batch())
         await store.commit(ordinaryRun({ no: 2, startedAtMs: T0 - DAY }).batch())
@@ -385,12 +420,22 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       test("[S-06] words, parts of words and phrases are found in prompts, outputs, tools and logs, with their place", async () => {
         const run = new RecordedRun()
         const root = run.start()
-        const call = run.model(root, JSON.stringify({ messages: [{ role: "user", content: "Why does \"leapYear()\" fail?" }] }), "Because of FEBRUARY")
+        const call = run.model(
+          root,
+          JSON.stringify({ messages: [{ role: "user", content: 'Why does "leapYear()" fail?' }] }),
+          "Because of FEBRUARY",
+        )
         run.tool(root, "grep_code", '{"pattern":"isLeap"}', "src/date.ts:12: return false")
         run.log(root, null, "Zusammenfassung: Größe 5 µm, 完了しました")
         await store.commit(run.batch())
         expect((await store.search({ text: "leapyear" })).hits).toMatchObject([
-          { runId: run.runId, stepId: call, eventType: "model_called", field: "request_ref", hash: run.bodies[0]!.hash },
+          {
+            runId: run.runId,
+            stepId: call,
+            eventType: "model_called",
+            field: "request_ref",
+            hash: run.bodies[0]!.hash,
+          },
         ])
         expect(await texts("february")).toEqual(["FEBRUARY"])
         expect(await texts("grep_c")).toEqual(["grep_c"])
@@ -407,7 +452,7 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       test("[S-06] a query is text, never syntax", async () => {
         const run = new RecordedRun()
         const root = run.start()
-        run.log(root, null, "a AND b OR NOT (c) NEAR/3 \"d\" col:x ^y z* -w")
+        run.log(root, null, 'a AND b OR NOT (c) NEAR/3 "d" col:x ^y z* -w')
         await store.commit(run.batch())
         for (const text of ["AND b", "NOT (c)", "NEAR/3", "col:x", "^y", "z*", "-w", '"', "''", "*", "(", 'x" OR "y']) {
           await expect(store.search({ text })).resolves.toBeDefined()
@@ -422,7 +467,10 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const root = first.start()
         const messages: unknown[] = []
         for (let turn = 0; turn < 12; turn++) {
-          messages.push({ role: "user", content: `turn ${turn}: ${"lorem ipsum dolor sit amet ".repeat(40)} needle-${turn}` })
+          messages.push({
+            role: "user",
+            content: `turn ${turn}: ${"lorem ipsum dolor sit amet ".repeat(40)} needle-${turn}`,
+          })
           first.model(root, JSON.stringify({ messages }), `answer ${turn}`)
         }
         const second = new RecordedRun({ no: 2 })
@@ -432,7 +480,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const hits = (await store.search({ text: "needle-3" })).hits
         expect(hits).toHaveLength(1)
         expect(hits[0]).toMatchObject({ runId: first.runId, hash: first.bodies[6]!.hash })
-        expect((await store.search({ text: "needle-3", runId: second.runId })).hits).toMatchObject([{ runId: second.runId }])
+        expect((await store.search({ text: "needle-3", runId: second.runId })).hits).toMatchObject([
+          { runId: second.runId },
+        ])
         expect((await store.search({ text: "needle-3", kind: "log" })).hits).toEqual([])
       })
 
@@ -498,7 +548,12 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(before).toHaveLength(3)
         const weekly = await store.rollups({ by: "week" })
         later(40)
-        expect(await store.prune({ maxAgeMs: 30 * DAY })).toMatchObject({ runsPruned: 1, eventsPruned: 7, bodiesPruned: 4, bodyBytesAfter: 0 })
+        expect(await store.prune({ maxAgeMs: 30 * DAY })).toMatchObject({
+          runsPruned: 1,
+          eventsPruned: 7,
+          bodiesPruned: 4,
+          bodyBytesAfter: 0,
+        })
         expect(await store.getRun(run.runId)).toBeUndefined()
         expect(await eventsOf(run.runId)).toEqual([])
         expect((await store.search({ text: "leap years" })).candidates).toBe(0)
@@ -540,7 +595,10 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
       })
 
       test("[S-03] data from the future is not deleted at once, nor an import of the past", async () => {
-        const [future, past] = [ordinaryRun({ no: 1, startedAtMs: T0 + 400 * DAY }), ordinaryRun({ no: 2, startedAtMs: T0 - 400 * DAY })]
+        const [future, past] = [
+          ordinaryRun({ no: 1, startedAtMs: T0 + 400 * DAY }),
+          ordinaryRun({ no: 2, startedAtMs: T0 - 400 * DAY }),
+        ]
         await store.commit(future.batch())
         await store.commit(past.batch())
         later(5)
@@ -559,17 +617,38 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const plain = run.body("plain", "body", "text/plain")
         run.emit(
           "context_manifest",
-          { manifest_ref: manifest.artifact_hash, snapshot_id: "s", revision: 0, included_count: 0, excluded_count: 0, prefix_hash: null, prefix_length: null },
+          {
+            manifest_ref: manifest.artifact_hash,
+            snapshot_id: "s",
+            revision: 0,
+            included_count: 0,
+            excluded_count: 0,
+            prefix_hash: null,
+            prefix_length: null,
+          },
           { stepId: root, parentId: null },
           [manifest],
         )
         run.emit(
           "artifact_recorded",
-          { artifact_id: "a", artifact_type: "prompt_snapshot", summary: "prompt", content_ref: snapshot.artifact_hash, hash: snapshot.artifact_hash, size_bytes: 16, path: null },
+          {
+            artifact_id: "a",
+            artifact_type: "prompt_snapshot",
+            summary: "prompt",
+            content_ref: snapshot.artifact_hash,
+            hash: snapshot.artifact_hash,
+            size_bytes: 16,
+            path: null,
+          },
           { stepId: root, parentId: null },
           [snapshot],
         )
-        run.emit("log", { level: "info", message: "m", body_ref: plain.artifact_hash }, { stepId: root, parentId: null }, [plain])
+        run.emit(
+          "log",
+          { level: "info", message: "m", body_ref: plain.artifact_hash },
+          { stepId: root, parentId: null },
+          [plain],
+        )
         run.complete(root)
         await store.commit(run.batch())
         const policy = { snapshotMaxAgeMs: 2 * DAY, bodyMaxAgeMs: 4 * DAY, manifestMaxAgeMs: 6 * DAY }
@@ -592,7 +671,12 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
           const root = run.start()
           const shared = run.body(noise(99), "request", "application/octet-stream")
           const own = run.body(noise(no), "request", "application/octet-stream")
-          run.emit("log", { level: "info", message: "m", body_ref: own.artifact_hash }, { stepId: root, parentId: null }, [own, shared])
+          run.emit(
+            "log",
+            { level: "info", message: "m", body_ref: own.artifact_hash },
+            { stepId: root, parentId: null },
+            [own, shared],
+          )
           run.complete(root)
           runs.push(run)
           await store.commit(run.batch())
@@ -639,7 +723,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         { period: "2026-03-02", name: "read_file", app: "fixer", count: 1, errors: 0, open: 0, durationMsSum: 10 },
         { period: "2026-03-03", name: "read_file", count: 2, errors: 1, open: 1 },
       ])
-      expect(await store.rollups({ by: "week", kind: "tool" })).toMatchObject([{ period: "2026-03-02", count: 3, errors: 1, open: 1 }])
+      expect(await store.rollups({ by: "week", kind: "tool" })).toMatchObject([
+        { period: "2026-03-02", count: 3, errors: 1, open: 1 },
+      ])
       expect(await store.rollups({ by: "day", kind: "model" })).toMatchObject([
         { name: "claude-x", provider: "anthropic", tokens: { prompt: 100, completion: 20, cacheRead: null } },
       ])

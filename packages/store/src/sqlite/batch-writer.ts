@@ -12,6 +12,7 @@ import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
 import { type EventReader, spillMark } from "./event-reader.js"
 import { timeOf } from "./event-row.js"
+import { fitting, MAX_ROW_TEXT } from "./fitting-json.js"
 import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
 import { RollupTable } from "./rollup-table.js"
 import { type LiveRun, RunTable } from "./run-table.js"
@@ -19,8 +20,6 @@ import { StreamTable } from "./stream-table.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
 import { WriterTable } from "./writer-table.js"
 
-/** The limit of S-04, with room for the row's other columns. */
-const MAX_ROW_TEXT = 63 * 1024
 const CLASSES = Object.keys(HELD).length
 const MAX_LINKED_TEXTS = 16_384
 
@@ -423,14 +422,4 @@ function headOf(bytes: Uint8Array | Iterable<Uint8Array>): Uint8Array {
     if (length >= MAX_INDEXED_BYTES) break
   }
   return Buffer.concat(pieces).subarray(0, MAX_INDEXED_BYTES)
-}
-
-/** JSON that fits a row; what does not is kept up to its first parts, and says so. */
-function fitting(value: object): string {
-  const json = JSON.stringify(value)
-  if (Buffer.byteLength(json) <= MAX_ROW_TEXT) return json
-  const cut: Record<string, unknown> = { isCut: true }
-  for (const [name, field] of Object.entries(value))
-    cut[name] = typeof field === "string" ? field.slice(0, 4096) : undefined
-  return JSON.stringify({ ...cut, ...("runIds" in value ? { runIds: (value.runIds as string[]).slice(0, 256) } : {}) })
 }

@@ -106,6 +106,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     return this.#inTurn(async () => {
       if (this.#isClosed) return
       this.#isClosed = true
+      this.#foldWalWhole()
       await super.close()
     })
   }
@@ -216,6 +217,13 @@ export class SqliteStore extends SqliteReader implements TraceStore {
       // It is being thrown away.
     }
     this.connection = connectForWriting(this.files)
+  }
+
+  /** So that the database file alone is the store, for whoever copies it. Where that fails, the WAL stays beside it, as good. */
+  #foldWalWhole(): void {
+    try {
+      this.connection.database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()
+    } catch {}
   }
 
   #foldWal(): void {

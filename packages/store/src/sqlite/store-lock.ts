@@ -34,18 +34,20 @@ export function acquireStoreLock(folder: string, nowMs = Date.now()): LockAttemp
     throw error
   }
   writeHolder(files.lockHolder, { pid: process.pid, sinceMs: nowMs, host: hostname() })
-  const held = database
-  let isReleased = false
+  const lock = database
+  held.add(lock)
   return {
     isHeld: true,
     release: () => {
-      if (isReleased) return
-      isReleased = true
-      held.exec("ROLLBACK")
-      held.close()
+      if (!held.delete(lock)) return
+      lock.exec("ROLLBACK")
+      lock.close()
     },
   }
 }
+
+/** A connection that nothing refers to is closed by the garbage collector, and its lock with it. */
+const held = new Set<SqliteDatabase>()
 
 // Only to give the file its mode. It is opened for this once, before any lock can be on it: closing a file drops all POSIX locks
 // this process has on it, so a file that exists is never touched other than through SQLite.

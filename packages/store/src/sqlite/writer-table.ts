@@ -1,5 +1,6 @@
 import type { WriterExit, WriterRow, WriterState, WriterUpdate } from "../trace-store.js"
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
+import { fitting } from "./fitting-json.js"
 import { numberOrNull, textOrNull } from "./run-table.js"
 
 /** The processes that wrote journals. */
@@ -34,7 +35,7 @@ export class WriterTable {
   }
 
   update(update: WriterUpdate, nowMs: number): void {
-    const identity = update.identity === undefined ? null : JSON.stringify(update.identity)
+    const identity = update.identity === undefined ? null : fitting(update.identity)
     this.#update.run(
       identity,
       update.state ?? null,
@@ -46,7 +47,7 @@ export class WriterTable {
   }
 
   exit({ writerId, atMs, exit }: WriterExit): void {
-    this.#exit.run(JSON.stringify(exit), atMs, this.keyOf(writerId))
+    this.#exit.run(fitting(exit), atMs, this.keyOf(writerId))
   }
 
   reset(): void {

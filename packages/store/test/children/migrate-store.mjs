@@ -1,0 +1,4 @@
+// Opens a store, which creates and migrates its database.
+import { openStore } from "@orangebox/store"
+
+await openStore(process.argv[2]).store.close()
