@@ -55,8 +55,15 @@ export {
 } from "./skeleton-json.js"
 export type { Fold } from "./skeleton-plan.js"
 
-// Drilling down: one step, a slice of a body
+// Drilling down: one step, a slice of a body, what a transform changed
 
+export {
+  type BeforeAfter,
+  type BeforeAfterRefs,
+  beforeAfterOf,
+  beforeAfterText,
+  compareBeforeAfter,
+} from "./before-after.js"
 export {
   type BodySlice,
   DEFAULT_SLICE_BUDGET,
@@ -64,6 +71,7 @@ export {
   type SliceOptions,
   sliceBody,
 } from "./body-slice.js"
+export { type JsonChange, jsonChanges } from "./json-changes.js"
 export { prettyJsonText } from "./json-text.js"
 export type { RowValue, StepRow } from "./step-rows.js"
 export {

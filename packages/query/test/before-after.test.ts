@@ -1,0 +1,63 @@
+import { textHash } from "@orangebox/contract"
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { beforeAfterOf, beforeAfterText, compareBeforeAfter, jsonChanges, viewRun } from "../src/index.js"
+import { RunBuilder } from "./build-run.js"
+
+describe("before and after", () => {
+  test("[K-06] the prompt as built and the request as sent are found for a call and for its attempt", () => {
+    const run = new RunBuilder()
+    const call = run.callModel("claude-x")
+    run.add(call, "prompt_rendered", {
+      prompt_template_id: null,
+      prompt_template_version: null,
+      prompt_variables_ref: null,
+      rendered_prompt_ref: textHash("built"),
+    })
+    const attempt = run.callModel("claude-x", call, { attempt_no: 1 })
+    run.modelAnswers(attempt, "claude-x", [1, 1, 0]).modelAnswers(call, "claude-x", [1, 1, 0]).complete()
+    const view = viewRun({ events: run.events })
+    const fromCall = beforeAfterOf(view, 2)
+    expect(fromCall.before).toEqual({ n: 2, hash: textHash("built") })
+    expect(fromCall.after.n).toBe(3)
+    expect(beforeAfterOf(view, 3)).toEqual(fromCall)
+    expect(() => beforeAfterOf(view, 1)).toThrow(/both as it was built and as it was sent/)
+  })
+
+  test("[K-06] the difference names what a transform changed, and nothing that it did not", () => {
+    const before = '{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"name":"read"}]}'
+    const after =
+      '{"tools":[{"name":"mcp__read"}], "model":"m","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}],"stream":true}'
+    const comparison = compareBeforeAfter(before, after)
+    expect(comparison.changes).toEqual([
+      { pointer: "/messages/0", kind: "added", before: undefined, after: '{"role":"system","content":"be brief"}' },
+      { pointer: "/tools/0/name", kind: "changed", before: '"read"', after: '"mcp__read"' },
+      { pointer: "/stream", kind: "added", before: undefined, after: "true" },
+    ])
+    expect(beforeAfterText(comparison)).toContain("3 changes")
+    expect(compareBeforeAfter('{"a":1,"b":2}', '{ "b": 2, "a": 1 }').isEqual).toBe(true)
+  })
+
+  test("[K-06] within a budget it says how many changes it leaves out", () => {
+    const many = (value: string) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, value])))
+    const text = beforeAfterText(compareBeforeAfter(many("a"), many("b")), { budget: 200 })
+    expect(text).toMatch(/… \d+ of 500 changes left out/)
+  })
+
+  test("no change is reported exactly for equal values", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const same = JSON.stringify(a) === JSON.stringify(b)
+        expect(jsonChanges(JSON.stringify(a), JSON.stringify(a))).toEqual([])
+        if (same) expect(jsonChanges(JSON.stringify(a), JSON.stringify(b))).toEqual([])
+      }),
+    )
+    expect(jsonChanges("[".repeat(100_000) + "]".repeat(100_000), "[".repeat(100_000) + "]".repeat(100_000))).toEqual(
+      [],
+    )
+    const deep = (leaf: string) => "[".repeat(20_000) + leaf + "]".repeat(20_000)
+    expect(jsonChanges(deep("1"), deep("2"))).toHaveLength(1)
+    expect(jsonChanges("not json", "{}")).toBeUndefined()
+  })
+})
