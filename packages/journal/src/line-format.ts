@@ -13,6 +13,9 @@ export const CHECKED_FROM = LINE_START.length + 8 + 2
 /** The shortest line there can be; anything shorter is not one of ours. */
 export const SHORTEST_LINE = CHECKED_FROM + 1
 
+/** Readers skip longer lines, so writing one would be losing it without a word. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024
+
 /**
  * Ends a fragment that a short write left behind, before the next line starts. Without it, a fragment that lacks nothing but
  * its newline would become a whole line again, although its record was already declared lost or written a second time.

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
 import { failureCode, READ_NO_LINK } from "./journal-fs.js"
 import { checksumHolds, decodeLine } from "./line-decoder.js"
-import { type JournalLine, LINE_START, TORN_MARK } from "./line-format.js"
+import { type JournalLine, LINE_START, MAX_LINE_BYTES, TORN_MARK } from "./line-format.js"
 
 /**
  * - `corrupt_line`    the checksum does not hold
@@ -47,7 +47,6 @@ export interface TailOptions {
   readonly until?: number
 }
 
-const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024
 const READ_BYTES = 256 * 1024
 const NEWLINE = 0x0a
 const TORN_MARK_BYTE = TORN_MARK.charCodeAt(0)
@@ -62,9 +61,9 @@ export function* tailJournal(file: string, options: TailOptions = {}): Generator
     const from = options.from ?? 0
     const until = options.until ?? Number.POSITIVE_INFINITY
     const size = fstatSync(fd).size
-    if (from <= size) return yield* readLines(fd, from, until, options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)
+    if (from <= size) return yield* readLines(fd, from, until, options.maxLineBytes ?? MAX_LINE_BYTES)
     yield problemItem("truncated", from, 0, `the file has ${size} bytes, reading was at ${from}`, 0)
-    return yield* readLines(fd, 0, until, options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)
+    return yield* readLines(fd, 0, until, options.maxLineBytes ?? MAX_LINE_BYTES)
   } finally {
     closeSync(fd)
   }

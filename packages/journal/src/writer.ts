@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { basename, join } from "node:path"
 import { type FsyncPolicy, OrangeboxError, SystemError } from "@orangebox/contract"
-import { bodiesJson, chunkJson } from "./body-entry.js"
 import { type Clock, clockOf } from "./clock.js"
 import { Episodes } from "./episodes.js"
-import { gapToJson } from "./gap-json.js"
-import { GapLedger } from "./gap-ledger.js"
 import { IntervalSync } from "./interval-sync.js"
 import type {
   AppendResult,
@@ -20,24 +17,28 @@ import { OpenJournalFile } from "./journal-file.js"
 import { failureCode, type JournalFs, READ_NO_LINK, realFs } from "./journal-fs.js"
 import { type JournalFile, listWith, readHead, removeWith } from "./journal-list.js"
 import { linesName, sidecarName, writerStem } from "./journal-name.js"
-import { LineEncoder } from "./line-encoder.js"
-import { FORMAT_VERSION, type Gap, type GapReason, type StreamStart } from "./line-format.js"
+import {
+  FORMAT_VERSION,
+  type Gap,
+  type GapReason,
+  MAX_LINE_BYTES,
+  type ProcessLine,
+  type StreamStart,
+} from "./line-format.js"
+import { LineWriter } from "./line-writer.js"
+import { LossAccount } from "./loss-account.js"
 import { livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
 import { RecentMap } from "./recent-map.js"
-import { ReserveFile } from "./reserve-file.js"
 import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
+import { Shedding } from "./shedding.js"
 import { type Chunk, streamWriter } from "./stream-writer.js"
 import { chooseEvictions, type Loss, sumOfLosses } from "./total-cap.js"
+import { LAST_RETRY_MS, Trouble } from "./trouble.js"
 
 const MIB = 1024 * 1024
-/** Readers skip longer lines, so writing one would be losing it without a word. */
-const MAX_LINE_BYTES = 64 * MIB
 /** How often the writer looks up from appending: age, tampering, syncing, the end of shedding. */
 const LOOK_UP_MS = 1000
-const SHED_MS = 10_000
-const FIRST_RETRY_MS = 50
-const LAST_RETRY_MS = 2000
 /** Streams remembered until an event names them; beyond, the oldest are taken for abandoned. */
 const MOST_STREAMS = 4096
 
@@ -78,21 +79,18 @@ class Writer implements Journal {
   readonly #slowWriteMs: number
   readonly #episodes: Episodes
 
-  readonly #eventEncoder = new LineEncoder('"k":"event","e":')
-  readonly #encoder = new LineEncoder('"k":')
+  readonly #lines = new LineWriter()
+  readonly #losses: LossAccount
+  readonly #trouble: Trouble
+  readonly #shedding: Shedding
 
   #file: OpenJournalFile | undefined
   #lastFileNo = 0
   /** What the files before this one hold, should the cap take them. */
   readonly #rotated = new Map<number, RunRanges>()
-  #reserve: ReserveFile | undefined
   #closed = false
-  #saidLastWords = false
 
   #recordsWritten = 0
-  #recordsDropped = 0
-  #chunksDropped = 0
-  #bytesWritten = 0
   #filesOpened = 0
   #gapsWritten = 0
   #syncFailures = 0
@@ -100,15 +98,6 @@ class Writer implements Journal {
   #nextLookUpAt = 0
   #rotateAgainAt = 0
   readonly #intervalSync: IntervalSync | undefined
-
-  #lastGapNo = 0
-  /** Drops that no gap line has declared yet. */
-  #drops: GapLedger | undefined
-  /** Other gaps that wait for their line. */
-  #gaps: Gap[] = []
-  #trouble: { retryAt: number; delayMs: number; failure: string } | undefined
-  #retryTimer: NodeJS.Timeout | undefined
-  #shed: { untilMs: number; ledger: GapLedger } | undefined
 
   #streams = 0
   /** For each stream that no event has named yet: the file it began in, and the last one that says what it belongs to. */
@@ -127,6 +116,9 @@ class Writer implements Journal {
     this.#maxTotalBytes = options.maxTotalBytes ?? 2048 * MIB
     this.#slowWriteMs = options.slowWriteMs ?? 250
     this.#episodes = new Episodes(options.onWarning ?? (() => {}))
+    this.#losses = new LossAccount(this.#clock)
+    this.#shedding = new Shedding(this.#clock, this.#losses, this.#episodes)
+    this.#trouble = new Trouble(this.#episodes, () => this.#recover(this.#clock.monoMs()))
     this.#intervalSync =
       this.#fsync === "interval"
         ? new IntervalSync(
@@ -140,7 +132,7 @@ class Writer implements Journal {
       this.#openNextFile(now)
     } catch (error) {
       if (REFUSING.has(failureCode(error))) throw unwritable(this.#folder, error)
-      this.#enterTrouble(error, now)
+      this.#fail(error, now)
     }
   }
 
@@ -149,10 +141,10 @@ class Writer implements Journal {
     const startedAt = this.#clock.monoMs()
     try {
       if (!this.#isReady(startedAt)) return this.#drop(line)
-      if (!this.#writeEvent(line)) return this.#drop(line, LINE_TOO_LONG)
+      if (!this.#lines.event(this.#file!, line)) return this.#drop(line, LINE_TOO_LONG)
       if (this.#fsync === "always") this.#file?.syncNow()
     } catch (error) {
-      this.#enterTrouble(error, startedAt)
+      this.#fail(error, startedAt)
       return this.#drop(line)
     }
     this.#acknowledge(line, startedAt)
@@ -165,12 +157,13 @@ class Writer implements Journal {
       if (this.#closed) throw coded(CLOSED, "the journal is closed")
       // Whoever asks for durability waits for an answer from the disk itself, so a pending back-off does not count.
       if (!this.#isReady(startedAt) && !this.#recover(startedAt)) throw this.#troubleError()
-      if (!this.#writeEvent(line)) throw coded(LINE_TOO_LONG, `the record is longer than ${MAX_LINE_BYTES} bytes`)
+      if (!this.#lines.event(this.#file!, line))
+        throw coded(LINE_TOO_LONG, `the record is longer than ${MAX_LINE_BYTES} bytes`)
       this.#syncStreamsOf(line)
       this.#file?.syncNow()
     } catch (error) {
       const failure = failureCode(error)
-      if (failure !== CLOSED && failure !== LINE_TOO_LONG) this.#enterTrouble(error, startedAt)
+      if (failure !== CLOSED && failure !== LINE_TOO_LONG) this.#fail(error, startedAt)
       this.#drop(line, failure)
       throw new SystemError({
         what: `a record that had to be durable is not (${failure})`,
@@ -193,19 +186,19 @@ class Writer implements Journal {
   }
 
   keepsBodies(): boolean {
-    return this.#shed === undefined || this.#clock.monoMs() >= this.#shed.untilMs
+    return !this.#shedding.isOn(this.#clock.monoMs())
   }
 
   lastWords(text: string): void {
-    this.#saidLastWords = this.#reserve?.keepWords(text, this.#clock.wallMs()) === true || this.#saidLastWords
+    this.#losses.lastWords(text)
   }
 
   stats(): JournalStats {
     return {
       recordsWritten: this.#recordsWritten,
-      recordsDropped: this.#recordsDropped,
-      chunksDropped: this.#chunksDropped,
-      bytesWritten: this.#bytesWritten,
+      recordsDropped: this.#losses.recordsDropped,
+      chunksDropped: this.#losses.chunksDropped,
+      bytesWritten: this.#lines.bytesWritten,
       filesOpened: this.#filesOpened,
       gapsWritten: this.#gapsWritten,
       syncFailures: this.#syncFailures,
@@ -216,51 +209,30 @@ class Writer implements Journal {
     if (this.#closed) return
     const now = this.#clock.monoMs()
     this.#intervalSync?.stop()
-    clearTimeout(this.#retryTimer)
-    this.#endShedding()
+    this.#shedding.end()
     try {
-      if (this.#isUndeclared() || this.#file === undefined) this.#recover(now)
-      if (this.#trouble === undefined) {
-        this.#writeOther('"exit",', {
-          exit_code: exit.exitCode,
-          reason: exit.reason,
-          records_written: this.#recordsWritten,
-          records_dropped: this.#recordsDropped,
-          at_ms: this.#clock.wallMs(),
-          at_mono_us: Math.round(now * 1000),
-        })
-        if (this.#fsync !== "never") this.#file?.syncNow()
-      }
+      if (this.#losses.isUndeclared || this.#file === undefined) this.#recover(now)
+      if (this.#trouble.failure === null) this.#writeExit(exit, now)
     } catch (error) {
-      this.#enterTrouble(error, now)
-      clearTimeout(this.#retryTimer)
+      this.#fail(error, now)
     }
     this.#closed = true
+    this.#trouble.stopRetrying()
     this.#file?.retire()
-    const hasNothingToSay = this.#recordsDropped === 0 && !this.#saidLastWords && !this.#isUndeclared()
-    this.#reserve?.close({ remove: hasNothingToSay })
-    this.#reserve = undefined
+    this.#losses.close()
   }
 
   // Writing
 
-  /** False when the line is longer than readers accept. */
-  #writeEvent(line: EventLine): boolean {
-    const file = this.#file!
-    // JSON text holds a raw newline only between its tokens, where a space means the same.
-    const json = line.json.includes("\n") ? line.json.replaceAll("\n", " ") : line.json
-    if (json.length > MAX_LINE_BYTES) return false
-    this.#eventEncoder.encode(json, line.bodies.length === 0 ? "}" : bodiesJson(file, line.bodies))
-    const fits = this.#eventEncoder.byteLength <= MAX_LINE_BYTES
-    if (fits) this.#bytesWritten += file.writeLine(this.#eventEncoder)
-    this.#eventEncoder.relax()
-    return fits
-  }
-
-  #writeOther(kind: string, value: Record<string, unknown>): void {
-    this.#encoder.encode(kind, JSON.stringify(value).slice(1))
-    this.#bytesWritten += this.#file!.writeLine(this.#encoder)
-    this.#encoder.relax()
+  #writeExit(exit: JournalExit, now: number): void {
+    this.#lines.exit(this.#file!, {
+      ...exit,
+      recordsWritten: this.#recordsWritten,
+      recordsDropped: this.#losses.recordsDropped,
+      atMs: this.#clock.wallMs(),
+      atMonoUs: Math.round(now * 1000),
+    })
+    if (this.#fsync !== "never") this.#file!.syncNow()
   }
 
   #acknowledge(line: EventLine, startedAt: number): void {
@@ -273,15 +245,14 @@ class Writer implements Journal {
   #afterWrite(startedAt: number): void {
     this.#intervalSync?.noteWrite()
     const now = this.#clock.monoMs()
-    if (now - startedAt > this.#slowWriteMs) this.#startShedding(now, now - startedAt)
+    if (now - startedAt > this.#slowWriteMs) this.#shedding.begin(now, now - startedAt, this.#where())
   }
 
   #appendChunk(chunk: Chunk): boolean {
     const startedAt = this.#clock.monoMs()
     if (this.#closed) return false
-    if (this.#shed !== undefined && startedAt < this.#shed.untilMs) {
-      this.#shed.ledger.noteChunk(chunk.bytes.length, this.#clock.wallMs())
-      this.#chunksDropped++
+    if (this.#shedding.isOn(startedAt)) {
+      this.#shedding.dropChunk(chunk.bytes.length)
       return false
     }
     try {
@@ -289,47 +260,40 @@ class Writer implements Journal {
       this.#writeChunk(this.#file!, chunk)
       if (this.#fsync === "always") this.#file!.syncNow()
     } catch (error) {
-      this.#enterTrouble(error, startedAt)
+      this.#fail(error, startedAt)
       return this.#dropChunk(chunk)
     }
     this.#afterWrite(startedAt)
     return true
   }
 
-  #writeChunk(file: OpenJournalFile, { streamId, start, streamOffset, atUs, bytes }: Chunk): void {
-    const place = this.#streamPlaces.get(streamId) ?? { firstFileNo: file.fileNo, announcedIn: 0 }
-    const of =
-      place.announcedIn === file.fileNo
-        ? ""
-        : `"of":${JSON.stringify({ run_id: start.runId, step_id: start.stepId, role: start.role })},`
-    const head = `"chunk","s":"${streamId}",${of}"o":${streamOffset},"us":${atUs},"d":`
-    this.#encoder.encode(head, `${chunkJson(file, bytes)}}`)
-    this.#bytesWritten += file.writeLine(this.#encoder)
-    this.#encoder.relax()
+  #writeChunk(file: OpenJournalFile, chunk: Chunk): void {
+    const place = this.#streamPlaces.get(chunk.streamId) ?? { firstFileNo: file.fileNo, announcedIn: 0 }
+    this.#lines.chunk(file, chunk, place.announcedIn === file.fileNo)
     place.announcedIn = file.fileNo
-    this.#streamPlaces.set(streamId, place)
+    this.#streamPlaces.set(chunk.streamId, place)
   }
 
   // Files
 
   /** Whether a record can be written now; does on the way what is due: retry, rotate, look up. */
   #isReady(now: number): boolean {
-    if (this.#trouble !== undefined && now < this.#trouble.retryAt) return false
-    if ((this.#isUndeclared() || this.#file === undefined) && !this.#recover(now)) return false
+    if (this.#trouble.isWaiting(now)) return false
+    if ((this.#losses.isUndeclared || this.#file === undefined) && !this.#recover(now)) return false
     const file = this.#file!
     if (now >= this.#nextLookUpAt) {
       this.#lookUp(file, now)
-      if (this.#isUndeclared() || this.#file === undefined) return this.#recover(now)
+      if (this.#losses.isUndeclared || this.#file === undefined) return this.#recover(now)
     } else if (file.byteSize >= this.#maxFileBytes && now >= this.#rotateAgainAt) {
       this.#rotate(now)
-      if (this.#isUndeclared()) return this.#recover(now)
+      if (this.#losses.isUndeclared) return this.#recover(now)
     }
     return true
   }
 
   #lookUp(file: OpenJournalFile, now: number): void {
     this.#nextLookUpAt = now + LOOK_UP_MS
-    if (this.#shed !== undefined && now >= this.#shed.untilMs) this.#endShedding()
+    this.#shedding.endIfOver(now)
     this.#intervalSync?.due()
     const tampering = file.tampering()
     if (tampering !== undefined) this.#leaveTamperedFile(file, tampering, now)
@@ -376,12 +340,12 @@ class Writer implements Journal {
 
   #openNextFile(now: number): void {
     ensurePrivateFolder(this.#fs, this.#folder)
-    if (this.#reserve?.isGone() ?? true) this.#reserveRoom()
+    this.#reserveRoom()
     const before = this.#file
     const file = this.#createFile(now)
     this.#file = file
     try {
-      this.#writeOther('"process",', this.#processJson(file.fileNo))
+      this.#lines.process(file, this.#processLine(file.fileNo))
       if (this.#fsync === "always") file.syncNow()
     } catch (error) {
       this.#file = before
@@ -405,34 +369,23 @@ class Writer implements Journal {
     }
   }
 
-  #processJson(fileNo: number): Record<string, unknown> {
-    const { pid, threadId, startTicks, bootId, pidNamespace, hostname, machineId } = this.#identity
+  #processLine(fileNo: number): Omit<ProcessLine, "kind"> {
     return {
-      format_version: FORMAT_VERSION,
-      writer_id: this.writerId,
-      file_no: fileNo,
-      process: {
-        pid,
-        thread_id: threadId,
-        start_ticks: startTicks,
-        boot_id: bootId,
-        pid_namespace: pidNamespace,
-        hostname,
-        machine_id: machineId,
-      },
-      app_id: this.#appId,
-      recorder_version: this.#recorderVersion,
+      formatVersion: FORMAT_VERSION,
+      writerId: this.writerId,
+      fileNo,
+      process: this.#identity,
+      appId: this.#appId,
+      recorderVersion: this.#recorderVersion,
       runtime: `node ${process.version} ${process.platform} ${process.arch}`,
-      opened_ms: this.#clock.wallMs(),
-      opened_mono_us: Math.round(this.#clock.monoMs() * 1000),
+      openedMs: this.#clock.wallMs(),
+      openedMonoUs: Math.round(this.#clock.monoMs() * 1000),
     }
   }
 
   #reserveRoom(): void {
-    this.#reserve?.close({ remove: false })
-    this.#reserve = undefined
     try {
-      this.#reserve = ReserveFile.create(this.#fs, this.#folder, this.#stem)
+      this.#losses.ensureReserve(this.#fs, this.#folder, this.#stem)
     } catch (error) {
       // Without room for the reserve there may still be room for records, and those matter more.
       if (REFUSING.has(failureCode(error))) throw error
@@ -469,7 +422,7 @@ class Writer implements Journal {
     const loss = sumOfLosses(losses)
     this.#addGap("total_cap", null, loss)
     // Said before it is done: a death between the two must not make the loss a silent one.
-    this.#writeGaps()
+    this.#losses.declare((gap) => this.#writeGap(gap))
     this.#episodes.warn("cap", now, "JOURNAL_CAP", {
       what: `${losses.length} journal files (${loss.bytes} bytes) are deleted before anybody collected them`,
       where: this.#folder,
@@ -479,122 +432,55 @@ class Writer implements Journal {
 
   // Trouble
 
-  #enterTrouble(error: unknown, now: number): void {
-    const failure = failureCode(error)
-    if (this.#file !== undefined && ABANDONING.has(failure)) {
+  #fail(error: unknown, now: number): void {
+    if (this.#file !== undefined && ABANDONING.has(failureCode(error))) {
       this.#file.retire()
       this.#file = undefined
     }
-    const isSameEpisode = this.#episodes.isRunning("disk", now)
-    this.#episodes.warn("disk", now, "JOURNAL_WRITE", {
-      what: `records are being dropped: the journal cannot be written (${failure})`,
-      where: this.#file?.path ?? this.#folder,
-      next: "The app goes on without them; recording resumes by itself once the disk takes writes again",
-      cause: error,
-    })
-    const delayMs = isSameEpisode
-      ? Math.min((this.#trouble?.delayMs ?? FIRST_RETRY_MS) * 2, LAST_RETRY_MS)
-      : FIRST_RETRY_MS
-    this.#trouble = { failure, delayMs, retryAt: now + delayMs }
-    clearTimeout(this.#retryTimer)
-    this.#retryTimer = setTimeout(() => {
-      if (!this.#closed && this.#trouble !== undefined) this.#recover(this.#clock.monoMs())
-    }, delayMs).unref()
+    this.#trouble.enter(error, now, this.#where())
   }
 
   /** Tries to write again, gap lines first. */
   #recover(now: number): boolean {
     try {
       if (this.#file === undefined) this.#openNextFile(now)
-      this.#writeGaps()
-      if (this.#drops !== undefined) {
-        this.#drops.noteTime(this.#clock.wallMs())
-        this.#writeGap(this.#drops.toGap())
-        this.#drops = undefined
-        this.#keepReserve()
-      }
-      this.#trouble = undefined
+      this.#losses.declare((gap) => this.#writeGap(gap))
+      this.#trouble.end()
       return true
     } catch (error) {
-      this.#enterTrouble(error, now)
+      this.#fail(error, now)
       return false
     }
   }
 
-  #writeGaps(): void {
-    while (this.#gaps.length > 0) {
-      this.#writeGap(this.#gaps[0]!)
-      this.#gaps.shift()
-    }
-  }
-
   #writeGap(gap: Gap): void {
-    this.#writeOther('"gap",', gapToJson(gap))
+    this.#lines.gap(this.#file!, gap)
     if (this.#fsync === "always") this.#file!.syncNow()
     this.#gapsWritten++
     this.#intervalSync?.noteWrite()
   }
 
-  #drop(line: EventLine, failure: string | null = null): AppendResult {
-    const wallMs = this.#clock.wallMs()
-    this.#recordsDropped++
-    let bytes = line.json.length
-    for (const body of line.bodies) if ("bytes" in body) bytes += body.bytes.length
-    this.#dropLedger(failure, wallMs).noteRecord(line.runId, line.sequenceNo, bytes, wallMs)
-    this.#keepReserve()
+  #drop(line: EventLine, failure = this.#trouble.failure): AppendResult {
+    this.#losses.dropRecord(line, failure)
     return DROPPED
   }
 
   #dropChunk({ bytes }: Chunk): false {
-    const wallMs = this.#clock.wallMs()
-    this.#chunksDropped++
-    this.#dropLedger(null, wallMs).noteChunk(bytes.length, wallMs)
-    this.#keepReserve()
+    this.#losses.dropChunk(bytes.length, this.#trouble.failure)
     return false
   }
 
-  #dropLedger(failure: string | null, wallMs: number): GapLedger {
-    this.#drops ??= new GapLedger(++this.#lastGapNo, "write_failed", failure ?? this.#trouble?.failure ?? null, wallMs)
-    return this.#drops
-  }
-
-  #keepReserve(): void {
-    this.#reserve?.keep({ recordsDropped: this.#recordsDropped, pendingGap: this.#drops?.toGap() ?? null })
-  }
-
   #addGap(reason: GapReason, failure: string | null, what: Partial<Gap>): void {
-    const wallMs = this.#clock.wallMs()
-    const ledger = new GapLedger(++this.#lastGapNo, reason, failure, wallMs)
-    this.#gaps.push({ ...ledger.toGap(), ...what })
-  }
-
-  #isUndeclared(): boolean {
-    return this.#drops !== undefined || this.#gaps.length > 0
+    this.#losses.addGap({ ...this.#losses.beginGap(reason, failure).toGap(), ...what })
   }
 
   #troubleError(): Error {
-    const failure = this.#trouble?.failure ?? "UNKNOWN"
+    const failure = this.#trouble.failure ?? "UNKNOWN"
     return coded(failure, `the journal cannot be written (${failure})`)
   }
 
-  #startShedding(now: number, tookMs: number): void {
-    if (this.#shed === undefined) {
-      const ledger = new GapLedger(++this.#lastGapNo, "slow_write", null, this.#clock.wallMs())
-      this.#shed = { untilMs: now + SHED_MS, ledger }
-      this.#episodes.warn("slow", now, "JOURNAL_SLOW", {
-        what: `a journal write took ${Math.round(tookMs)} ms; bodies are left out for a while`,
-        where: this.#file?.path ?? this.#folder,
-        next: "Events are still recorded; move the journal to a faster disk if this comes again",
-      })
-    }
-    this.#shed.untilMs = now + SHED_MS
-  }
-
-  #endShedding(): void {
-    if (this.#shed === undefined) return
-    this.#shed.ledger.noteTime(this.#clock.wallMs())
-    this.#gaps.push(this.#shed.ledger.toGap())
-    this.#shed = undefined
+  #where(): string {
+    return this.#file?.path ?? this.#folder
   }
 
   // Syncing

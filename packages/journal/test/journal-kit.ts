@@ -35,6 +35,8 @@ export function openTestJournal(options: Partial<JournalOptions> = {}): OpenedJo
   const journal = openJournal({
     appId: "test",
     recorderVersion: "0",
+    // A busy machine must not decide what a test sees; the tests about slow disks say so.
+    slowWriteMs: Number.POSITIVE_INFINITY,
     onWarning: (warning) => warnings.push(warning),
     ...options,
     folder,
