@@ -1,3 +1,15 @@
+// Adapters for what agents are made of
+
+export {
+  type AiSdkCallOptions,
+  type AiSdkMiddleware,
+  type AiSdkModel,
+  type AiSdkPart,
+  type AiSdkResult,
+  recordAiSdk,
+} from "./adapters/ai-sdk.js"
+export { type McpClientLike, type McpRecording, recordMcpClient } from "./adapters/mcp.js"
+export { type Tool, wrapTools } from "./adapters/wrap-tools.js"
 // The way in
 
 export type { Moment, Now } from "./clock.js"

@@ -5,10 +5,10 @@ import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
 import type { BodyStream } from "./sink.js"
-import type { ModelCall, ModelDescription, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
+import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 import { asName } from "./wire/as-contracted.js"
-import type { WireTarget } from "./wire/fetch-edge.js"
+import { STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
 import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
 /** Opens the step of a model call: the request is recorded before anything is sent. */
@@ -74,6 +74,15 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   override promptRendered(prompt: RenderedPrompt): void {
     this.#isRendered = true
     super.promptRendered(prompt)
+  }
+
+  get send(): ModelSend {
+    const headers = this.run.scribe.correlatesByHeader ? { [STEP_HEADER]: `${this.runId}/${this.id}` } : {}
+    return { signal: this.signal, headers }
+  }
+
+  override hasWire(): boolean {
+    return this.#lastWire !== undefined
   }
 
   override endWithWire(): boolean {

@@ -30,6 +30,8 @@ export const OFF_LOGGER: Logger = Object.freeze({
   span: () => OFF_RUN,
 })
 
+const NOTHING_TO_SEND: ModelSend = Object.freeze({ signal: neverAborts, headers: Object.freeze({}) })
+
 type OffHandle = Run & ModelStep & ToolStep
 
 const off: OffHandle = {
@@ -51,7 +53,7 @@ const off: OffHandle = {
     return globalThis.fetch
   },
   async model<T>(_call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T> {
-    return send({ signal: neverAborts, headers: {} }, off)
+    return send(NOTHING_TO_SEND, off)
   },
   startModel: () => off,
   async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
@@ -75,6 +77,7 @@ const off: OffHandle = {
   handoff: () => NOWHERE,
   emit: NOTHING,
   commit: NOTHING,
+  send: NOTHING_TO_SEND,
   chunk: NOTHING,
   attempt: () => off,
   endModel: NOTHING,

@@ -45,7 +45,7 @@ import type {
   ValidatorDecisionMade,
 } from "./step.js"
 import { withTimeLimit } from "./time-limit.js"
-import { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
+import { type Fetch, recordingFetch, type WireTarget } from "./wire/fetch-edge.js"
 
 /** What the handles of one step share, whichever source they speak as. */
 export interface StepState {
@@ -170,6 +170,10 @@ export class StepHandle implements Step, LogPlace {
     return this.#fetch
   }
 
+  /** Whether requests of this step were seen on the wire. */
+  hasWire(): boolean {
+    return false
+  }
   /** Whether bytes of this step are still on the wire, with which it will then end. */
   endWithWire(): boolean {
     return false
@@ -184,7 +188,7 @@ export class StepHandle implements Step, LogPlace {
     const step = this.startModel(call as ModelCall)
     let reply: T
     try {
-      reply = await send({ signal: this.signal, headers: correlationHeaders(this.run, step) }, step)
+      reply = await send(step.send, step)
     } catch (err) {
       step.endModel({ err })
       throw err
@@ -373,10 +377,6 @@ function linkTo(target: LinkTarget, reason: string | undefined): Link {
     ...(target.stepId === undefined ? {} : { step_id: target.stepId }),
     ...(reason === undefined ? {} : { reason }),
   }
-}
-
-function correlationHeaders(run: RunState, step: Step): { readonly [name: string]: string } {
-  return run.scribe.correlatesByHeader ? { [STEP_HEADER]: `${step.runId}/${step.id}` } : {}
 }
 
 /** An application's own reading of a reply may be wrong in any way; then nothing is known about the reply. */

@@ -131,6 +131,8 @@ export interface ModelSend {
 }
 
 export interface ModelStep extends Step {
+  /** Request options that tell the requests of this call from others. */
+  readonly send: ModelSend
   /** The next piece of the answer, durable when this returns. Then `end` needs no response. */
   chunk(bytes: Uint8Array): void
   /** One try of this logical call, as a child step with its number. */

@@ -1,0 +1,240 @@
+import { types } from "node:util"
+import type { TokenUsage } from "@orangebox/contract"
+import { carelessJson } from "../careless-json.js"
+import type { ModelCall, ModelDescription, ModelStep, Step } from "../step.js"
+import { StepHandle } from "../step-handle.js"
+import { safeHeaders } from "../wire/safe-headers.js"
+
+/**
+ * Middleware for `wrapLanguageModel` of the AI SDK: every call of the model becomes a model step below the given one. What the application
+ * built (the call options, after all other middleware) is kept as the prompt before; with a provider that was made with
+ * `fetch: recorder.fetch`, what went over the wire is kept below it, as attempts of the same call.
+ *
+ * ```ts
+ * const model = wrapLanguageModel({ model: provider("model-x"), middleware: recordAiSdk(step) })
+ * ```
+ */
+export function recordAiSdk(step: Step): AiSdkMiddleware {
+  return {
+    specificationVersion: "v3",
+    async wrapGenerate({ doGenerate, model, params }) {
+      const call = startCall(step, model, params)
+      try {
+        const result = await (isCorrelated(call) ? model.doGenerate(withHeaders(params, call)) : doGenerate())
+        call.endModel({ ...describeResult(result), response: keptResult(result) })
+        return result
+      } catch (err) {
+        call.endModel({ err })
+        throw err
+      }
+    },
+    async wrapStream({ doStream, model, params }) {
+      const call = startCall(step, model, params)
+      try {
+        const result = await (isCorrelated(call) ? model.doStream(withHeaders(params, call)) : doStream())
+        // With recording off there is nothing to watch, and the stream stays the very one the provider made.
+        return call instanceof StepHandle ? { ...result, stream: recordedParts(result.stream, call) } : result
+      } catch (err) {
+        call.endModel({ err })
+        throw err
+      }
+    },
+  }
+}
+
+/** The part of the AI SDK's middleware that is used, told by its shape: the package itself is not needed to record. */
+export interface AiSdkMiddleware {
+  readonly specificationVersion: "v3"
+  wrapGenerate<P extends AiSdkCallOptions, R extends AiSdkResult>(options: {
+    readonly doGenerate: () => PromiseLike<R>
+    readonly params: P
+    readonly model: AiSdkModel & { doGenerate(params: P): PromiseLike<R> }
+  }): Promise<R>
+  wrapStream<P extends AiSdkCallOptions, T extends AiSdkPart, R extends { stream: ReadableStream<T> }>(options: {
+    readonly doStream: () => PromiseLike<R>
+    readonly params: P
+    readonly model: AiSdkModel & { doStream(params: P): PromiseLike<R> }
+  }): Promise<R>
+}
+
+export interface AiSdkModel {
+  readonly provider: string
+  readonly modelId: string
+}
+
+export interface AiSdkCallOptions {
+  readonly prompt?: unknown
+  readonly headers?: Readonly<Record<string, string | undefined>>
+}
+
+export interface AiSdkResult {
+  readonly content: readonly { readonly type: string }[]
+  readonly finishReason: AiSdkFinishReason
+  readonly usage: AiSdkUsage
+  readonly response?: { readonly modelId?: string }
+}
+
+export interface AiSdkPart {
+  readonly type: string
+  readonly delta?: unknown
+  readonly error?: unknown
+  readonly modelId?: unknown
+  readonly finishReason?: AiSdkFinishReason
+  readonly usage?: AiSdkUsage
+}
+
+interface AiSdkFinishReason {
+  readonly unified: string
+  readonly raw: string | undefined
+}
+
+interface AiSdkUsage {
+  readonly inputTokens: {
+    readonly total: number | undefined
+    readonly cacheRead: number | undefined
+    readonly cacheWrite: number | undefined
+  }
+  readonly outputTokens: { readonly total: number | undefined; readonly reasoning: number | undefined }
+  readonly raw?: unknown
+}
+
+function startCall(step: Step, model: AiSdkModel, params: AiSdkCallOptions): ModelStep {
+  const request = plainOptions(params)
+  const call = step.startModel({ provider: model.provider, model: model.modelId, request } satisfies ModelCall)
+  call.promptRendered({ prompt: request })
+  return call
+}
+
+/** The call options as JSON can hold them: secrets in headers masked, bytes of files in base64, the abort signal left out. */
+function plainOptions(params: AiSdkCallOptions): unknown {
+  const { abortSignal: _, headers, prompt, ...rest } = params as AiSdkCallOptions & { abortSignal?: unknown }
+  return {
+    ...rest,
+    prompt: Array.isArray(prompt) ? prompt.map(plainMessage) : prompt,
+    ...(headers === undefined ? {} : { headers: maskedHeaders(headers) }),
+  }
+}
+
+function plainMessage(message: { readonly content?: unknown } | null): unknown {
+  if (!Array.isArray(message?.content)) return message
+  const content = message.content.map((part: { readonly data?: unknown } | null) =>
+    types.isUint8Array(part?.data) ? { ...part, data: Buffer.from(part.data).toString("base64") } : part,
+  )
+  return { ...message, content }
+}
+
+function maskedHeaders(headers: NonNullable<AiSdkCallOptions["headers"]>): Record<string, string> {
+  const given = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string")
+  return Object.fromEntries(safeHeaders(given))
+}
+
+const isCorrelated = (call: ModelStep): boolean => Object.keys(call.send.headers).length > 0
+
+function withHeaders<P extends AiSdkCallOptions>(params: P, call: ModelStep): P {
+  return { ...params, headers: { ...params.headers, ...call.send.headers } }
+}
+
+function describeResult(result: AiSdkResult): ModelDescription {
+  const texts = result.content.flatMap((part) => ("text" in part && part.type === "text" ? [String(part.text)] : []))
+  return {
+    ...describeEnd(result),
+    ...(result.response?.modelId === undefined ? {} : { model: result.response.modelId }),
+    ...toolsOf(result.content),
+    ...(texts.length === 0 ? {} : { outputText: texts.join("\n") }),
+  }
+}
+
+function describeEnd({ finishReason, usage }: Pick<AiSdkPart, "finishReason" | "usage">): ModelDescription {
+  const reason = finishReason?.raw ?? finishReason?.unified
+  return {
+    ...(reason ? { finishReason: reason } : {}),
+    ...(usage ? { usage: tokensOf(usage) } : {}),
+    ...(usage?.raw === undefined ? {} : { rawUsage: usage.raw }),
+  }
+}
+
+function tokensOf({ inputTokens, outputTokens }: AiSdkUsage): Partial<TokenUsage> {
+  return {
+    prompt: inputTokens?.total ?? null,
+    completion: outputTokens?.total ?? null,
+    cache_read: inputTokens?.cacheRead ?? null,
+    cache_write: inputTokens?.cacheWrite ?? null,
+    reasoning: outputTokens?.reasoning ?? null,
+  }
+}
+
+function toolsOf(parts: readonly { readonly type: string }[]): Pick<ModelDescription, "requestedTools"> {
+  const names = parts.flatMap((part) =>
+    "toolName" in part && part.type === "tool-call" ? [String(part.toolName)] : [],
+  )
+  return names.length === 0 ? {} : { requestedTools: names }
+}
+
+/** Without what the provider says about its own request and answer: that is the wire's to tell, and names secrets. */
+function keptResult(result: AiSdkResult): unknown {
+  const { request: _, response: __, ...kept } = result as AiSdkResult & { request?: unknown }
+  return kept
+}
+
+/** The same parts; each is in the journal before the caller has it, as a line of JSON, unless the wire keeps the bytes they came from. */
+function recordedParts<T extends AiSdkPart>(
+  stream: ReadableStream<T>,
+  call: ModelStep & StepHandle,
+): ReadableStream<T> {
+  const reader = stream.getReader()
+  const seen = new SeenParts()
+  const isOnWire = call.hasWire()
+  const end = (how: { err?: unknown; status?: "partial" }): void =>
+    call.endModel({ ...seen.describe(), responseMimeType: "application/x-ndjson", ...how })
+  return new ReadableStream<T>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            end(seen.failure === undefined ? {} : { err: seen.failure })
+            controller.close()
+            return
+          }
+          seen.take(value)
+          if (!isOnWire) call.chunk(Buffer.from(`${carelessJson(value)}\n`))
+          controller.enqueue(value)
+        } catch (err) {
+          end({ err })
+          controller.error(err)
+        }
+      },
+      async cancel(reason) {
+        end({ status: "partial" })
+        await reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+class SeenParts {
+  failure: unknown
+  #text = ""
+  #end: ModelDescription = {}
+  #model: ModelDescription = {}
+  readonly #toolCalls: { readonly type: string }[] = []
+
+  take(part: AiSdkPart): void {
+    if (part.type === "text-delta") this.#text += String(part.delta)
+    else if (part.type === "tool-call") this.#toolCalls.push(part)
+    else if (part.type === "error") this.failure = part.error ?? new Error("the stream told of an error")
+    else if (part.type === "finish") this.#end = describeEnd(part)
+    else if (part.type === "response-metadata" && typeof part.modelId === "string")
+      this.#model = { model: part.modelId }
+  }
+
+  describe(): ModelDescription {
+    return {
+      ...this.#model,
+      ...this.#end,
+      ...toolsOf(this.#toolCalls),
+      ...(this.#text === "" ? {} : { outputText: this.#text }),
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { types } from "node:util"
+import type { Step, ToolStep } from "../step.js"
+
+// biome-ignore lint/suspicious/noExplicitAny: a tool takes and gives whatever it likes, and keeps its own type.
+type AnyFunction = (...args: any[]) => unknown
+
+/** A tool as frameworks hold it: a function, or an object whose `execute` is one. */
+export type Tool = AnyFunction | { readonly execute?: AnyFunction | undefined }
+
+/**
+ * The same tools, each call recorded as a step below the given one. A function stays a function and an object keeps its other
+ * properties; what a tool returns or throws, it still returns or throws, a plain value at once and a promise as that promise.
+ *
+ * ```ts
+ * const tools = wrapTools({ readFile: (path: string) => readFile(path, "utf8") }, step)
+ * ```
+ */
+export function wrapTools<T extends Readonly<Record<string, Tool>>>(tools: T, step: Step): T {
+  const wrapped: Record<string, Tool> = {}
+  for (const [name, tool] of Object.entries(tools)) {
+    wrapped[name] = wrapTool(name, tool, step, (self) => (self === wrapped ? tools : self))
+  }
+  return wrapped as T
+}
+
+/** A method with private state works only on the object it was made for, so `this` is told back to it. */
+type OwnerOf = (self: unknown) => unknown
+
+function wrapTool(name: string, tool: Tool, step: Step, ownerOf: OwnerOf): Tool {
+  if (typeof tool === "function") return recordedFunction(name, tool, step, ownerOf)
+  const execute = tool?.execute
+  if (typeof execute !== "function") return tool
+  const copy: Tool = Object.create(Object.getPrototypeOf(tool), Object.getOwnPropertyDescriptors(tool))
+  const run = recordedFunction(name, execute, step, (self) => (self === copy ? tool : self))
+  Object.defineProperty(copy, "execute", { value: run, configurable: true, enumerable: true, writable: true })
+  return copy
+}
+
+function recordedFunction(name: string, run: AnyFunction, step: Step, ownerOf: OwnerOf): AnyFunction {
+  const recorded = function (this: unknown, ...args: unknown[]): unknown {
+    const callId = callIdOf(args)
+    const call = step.startTool({ name, args: argumentsOf(args), ...(callId === undefined ? {} : { callId }) })
+    let result: unknown
+    try {
+      result = Reflect.apply(run, ownerOf(this), args)
+    } catch (err) {
+      call.endTool({ err })
+      throw err
+    }
+    return recordedResult(result, call)
+  }
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(run))) {
+    if (!FUNCTIONS_OWN.has(key)) Object.defineProperty(recorded, key, descriptor)
+  }
+  return recorded
+}
+
+const FUNCTIONS_OWN = new Set(["prototype", "arguments", "caller"])
+
+/** The result as it was; its end on record when it has come. */
+function recordedResult(result: unknown, call: ToolStep): unknown {
+  const end = (value: unknown): void => call.endTool({ result: value })
+  const fail = (err: unknown): void => call.endTool({ err })
+  if (types.isPromise(result)) {
+    // Watched on the side: callers may know this promise by more than its value.
+    result.then(end, fail)
+    return result
+  }
+  if (isThenable(result)) {
+    // Some start their work on every `then`, so there is one.
+    const settled = Promise.resolve(result)
+    settled.then(end, fail)
+    return settled
+  }
+  if (isAsyncGenerator(result)) return recordedGenerator(result, call)
+  end(result)
+  return result
+}
+
+/** A tool that tells of its progress: the last thing it yields is its result. */
+async function* recordedGenerator(generator: AsyncGenerator, call: ToolStep): AsyncGenerator {
+  let last: unknown
+  try {
+    for await (const value of generator) {
+      last = value
+      yield value
+    }
+    call.endTool({ result: last })
+  } catch (err) {
+    call.endTool({ result: last, err })
+    throw err
+  } finally {
+    // Left by its caller: what came until then.
+    call.endTool({ result: last, status: "partial" })
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === "function"
+
+const isAsyncGenerator = (value: unknown): value is AsyncGenerator =>
+  Object.prototype.toString.call(value) === "[object AsyncGenerator]"
+
+/** Frameworks hand a tool its input and, behind it, the call it answers. */
+function callIdOf(args: readonly unknown[]): string | undefined {
+  const options = args[1] as { toolCallId?: unknown } | null | undefined
+  return typeof options?.toolCallId === "string" && options.toolCallId !== "" ? options.toolCallId : undefined
+}
+
+function argumentsOf(args: readonly unknown[]): unknown {
+  return args.length <= 1 || callIdOf(args) !== undefined ? args[0] : args
+}
