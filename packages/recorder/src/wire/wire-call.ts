@@ -124,6 +124,11 @@ export class WireCall {
     return this.#finished
   }
 
+  /** Whether the answer has come to its own end, whatever the connection does: a client that leaves now has not aborted. */
+  hasWholeAnswer(): boolean {
+    return this.#fold()?.ended === "complete"
+  }
+
   end(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): void {
     this.step.finishWire(this.#finish(how, err, notes))
   }
