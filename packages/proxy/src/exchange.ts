@@ -1,0 +1,323 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
+import { request as httpsRequest } from "node:https"
+import { OrangeboxError, SystemError } from "@orangebox/contract"
+import type { HeaderList, WireCall, WireEnd, WireEndNotes, WireRequest, WireResponseHead } from "@orangebox/recorder"
+import { flatHeaders, framingOf, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
+import type { ProxyLimits } from "./limits.js"
+import { RecordedResponse } from "./recorded-response.js"
+import { refuse } from "./refuse.js"
+import { type RecordableBody, recordableBody } from "./request-body.js"
+import type { Target } from "./route.js"
+import type { UpstreamAgents } from "./upstream-agents.js"
+
+/** What follows the traffic and records it. The exchange itself knows nothing about runs. */
+export interface Observer {
+  /**
+   * Told the whole request before its last byte leaves; what it records is in the journal when it returns. Undefined leaves the exchange
+   * unrecorded; throws `SystemError` where recording is required and impossible.
+   */
+  opened(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined
+}
+
+export interface ObservedCall {
+  readonly call: WireCall
+  ended(end: ObservedEnd): void
+}
+
+export interface ObservedEnd {
+  readonly how: WireEnd
+  readonly err: unknown
+  /** Undefined when none came. */
+  readonly head: WireResponseHead | undefined
+  readonly storedBytes: number
+  readonly notes: WireEndNotes
+}
+
+export interface ExchangeParts {
+  readonly target: Target
+  readonly agents: UpstreamAgents
+  readonly limits: ProxyLimits
+  readonly observer: Observer
+}
+
+/** How far an exchange has come; every way out goes through `#finish` once. */
+type Phase = "receiving" | "sent" | "answering" | "draining" | "over"
+
+/**
+ * One request through the proxy. Bytes pass untouched in both directions, each piece before the next one comes; nothing is repeated, followed
+ * or answered in the upstream's name. The journal has a piece before the client does.
+ */
+export class Exchange {
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #parts: ExchangeParts
+  readonly #headers: HeaderList
+  #phase: Phase = "receiving"
+  #upstream: ClientRequest | undefined
+  #answer: IncomingMessage | undefined
+  #observed: ObservedCall | undefined
+  #recorded: RecordedResponse | undefined
+  #drainTimer: NodeJS.Timeout | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts) {
+    this.#request = request
+    this.#response = response
+    this.#parts = parts
+    this.#headers = requestHeaders(pairsOf(request.rawHeaders), parts.target.upstream)
+    response.sendDate = false
+    response.on("close", () => this.#clientClosed())
+    // Without a listener a broken client would be an uncaught exception; `close` tells all there is to tell.
+    response.on("error", () => {})
+    request.on("error", () => {})
+  }
+
+  /** With `Expect: 100-continue` the upstream decides whether the body is wanted, so it is asked first. */
+  start({ expectsContinue }: { expectsContinue: boolean }): void {
+    if (expectsContinue) {
+      this.#upstream = this.#connect()
+      this.#upstream.flushHeaders()
+      this.#upstream.once("continue", () => {
+        this.#response.writeContinue()
+        this.#receive()
+      })
+      return
+    }
+    this.#receive()
+  }
+
+  // Up to the limit the body is read whole, recorded and sent on. A larger one streams, its last piece held back until it is recorded.
+  #receive(): void {
+    const { requestBytes } = this.#parts.limits
+    const kept: Buffer[] = []
+    let keptBytes = 0
+    let allBytes = 0
+    let heldBack: Buffer | undefined
+    this.#request.on("data", (piece: Buffer) => {
+      allBytes += piece.length
+      if (heldBack === undefined && keptBytes + piece.length <= requestBytes) {
+        kept.push(piece)
+        keptBytes += piece.length
+        return
+      }
+      const upstream = (this.#upstream ??= this.#connect())
+      if (heldBack === undefined) {
+        for (const early of kept) upstream.write(early)
+        const room = piece.subarray(0, requestBytes - keptBytes)
+        kept.push(Buffer.from(room))
+        keptBytes += room.length
+      } else if (!upstream.write(heldBack)) {
+        this.#request.pause()
+        upstream.once("drain", () => this.#request.resume())
+      }
+      heldBack = piece
+    })
+    this.#request.on("end", () => {
+      const whole = kept.length === 1 ? kept[0]! : Buffer.concat(kept)
+      const rest = heldBack ?? whole
+      this.#record(whole, heldBack === undefined ? undefined : allBytes, () => this.#send(rest))
+    })
+  }
+
+  #record(body: Buffer, fullByteSize: number | undefined, next: () => void): void {
+    const { limits } = this.#parts
+    const isPlain =
+      fullByteSize === undefined && !this.#headers.some(([name]) => name.toLowerCase() === "content-encoding")
+    if (isPlain) {
+      if (this.#open({ bytes: body, marks: undefined, attributes: undefined })) next()
+      return
+    }
+    void recordableBody(body, this.#headers, limits, fullByteSize).then((recordable) => {
+      if (this.#phase === "receiving" && this.#open(recordable)) next()
+    })
+  }
+
+  /** False when the request may not go on. */
+  #open({ bytes, marks, attributes }: RecordableBody): boolean {
+    const { target, observer } = this.#parts
+    try {
+      this.#observed = observer.opened(
+        {
+          method: this.#request.method ?? "GET",
+          url: `${target.upstream.origin}${target.path}`,
+          headers: this.#headers,
+          body: bytes,
+          ...(marks ? { bodyMarks: marks } : {}),
+        },
+        attributes,
+      )
+      return true
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error
+      this.#finish("upstream_reset", error)
+      refuse(this.#response, { status: 502, code: "audit", message: `recording is required and failed: ${error.what}` })
+      return false
+    }
+  }
+
+  #send(rest: Buffer): void {
+    if (this.#phase !== "receiving") return
+    this.#phase = "sent"
+    this.#upstream ??= this.#connect()
+    this.#upstream.end(rest.length === 0 ? undefined : rest)
+  }
+
+  #connect(): ClientRequest {
+    const { target, agents, limits } = this.#parts
+    const { upstream, path } = target
+    const request = upstream.isTls ? httpsRequest : httpRequest
+    const outgoing = request({
+      hostname: upstream.hostname,
+      port: upstream.port,
+      method: this.#request.method,
+      path,
+      agent: upstream.isTls ? agents.https : agents.http,
+      headers: flatHeaders([...this.#headers, ...framingOf(pairsOf(this.#request.rawHeaders), this.#request.method)]),
+      ...(upstream.isTls ? { servername: upstream.hostname } : {}),
+    })
+    outgoing.setTimeout(limits.upstreamSilenceMs, () => this.#upstreamSilent())
+    outgoing.on("socket", (socket) => socket.setKeepAlive(true, 60_000))
+    outgoing.on("information", ({ statusCode, rawHeaders }) => this.#passInformation(statusCode, rawHeaders))
+    outgoing.on("response", (answer) => this.#answered(answer))
+    outgoing.on("error", (error) => this.#upstreamFailed(error))
+    return outgoing
+  }
+
+  #passInformation(status: number, rawHeaders: readonly string[]): void {
+    if (this.#response.headersSent || this.#response.destroyed) return
+    if (status === 102) this.#response.writeProcessing()
+    if (status === 103) this.#response.writeEarlyHints(Object.fromEntries(pairsOf(rawHeaders)))
+  }
+
+  #answered(answer: IncomingMessage): void {
+    if (this.#phase === "over") {
+      answer.destroy()
+      return
+    }
+    this.#phase = "answering"
+    this.#answer = answer
+    const headers = responseHeaders(pairsOf(answer.rawHeaders))
+    const status = answer.statusCode ?? 502
+    if (this.#observed)
+      this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
+    this.#response.writeHead(status, answer.statusMessage, flatHeaders(headers))
+    this.#response.flushHeaders()
+    answer.on("data", (piece: Buffer) => this.#pass(answer, piece))
+    answer.on("end", () => void this.#answerEnded(answer))
+    answer.on("error", (error) => this.#upstreamFailed(error))
+  }
+
+  #pass(answer: IncomingMessage, piece: Buffer): void {
+    const recording = this.#recorded?.take(piece)
+    if (recording === undefined) {
+      this.#write(answer, piece)
+      return
+    }
+    // Decoding runs beside this thread; the next piece waits for it, so that the journal stays ahead of the client.
+    answer.pause()
+    void recording.then(() => {
+      if (this.#write(answer, piece)) answer.resume()
+    })
+  }
+
+  /** False while the client has to catch up. */
+  #write(answer: IncomingMessage, piece: Buffer): boolean {
+    if (this.#phase !== "answering") return true
+    if (this.#response.write(piece)) return true
+    answer.pause()
+    this.#response.once("drain", () => answer.resume())
+    return false
+  }
+
+  async #answerEnded(answer: IncomingMessage): Promise<void> {
+    await this.#recorded?.finish()
+    const isWhole = answer.complete
+    if (!isWhole) {
+      this.#upstreamFailed(brokenAnswer(this.#parts.target))
+      return
+    }
+    if (answer.rawTrailers.length > 0) {
+      this.#response.addTrailers(pairsOf(answer.rawTrailers).map(([name, value]): [string, string] => [name, value]))
+    }
+    this.#finish("complete", undefined)
+    this.#response.end()
+  }
+
+  #upstreamSilent(): void {
+    const { upstream } = this.#parts.target
+    const minutes = Math.round(this.#parts.limits.upstreamSilenceMs / 60_000)
+    const silence = new OrangeboxError("UPSTREAM_SILENT", {
+      what: `${upstream.name} (${upstream.origin}) said nothing for ${minutes} minutes`,
+    })
+    if (this.#phase === "over") return
+    const hadAnswer = this.#answer !== undefined
+    this.#finish("timeout", silence)
+    this.#upstream?.destroy()
+    if (hadAnswer) this.#breakOff()
+    else refuse(this.#response, { status: 504, code: "upstream_silent", message: silence.what })
+  }
+
+  #upstreamFailed(error: Error): void {
+    if (this.#phase === "over") return
+    if (this.#phase === "draining") {
+      this.#finish("complete", undefined)
+      return
+    }
+    const hadAnswer = this.#answer !== undefined
+    this.#finish("upstream_reset", error)
+    if (hadAnswer) {
+      this.#breakOff()
+      return
+    }
+    const { upstream } = this.#parts.target
+    const reason = (error as NodeJS.ErrnoException).code ?? error.message
+    refuse(this.#response, {
+      status: 502,
+      code: "upstream_failed",
+      message: `${upstream.name} (${upstream.origin}) could not be reached or broke off before it answered: ${reason}`,
+    })
+  }
+
+  /** The client gets every byte that came, and then the ending its upstream gave: a connection that closes in the middle. */
+  #breakOff(): void {
+    const { socket } = this.#response
+    if (!socket || socket.destroyed) return
+    const isDelimited = this.#response.chunkedEncoding || this.#answer?.headers["content-length"] !== undefined
+    setTimeout(() => socket.destroy(), this.#parts.limits.drainMs).unref()
+    // A body that ends with its connection would look complete, so that one is reset.
+    socket.end(() => (isDelimited ? socket.destroy() : socket.resetAndDestroy()))
+  }
+
+  #clientClosed(): void {
+    if (this.#phase === "over" || this.#phase === "draining") return
+    if (this.#phase === "answering" && this.#observed?.call.hasWholeAnswer()) {
+      this.#phase = "draining"
+      this.#drainTimer = setTimeout(() => {
+        this.#finish("complete", undefined)
+        this.#upstream?.destroy()
+      }, this.#parts.limits.drainMs)
+      this.#answer?.resume()
+      return
+    }
+    // Destroyed first: the upstream must stop working for nobody, and writing the record takes longer than a packet.
+    this.#upstream?.destroy()
+    this.#finish("client_abort", undefined)
+  }
+
+  #finish(how: WireEnd, err: unknown): void {
+    if (this.#phase === "over") return
+    this.#phase = "over"
+    clearTimeout(this.#drainTimer)
+    this.#recorded?.abandon()
+    this.#observed?.ended({
+      how,
+      err,
+      head: this.#recorded?.head,
+      storedBytes: this.#recorded?.storedBytes ?? 0,
+      notes: this.#recorded?.endNotes() ?? {},
+    })
+  }
+}
+
+function brokenAnswer({ upstream }: Target): OrangeboxError {
+  return new OrangeboxError("UPSTREAM_RESET", { what: `${upstream.name} (${upstream.origin}) broke off its answer` })
+}

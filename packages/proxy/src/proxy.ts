@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
+import { OrangeboxError } from "@orangebox/contract"
+import { detectDialect, type PriceTable } from "@orangebox/dialects"
+import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
+import { Exchange, type Observer } from "./exchange.js"
+import { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
+import { refuse } from "./refuse.js"
+import { type Door, type Route, routeOf, valuesOf } from "./route.js"
+import { oneRun, type RunOpening, runPerConversation } from "./run-shelf.js"
+import { TrafficBook } from "./traffic-book.js"
+import { openAgents, type UpstreamTls } from "./upstream-agents.js"
+import { isSuspicious, readUpstreams } from "./upstreams.js"
+import type { ProxyStats } from "./usage-ledger.js"
+
+export interface ProxyOptions {
+  readonly recorder: Recorder
+  /** Name → origin. Nothing else is ever connected to. */
+  readonly upstreams: Readonly<Record<string, string>>
+  /** The run everything is recorded in. Left out, every conversation becomes a run of its own and ends by idleness. */
+  readonly run?: Run
+  /** Default: any free one. */
+  readonly port?: number
+  /** The first part of every path; random by default. Whoever knows it can spend the user's money through this port. */
+  readonly token?: string
+  /** How long a conversation may be silent before its run counts as ended. Default 15 minutes. */
+  readonly idleRunMs?: number
+  readonly limits?: Partial<ProxyLimits>
+  readonly tls?: UpstreamTls
+  readonly prices?: PriceTable
+  readonly onStats?: (stats: ProxyStats) => void
+  readonly onWarning?: (warning: OrangeboxError) => void
+}
+
+export interface Proxy {
+  readonly origin: string
+  readonly port: number
+  readonly token: string
+  /** The base URL a client is given for an upstream; a path goes behind it as it would behind the upstream's own origin. */
+  urlFor(upstream: string): string
+  stats(): ProxyStats
+  /** Takes no more requests, waits for open ones, and ends the runs it opened. */
+  close(): Promise<void>
+}
+
+const IDLE_RUN_MS = 15 * 60_000
+
+/**
+ * Starts the recording reverse proxy on the loopback address.
+ *
+ * @example
+ * const proxy = await startProxy({ recorder, upstreams: { anthropic: "https://api.anthropic.com" } })
+ * new Anthropic({ baseURL: proxy.urlFor("anthropic") })
+ */
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const upstreams = readUpstreams(options.upstreams)
+  for (const upstream of upstreams.values()) {
+    if (!isSuspicious(upstream)) continue
+    options.onWarning?.(
+      new OrangeboxError("UPSTREAM", {
+        what: `${upstream.origin} is a link-local address, where machines keep credentials`,
+        where: `upstream ${upstream.name}`,
+        next: "Remove it unless a model really answers there",
+      }),
+    )
+  }
+  const token = options.token ?? randomBytes(16).toString("hex")
+  const agents = openAgents(options.tls ?? {})
+  const shelf = options.run
+    ? oneRun(options.run)
+    : runPerConversation((opening) => startRun(options.recorder, opening), options.idleRunMs ?? IDLE_RUN_MS)
+  const book = new TrafficBook(shelf, {
+    ...(options.prices ? { prices: options.prices } : {}),
+    ...(options.onStats ? { onStats: options.onStats } : {}),
+  })
+
+  const server = createServer({
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    // Longer than clients keep their idle connections: whoever closes first must not be us, or a request could meet a closing door.
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+  })
+  server.maxConnections = limits.connections
+  server.timeout = 0
+  let door: Door
+
+  const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const route = routeOf(request, door)
+    if (!("upstream" in route)) {
+      book.count({ refused: 1 })
+      refuse(response, route)
+      return
+    }
+    const observer = observerFor(request, book)
+    new Exchange(request, response, { target: route, agents, limits, observer }).start({ expectsContinue })
+  }
+  server.on("request", (request, response) => handle(request, response, false))
+  server.on("checkContinue", (request, response) => handle(request, response, true))
+  server.on("connect", (request, socket) => refuseSocket(socket, routeOf(request, door), request))
+  server.on("upgrade", (request, socket) => {
+    book.count({ refused: 1 })
+    refuseSocket(socket, routeOf(request, door), request)
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+    const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request"
+    socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  })
+
+  const port = await listen(server, options.port ?? 0)
+  door = { port, token, upstreams }
+  const origin = `http://127.0.0.1:${port}`
+  return {
+    origin,
+    port,
+    token,
+    urlFor(name) {
+      if (!upstreams.has(name)) {
+        throw new OrangeboxError("UPSTREAM", {
+          what: `there is no upstream "${name}"`,
+          next: [...upstreams.keys()].join(", "),
+        })
+      }
+      return `${origin}/${token}/${name}`
+    },
+    stats: () => book.stats,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      })
+      book.close()
+      agents.destroy()
+    },
+  }
+}
+
+const KEEP_ALIVE_MS = 11 * 60_000
+
+const STEP_NAME = /^(run_[0-9A-Z]{26})\/([0-9a-f]{16})$/
+
+/** An agent that records itself says which step a request belongs to; then it is not recorded a second time. */
+function observerFor(request: IncomingMessage, book: TrafficBook): Observer {
+  const named = STEP_NAME.exec(valuesOf(request.rawHeaders, STEP_HEADER)[0] ?? "")
+  if (!named) return book
+  return {
+    opened() {
+      book.linked(named[1]!, named[2]!)
+      return undefined
+    },
+  }
+}
+
+/** 426 makes a client that prefers WebSockets fall back to HTTP, and only on the paths where it would; half a recording is worse than none. */
+function refuseSocket(socket: Duplex, route: Route, request: IncomingMessage): void {
+  const refusal = "upstream" in route ? upgradeRefusal(route.path, request.method ?? "GET") : route
+  const body = `orangebox proxy: ${refusal.message}\n`
+  socket.on("error", () => {})
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${refusal.code}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+function upgradeRefusal(path: string, method: string): { status: number; code: string; message: string } {
+  const isModelPath = detectDialect({ method: "POST", path }) !== undefined && method === "GET"
+  return isModelPath
+    ? {
+        status: 426,
+        code: "Upgrade Required",
+        message: "model calls are recorded over HTTP; ask again without the upgrade",
+      }
+    : { status: 501, code: "Not Implemented", message: "upgraded connections are not recorded, and so not forwarded" }
+}
+
+function startRun(recorder: Recorder, { name, input, conversationId, continues }: RunOpening): Run {
+  const run = recorder.startRun({
+    entrypoint: name,
+    ...(input === undefined ? {} : { input }),
+    ...(conversationId === undefined ? {} : { conversationId }),
+  })
+  if (continues !== undefined)
+    run.addLink({ kind: "caused_by", runId: continues }, "the same conversation, after a pause")
+  return run
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const isTaken = cause.code === "EADDRINUSE"
+      reject(
+        new OrangeboxError("PORT", {
+          what: isTaken ? `port ${port} is taken` : `the proxy cannot listen on port ${port}: ${cause.message}`,
+          next: isTaken ? "Choose another port, or leave it out" : "Choose a port above 1023",
+          cause,
+        }),
+      )
+    })
+    // The address, not the name: localhost may resolve to something else.
+    server.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
+  })
+}

@@ -1,0 +1,393 @@
+import { SystemError } from "@orangebox/contract"
+import {
+  BUILT_IN_PRICES,
+  type CallPlaced,
+  type ConversationNamed,
+  EMPTY_WIRE_STATE,
+  finishWire,
+  type LaneStarted,
+  type PriceTable,
+  reduceWire,
+  type SideCall,
+  type ToolAnswered,
+  WIRE_REDUCER,
+  type WireFact,
+  type WireObservation,
+  type WireState,
+} from "@orangebox/dialects"
+import {
+  type KnownRequest,
+  knowRequest,
+  openWireCall,
+  type RetriedCall,
+  type Run,
+  type Step,
+  type WireNotes,
+  type WireRequest,
+} from "@orangebox/recorder"
+import type { ObservedCall, ObservedEnd, Observer } from "./exchange.js"
+import { headerIn } from "./forwarded-headers.js"
+import { LaneBook, laneLabel, questionOf } from "./lane-book.js"
+import type { RecordableBody } from "./request-body.js"
+import type { OpenRun, RunShelf } from "./run-shelf.js"
+import { addStats, NO_STATS, type ProxyStats, statsOf } from "./usage-ledger.js"
+
+/**
+ * Turns traffic into runs. The wire reducer says what it sees; here it becomes steps: which run a call belongs to, which turn, which try of
+ * which call, and the tools between one answer and the next request. When the reducer cannot read something, the call is recorded without it.
+ */
+export class TrafficBook implements Observer {
+  readonly #shelf: RunShelf
+  readonly #prices: PriceTable
+  readonly #onStats: (stats: ProxyStats) => void
+  #state: WireState = EMPTY_WIRE_STATE
+  #callCount = 0
+  #stats: ProxyStats = NO_STATS
+  readonly #lanes = new Map<string, LaneBook>()
+  readonly #endedRuns = new Map<string, string>()
+  readonly #callSteps = new Map<string, CallStep>()
+  readonly #retries = new Map<string, WaitingCall>()
+  readonly #linked = new Set<string>()
+
+  constructor(shelf: RunShelf, parts: { prices?: PriceTable; onStats?: (stats: ProxyStats) => void } = {}) {
+    this.#shelf = shelf
+    this.#prices = parts.prices ?? BUILT_IN_PRICES
+    this.#onStats = parts.onStats ?? (() => {})
+    shelf.onEnding((run) => this.#endRun(run))
+  }
+
+  get stats(): ProxyStats {
+    return this.#stats
+  }
+
+  count(more: Partial<ProxyStats>): void {
+    this.#stats = addStats(this.#stats, more)
+    this.#onStats(this.#stats)
+  }
+
+  opened(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined {
+    try {
+      return this.#open(request, attributes)
+    } catch (error) {
+      // What has to be recorded and cannot be stops the request; everything else that goes wrong here is ours and must not.
+      if (error instanceof SystemError) throw error
+      this.count({ unrecorded: 1 })
+      return undefined
+    }
+  }
+
+  /** A request that an instrumented agent records itself: one call is one step, so this run only points at it. */
+  linked(runId: string, stepId: string): void {
+    this.count({ linkedCalls: 1 })
+    if (this.#linked.has(stepId)) return
+    this.#linked.add(stepId)
+    this.#shelf.latest()?.run.addLink({ runId, stepId }, "recorded by the agent itself")
+  }
+
+  close(): void {
+    for (const waiting of this.#retries.values()) waiting.giveUp()
+    this.#sayWhatOnlyTheEndShows()
+    this.#shelf.close()
+  }
+
+  #open(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined {
+    const id = String(++this.#callCount)
+    const known = knowRequest(request)
+    const facts = this.#reduce(observationOf(id, request, known))
+    const seen = sortFacts(facts)
+    const spot = this.#spotFor(known, seen)
+    const release = spot.open.hold()
+    const notes: WireNotes = {
+      ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
+      ...(seen.sideCall ? { isAuxiliary: true } : {}),
+      follows: { stepIds: this.#stepsFollowed(seen.placed), inferredBy: WIRE_REDUCER },
+      attributes: { ...attributes, ...(seen.sideCall ? { side_call: seen.sideCall.why } : {}) },
+    }
+    const waiting = seen.placed && seen.placed.attemptNo > 1 ? this.#retries.get(seen.placed.attemptOf) : undefined
+    const call = waiting ? waiting.openTry(request, notes, known) : openWireCall(spot.step, request, notes, known)
+    if (!call) {
+      release()
+      this.count({ unrecorded: 1 })
+      return undefined
+    }
+    this.#callSteps.set(id, { stepId: waiting?.stepId ?? call.step.id, runId: call.step.runId, lane: spot.lane?.id })
+    this.#logChanges(spot.step, facts)
+    return {
+      call,
+      ended: (end) => {
+        this.#ended({ id, request, known, seen, spot, waiting, call }, end)
+        release()
+      },
+    }
+  }
+
+  #ended(open: OpenCall, { how, err, head, storedBytes, notes }: ObservedEnd): void {
+    const { call, seen, waiting, spot } = open
+    const status = head?.status ?? null
+    const mayRepeat = seen.placed !== undefined && isRepeatable(status, how, () => call.hasWholeAnswer())
+    if (waiting) {
+      call.end(how, err, notes)
+      if (mayRepeat) waiting.wait(patienceFor(head))
+      else waiting.giveUp()
+    } else if (mayRepeat) {
+      const retried = call.endTry(how, err, notes)
+      if (retried) this.#awaitRetry(open, retried, patienceFor(head))
+    } else {
+      call.end(how, err, notes)
+    }
+    this.count(
+      statsOf(
+        {
+          isModel: open.known.anatomy !== undefined,
+          how,
+          status,
+          folded: call.folded,
+          model: open.known.anatomy?.model ?? null,
+          bytes: open.request.body.length + storedBytes,
+          atMs: Date.now(),
+        },
+        this.#prices,
+      ),
+    )
+    const answer = call.folded
+    const facts = this.#reduce({
+      kind: "response",
+      call: open.id,
+      atMs: Date.now(),
+      status,
+      end: how,
+      ...(answer ? { answer } : {}),
+    })
+    const lane = spot.lane
+    if (!lane || seen.sideCall) return
+    const asked = facts.filter((fact) => fact.fact === "tool_called").filter(({ runsAt }) => runsAt === "client")
+    const stepId = waiting?.stepId ?? call.step.id
+    for (const fact of asked) lane.toolCalled(fact, stepId)
+    if (asked.length === 0 && !mayRepeat) lane.endTurn()
+  }
+
+  #awaitRetry(open: OpenCall, retried: RetriedCall, patienceMs: number): void {
+    const key = open.seen.placed!.attemptOf
+    const waiting = new WaitingCall(retried, open.spot.open.hold(), () => this.#retries.delete(key))
+    this.#retries.set(key, waiting)
+    waiting.wait(patienceMs)
+  }
+
+  #spotFor(known: KnownRequest, seen: SortedFacts): Spot {
+    const { placed } = seen
+    if (!placed || (seen.sideCall && seen.started)) {
+      const open = this.#shelf.latest() ?? this.#openRun(known, seen, undefined)
+      return { open, step: open.run, lane: undefined }
+    }
+    const lane = this.#lanes.get(placed.lane) ?? this.#newLane(known, seen, placed)
+    const hadAnswers = seen.answered.filter((fact) => lane.toolAnswered(fact)).length > 0
+    lane.takeRequest(known.anatomy, hadAnswers)
+    return { open: lane.open, step: lane.place, lane }
+  }
+
+  #newLane(known: KnownRequest, seen: SortedFacts, placed: CallPlaced): LaneBook {
+    const boss = seen.started?.spawnedBy ? this.#laneOfCall(seen.started.spawnedBy.call) : undefined
+    const before = placed.followsBy === "summary" && placed.follows ? this.#laneOfCall(placed.follows) : undefined
+    const task = known.anatomy && questionOf(known.anatomy)
+    const lane = boss
+      ? LaneBook.forAgent(placed.lane, boss, seen.started?.spawnedBy?.toolCallId ?? null, task)
+      : before
+        ? LaneBook.goingOn(placed.lane, before)
+        : new LaneBook(placed.lane, this.#openRun(known, seen, this.#endedRuns.get(placed.lane)), undefined)
+    this.#lanes.set(placed.lane, lane)
+    return lane
+  }
+
+  #laneOfCall(call: string): LaneBook | undefined {
+    const lane = this.#callSteps.get(call)?.lane
+    return lane === undefined ? undefined : this.#lanes.get(lane)
+  }
+
+  #openRun(known: KnownRequest, seen: SortedFacts, continues: string | undefined): OpenRun {
+    return this.#shelf.open({
+      name: known.anatomy?.dialect ?? "proxy",
+      input: known.anatomy && questionOf(known.anatomy),
+      conversationId: seen.conversation?.conversationId,
+      continues,
+    })
+  }
+
+  #stepsFollowed(placed: CallPlaced | undefined): string[] {
+    const followed = placed?.follows ? this.#callSteps.get(placed.follows) : undefined
+    return followed ? [followed.stepId] : []
+  }
+
+  /** What happened to a lane's history or prompt is worth a line: answers get worse, and caches miss, exactly there. */
+  #logChanges(step: Step, facts: readonly WireFact[]): void {
+    for (const fact of facts) {
+      if (fact.fact === "history_changed") {
+        this.#say(step, "warn", HISTORY_WORDS[fact.why], { history: fact.why, certainty: fact.certainty })
+      } else if (fact.fact === "prompt_changed") {
+        this.#say(step, "info", `${fact.what.join(" and ")} changed since the last call`, {
+          changed: fact.what.join(" "),
+        })
+      } else if (fact.fact === "conversation_named") {
+        this.#say(step, "info", "the client names its conversation", {
+          conversation: fact.conversationId,
+          from: fact.from,
+        })
+      }
+    }
+  }
+
+  #say(step: Step, level: "info" | "warn", message: string, attributes: Record<string, string>): void {
+    step.emit("log", { level, message }, { inferredBy: WIRE_REDUCER, attributes })
+  }
+
+  #sayWhatOnlyTheEndShows(): void {
+    for (const fact of finishWire(this.#state, Date.now())) {
+      const step = this.#callSteps.get(fact.call)
+      const run = step && [...this.#lanes.values()].find(({ open }) => open.run.runId === step.runId)?.open.run
+      if (run && fact.fact === "side_call") {
+        this.#say(run, "info", "a call nothing followed, most likely the harness's own", {
+          step: step.stepId,
+          why: fact.why,
+        })
+      }
+    }
+  }
+
+  #endRun(run: Run): void {
+    for (const [id, lane] of this.#lanes) {
+      if (lane.open.run !== run) continue
+      lane.end()
+      this.#lanes.delete(id)
+      this.#endedRuns.set(id, run.runId)
+      if (this.#endedRuns.size > MOST_ENDED_LANES) this.#endedRuns.delete(this.#endedRuns.keys().next().value!)
+    }
+    for (const [id, call] of this.#callSteps) if (call.runId === run.runId) this.#callSteps.delete(id)
+  }
+
+  #reduce(observation: WireObservation): readonly WireFact[] {
+    try {
+      const { state, facts } = reduceWire(this.#state, observation)
+      this.#state = state
+      return facts
+    } catch {
+      // A body the reducer cannot read is still a call.
+      return []
+    }
+  }
+}
+
+/** A call whose last try failed. Clients wait a moment before the next; when they wait longer, it was the last. */
+class WaitingCall {
+  readonly #retried: RetriedCall
+  readonly #release: () => void
+  readonly #forget: () => void
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(retried: RetriedCall, release: () => void, forget: () => void) {
+    this.#retried = retried
+    this.#release = release
+    this.#forget = forget
+  }
+
+  get stepId(): string {
+    return this.#retried.stepId
+  }
+
+  openTry(...parts: Parameters<RetriedCall["openTry"]>): ReturnType<RetriedCall["openTry"]> {
+    clearTimeout(this.#timer)
+    return this.#retried.openTry(...parts)
+  }
+
+  wait(patienceMs: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.giveUp(), patienceMs)
+    this.#timer.unref()
+  }
+
+  giveUp(): void {
+    clearTimeout(this.#timer)
+    this.#retried.close()
+    this.#forget()
+    this.#release()
+  }
+}
+
+interface Spot {
+  readonly open: OpenRun
+  readonly step: Step
+  readonly lane: LaneBook | undefined
+}
+
+interface CallStep {
+  readonly stepId: string
+  readonly runId: string
+  readonly lane: string | undefined
+}
+
+interface OpenCall {
+  readonly id: string
+  readonly request: WireRequest
+  readonly known: KnownRequest
+  readonly seen: SortedFacts
+  readonly spot: Spot
+  readonly waiting: WaitingCall | undefined
+  readonly call: ObservedCall["call"]
+}
+
+interface SortedFacts {
+  readonly placed: CallPlaced | undefined
+  readonly started: LaneStarted | undefined
+  readonly sideCall: SideCall | undefined
+  readonly conversation: ConversationNamed | undefined
+  readonly answered: readonly ToolAnswered[]
+}
+
+function sortFacts(facts: readonly WireFact[]): SortedFacts {
+  return {
+    placed: facts.find((fact) => fact.fact === "call_placed"),
+    started: facts.find((fact) => fact.fact === "lane_started"),
+    sideCall: facts.find((fact) => fact.fact === "side_call"),
+    conversation: facts.find((fact) => fact.fact === "conversation_named"),
+    answered: facts.filter((fact) => fact.fact === "tool_answered"),
+  }
+}
+
+function observationOf(call: string, request: WireRequest, known: KnownRequest): WireObservation {
+  const url = new URL(request.url)
+  return {
+    kind: "request",
+    call,
+    atMs: Date.now(),
+    method: request.method,
+    path: url.pathname + url.search,
+    host: url.host,
+    headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: known.json ?? request.body,
+  }
+}
+
+const HISTORY_WORDS = {
+  compaction: "the history was replaced by a summary",
+  truncation: "the beginning of the history is gone",
+  rewritten: "earlier messages were rewritten",
+} as const
+
+const REPEATED_STATUS = new Set([408, 409, 425, 429])
+
+/** The failures clients repeat a request after, by the rule the reducer itself goes by. */
+function isRepeatable(status: number | null, how: ObservedEnd["how"], hasWholeAnswer: () => boolean): boolean {
+  if (status === null || REPEATED_STATUS.has(status) || status >= 500) return true
+  return how !== "complete" && !hasWholeAnswer()
+}
+
+// The SDKs wait up to eight seconds on their own, and as long as they are told, up to a minute.
+const PATIENCE_MS = 10_000
+const MOST_PATIENCE_MS = 90_000
+
+function patienceFor(head: ObservedEnd["head"]): number {
+  const seconds = Number(head && headerIn(head.headers, "retry-after"))
+  return Number.isFinite(seconds) && seconds > 0
+    ? Math.min(seconds * 1000 + PATIENCE_MS, MOST_PATIENCE_MS)
+    : PATIENCE_MS
+}
+
+const MOST_ENDED_LANES = 10_000

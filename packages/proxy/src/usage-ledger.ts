@@ -1,0 +1,91 @@
+import { type FoldedResponse, type PriceTable, priceOf } from "@orangebox/dialects"
+import type { WireEnd } from "@orangebox/recorder"
+
+/** What passed so far, as plain numbers that can be added up. */
+export interface ProxyStats {
+  /** Recorded calls to models; attempts of one call count once each, because each was paid for or failed on its own. */
+  readonly modelCalls: number
+  /** Other recorded requests. */
+  readonly otherRequests: number
+  /** Requests an instrumented agent records itself; the run only links to them. */
+  readonly linkedCalls: number
+  /** Requests that were forwarded without a record, because recording is off or broke. */
+  readonly unrecorded: number
+  /** Requests the proxy did not forward. */
+  readonly refused: number
+  /** Upstream errors, resets, time-outs. */
+  readonly failed: number
+  readonly clientAborts: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  /** Of the calls whose provider says what it read from its cache: their input tokens. */
+  readonly cacheableTokens: number
+  /** Answered calls without token counts. */
+  readonly callsWithoutUsage: number
+  readonly usd: number
+  /** Answered calls whose price is not known: `usd` leaves them out. */
+  readonly unpricedCalls: number
+  readonly bytesRecorded: number
+}
+
+export const NO_STATS: ProxyStats = {
+  modelCalls: 0,
+  otherRequests: 0,
+  linkedCalls: 0,
+  unrecorded: 0,
+  refused: 0,
+  failed: 0,
+  clientAborts: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheableTokens: 0,
+  callsWithoutUsage: 0,
+  usd: 0,
+  unpricedCalls: 0,
+  bytesRecorded: 0,
+}
+
+export function addStats(a: ProxyStats, b: Partial<ProxyStats>): ProxyStats {
+  const sum: { -readonly [Name in keyof ProxyStats]: number } = { ...a }
+  for (const name of STAT_NAMES) sum[name] += b[name] ?? 0
+  return sum
+}
+
+const STAT_NAMES = Object.keys(NO_STATS) as readonly (keyof ProxyStats)[]
+
+export interface EndedCall {
+  readonly isModel: boolean
+  readonly how: WireEnd
+  readonly status: number | null
+  readonly folded: FoldedResponse | undefined
+  readonly model: string | null
+  readonly bytes: number
+  readonly atMs: number
+}
+
+/** What one ended exchange adds. */
+export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats> {
+  const isFailed = call.how === "upstream_reset" || call.how === "timeout" || call.status === null || call.status >= 400
+  const common = {
+    ...(call.how === "client_abort" ? { clientAborts: 1 } : isFailed || call.folded?.error ? { failed: 1 } : {}),
+    bytesRecorded: call.bytes,
+  }
+  if (!call.isModel) return { ...common, otherRequests: 1 }
+  const usage = call.folded?.usage
+  const { prompt, completion, cache_read } = usage?.tokens ?? {}
+  const isAnswered = call.status !== null && call.status < 400
+  const price = usage && isAnswered ? priceOf(usage, call.folded?.model ?? call.model, call.atMs, prices) : undefined
+  return {
+    ...common,
+    modelCalls: 1,
+    inputTokens: prompt ?? 0,
+    outputTokens: completion ?? 0,
+    cacheReadTokens: cache_read ?? 0,
+    cacheableTokens: typeof cache_read === "number" ? (prompt ?? 0) : 0,
+    callsWithoutUsage: isAnswered && (prompt ?? null) === null && (completion ?? null) === null ? 1 : 0,
+    usd: price?.usd ?? 0,
+    unpricedCalls: isAnswered && (price?.usd ?? null) === null ? 1 : 0,
+  }
+}
