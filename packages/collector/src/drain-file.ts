@@ -1,10 +1,18 @@
 import { basename } from "node:path"
-import { type ExitLine, type JournalFile, type JournalLine, readProcessLine, tailJournal } from "@orangebox/journal"
+import {
+  type EventLineRead,
+  type ExitLine,
+  type JournalFile,
+  type JournalItem,
+  type JournalLine,
+  readProcessLine,
+  tailJournal,
+} from "@orangebox/journal"
 import type { TraceStore } from "@orangebox/store"
-import { type Bookmarks, bookmarkKey } from "./bookmarks.js"
+import { type Bookmarks, bookmarkKey, isOfNewerSchema, newerKey } from "./bookmarks.js"
 import type { Intake } from "./intake.js"
 import { Sidecar } from "./sidecar.js"
-import { gapAt, gapFromJournal, type Place, takeChunk, takeEvent, takeProblem } from "./take-line.js"
+import { type BytesAt, gapAt, gapFromJournal, type Place, takeChunk, takeEvent, takeProblem } from "./take-line.js"
 import { reading } from "./unreadable-file.js"
 import { hasEnded, type WriterBook, type WriterEntry } from "./writer-book.js"
 
@@ -28,90 +36,146 @@ export interface DrainEnd {
   readonly isOfNewerFormat?: boolean
 }
 
+export interface DrainContext {
+  readonly store: TraceStore
+  readonly bookmarks: Bookmarks
+  readonly book: WriterBook
+  readonly intake: Intake
+}
+
 /** Takes every whole line that a file has beyond its bookmark. Undefined while the file has too little to be known by and may grow. */
-export async function drainFile(
-  file: JournalFile,
-  context: {
-    readonly store: TraceStore
-    readonly bookmarks: Bookmarks
-    readonly book: WriterBook
-    readonly intake: Intake
-  },
-): Promise<DrainEnd | undefined> {
-  const { store, bookmarks, book, intake } = context
-  const { batch } = intake
+export async function drainFile(file: JournalFile, context: DrainContext): Promise<DrainEnd | undefined> {
+  const { bookmarks, book, intake } = context
   const name = basename(file.path)
   const wasSuperseded = isSuperseded(file, book)
   const named = book.get(file.writerId)
   const isLeft = wasSuperseded || (named !== undefined && hasEnded(named))
   const key = reading(file.path, () => bookmarkKey(file.path, name)) ?? (isLeft ? `${name}@` : undefined)
   if (key === undefined) return undefined
+  const drain = new FileDrain(file, key, startAt(file, key, bookmarks, intake), context)
+  return { ...(await drain.run()), wasSuperseded }
+}
 
-  const from = startAt(file, key, bookmarks, intake)
-  let writer = from === 0 ? undefined : resumedWriter(file, book)
-  let offset = from
-  let records = 0
-  const endedWith = (end: Pick<DrainEnd, "tornBytes" | "exit" | "isOfNewerFormat">): DrainEnd => {
-    writer ??= book.entryOf(file.writerId)
-    return { file, key, writer, offset, wasSuperseded, ...end }
-  }
-  const countRecords = () => {
-    if (writer !== undefined && records > 0) noteRecords(writer, records, name, intake)
-    records = 0
+type Stop = Pick<DrainEnd, "tornBytes" | "exit" | "isOfNewerFormat">
+
+/** One reading of one file. */
+class FileDrain {
+  readonly #file: JournalFile
+  readonly #name: string
+  readonly #key: string
+  readonly #context: DrainContext
+  readonly #sidecar: Sidecar
+  #offset: number
+  /** Whose lines these are: what the first line says. Its name serves until that is read, or where it is damaged. */
+  #writer: WriterEntry | undefined
+  /** Taken and not yet counted for the writer. */
+  #records = 0
+
+  constructor(file: JournalFile, key: string, from: number, context: DrainContext) {
+    this.#file = file
+    this.#name = basename(file.path)
+    this.#key = key
+    this.#context = context
+    this.#sidecar = new Sidecar(file.sidecarPath)
+    this.#offset = from
+    if (from > 0) this.#writer = resumedWriter(file, context.book)
   }
 
-  const sidecar = new Sidecar(file.sidecarPath)
-  const bytesAt = (at: number, byteSize: number) => reading(file.sidecarPath, () => sidecar.bytesAt(at, byteSize))
-  const tail = tailJournal(file.path, { from })
-  try {
-    for (;;) {
-      const next = reading(file.path, () => tail.next())
-      if (next.done) return endedWith({ tornBytes: next.value.tornBytes })
-      const item = next.value
-      const writerId = writer?.writerId ?? file.writerId
-      if (item.kind === "problem") {
-        takeProblem(item.problem, { file: name, offset: item.problem.offset, writerId }, batch)
-        if (item.problem.code === "unknown_format") return endedWith({ tornBytes: 0, isOfNewerFormat: true })
-      } else {
-        const { line, nextOffset } = item
-        const place: Place = { file: name, offset: item.offset, writerId }
-        batch.weigh(nextOffset - item.offset)
-        switch (line.kind) {
-          case "process":
-            writer = takeProcessLine(line, name, book, intake)
-            break
-          case "event":
-            writer ??= book.entryOf(file.writerId)
-            records++
-            for (const missing of takeEvent(line, place, bytesAt, batch)) {
-              if (!(await hasBody(store, missing.hash))) batch.addProblem(missing.problem)
-            }
-            for (const body of line.bodies) if (body.form === "streamed") writer.openStreams.delete(body.streamId)
-            break
-          case "chunk":
-            writer ??= book.entryOf(file.writerId)
-            takeChunk(line, place, bytesAt, batch)
-            writer.openStreams.add(line.streamId)
-            break
-          case "gap":
-            batch.addGap(gapFromJournal(line.gap, place))
-            break
-          case "exit":
-            writer ??= book.entryOf(file.writerId)
-            if (!hasEnded(writer)) return endedWith({ tornBytes: 0, exit: { line, nextOffset } })
+  async run(): Promise<Omit<DrainEnd, "wasSuperseded">> {
+    const { batch } = this.#context.intake
+    const tail = tailJournal(this.#file.path, { from: this.#offset })
+    try {
+      for (;;) {
+        const next = reading(this.#file.path, () => tail.next())
+        const stop = next.done ? { tornBytes: next.value.tornBytes } : await this.#take(next.value)
+        if (stop !== undefined) {
+          return { file: this.#file, key: this.#key, writer: this.#knownWriter(), offset: this.#offset, ...stop }
         }
+        if (!batch.isFull) continue
+        this.#countRecords()
+        await this.#context.intake.flush()
       }
-      offset = item.nextOffset
-      batch.setOffset({ file: key, offset })
-      if (batch.isFull) {
-        countRecords()
-        await intake.flush()
-      }
+    } finally {
+      this.#countRecords()
+      tail.return({ offset: this.#offset, tornBytes: 0 })
+      this.#sidecar.close()
     }
-  } finally {
-    countRecords()
-    tail.return({ offset, tornBytes: 0 })
-    sidecar.close()
+  }
+
+  /** Takes a line, or a place that is none, and moves on; or says why the reading stops before it. */
+  async #take(item: JournalItem): Promise<Stop | undefined> {
+    const { batch } = this.#context.intake
+    if (item.kind === "problem") {
+      takeProblem(item.problem, this.#placeAt(item.problem.offset), batch)
+      if (item.problem.code === "unknown_format") return { tornBytes: 0, isOfNewerFormat: true }
+    } else {
+      const { line, nextOffset } = item
+      if (line.kind === "exit" && !hasEnded(this.#knownWriter())) return { tornBytes: 0, exit: { line, nextOffset } }
+      batch.weigh(nextOffset - item.offset)
+      await this.#takeLine(line, this.#placeAt(item.offset))
+    }
+    this.#offset = item.nextOffset
+    batch.setOffset({ file: this.#key, offset: this.#offset })
+    return undefined
+  }
+
+  async #takeLine(line: JournalLine, place: Place): Promise<void> {
+    const { book, intake } = this.#context
+    switch (line.kind) {
+      case "process":
+        this.#writer = takeProcessLine(line, this.#name, book, intake)
+        return
+      case "event":
+        return this.#takeEvent(line, place)
+      case "chunk":
+        takeChunk(line, place, this.#bytesAt, intake.batch)
+        this.#knownWriter().openStreams.add(line.streamId)
+        return
+      case "gap":
+        intake.batch.addGap(gapFromJournal(line.gap, place))
+        return
+      case "exit":
+        // The goodbye of a writer whose end is on record: an old file, read again.
+        return
+    }
+  }
+
+  async #takeEvent(line: EventLineRead, place: Place): Promise<void> {
+    const { store, intake } = this.#context
+    const writer = this.#knownWriter()
+    this.#records++
+    const { isUnderstood, missing } = takeEvent(line, place, this.#bytesAt, intake.batch)
+    if (!isUnderstood && isOfNewerSchema(line.event)) {
+      intake.batch.setOffset({ file: newerKey(this.#name), offset: place.offset + 1 })
+    }
+    for (const { hash, problem } of missing) if (!(await hasBody(store, hash))) intake.batch.addProblem(problem)
+    for (const body of line.bodies) if (body.form === "streamed") writer.openStreams.delete(body.streamId)
+  }
+
+  readonly #bytesAt: BytesAt = (offset, byteSize) =>
+    reading(this.#file.sidecarPath, () => this.#sidecar.bytesAt(offset, byteSize))
+
+  #placeAt(offset: number): Place {
+    return { file: this.#name, offset, writerId: this.#writer?.writerId ?? this.#file.writerId }
+  }
+
+  #knownWriter(): WriterEntry {
+    this.#writer ??= this.#context.book.entryOf(this.#file.writerId)
+    return this.#writer
+  }
+
+  #countRecords(): void {
+    if (this.#records === 0) return
+    const writer = this.#knownWriter()
+    writer.records += this.#records
+    writer.lastSeenAtMs = Date.now()
+    this.#context.intake.batch.addWriter({
+      writerId: writer.writerId,
+      file: this.#name,
+      records: this.#records,
+      lastSeenAtMs: writer.lastSeenAtMs,
+    })
+    this.#records = 0
   }
 }
 
@@ -121,6 +185,8 @@ export async function drainFile(
  */
 function startAt(file: JournalFile, key: string, bookmarks: Bookmarks, { batch }: Intake): number {
   const place = { file: basename(file.path), offset: 0, writerId: file.writerId }
+  const cleared = bookmarks.takeReadAgain(place.file)
+  if (cleared !== undefined) batch.setOffset(cleared)
   if (bookmarks.hasOtherGeneration(key)) {
     batch.addGap(gapAt("journal_replaced", REPLACED, place, bookmarks.latestOffsetOf(place.file) ?? 0))
     batch.setOffset({ file: key, offset: 0 })
@@ -159,12 +225,6 @@ function takeProcessLine(
   const { kind: _, ...identity } = line
   batch.addWriter({ writerId: line.writerId, identity, file: name })
   return entry
-}
-
-function noteRecords(writer: WriterEntry, records: number, name: string, { batch }: Intake): void {
-  writer.records += records
-  writer.lastSeenAtMs = Date.now()
-  batch.addWriter({ writerId: writer.writerId, file: name, records, lastSeenAtMs: writer.lastSeenAtMs })
 }
 
 /** True when the writer is known to have gone on in a later file. */

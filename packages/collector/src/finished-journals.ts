@@ -63,7 +63,7 @@ function isFinished(
 ): boolean {
   const owner = book.get(ownerOf(file))
   const isLeft = isSuperseded(file, book) || (owner !== undefined && hasEnded(owner))
-  return isLeft && isWhollyRead(file, bookmarks)
+  return isLeft && isWhollyRead(file, bookmarks) && !bookmarks.awaitsNewerBuild(basename(file.path))
 }
 
 /** Looked at afresh: between the listing and now a writer may have added its last line. */

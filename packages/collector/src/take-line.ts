@@ -12,6 +12,9 @@ export interface Place {
 
 export type BodyBytes = Uint8Array | Iterable<Uint8Array>
 
+/** Reads from the file beside the journal; undefined when the bytes are not there. */
+export type BytesAt = (offset: number, byteSize: number) => BodyBytes | undefined
+
 /** A body that a line names and that is not where it should be. The store may have it from elsewhere. */
 export interface MissingBody {
   readonly hash: string
@@ -25,9 +28,9 @@ export interface MissingBody {
 export function takeEvent(
   line: EventLineRead,
   place: Place,
-  bytesAt: (offset: number, byteSize: number) => BodyBytes | undefined,
+  bytesAt: BytesAt,
   batch: BatchBuilder,
-): MissingBody[] {
+): { readonly isUnderstood: boolean; readonly missing: readonly MissingBody[] } {
   const { event, problems } = readEvent(line.event)
   for (const problem of problems) batch.addProblem(at(problem, place))
   if (event !== undefined) batch.addEvent(event, place.writerId)
@@ -36,14 +39,14 @@ export function takeEvent(
     const lost = takeBody(entry, event, place, bytesAt, batch)
     if (lost !== undefined) missing.push(lost)
   }
-  return missing
+  return { isUnderstood: event !== undefined, missing }
 }
 
 function takeBody(
   entry: BodyEntry,
   event: Event | undefined,
   place: Place,
-  bytesAt: (offset: number, byteSize: number) => BodyBytes | undefined,
+  bytesAt: BytesAt,
   batch: BatchBuilder,
 ): MissingBody | undefined {
   const { hash, byteSize } = entry
@@ -72,12 +75,7 @@ function takeBody(
 }
 
 /** The next piece of a stream. */
-export function takeChunk(
-  line: ChunkLine,
-  place: Place,
-  bytesAt: (offset: number, byteSize: number) => BodyBytes | undefined,
-  batch: BatchBuilder,
-): void {
+export function takeChunk(line: ChunkLine, place: Place, bytesAt: BytesAt, batch: BatchBuilder): void {
   const bytes = bytesOf(line.bytes, bytesAt)
   if (bytes === undefined) {
     const reason = `${line.bytes.byteSize} bytes of a stream should be in the file beside the journal and are not`
@@ -100,10 +98,7 @@ export function takeChunk(
 /** Only for a stream whose beginning is missing: the first chunk in each file says what it is. */
 const UNKNOWN_ROLE = "stream"
 
-function bytesOf(
-  entry: BodyEntry,
-  bytesAt: (offset: number, byteSize: number) => BodyBytes | undefined,
-): BodyBytes | undefined {
+function bytesOf(entry: BodyEntry, bytesAt: BytesAt): BodyBytes | undefined {
   switch (entry.form) {
     case "text":
       return Buffer.from(entry.text, "utf8")

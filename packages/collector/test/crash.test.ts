@@ -1,11 +1,20 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { catchUp, COLLECTOR } from "@orangebox/collector"
+import { COLLECTOR, catchUp } from "@orangebox/collector"
 import { validate } from "@orangebox/contract"
 import { listJournals } from "@orangebox/journal"
 import { expect, test } from "vitest"
 import { killed, runWriter, startWriter } from "./child-processes.js"
-import { dataFolder, journalFolderOf, openWriter, problemsIn, readRun, readStore, recordRun, writersIn } from "./collector-kit.js"
+import {
+  dataFolder,
+  journalFolderOf,
+  openWriter,
+  problemsIn,
+  readRun,
+  readStore,
+  recordRun,
+  writersIn,
+} from "./collector-kit.js"
 import { eventLine, reheaded, unwrittenRun } from "./journal-lines.js"
 import { SampleRun } from "./sample-run.mjs"
 
@@ -123,7 +132,7 @@ test("[L-03] runs that ended are left alone when their process dies", async () =
   expect(await readRun(elsewhere, run.runId)).toMatchObject({ status: "completed", annotations: [] })
 })
 
-test("[J-05] what had arrived of a streamed answer stays readable when its process dies", async () => {
+test("[J-07] what had arrived of a streamed answer stays readable when its process dies", async () => {
   const folder = dataFolder()
   const writer = await runWriter(folder, "stream")
   await catchUp({ dataFolder: folder })
