@@ -1,4 +1,5 @@
 import { CommanderError } from "commander"
+import { COMMANDS } from "./commands.js"
 import { EXIT, type ExitCode } from "./exit-code.js"
 import { exitCodeOf, InputError, reportFailure } from "./failure.js"
 import { buildProgram } from "./program.js"
@@ -9,8 +10,8 @@ import { openTerminal, type TerminalStreams } from "./terminal.js"
 export async function runCommandLine(args: readonly string[], streams: TerminalStreams): Promise<ExitCode> {
   surviveClosedPipe(streams)
   const session: Session = { terminal: openTerminal(streams), exitCode: EXIT.fine }
-  const program = buildProgram(session, streams)
   try {
+    const program = await buildProgram(args, session, streams)
     if (args.length === 0) {
       program.outputHelp()
       return EXIT.fine
@@ -20,22 +21,18 @@ export async function runCommandLine(args: readonly string[], streams: TerminalS
   } catch (error) {
     // Asking for help or the version is how commander says that it has done its work.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine
-    const told = error instanceof CommanderError ? usageError(error, args, program.commands) : error
+    const told = error instanceof CommanderError ? usageError(error, args) : error
     const isDebug = Boolean(streams.env["ORANGEBOX_DEBUG"])
     reportFailure(session.terminal, told, { json: args.includes("--json"), debug: isDebug })
     return exitCodeOf(told)
   }
 }
 
-function usageError(
-  error: CommanderError,
-  args: readonly string[],
-  commands: readonly { name(): string }[],
-): InputError {
+function usageError(error: CommanderError, args: readonly string[]): InputError {
   const [said = "", ...more] = error.message.replace(/^error: /, "").split("\n")
   const suggestion = more.join(" ").replace(/^\(|\)$/g, "")
-  const command = commands.find((candidate) => args.includes(candidate.name()))
-  const help = `See: orangebox${command ? ` ${command.name()}` : ""} --help`
+  const command = COMMANDS.find(({ name }) => args.includes(name))
+  const help = `See: orangebox${command ? ` ${command.name}` : ""} --help`
   return new InputError("USAGE", { what: said, next: suggestion === "" ? help : `${suggestion} ${help}` })
 }
 

@@ -1,24 +1,15 @@
 import { readFileSync } from "node:fs"
 import { Command } from "commander"
-import { addCollect } from "./commands/collect.js"
-import { addCompletion } from "./commands/completion.js"
-import { addDemo } from "./commands/demo.js"
-import { addDoctor } from "./commands/doctor.js"
-import { addPrune } from "./commands/prune.js"
-import { addRuns } from "./commands/runs.js"
-import { addSearch } from "./commands/search.js"
-import { addShow } from "./commands/show.js"
-import { addSql } from "./commands/sql.js"
-import { addStep } from "./commands/step.js"
-import { addVerify } from "./commands/verify.js"
+import { COMMANDS } from "./commands.js"
 import { examples, type Session } from "./session.js"
 import type { TerminalStreams } from "./terminal.js"
 
-/** Every command, in the order in which a newcomer meets them. */
-export function buildProgram(
+/** The command line as far as these arguments need it: the commands they name with all their options, the others by name. */
+export async function buildProgram(
+  args: readonly string[],
   session: Session,
   { stdout, stderr }: Pick<TerminalStreams, "stdout" | "stderr">,
-): Command {
+): Promise<Command> {
   const program = new Command("orangebox")
     .description("The flight recorder for AI agents: what an agent saw, what it did, where it went wrong.")
     .version(versionOf(), "-V, --version", "print the version")
@@ -46,17 +37,10 @@ export function buildProgram(
       "after",
       "\nA run is addressed by its id, the beginning of one, or last; a step as last#13.\nExit codes: 0 fine, 1 findings, 2 bad usage or input, 3 system error.",
     )
-  addDemo(program, session)
-  addRuns(program, session)
-  addShow(program, session)
-  addStep(program, session)
-  addSearch(program, session)
-  addSql(program, session)
-  addVerify(program, session)
-  addCollect(program, session)
-  addPrune(program, session)
-  addDoctor(program, session)
-  addCompletion(program, session)
+  for (const { name, summary, load, isHidden = false } of COMMANDS) {
+    const command = program.command(name, { hidden: isHidden }).summary(summary)
+    if (args.includes(name)) (await load()).define(command, session)
+  }
   return program
 }
 

@@ -1,4 +1,5 @@
 import { formatCount, padToWidth, safeLine } from "@orangebox/query"
+import type { OutputStream } from "./terminal.js"
 
 export interface ProgressBar {
   /** Takes what the libraries report; draws only when the work has lasted long enough to be worth it. */
@@ -12,7 +13,7 @@ const REDRAW_MS = 100
 const CELLS = 24
 
 /** Drawn over one line of a terminal's stderr; on anything else it is not there. */
-export function progressBar(stderr: NodeJS.WriteStream): ProgressBar {
+export function progressBar(stderr: OutputStream): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => {}, clear: () => {} }
   const startedAt = performance.now()
   let drawnAt = 0

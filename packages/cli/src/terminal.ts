@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream"
 import { type Painter, safeText } from "@orangebox/query"
 import { painterFor } from "./colours.js"
 import { type ProgressBar, progressBar } from "./progress-bar.js"
@@ -20,9 +21,12 @@ export interface Terminal {
   progress(): ProgressBar
 }
 
+/** A terminal, a pipe or a file. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
 export interface TerminalStreams {
-  readonly stdout: NodeJS.WriteStream
-  readonly stderr: NodeJS.WriteStream
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
   readonly env: Readonly<Record<string, string | undefined>>
 }
 

@@ -23,9 +23,8 @@ interface CollectOptions {
   readonly status?: boolean
 }
 
-export function addCollect(program: Command, session: Session): void {
-  program
-    .command("collect")
+export function define(command: Command, session: Session): void {
+  command
     .description("Bring the store up to the journals. Reading commands do it by themselves; this one says what it did.")
     .option("--watch", "keep the store up until Ctrl-C, and prune now and then")
     .option("--rebuild", "derive runs, steps, sums and the search index again from the stored events")

@@ -1,13 +1,11 @@
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
 import { completionScript, SHELLS, type ShellName } from "../completion/completion-script.js"
-import { completionsFor } from "../completion/completions-for.js"
 import { InputError } from "../failure.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-export function addCompletion(program: Command, session: Session): void {
-  program
-    .command("completion")
+export function define(command: Command, session: Session): void {
+  command
     .description("Print a script that teaches a shell to complete commands, options and run ids.")
     .argument("<shell>", SHELLS.join(", "))
     .addHelpText(
@@ -19,11 +17,6 @@ export function addCompletion(program: Command, session: Session): void {
       ]),
     )
     .action(shellOf(session, printScript))
-  program
-    .command("__complete", { hidden: true })
-    .argument("[words...]")
-    .allowUnknownOption()
-    .action(shellOf(session, (complete, options, ...words) => printCandidates(program, complete, options, words)))
 }
 
 function printScript({ terminal }: Session, options: GlobalOptions, name = ""): undefined {
@@ -36,15 +29,5 @@ function printScript({ terminal }: Session, options: GlobalOptions, name = ""): 
   }
   const script = completionScript(shell)
   terminal.out(options.json ? safeJson({ shell, script }, 2) : script)
-  return undefined
-}
-
-async function printCandidates(
-  program: Command,
-  { terminal }: Session,
-  options: GlobalOptions,
-  words: readonly string[],
-): Promise<undefined> {
-  for (const candidate of await completionsFor(program, words, options.data)) terminal.out(candidate)
   return undefined
 }

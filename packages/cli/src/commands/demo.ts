@@ -12,9 +12,8 @@ import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
-export function addDemo(program: Command, session: Session): void {
-  program
-    .command("demo")
+export function define(command: Command, session: Session): void {
+  command
     .description(
       "See it work, in seconds, without key or network: an agent fixes a bug, another is killed in mid-answer.",
     )

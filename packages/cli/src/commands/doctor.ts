@@ -7,9 +7,8 @@ import { dataPath } from "../reading/locate-data.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import type { Terminal } from "../terminal.js"
 
-export function addDoctor(program: Command, session: Session): void {
-  program
-    .command("doctor")
+export function define(command: Command, session: Session): void {
+  command
     .description(
       "Check the machine and the data folder, and send a canary run through the real path to prove that it arrives.",
     )

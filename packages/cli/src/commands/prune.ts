@@ -12,9 +12,8 @@ interface PruneOptions {
   readonly maxBodyBytes?: number
 }
 
-export function addPrune(program: Command, session: Session): void {
-  program
-    .command("prune")
+export function define(command: Command, session: Session): void {
+  command
     .description("Forget what is old or too much: oldest first, whole runs, never an open one. Daily sums stay.")
     .option("--max-age <time>", "everything about runs that ended longer ago", parseDuration)
     .option("--body-max-age <time>", "only the bodies of such runs", parseDuration)

@@ -10,10 +10,9 @@ interface RunsOptions extends RunQuery {
   readonly trace?: string
 }
 
-export function addRuns(program: Command, session: Session): void {
+export function define(command: Command, session: Session): void {
   const moment = momentParser(Date.now)
-  program
-    .command("runs")
+  command
     .description("List recorded runs, newest first.")
     .option("--limit <n>", "how many", parsePositive, 20)
     .option("--cursor <cursor>", "where the page before ended")

@@ -14,9 +14,8 @@ interface SearchOptions {
   readonly cursor?: string
 }
 
-export function addSearch(program: Command, session: Session): void {
-  program
-    .command("search")
+export function define(command: Command, session: Session): void {
+  command
     .description("Search everything recorded: prompts, answers, tool calls and their results, logs.")
     .argument("<words...>", 'words that must all occur, as words or parts of words; "in quotes" exactly so')
     .option("--run <address>", "only in this run")

@@ -23,9 +23,8 @@ interface ShowOptions {
   readonly markdown?: boolean
 }
 
-export function addShow(program: Command, session: Session): void {
-  program
-    .command("show")
+export function define(command: Command, session: Session): void {
+  command
     .description("Show a run, one line per step, or a conversation, and the run's digest.")
     .argument("[address]", "a run, a step to read on from, or a conversation", "last")
     .option(

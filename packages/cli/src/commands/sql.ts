@@ -14,9 +14,8 @@ interface SqlOptions {
 const DEFAULT_TIMEOUT_MS = 10_000
 const DEFAULT_LIMIT = 1000
 
-export function addSql(program: Command, session: Session): void {
-  program
-    .command("sql")
+export function define(command: Command, session: Session): void {
+  command
     .description("Ask the store in SQL, read-only, in a process with a time limit.")
     .argument("<query>", "one SELECT")
     .option("--timeout <time>", "stop the query after this; default 10s", parseDuration)

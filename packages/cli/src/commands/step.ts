@@ -20,9 +20,8 @@ interface StepCommandOptions {
   readonly force?: boolean
 }
 
-export function addStep(program: Command, session: Session): void {
-  program
-    .command("step")
+export function define(command: Command, session: Session): void {
+  command
     .description("Show everything about one step, or read one of its bodies.")
     .argument("[address]", "last#13, run_01JT9#13, a step id, or any id that stands in a step", "last#1")
     .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, parsePositive)

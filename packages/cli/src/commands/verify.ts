@@ -15,9 +15,8 @@ interface VerifyOptions {
   readonly digest?: string
 }
 
-export function addVerify(program: Command, session: Session): void {
-  program
-    .command("verify")
+export function define(command: Command, session: Session): void {
+  command
     .description(
       "Check recorded runs against every rule of the contract, their bodies against their hashes, and print digests.",
     )

@@ -1,0 +1,39 @@
+import type { Command } from "commander"
+import type { Session } from "./session.js"
+
+export interface CommandEntry {
+  readonly name: string
+  /** Its line in the list of commands. */
+  readonly summary: string
+  /** A command's module is loaded only when it is called: most of them need a store, and help does not. */
+  readonly load: () => Promise<{ define(command: Command, session: Session): void }>
+  readonly isHidden?: boolean
+  /** Whether its argument is a run, for completion. */
+  readonly takesRun?: boolean
+}
+
+/** In the order in which a newcomer meets them. */
+export const COMMANDS: readonly CommandEntry[] = [
+  { name: "demo", summary: "see it work in seconds, without key or network", load: () => import("./commands/demo.js") },
+  { name: "runs", summary: "list recorded runs", load: () => import("./commands/runs.js") },
+  { name: "show", summary: "a run, one line per step", load: () => import("./commands/show.js"), takesRun: true },
+  {
+    name: "step",
+    summary: "everything about one step, and its bodies",
+    load: () => import("./commands/step.js"),
+    takesRun: true,
+  },
+  { name: "search", summary: "search everything recorded", load: () => import("./commands/search.js") },
+  { name: "sql", summary: "ask the store in SQL, read-only", load: () => import("./commands/sql.js") },
+  {
+    name: "verify",
+    summary: "check runs, bodies and digests",
+    load: () => import("./commands/verify.js"),
+    takesRun: true,
+  },
+  { name: "collect", summary: "bring the store up to the journals", load: () => import("./commands/collect.js") },
+  { name: "prune", summary: "forget what is old or too much", load: () => import("./commands/prune.js") },
+  { name: "doctor", summary: "check the machine and fly a canary", load: () => import("./commands/doctor.js") },
+  { name: "completion", summary: "completion for bash, zsh and fish", load: () => import("./commands/completion.js") },
+  { name: "__complete", summary: "", load: () => import("./commands/complete.js"), isHidden: true },
+]

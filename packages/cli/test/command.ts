@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { PassThrough } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { runCommandLine } from "../src/index.js"
+
+/** The built command, as a user starts it. */
+const BIN = fileURLToPath(new URL("../bin/orangebox.js", import.meta.url))
+
+export interface Finished {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number | null
+}
+
+export interface CommandOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Send SIGTERM when stdout or stderr has said this. */
+  readonly stopAfter?: RegExp
+}
+
+export function orangebox(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+  const { ORANGEBOX_HOME: _home, ORANGEBOX: _switch, NO_COLOR: _color, ...env } = process.env
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      cwd: options.cwd ?? tmpdir(),
+      env: { ...env, ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    let stdout = ""
+    let stderr = ""
+    let isStopped = false
+    const lookForStop = (): void => {
+      if (isStopped || !options.stopAfter?.test(stdout + stderr)) return
+      isStopped = true
+      child.kill("SIGTERM")
+    }
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text
+      lookForStop()
+    })
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text
+      lookForStop()
+    })
+    child.once("error", reject)
+    child.once("close", (exitCode) => resolve({ stdout, stderr, exitCode }))
+  })
+}
+
+/** The same without a process of its own, which is most of what a command costs: for tables of many cases. */
+export async function orangeboxHere(args: readonly string[]): Promise<Finished> {
+  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
+  const exitCode = await runCommandLine(args, { ...streams, env: {} })
+  const textOf = (stream: PassThrough): string => String(stream.read() ?? "")
+  return { stdout: textOf(streams.stdout), stderr: textOf(streams.stderr), exitCode }
+}
+
+/** The one JSON document a command printed. */
+export function jsonOf<T = Record<string, unknown>>({ stdout, stderr }: Finished): T {
+  try {
+    return JSON.parse(stdout) as T
+  } catch {
+    throw new Error(`no JSON on stdout: ${stdout}\n${stderr}`)
+  }
+}
+
+export interface Scratch {
+  readonly path: string
+  remove(): void
+}
+
+export function scratchFolder(): Scratch {
+  const path = mkdtempSync(join(tmpdir(), "orangebox-cli-test-"))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}

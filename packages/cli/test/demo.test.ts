@@ -1,0 +1,112 @@
+import { existsSync, readdirSync } from "node:fs"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+
+interface DemoJson {
+  readonly data_folder: string
+  readonly runs: readonly { run_id: string; status: string; digest: string; events: number }[]
+  readonly crash: { run_id: string; n: number; pid: number; acknowledged_bytes: number; stored_bytes: number }
+  readonly test_exit_codes: readonly number[]
+  readonly lost: number
+}
+
+describe("orangebox demo", () => {
+  let scratch: Scratch
+  let finished: Finished
+  let demo: DemoJson
+  const read = (...args: string[]) => orangeboxHere([...args, "--data", demo.data_folder])
+
+  beforeAll(async () => {
+    scratch = scratchFolder()
+    // No proxy and no key in sight: everything it needs it brings along.
+    const env = { TMPDIR: scratch.path, ANTHROPIC_API_KEY: "", HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "" }
+    finished = await orangebox(["demo", "--json"], { cwd: scratch.path, env })
+    demo = JSON.parse(finished.stdout) as DemoJson
+  })
+  afterAll(() => scratch.remove())
+
+  test("[O-01] one command shows a run that went through and one that was killed", () => {
+    expect(finished.exitCode).toBe(0)
+    expect(demo.runs.map(({ status }) => status)).toEqual(["completed", "crashed"])
+    expect(demo.test_exit_codes).toEqual([1, 0])
+    expect(demo.lost).toBe(0)
+  })
+
+  test("[O-01] the demo cleans up its processes and its project, and leaves only the records", () => {
+    expect(readdirSync(scratch.path)).toEqual([demo.data_folder.split("/").at(-1)])
+    expect(() => process.kill(demo.crash.pid, 0)).toThrow(/ESRCH/)
+  })
+
+  test("[L-03] the killed run names the step that was under way, a model call, and keeps every acknowledged byte of its answer", async () => {
+    expect(demo.crash.acknowledged_bytes).toBeGreaterThan(1000)
+    expect(demo.crash.stored_bytes).toBe(demo.crash.acknowledged_bytes)
+    const { step } = jsonOf<{ step: { kind: string; status: string } }>(
+      await read("step", `${demo.crash.run_id}#${demo.crash.n}`, "--json"),
+    )
+    expect(step).toMatchObject({ kind: "model", status: "crashed" })
+  })
+
+  test("[Q-02] the half answer can be read, as it came, by the address the demo names", async () => {
+    const body = jsonOf<{ text: string; is_partial: boolean; total: number }>(
+      await read("step", `${demo.crash.run_id}#${demo.crash.n}`, "--body", "response", "--bytes", "100000", "--json"),
+    )
+    expect(body.is_partial).toBe(true)
+    expect(body.total).toBe(demo.crash.stored_bytes)
+    expect(body.text).toMatch(/^event: message_start\n/)
+    expect(body.text).not.toContain("message_stop")
+  })
+
+  test("what the agent did is on record: files read, a file edited with a diff, tests run twice, tokens counted", async () => {
+    const tools = `SELECT name || ' ' || status || coalesce(' ' || exit_code, '') FROM tool_calls WHERE run_id = '${demo.runs[0]?.run_id}' ORDER BY no`
+    const edits =
+      "SELECT payload ->> '$.artifact_type' || ' ' || (payload ->> '$.path') || ' +' || (payload ->> '$.lines_added') FROM events WHERE payload ->> '$.artifact_type' = 'file_edit'"
+    const usage =
+      "SELECT count(*) || ' answers, ' || count(prompt_tokens) || ' counted' FROM model_calls WHERE status = 'success'"
+    const { rows } = jsonOf<{ rows: string[][] }>(
+      await orangebox([
+        ...["sql", `SELECT * FROM (${tools}) UNION ALL SELECT * FROM (${edits}) UNION ALL ${usage}`],
+        ...["--json", "--data", demo.data_folder],
+      ]),
+    )
+    expect(rows.flat()).toEqual([
+      "read_file success",
+      "read_file success",
+      "edit_file success",
+      "run_tests error 1",
+      "edit_file success",
+      "run_tests success 0",
+      "file_edit src/days.js +1",
+      "file_edit src/days.js +2",
+      "7 answers, 7 counted",
+    ])
+  })
+
+  test("[O-09] the digest it prints is the one that verify proves", async () => {
+    const [first] = demo.runs
+    const good = await read("verify", first!.run_id, "--digest", first!.digest)
+    expect(good).toMatchObject({ exitCode: 0 })
+    expect(good.stdout).toContain("the digest is the same")
+  })
+
+  test("[C-03] both of its runs keep the contract, and the crashed one counts as open, not as corrupt", async () => {
+    const verdict = jsonOf<{ ok: boolean; runs: { findings: unknown[]; open: unknown[] }[] }>(
+      await read("verify", "--json"),
+    )
+    expect(verdict.ok).toBe(true)
+    expect(verdict.runs.flatMap(({ findings }) => findings)).toEqual([])
+    expect(verdict.runs.map(({ open }) => open.length > 0).sort()).toEqual([false, true])
+  })
+
+  test("in words it names both runs, the crashed step and commands that work as they are printed", async () => {
+    const folder = `${scratch.path}/in words`
+    const { stdout, exitCode } = await orangebox(["demo", "--data", folder], { env: { TMPDIR: scratch.path } })
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/was killed in step #\d+/)
+    expect(stdout).toContain("CRASHED")
+    const search = /orangebox (search .*)/.exec(stdout)?.[1]
+    expect(search).toContain("'")
+    const words = search!.split(" --data ")[0]!.split(" ")
+    expect(existsSync(folder)).toBe(true)
+    expect((await orangeboxHere([...words, "--data", folder])).stdout).toMatch(/run_\w{26}#\d+ {2}/)
+  })
+})

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { record, recordOrdinaryRun } from "./recorded-run.js"
+
+const DOCUMENT = readFileSync(new URL("../../../docs/cli-json.md", import.meta.url), "utf8")
+
+/** The example under a heading of docs/cli-json.md. */
+function documented(section: string): unknown {
+  const text = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${section}\n`))
+  const example = /```json\n([\s\S]*?)```/.exec(text ?? "")?.[1]
+  if (example === undefined) throw new Error(`docs/cli-json.md has no example for ${section}`)
+  return JSON.parse(example)
+}
+
+/** Every path of keys in a document; elements of a list count as one, and what is null has no inside. */
+function paths(value: unknown, at = ""): Set<string> {
+  if (Array.isArray(value)) return new Set(value.flatMap((element) => [...paths(element, `${at}[]`)]))
+  if (typeof value !== "object" || value === null) return new Set()
+  return new Set(Object.entries(value).flatMap(([key, inner]) => [`${at}.${key}`, ...paths(inner, `${at}.${key}`)]))
+}
+
+/** What one of two documents has where the other has an empty list or null is not a difference. */
+function differences(left: unknown, right: unknown): string[] {
+  const known = paths(right)
+  const isOpen = (path: string): boolean => [...emptyPlaces(right)].some((place) => path.startsWith(place))
+  return [...paths(left)].filter((path) => !known.has(path) && !isOpen(path))
+}
+
+function* emptyPlaces(value: unknown, at = ""): Generator<string> {
+  if (Array.isArray(value)) {
+    if (value.length === 0) yield `${at}[]`
+    for (const element of value) yield* emptyPlaces(element, `${at}[]`)
+  } else if (value === null) yield `${at}.`
+  else if (typeof value === "object") {
+    for (const [key, inner] of Object.entries(value as object)) yield* emptyPlaces(inner, `${at}.${key}`)
+  }
+}
+
+describe("[O-02] --json is a documented contract", () => {
+  let scratch: Scratch
+  beforeAll(async () => {
+    scratch = scratchFolder()
+    await record(scratch.path, async (recorder) => void (await recordOrdinaryRun(recorder)))
+  })
+  afterAll(() => scratch.remove())
+
+  test.each([
+    ["collect", ["collect"]],
+    ["runs", ["runs"]],
+    ["show", ["show"]],
+    ["step", ["step", "last#3"]],
+    ["step --body", ["step", "toolu_sheep", "--body", "result"]],
+    ["search", ["search", "sheep"]],
+    ["sql", ["sql", "SELECT status, count(*) FROM runs GROUP BY status"]],
+    ["verify", ["verify"]],
+    ["collect --status", ["collect", "--status"]],
+    ["collect --rebuild", ["collect", "--rebuild"]],
+    ["prune", ["prune", "--max-age", "30d"]],
+    ["doctor", ["doctor"]],
+    ["completion", ["completion", "bash"]],
+  ])("%s prints the document that docs/cli-json.md describes", async (section, args) => {
+    // The process that runs a query exists only in the build.
+    const call = section === "sql" ? orangebox : orangeboxHere
+    const printed = jsonOf(await call([...args, "--json", "--data", scratch.path]))
+    const example = documented(section)
+    expect(differences(example, printed), "documented, but not printed").toEqual([])
+    expect(differences(printed, example).filter(isOurs), "printed, but not documented").toEqual([])
+  })
+})
+
+/** Runs and steps are views of the query package, which may add to them. */
+const isOurs = (path: string): boolean => !/^\.(run|rows\[\]|step|runs\[\]\.money)\./.test(path)

@@ -1,0 +1,99 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { record, recordOrdinaryRun } from "./recorded-run.js"
+
+interface Verdict {
+  readonly ok: boolean
+  readonly runs: readonly {
+    run_id: string
+    digest: string
+    digest_matches: boolean | null
+    findings: { code: string }[]
+    open: { code: string }[]
+  }[]
+  readonly findings: readonly { code: string }[]
+}
+
+interface Sqlite {
+  readonly DatabaseSync: new (path: string) => { exec(sql: string): void; close(): void }
+}
+
+describe("orangebox verify", () => {
+  let scratch: Scratch
+  let good: string
+  let runId: string
+  let digest: string
+
+  beforeAll(async () => {
+    scratch = scratchFolder()
+    good = join(scratch.path, "good")
+    await record(good, async (recorder) => {
+      runId = (await recordOrdinaryRun(recorder, `count the sheep ${"and again ".repeat(400)}`)).runId
+    })
+    const { stdout } = await orangeboxHere(["show", "--data", good])
+    digest = /^digest (sha256:\w{64})$/m.exec(stdout)?.[1] ?? "none"
+  })
+  afterAll(() => scratch.remove())
+
+  function changed(name: string, sql: string): string {
+    const folder = join(scratch.path, name)
+    cpSync(good, folder, { recursive: true })
+    const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite") as Sqlite
+    const database = new DatabaseSync(join(folder, "store/trace.db"))
+    database.exec(sql)
+    database.close()
+    return folder
+  }
+
+  test("[O-09] every run ends with its digest, and the digest proves that nothing was changed since", async () => {
+    const verdict = jsonOf<Verdict>(
+      await orangeboxHere(["verify", runId, "--digest", digest, "--data", good, "--json"]),
+    )
+    expect(verdict).toMatchObject({ ok: true, runs: [{ digest, digest_matches: true, findings: [] }] })
+  })
+
+  test("[O-09] a word changed in the database changes the digest, and the exit code", async () => {
+    const folder = changed("word", `UPDATE event_rows SET json = replace(json, 'read_file', 'reap_file')`)
+    const { stdout, exitCode } = await orangeboxHere(["verify", runId, "--digest", digest, "--data", folder])
+    expect(stdout).toContain(`the digest differs: expected ${digest}`)
+    expect(exitCode).toBe(1)
+  })
+
+  test("[C-03] an event that was taken out is a finding: a hole in the sequence that nothing declares", async () => {
+    const folder = changed("hole", "DELETE FROM event_rows WHERE json LIKE '%counted%'")
+    const { stdout, exitCode } = await orangeboxHere(["verify", "--data", folder])
+    expect(stdout).toMatch(/BAD +run_/)
+    expect(stdout).toContain("sequence_hole")
+    expect(exitCode).toBe(1)
+  })
+
+  test("[C-05] a body whose bytes are gone makes its event invalid, by run and for the whole store", async () => {
+    const folder = join(scratch.path, "packs")
+    cpSync(good, folder, { recursive: true })
+    for (const name of readdirSync(join(folder, "store/packs"), { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue
+      const path = join(name.parentPath ?? name.path, name.name)
+      writeFileSync(path, readFileSync(path).fill(0x55))
+    }
+    const one = jsonOf<Verdict>(await orangeboxHere(["verify", runId, "--data", folder, "--json"]))
+    expect(one.ok).toBe(false)
+    expect(one.runs[0]?.findings.map(({ code }) => code)).toContain("body_missing")
+    const all = jsonOf<Verdict>(await orangeboxHere(["verify", "--data", folder, "--json"]))
+    expect(all.findings.length).toBeGreaterThan(0)
+    expect((await orangeboxHere(["verify", "--data", folder])).exitCode).toBe(1)
+  })
+
+  test("a run that is still going on is open, which is no finding", async () => {
+    const folder = join(scratch.path, "open")
+    let verdict: Verdict | undefined
+    await record(folder, async (recorder) => {
+      recorder.startRun({ entrypoint: "long" }).step("work")
+      verdict = jsonOf<Verdict>(await orangeboxHere(["verify", "--data", folder, "--json"]))
+    })
+    expect(verdict?.ok).toBe(true)
+    expect(verdict?.runs[0]?.open.map(({ code }) => code)).toEqual(["step_open", "step_open", "run_open"])
+  })
+})
