@@ -40,3 +40,10 @@ export function createPrivate(fs: JournalFs, path: string, flags: number): numbe
 export function failureCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
 }
+
+const REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "FOLDER_REFUSED"])
+
+/** The folder will not let us write, now or later: that is for the user to mend, before the app relies on a record. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSALS.has(failureCode(error))
+}

@@ -1,6 +1,8 @@
+import { basename } from "node:path"
 import type { Clock } from "./clock.js"
 import { GapLedger } from "./gap-ledger.js"
 import type { EventLine } from "./journal.js"
+import type { OpenJournalFile } from "./journal-file.js"
 import type { JournalFs } from "./journal-fs.js"
 import type { Gap, GapReason } from "./line-format.js"
 import { ReserveFile } from "./reserve-file.js"
@@ -45,13 +47,29 @@ export class LossAccount {
     this.#keepReserve()
   }
 
-  /** A ledger for a loss that goes on for a while; it is declared once its gap is added. */
-  beginGap(reason: GapReason, failure: string | null): GapLedger {
+  addGap(reason: GapReason, failure: string | null, what: Partial<Gap>): void {
+    this.#gaps.push({ ...this.openLedger(reason, failure).toGap(), ...what })
+  }
+
+  /** All records of a file that somebody spoiled, or that the disk would not sync. */
+  addFileInDoubt(reason: GapReason, failure: string | null, { path, byteSize, contents }: OpenJournalFile): void {
+    this.addGap(reason, failure, {
+      records: contents.records,
+      bytes: byteSize,
+      runs: contents.list(),
+      recordsNotListed: contents.notListed,
+      files: [basename(path)],
+    })
+  }
+
+  /** For a loss that goes on for a while. */
+  openLedger(reason: GapReason, failure: string | null): GapLedger {
     return new GapLedger(++this.#lastGapNo, reason, failure, this.#clock.wallMs())
   }
 
-  addGap(gap: Gap): void {
-    this.#gaps.push(gap)
+  closeLedger(ledger: GapLedger): void {
+    ledger.noteTime(this.#clock.wallMs())
+    this.#gaps.push(ledger.toGap())
   }
 
   /** Hands every gap to `write`. One whose write throws is kept, and so are those behind it. */

@@ -33,7 +33,7 @@ export class Shedding {
       this.#current.untilMs = now + SHED_MS
       return
     }
-    this.#current = { untilMs: now + SHED_MS, ledger: this.#losses.beginGap("slow_write", null) }
+    this.#current = { untilMs: now + SHED_MS, ledger: this.#losses.openLedger("slow_write", null) }
     this.#episodes.warn("slow", now, "JOURNAL_SLOW", {
       what: `a journal write took ${Math.round(tookMs)} ms; bodies are left out for a while`,
       where,
@@ -47,8 +47,7 @@ export class Shedding {
 
   end(): void {
     if (this.#current === undefined) return
-    this.#current.ledger.noteTime(this.#clock.wallMs())
-    this.#losses.addGap(this.#current.ledger.toGap())
+    this.#losses.closeLedger(this.#current.ledger)
     this.#current = undefined
   }
 }

@@ -2,7 +2,7 @@ import type { Episodes } from "./episodes.js"
 import { failureCode } from "./journal-fs.js"
 
 const FIRST_RETRY_MS = 50
-export const LAST_RETRY_MS = 2000
+const LAST_RETRY_MS = 2000
 
 /** A disk that does not take writes: one warning, and attempts that come ever more rarely, by themselves if nobody appends. */
 export class Trouble {
