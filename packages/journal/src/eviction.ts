@@ -6,13 +6,13 @@ import type { WriterSettings } from "./writer-settings.js"
 
 /**
  * Deletes what is above the total cap. `declare` is called before anything uncollected is deleted, and by throwing prevents it: a death
- * between the two must not make the loss a silent one.
+ * between the two must not make the loss a silent one. Returns the numbers of the writer's own files that are left.
  */
 export function evictAboveCap(
   settings: WriterSettings,
   ownContents: ReadonlyMap<number, RunRanges>,
   declare: (losses: readonly Loss[]) => void,
-): void {
+): Set<number> {
   const files = listWith(settings.fs, settings.folder)
   const evictions = chooseEvictions(files, settings.maxTotalBytes, (file) => isFinished(file, settings))
   const losses = evictions
@@ -24,6 +24,9 @@ export function evictAboveCap(
     }))
   if (losses.length > 0) declare(losses)
   for (const { file } of evictions) removeWith(settings.fs, file.path)
+  const evicted = new Set(evictions.map(({ file }) => file))
+  const left = files.filter((file) => file.writerId === settings.writerId && !evicted.has(file))
+  return new Set(left.map((file) => file.fileNo))
 }
 
 /** Nobody will append to it any more. */

@@ -60,6 +60,7 @@ export class FileSequence {
       file.discard()
       throw error
     }
+    if (this.current !== undefined) this.#earlier.set(this.current.fileNo, this.current.contents)
     this.current = file
     this.#lastFileNo = file.fileNo
     this.filesOpened++
@@ -83,7 +84,9 @@ export class FileSequence {
 
   /** Leaves the current file, which takes no more, before the next is begun. */
   leave(): void {
-    this.current?.retire()
+    if (this.current === undefined) return
+    this.#earlier.set(this.current.fileNo, this.current.contents)
+    this.current.retire()
     this.current = undefined
   }
 
@@ -168,7 +171,6 @@ export class FileSequence {
       })
       return
     }
-    this.#earlier.set(old.fileNo, old.contents)
     if (this.#intervalSync === undefined) old.retire()
     else this.#intervalSync.syncAndRetire(old)
   }
@@ -199,7 +201,8 @@ export class FileSequence {
 
   #enforceTotalCap(now: number): void {
     try {
-      evictAboveCap(this.#settings, this.#earlier, (losses) => this.#declareEvicted(losses, now))
+      const left = evictAboveCap(this.#settings, this.#earlier, (losses) => this.#declareEvicted(losses, now))
+      for (const fileNo of this.#earlier.keys()) if (!left.has(fileNo)) this.#earlier.delete(fileNo)
     } catch {
       // The cap is housekeeping: what could not be deleted now is tried again with the next file.
     }

@@ -171,6 +171,29 @@ test("[J-08] then the oldest go, with a gap that names them and a warning", () =
   expect(warnings.length).toBe(1)
 })
 
+test("[J-08] records are accounted for in files that go at once, and in files that were given up after a failure", () => {
+  const fs = failingFs()
+  const clock = handClock()
+  const { journal, folder } = openTestJournal({
+    fs,
+    now: clock.now,
+    maxFileBytes: 4096,
+    maxTotalBytes: 1,
+    fsync: "never",
+  })
+  for (let i = 0; i < 300; i++) {
+    const before = fs.count("writeSync")
+    fs.inject(i % 70 === 69 ? { call: "writeSync", when: (count) => count === before + 1, with: "EIO" } : undefined)
+    journal.append(event(i))
+    clock.pass(100)
+  }
+  expect(listJournals(folder)).toHaveLength(1)
+  const { events, gaps } = readFolder(folder)
+  const missing = gaps.reduce((count, gap) => count + gap.records, 0)
+  expect(journal.stats().recordsDropped).toBe(4)
+  expect(missing + events.length).toBe(300)
+})
+
 test("[J-08] the file another live writer appends to is never deleted, a dead one's is", () => {
   const folder = join(temporaryFolder(), "journal")
   const live = openTestJournal({ folder, fsync: "never" }).journal
