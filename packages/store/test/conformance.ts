@@ -138,7 +138,7 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
           timestamp_utc: "2026-03-02T10:00:00.123456Z",
           mono_us: 1.5,
           novelty: { nested: ["\ud800", "\u0000", 1e300] },
-          "-": "a field of that name",
+          "-": ["a field of that name"],
         } as unknown as Event
         const { event_id: _id, mono_us: _mono, source: _source, ...old } = run.events[1]!.event
         const first = { ...old, schema_version: "1.0.0", sequence_no: 3 } as unknown as Event

@@ -38,7 +38,6 @@ describe("a process killed while it commits", () => {
   const { batches, runs } = recording()
   const points = [
     "commit:begin@5",
-    "commit:bodies@5",
     "commit:events@5",
     "bodies:before-sync@5",
     "commit:before@5",
@@ -92,11 +91,9 @@ describe("a process killed while it prunes", () => {
   const points = [
     "prune:bury",
     "prune:events",
-    "prune:texts",
     "prune:refs@2",
     "prune:run-removed",
     "prune:chunks-forgotten",
-    "bodies:settled",
     "bodies:before-unlink",
     "prune:pack-rewritten",
   ]

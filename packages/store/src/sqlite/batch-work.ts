@@ -1,4 +1,4 @@
-import type { ArtifactRef, Event, Problem } from "@orangebox/contract"
+import type { ArtifactRef, Problem } from "@orangebox/contract"
 import type { Batch, CommitSummary } from "../trace-store.js"
 import type { BodyRow } from "./body-table.js"
 import { timeOf } from "./event-row.js"

@@ -1,14 +1,14 @@
 import type { Event } from "@orangebox/contract"
 import type { BodyShelfReader } from "./body-shelf.js"
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
-import { EventCodec, type RowPlace } from "./event-row.js"
+import { EventCodec, ROW_NOTE, type RowPlace } from "./event-row.js"
 import { firstKey, lastKey, packHash, packUuid, runKeyOf, unpackHex } from "./keys.js"
 
-/** An event's text that is too long for a row is a body; its row holds this mark and the body's hash. */
-const SPILLED = "@"
+/** An event's text that is too long for a row is a body. Its row holds the body's hash as its note, which is otherwise a list. */
+const SPILLED = `{"${ROW_NOTE}":"`
 
 export function spillMark(hash: string): string {
-  return SPILLED + hash
+  return `${SPILLED}${hash}"}`
 }
 
 /** Puts events together again from their rows. */
@@ -89,7 +89,7 @@ export class EventReader {
   textOf(row: SqliteRow): string {
     const text = String(row["json"])
     if (!text.startsWith(SPILLED)) return text
-    const hash = text.slice(SPILLED.length)
+    const hash = text.slice(SPILLED.length, -2)
     const recipe = this.#recipe.get(packHash(hash)!)?.["recipe"]
     const reading = recipe instanceof Uint8Array ? this.#shelf.read(recipe, hash) : undefined
     // The event is shown without its payload rather than not at all; `integrity` names the loss.

@@ -47,8 +47,11 @@ const COLUMN_FIELDS = [
   "artifact_refs",
 ] as const
 
-/** Names the fields an event did not have, where their columns would give them back: events of schema 1.0 have no id and no clock. */
-const ABSENT = "-"
+/**
+ * A name in the row's text that is ours: `[absent, own]`, the fields an event did not have where their columns would give them back
+ * (events of schema 1.0 have no id and no clock), and the event's own field of this name, should it have one.
+ */
+export const ROW_NOTE = "-"
 const PAYLOAD = '"payload"'
 
 export interface RowEncoding {
@@ -108,6 +111,7 @@ export class EventCodec {
         case "inferred_by":
         case "lane_id":
         case "event_type":
+        case ROW_NOTE:
           continue
         case "run_id":
           columns++
@@ -147,9 +151,10 @@ export class EventCodec {
       }
       json += `${json === "" ? "{" : ","}${name === "payload" ? PAYLOAD : JSON.stringify(name)}:${JSON.stringify(value)}`
     }
-    if (columns < COLUMN_FIELDS.length) {
+    if (columns < COLUMN_FIELDS.length || loose[ROW_NOTE] !== undefined) {
       const absent = COLUMN_FIELDS.filter((field) => loose[field] === undefined)
-      json += `${json === "" ? "{" : ","}${JSON.stringify(ABSENT)}:${JSON.stringify(absent)}`
+      const note = loose[ROW_NOTE] === undefined ? [absent] : [absent, loose[ROW_NOTE]]
+      json += `${json === "" ? "{" : ","}"${ROW_NOTE}":${JSON.stringify(note)}`
     }
     return {
       eventId: storedId(loose),
@@ -171,9 +176,11 @@ export class EventCodec {
 "sequence_no":${key >= 0 && placeOf(key) < OWN_PLACES ? placeOf(key) : null},"timestamp_utc":"${isoTime(Number(row["at"]))}",\
 "mono_us":${Number(row["mono"])},"artifact_refs":[]${json === "{}" ? "}" : `,${json.slice(1)}`}`
     const event = JSON.parse(text) as Record<string, unknown>
-    const absent = event[ABSENT]
-    if (Array.isArray(absent)) {
-      for (const field of [...absent, ABSENT]) delete event[field as string]
+    if (event[ROW_NOTE] !== undefined) {
+      const [absent, own] = event[ROW_NOTE] as [string[], unknown?]
+      for (const field of absent) delete event[field]
+      if (own === undefined) delete event[ROW_NOTE]
+      else event[ROW_NOTE] = own
     }
     return event as unknown as Event
   }

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs"
+import { openReadOnlySql, openStore } from "@orangebox/store"
+import { expect, test } from "vitest"
+import { ordinaryRun, RecordedRun } from "./recorded.js"
+import { temporaryFolder } from "./temporary-folder.js"
+
+const document = readFileSync(new URL("../docs-sql-views.md", import.meta.url), "utf8")
+
+test("[S-04] every column of every view is documented, and every example runs", async () => {
+  const folder = temporaryFolder()
+  const { store } = openStore(folder)
+  await store.commit(ordinaryRun().batch())
+  const sql = openReadOnlySql(folder)
+  for (const view of ["runs", "steps", "events", "model_calls", "tool_calls", "bodies"]) {
+    const columns = sql.query(`PRAGMA table_info(${view})`).rows.map((row) => String(row["name"]))
+    expect(columns.length).toBeGreaterThan(5)
+    for (const column of columns) expect(document, `${view}.${column}`).toContain(`\`${column}\``)
+  }
+  const examples = document.split("```sql")[1]!.split("```")[0]!.split(";")
+  for (const example of examples.filter((text) => text.includes("SELECT")))
+    expect(() => sql.query(example)).not.toThrow()
+  sql.close()
+  await store.close()
+})
+
+test("an event too long for its row does not break the view", async () => {
+  const folder = temporaryFolder()
+  const { store } = openStore(folder)
+  const run = new RecordedRun()
+  run.emit(
+    "log",
+    { level: "info", message: "m" },
+    { stepId: run.start(), parentId: null, attributes: { text: "x".repeat(100_000) } },
+  )
+  await store.commit(run.batch())
+  const sql = openReadOnlySql(folder)
+  expect(sql.query("SELECT event_type, payload FROM events WHERE event_type = 'log'").rows).toEqual([
+    { event_type: "log", payload: null },
+  ])
+  sql.close()
+  await store.close()
+})
