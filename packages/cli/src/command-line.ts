@@ -31,8 +31,8 @@ export async function runCommandLine(args: readonly string[], streams: TerminalS
 function usageError(error: CommanderError, args: readonly string[]): InputError {
   const [said = "", ...more] = error.message.replace(/^error: /, "").split("\n")
   const suggestion = more.join(" ").replace(/^\(|\)$/g, "")
-  const command = COMMANDS.find(({ name }) => args.includes(name))
-  const help = `See: orangebox${command ? ` ${command.name}` : ""} --help`
+  const command = args.find((word) => COMMANDS.some(({ name }) => name === word))
+  const help = `See: orangebox${command === undefined ? "" : ` ${command}`} --help`
   return new InputError("USAGE", { what: said, next: suggestion === "" ? help : `${suggestion} ${help}` })
 }
 

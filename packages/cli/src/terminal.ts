@@ -18,7 +18,8 @@ export interface Terminal {
   readonly columns: number | undefined
   readonly paint: Painter | undefined
   readonly paintTalk: Painter | undefined
-  progress(): ProgressBar
+  /** A bar for work that may take a while; it must be cleared. */
+  progress(what: string): ProgressBar
 }
 
 /** A terminal, a pipe or a file. */
@@ -41,6 +42,6 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     columns: isOutTerminal ? stdout.columns : undefined,
     paint: painterFor(isOutTerminal, env),
     paintTalk: painterFor(stderr.isTTY === true, env),
-    progress: () => progressBar(stderr),
+    progress: (what) => progressBar(stderr, what),
   }
 }

@@ -41,8 +41,11 @@ test("colour is only for terminals that want it", () => {
 })
 
 test("a progress bar says how much of how much, and of what", () => {
-  expect(barText(512, 1024, "bodies")).toBe(`bodies           ${"█".repeat(12)}${"░".repeat(12)} 50 %  512 of 1.0k`)
-  expect(barText(3, undefined, "runs")).toBe("runs             3")
+  expect(barText(512, 1024, "bodies", 3000)).toBe(
+    `bodies           ${"█".repeat(12)}${"░".repeat(12)} 50 %  512 of 1.0k  3.0s`,
+  )
+  expect(barText(3, undefined, "runs", 1200)).toBe("runs             3  1.2s")
+  expect(barText(0, undefined, "verifying", 1200)).toBe("verifying        …  1.2s")
 })
 
 test("a folder with spaces and quotes is one word for the shell", () => {

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { acquireStoreLock } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { COMMANDS } from "../src/commands.js"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
 
@@ -82,6 +82,21 @@ describe("reading commands", () => {
     expect(watched.exitCode).toBe(0)
   })
 
+  test("an answer that cannot be brought up to date, because another collector is busy, says how far it is behind", async () => {
+    const folder = join(scratch.path, "busy")
+    await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
+    await orangeboxHere(["collect", "--data", folder])
+    await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
+    const lock = acquireStoreLock(join(folder, "store"))
+    if (!lock.isHeld) throw new Error("somebody else has the lock")
+    const { stdout, stderr, exitCode } = await orangeboxHere(["runs", "--data", folder])
+    lock.release()
+    expect(stdout).toContain("1 run")
+    expect(stderr).toMatch(/behind by [\d.]+ kB of journal: process \d+ on .* is collecting/)
+    expect(exitCode).toBe(0)
+    expect((await orangeboxHere(["runs", "--data", folder])).stdout).toContain("2 runs")
+  })
+
   test("prune forgets what is old, and says that it was pruned when it is asked for", async () => {
     const folder = join(scratch.path, "pruned")
     let runId = ""
@@ -129,6 +144,17 @@ describe("reading commands", () => {
       expect(inTerminal(at("show"), { NO_COLOR: "1" }).stdout).not.toContain("\u001b[")
     })
 
+    test("what is left on the screen after long work is the answer, not the progress bar", async () => {
+      const folder = join(scratch.path, "long")
+      await record(folder, (recorder) => {
+        const run = recorder.startRun({ entrypoint: "many" })
+        for (let line = 0; line < 10_000; line++) run.log.info(`line ${line}`)
+        run.complete()
+      })
+      const { stdout } = inTerminal(["collect", "--data", folder])
+      expect(stdout.split("\u001b[2K").at(-1)).toMatch(/^10004 new events/)
+    })
+
     test("--raw refuses to write to it unless it is forced", () => {
       const body = at("step", "last#4", "--body", "result", "--raw")
       const refused = inTerminal(body)
@@ -137,16 +163,6 @@ describe("reading commands", () => {
       expect(inTerminal([...body, "--force"]).stdout).toContain("three")
     })
   })
-
-  test.each(COMMANDS.filter(({ isHidden }) => !isHidden).map(({ name }) => name))(
-    "[O-02] %s has a help page with examples",
-    async (name) => {
-      const { stdout, exitCode } = await orangeboxHere([name, "--help"])
-      expect(stdout).toMatch(/Examples:\n {2}(orangebox|source)/)
-      expect(stdout).toContain("--json")
-      expect(exitCode).toBe(0)
-    },
-  )
 
   test.skipIf(!existsSync("/bin/bash"))("bash completes commands, options and run ids", () => {
     const script = `

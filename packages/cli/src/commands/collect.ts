@@ -75,7 +75,7 @@ async function watchFolder({ terminal }: Session, { json }: GlobalOptions, dataF
 }
 
 async function rebuild({ terminal }: Session, { json }: GlobalOptions, dataFolder: string): Promise<ExitCode> {
-  const bar = terminal.progress()
+  const bar = terminal.progress("rebuilding")
   try {
     const { rebuilt } = await rebuildStore({ dataFolder, onProgress: bar.update })
     bar.clear()

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { openDataFolder } from "@orangebox/journal"
@@ -37,7 +37,11 @@ async function demo(session: Session, options: GlobalOptions): Promise<ExitCode>
   const { path: dataFolder } = openDataFolder(path)
   const played = await whileNotInterrupted((signal) =>
     playDemo({ dataFolder, signal, say: (line) => terminal.say(`▸ ${line}`) }),
-  )
+  ).catch((error: unknown) => {
+    // Half a demo shows nothing; a folder we made ourselves goes with it.
+    if (options.data === undefined) rmSync(dataFolder, { recursive: true, force: true })
+    throw error
+  })
   return withReading(session, { ...options, data: dataFolder }, async ({ store }) => {
     terminal.say("▸ both processes are gone; what follows is read back from the store")
     terminal.say("")

@@ -46,7 +46,7 @@ function verify(session: Session, options: VerifyOptions & GlobalOptions, addres
     })
   }
   return withReading(session, options, async ({ store, caughtUp, freshness }) => {
-    const bar = session.terminal.progress()
+    const bar = session.terminal.progress("verifying")
     let verdict: StoreVerdict
     try {
       verdict =

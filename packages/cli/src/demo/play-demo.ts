@@ -31,18 +31,17 @@ export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
     for (const agent of cast) agent.kill()
   }
   stage.signal.addEventListener("abort", closeDown)
-  const start = (task: ScriptedTask): RunningAgent => {
+  const start = (task: ScriptedTask, line: string): RunningAgent => {
     stage.signal.throwIfAborted()
+    stage.say(line)
     const agent = startAgent(agentTask(task, server, repository.path, stage.dataFolder))
     cast.add(agent)
     return agent
   }
   try {
     stage.say(`a scripted model answers at ${server.url}, streaming, over the Anthropic Messages API`)
-    stage.say("an agent in its own process fixes a bug in a scratch project …")
-    const finished = await start(FIX_LEAP_YEARS).ended
-    stage.say("a second one is killed with SIGKILL in the middle of an answer …")
-    const victim = start(ADD_WEEKDAYS)
+    const finished = await start(FIX_LEAP_YEARS, "an agent in its own process fixes a bug in a scratch project …").ended
+    const victim = start(ADD_WEEKDAYS, "a second one is killed with SIGKILL in the middle of an answer …")
     const acknowledgedBytes = await killInMidAnswer(victim, server)
     const killed = { ...(await victim.ended), pid: victim.pid, acknowledgedBytes }
     stage.signal.throwIfAborted()

@@ -23,7 +23,11 @@ export interface AgentEnd {
 const AGENT = fileURLToPath(new URL("agent.js", import.meta.url))
 
 export function startAgent(task: AgentTask): RunningAgent {
-  const child = fork(AGENT, [JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] })
+  const child = fork(AGENT, [JSON.stringify(task)], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    execArgv: [],
+    env: agentEnv(process.env),
+  })
   let runId: string | undefined
   let answerBytes = 0
   let dropped = 0
@@ -43,6 +47,11 @@ export function startAgent(task: AgentTask): RunningAgent {
       return { runId, exitCode, signal, dropped }
     }),
   }
+}
+
+/** A demo records although recording is switched off elsewhere, and reaches the loopback although a proxy is set. */
+function agentEnv({ ORANGEBOX: _off, NODE_USE_ENV_PROXY: _proxy, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return env
 }
 
 function endOf(child: ChildProcess): Promise<Pick<AgentEnd, "exitCode" | "signal">> {

@@ -33,7 +33,7 @@ export async function withReading<T>(
 }
 
 export async function catchUpStore(dataFolder: string, terminal: Terminal): Promise<CatchUpReport> {
-  const bar = terminal.progress()
+  const bar = terminal.progress("reading journals")
   try {
     const report = await catchUp({
       dataFolder,

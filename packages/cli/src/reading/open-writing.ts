@@ -19,7 +19,7 @@ export async function withWriting<T>(
 ): Promise<T> {
   const folder = locateData(options.data)
   const lock = await waitForLock(folder.storeFolder)
-  const bar = terminal.progress()
+  const bar = terminal.progress("reading journals")
   try {
     const { store } = openStore(folder.storeFolder)
     try {
