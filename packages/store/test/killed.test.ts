@@ -36,13 +36,7 @@ function recording(): { batches: { events: RecordedRun["events"]; bodies: Record
 
 describe("a process killed while it commits", () => {
   const { batches, runs } = recording()
-  const points = [
-    "commit:begin@5",
-    "commit:events@5",
-    "bodies:before-sync@5",
-    "commit:before@5",
-    "commit:after@12",
-  ]
+  const points = ["commit:begin@5", "commit:events@5", "bodies:before-sync@5", "commit:before@5", "commit:after@12"]
   test.for(points)("[L-01] at %s leaves rows and offset that agree, and goes on to every event once", async (point) => {
     const folder = temporaryFolder()
     const file = join(folder, "batches.json")

@@ -71,6 +71,20 @@ export class SqliteReader implements TraceReader {
     return this.connection.database
   }
 
+  /**
+   * One moment of the store for all that a method reads: beside a writer that commits in between, an event would otherwise be put together
+   * with steps from before it. Not for what reads bodies: packs are rewritten while they are read, and only a later look at the rows
+   * says where a chunk went.
+   */
+  #atOnce<T>(read: () => T): T {
+    this.database.exec("BEGIN")
+    try {
+      return read()
+    } finally {
+      this.database.exec("COMMIT")
+    }
+  }
+
   async offsets(): Promise<ReadonlyMap<string, number>> {
     const rows = this.database.prepare("SELECT file, offset FROM offset_rows").all()
     return new Map(rows.map((row) => [String(row["file"]), Number(row["offset"])]))
@@ -81,15 +95,15 @@ export class SqliteReader implements TraceReader {
   }
 
   async openRunsOf(writerId: string): Promise<readonly OpenRun[]> {
-    return openRunsOf(this.database, writerId)
+    return this.#atOnce(() => openRunsOf(this.database, writerId))
   }
 
   async processEventsOf(writerId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
-    return processEventsOf(this.database, this.connection.reader, writerId, page)
+    return this.#atOnce(() => processEventsOf(this.database, this.connection.reader, writerId, page))
   }
 
   async listRuns(query: RunQuery = {}): Promise<Page<RunRow>> {
-    return listRuns(this.database, query)
+    return this.#atOnce(() => listRuns(this.database, query))
   }
 
   async getRun(runId: string): Promise<RunRow | undefined> {
@@ -97,15 +111,15 @@ export class SqliteReader implements TraceReader {
   }
 
   async stepsOf(runId: string): Promise<readonly StepRow[]> {
-    return stepsOf(this.database, runId)
+    return this.#atOnce(() => stepsOf(this.database, runId))
   }
 
   async eventsOf(runId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
-    return eventsOf(this.database, this.connection.reader, runId, page)
+    return this.#atOnce(() => eventsOf(this.database, this.connection.reader, runId, page))
   }
 
   async annotationsOf(runId: string): Promise<readonly Event[]> {
-    return annotationsOf(this.database, this.connection.reader, runId)
+    return this.#atOnce(() => annotationsOf(this.database, this.connection.reader, runId))
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {
@@ -154,11 +168,11 @@ export class SqliteReader implements TraceReader {
   }
 
   async resolve(text: string): Promise<Resolution> {
-    return resolve(this.database, text)
+    return this.#atOnce(() => resolve(this.database, text))
   }
 
   async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
-    return bodyInfo(this.database, hash)
+    return this.#atOnce(() => bodyInfo(this.database, hash))
   }
 
   async readBody(hash: string): Promise<BodyReading> {
@@ -186,7 +200,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {
-    return readRollups(this.database, query)
+    return this.#atOnce(() => readRollups(this.database, query))
   }
 
   async integrity(options: { bodies?: "all" | "sample" | "none" } & Progress = {}): Promise<readonly Problem[]> {
