@@ -47,7 +47,7 @@ export interface TailOptions {
   readonly until?: number
 }
 
-const READ_BYTES = 256 * 1024
+const WINDOW_BYTES = 512 * 1024
 const NEWLINE = 0x0a
 const TORN_MARK_BYTE = TORN_MARK.charCodeAt(0)
 
@@ -61,9 +61,10 @@ export function* tailJournal(file: string, options: TailOptions = {}): Generator
     const from = options.from ?? 0
     const until = options.until ?? Number.POSITIVE_INFINITY
     const size = fstatSync(fd).size
-    if (from <= size) return yield* readLines(fd, from, until, options.maxLineBytes ?? MAX_LINE_BYTES)
+    const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
+    if (from <= size) return yield* readLines(new Window(fd, from, until, size), maxLineBytes)
     yield problemItem("truncated", from, 0, `the file has ${size} bytes, reading was at ${from}`, 0)
-    return yield* readLines(fd, 0, until, options.maxLineBytes ?? MAX_LINE_BYTES)
+    return yield* readLines(new Window(fd, 0, until, size), maxLineBytes)
   } finally {
     closeSync(fd)
   }
@@ -82,11 +83,10 @@ function openForReading(file: string): number {
   }
 }
 
-function* readLines(fd: number, from: number, until: number, maxLineBytes: number): Generator<JournalItem, TailEnd> {
-  const window = new Window(fd, from, until)
+function* readLines(window: Window, maxLineBytes: number): Generator<JournalItem, TailEnd> {
   for (;;) {
     const nulStart = window.offset
-    while (window.skipNuls() && window.fill(READ_BYTES)) {}
+    while (window.skipNuls() && window.fill()) {}
     const nulBytes = window.offset - nulStart
     if (nulBytes > 0) {
       if (window.length === 0) return { offset: nulStart, tornBytes: nulBytes }
@@ -112,7 +112,7 @@ function findLineEnd(window: Window, maxLineBytes: number): number | "end" | "to
     if (found !== -1) return found > maxLineBytes ? "too long" : found
     searched = window.length
     if (searched > maxLineBytes) return "too long"
-    if (!window.fill(READ_BYTES)) return "end"
+    if (!window.fill()) return "end"
   }
 }
 
@@ -122,7 +122,7 @@ function skipOverLongLine(window: Window, maxLineBytes: number): JournalItem {
   for (;;) {
     const found = window.indexOf(NEWLINE, 0)
     window.take(found === -1 ? window.length : found)
-    if (found !== -1 || !window.fill(READ_BYTES)) break
+    if (found !== -1 || !window.fill()) break
   }
   const length = window.offset - offset - (window.lastTakenHadNewline ? 1 : 0)
   return problemItem("over_long_line", offset, length, `longer than ${maxLineBytes} bytes`, window.offset)
@@ -186,17 +186,20 @@ function problemItem(
 class Window {
   readonly #fd: number
   readonly #until: number
-  #buffer = Buffer.allocUnsafeSlow(READ_BYTES * 2)
+  #buffer: Buffer
   #start = 0
   #end = 0
   /** File offset of the first unread byte. */
   offset: number
   lastTakenHadNewline = false
 
-  constructor(fd: number, offset: number, until: number) {
+  constructor(fd: number, offset: number, until: number, fileSize: number) {
     this.#fd = fd
     this.#until = until
     this.offset = offset
+    // Files are mostly read again for the few lines appended since. The byte to spare is where the end of the file shows.
+    const expected = Math.min(fileSize, until) - offset + 1
+    this.#buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(expected, 1024), WINDOW_BYTES))
   }
 
   get length(): number {
@@ -204,8 +207,7 @@ class Window {
   }
 
   indexOf(byte: number, from: number): number {
-    const found = this.#buffer.subarray(this.#start, this.#end).indexOf(byte, from)
-    return found
+    return this.#buffer.subarray(this.#start, this.#end).indexOf(byte, from)
   }
 
   /** The first `length` bytes, and past the newline behind them where there is one. Valid until the next `fill`. */
@@ -225,10 +227,11 @@ class Window {
   }
 
   /** Reads on; false at the end of the file. */
-  fill(bytes: number): boolean {
-    const room = Math.min(bytes, this.#until - (this.offset + this.length))
-    if (room <= 0) return false
-    if (this.#end + room > this.#buffer.length) this.#makeRoom(room)
+  fill(): boolean {
+    const left = this.#until - (this.offset + this.length)
+    if (left <= 0) return false
+    if (this.#end === this.#buffer.length) this.#makeRoom()
+    const room = Math.min(this.#buffer.length - this.#end, left)
     const read = readSync(this.#fd, this.#buffer, this.#end, room, this.offset + this.length)
     this.#end += read
     return read > 0
@@ -239,12 +242,10 @@ class Window {
     this.offset += bytes
   }
 
-  #makeRoom(room: number): void {
+  #makeRoom(): void {
     const length = this.length
-    const target =
-      length + room > this.#buffer.length
-        ? Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, length + room))
-        : this.#buffer
+    // Moving is cheap while it frees at least half; a line that fills more than that will need more.
+    const target = length * 2 > this.#buffer.length ? Buffer.allocUnsafeSlow(this.#buffer.length * 2) : this.#buffer
     this.#buffer.copy(target, 0, this.#start, this.#end)
     this.#buffer = target
     this.#start = 0

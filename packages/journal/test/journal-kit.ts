@@ -16,11 +16,17 @@ import {
   tailJournal,
 } from "@orangebox/journal"
 import { onTestFinished } from "vitest"
+import { setStage } from "./stage.mjs"
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "orangebox-journal-"))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** The path of a script of `test/children`, ready to run against the build. */
+export function childScript(name: string): string {
+  return setStage(temporaryFolder())(name)
 }
 
 export interface OpenedJournal {

@@ -1,13 +1,11 @@
 // Kills writers at random moments and compares what they acknowledged with what is in their journals.
 // Plain JavaScript, so that `scripts/torture.mjs` runs it without a build of the tests; it needs `packages/journal/dist`.
 import { spawn } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { listJournals, livenessOf, readJournalBody, readStream, tailJournal } from "@orangebox/journal"
-
-const here = (path) => fileURLToPath(new URL(path, import.meta.url))
+import { setStage } from "./stage.mjs"
 
 /**
  * @typedef {"small" | "rotating" | "long" | "bodies" | "streamed"} Workload
@@ -35,54 +33,39 @@ export const emptyReport = () => ({
 })
 
 /**
+ * Kills in waves: all writers of a wave are dead before the first journal is read, so that a parent busy reading lets no writer run on
+ * for long, which would only make more to read.
+ *
  * @param {{ kills: number, workload: Workload, parallel?: number, maxDelayMs?: number, onKill?: (report: KillReport) => void }} options
  * @returns {Promise<KillReport>}
  */
-export async function killMany({ kills, workload, parallel = 2, maxDelayMs = 40, onKill = () => {} }) {
+export async function killMany({ kills, workload, parallel = 3, maxDelayMs = 10, onKill = () => {} }) {
   const total = emptyReport()
   const stage = mkdtempSync(join(tmpdir(), "orangebox-kill-"))
-  let started = 0
-  const lane = async () => {
-    while (started < kills) {
-      const folder = join(stage, `journal-${started++}`)
-      const acknowledged = await runUntilKilled(stage, folder, workload, Math.random() * maxDelayMs)
-      const one = { ...inspect(folder, workload, acknowledged), kills: 1 }
-      rmSync(folder, { recursive: true, force: true })
-      for (const key of Object.keys(total)) total[key] += one[key]
-      onKill(total)
-    }
-  }
   try {
-    setStage(stage)
-    await Promise.all(Array.from({ length: parallel }, lane))
+    const appender = setStage(stage)("appender.mjs")
+    while (total.kills < kills) {
+      const folders = Array.from({ length: Math.min(parallel, kills - total.kills) }, (_, i) =>
+        join(stage, `journal-${i}`),
+      )
+      const killed = folders.map((folder) => runUntilKilled(appender, folder, workload, Math.random() * maxDelayMs))
+      for (const [i, acknowledged] of (await Promise.all(killed)).entries()) {
+        const one = { ...inspect(folders[i], workload, acknowledged), kills: 1 }
+        rmSync(folders[i], { recursive: true, force: true })
+        for (const key of Object.keys(total)) total[key] += one[key]
+        onKill(total)
+      }
+    }
     return total
   } finally {
     rmSync(stage, { recursive: true, force: true })
   }
 }
 
-/**
- * A kill costs one process start, and two thirds of that is loading the contract's schemas, which a writer never touches. So the writers
- * run a copy of the built journal beside a contract whose door is only as wide as the journal needs; both are the real, built files.
- */
-function setStage(stage) {
-  const modules = join(stage, "node_modules", "@orangebox")
-  const contract = new URL("../../contract/dist/", import.meta.url)
-  mkdirSync(join(modules, "contract"), { recursive: true })
-  writeFileSync(join(modules, "contract", "package.json"), '{ "type": "module", "exports": "./index.js" }')
-  writeFileSync(
-    join(modules, "contract", "index.js"),
-    ["error.js", "hash.js"].map((file) => `export * from ${JSON.stringify(new URL(file, contract).href)}\n`).join(""),
-  )
-  cpSync(here("../dist"), join(modules, "journal", "dist"), { recursive: true })
-  cpSync(here("../package.json"), join(modules, "journal", "package.json"))
-  cpSync(here("children/appender.mjs"), join(stage, "appender.mjs"))
-}
-
 /** The number of the last acknowledged record. Counted from the first acknowledgement on, so that most kills hit a writer at work. */
-function runUntilKilled(stage, folder, workload, delayMs) {
+function runUntilKilled(appender, folder, workload, delayMs) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(stage, "appender.mjs"), folder, workload], {
+    const child = spawn(process.execPath, [appender, folder, workload], {
       stdio: ["ignore", "pipe", "pipe"],
     })
     let last = 0

@@ -1,18 +1,16 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { listJournals, readProcessLine } from "@orangebox/journal"
 import { expect, test } from "vitest"
-import { numbersOf, readFile, temporaryFolder, upTo } from "./journal-kit.js"
-
-const MANY = fileURLToPath(new URL("children/many.mjs", import.meta.url))
+import { childScript, numbersOf, readFile, temporaryFolder, upTo } from "./journal-kit.js"
 
 test("[J-01] processes and threads that share a folder each write files of their own, and totals are exact", async () => {
   const folder = join(temporaryFolder(), "journal")
-  const [processes, threads, records] = [3, 3, 3000]
+  const [processes, threads, records] = [3, 2, 1500]
+  const script = childScript("many.mjs")
   const children = Array.from({ length: processes }, () =>
-    spawn(process.execPath, [MANY, folder, String(records), String(threads)], { stdio: "inherit" }),
+    spawn(process.execPath, [script, folder, String(records), String(threads)], { stdio: "inherit" }),
   )
   for (const [code] of await Promise.all(children.map((child) => once(child, "close")))) expect(code).toBe(0)
 

@@ -2,14 +2,11 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 import { once } from "node:events"
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { listJournals, readReserve } from "@orangebox/journal"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { event, numbersOf, openTestJournal, readFolder, temporaryFolder, upTo } from "./journal-kit.js"
+import { childScript, event, numbersOf, openTestJournal, readFolder, temporaryFolder, upTo } from "./journal-kit.js"
 
 // Faults of a real kernel, where this machine lets us cause them.
-
-const SLOW_APPENDER = fileURLToPath(new URL("children/slow-appender.mjs", import.meta.url))
 
 function mountTmpfs(options: string): string | undefined {
   const folder = join(temporaryFolder(), "mnt")
@@ -64,7 +61,7 @@ async function runSlowAppender(
   beforeStart: (announced: { pid: number; path: string }) => Promise<void> = async () => {},
 ): Promise<{ folder: string; acknowledged: number[]; dropped: number }> {
   const folder = join(temporaryFolder(), "journal")
-  const [program, ...args] = [...command, process.execPath, SLOW_APPENDER, folder]
+  const [program, ...args] = [...command, process.execPath, childScript("slow-appender.mjs"), folder]
   const child: ChildProcessWithoutNullStreams = spawn(program!, args)
   let text = ""
   child.stdout.on("data", (bytes) => {

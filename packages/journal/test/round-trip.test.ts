@@ -29,7 +29,7 @@ test("[J-01] any event and any bodies come back as they were written, byte for b
       expect(reading.events).toEqual(records.map(({ value }) => JSON.parse(JSON.stringify({ value }))))
       expect(reading.bodies.map(bodyHash)).toEqual(records.flatMap(({ bodies }) => bodies.map(bodyHash)))
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   )
 })
 
