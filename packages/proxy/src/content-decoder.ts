@@ -54,7 +54,9 @@ export function openDecoder(encodings: readonly string[], limits: DecodeLimits):
       for (const [index, layer] of layers.entries()) rest.push(...(await through(await layer.finish(), index + 1)))
       return rest
     },
-    close: () => layers.forEach((layer) => layer.close()),
+    close() {
+      for (const layer of layers) layer.close()
+    },
   }
 }
 
@@ -130,7 +132,8 @@ class ZlibLayer implements ContentDecoder {
 
   push(bytes: Uint8Array): Promise<readonly Uint8Array[]> {
     if (bytes.length === 0) return Promise.resolve([])
-    const stream = (this.#stream ??= this.#open(bytes))
+    const stream = this.#stream ?? this.#open(bytes)
+    this.#stream = stream
     this.#meter.takes(bytes.length)
     return this.#settled((done) => stream.write(bytes, done))
   }
@@ -167,7 +170,10 @@ class ZlibLayer implements ContentDecoder {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         this.#wake = undefined
-        if (this.#failure) return reject(this.#failure)
+        if (this.#failure) {
+          reject(this.#failure)
+          return
+        }
         const pieces = this.#pieces
         this.#pieces = []
         resolve(pieces)

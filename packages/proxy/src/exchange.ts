@@ -57,6 +57,8 @@ export class Exchange {
   #answer: IncomingMessage | undefined
   #observed: ObservedCall | undefined
   #recorded: RecordedResponse | undefined
+  /** A piece that is being decoded, and not written to the client yet. */
+  #passing: Promise<void> | undefined
   #drainTimer: NodeJS.Timeout | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts) {
@@ -99,7 +101,8 @@ export class Exchange {
         keptBytes += piece.length
         return
       }
-      const upstream = (this.#upstream ??= this.#connect())
+      const upstream = this.#upstream ?? this.#connect()
+      this.#upstream = upstream
       if (heldBack === undefined) {
         for (const early of kept) upstream.write(early)
         const room = piece.subarray(0, requestBytes - keptBytes)
@@ -185,7 +188,7 @@ export class Exchange {
   #passInformation(status: number, rawHeaders: readonly string[]): void {
     if (this.#response.headersSent || this.#response.destroyed) return
     if (status === 102) this.#response.writeProcessing()
-    if (status === 103) this.#response.writeEarlyHints(Object.fromEntries(pairsOf(rawHeaders)))
+    if (status === 103) this.#response.writeEarlyHints(Object.fromEntries(pairsOf(rawHeaders).map(([name, value]) => [name.toLowerCase(), value])))
   }
 
   #answered(answer: IncomingMessage): void {
@@ -202,8 +205,8 @@ export class Exchange {
     this.#response.writeHead(status, answer.statusMessage, flatHeaders(headers))
     this.#response.flushHeaders()
     answer.on("data", (piece: Buffer) => this.#pass(answer, piece))
-    answer.on("end", () => void this.#answerEnded(answer))
-    answer.on("error", (error) => this.#upstreamFailed(error))
+    answer.on("end", () => this.#afterPieces(() => void this.#answerEnded(answer)))
+    answer.on("error", (error) => this.#afterPieces(() => this.#upstreamFailed(error)))
   }
 
   #pass(answer: IncomingMessage, piece: Buffer): void {
@@ -214,9 +217,16 @@ export class Exchange {
     }
     // Decoding runs beside this thread; the next piece waits for it, so that the journal stays ahead of the client.
     answer.pause()
-    void recording.then(() => {
+    this.#passing = recording.then(() => {
+      this.#passing = undefined
       if (this.#write(answer, piece)) answer.resume()
     })
+  }
+
+  // A paused stream still tells that it has ended, so the end has to wait for the piece that is on its way.
+  #afterPieces(next: () => void): void {
+    if (this.#passing) void this.#passing.then(next)
+    else next()
   }
 
   /** False while the client has to catch up. */

@@ -54,7 +54,7 @@ function endToEnd(received: Pairs): Pairs {
   })
 }
 
-export const flatHeaders = (pairs: Pairs): string[] => pairs.flatMap(([name, value]) => [name, value])
+export const flatHeaders = (pairs: Pairs): string[] => pairs.flat()
 
 export function headerIn(pairs: Pairs, name: string): string | undefined {
   return pairs.find(([key]) => key.toLowerCase() === name)?.[1]

@@ -1,5 +1,14 @@
 // The proxy
+
+// A command recorded from outside
+export { type ExtraVariable, type PlannedVariable, planVariables, type VariablePlan } from "./client-variables.js"
 export { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
-export { type Proxy, type ProxyOptions, startProxy } from "./proxy.js"
+export { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.js"
+export {
+  type CommandVerdict,
+  type RecordCommandOptions,
+  recordCommand,
+  type StartedCommand,
+} from "./record-command.js"
 export type { UpstreamTls } from "./upstream-agents.js"
 export { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"

@@ -34,14 +34,14 @@ export interface ProxyOptions {
   readonly onWarning?: (warning: OrangeboxError) => void
 }
 
-export interface Proxy {
+export interface RecordingProxy {
   readonly origin: string
   readonly port: number
   readonly token: string
   /** The base URL a client is given for an upstream; a path goes behind it as it would behind the upstream's own origin. */
   urlFor(upstream: string): string
   stats(): ProxyStats
-  /** Takes no more requests, waits for open ones, and ends the runs it opened. */
+  /** Takes no more requests, gives open ones `drainMs` to finish, and ends the runs it opened. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ const IDLE_RUN_MS = 15 * 60_000
  * const proxy = await startProxy({ recorder, upstreams: { anthropic: "https://api.anthropic.com" } })
  * new Anthropic({ baseURL: proxy.urlFor("anthropic") })
  */
-export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+export async function startProxy(options: ProxyOptions): Promise<RecordingProxy> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const upstreams = readUpstreams(options.upstreams)
   for (const upstream of upstreams.values()) {
@@ -135,6 +135,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeIdleConnections()
+        setTimeout(() => server.closeAllConnections(), limits.drainMs).unref()
       })
       book.close()
       agents.destroy()

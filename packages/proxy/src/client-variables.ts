@@ -1,0 +1,141 @@
+import { OrangeboxError } from "@orangebox/contract"
+
+/**
+ * The environment variables by which clients are pointed at another server, and how they write a base URL: some want the version in it, some
+ * add it themselves. Variables of one vendor are read by different clients in different orders, so all of them are set.
+ */
+const KNOWN_VARIABLES: readonly KnownVariable[] = [
+  { name: "ANTHROPIC_BASE_URL", vendor: "anthropic", path: "" },
+  { name: "ANTHROPIC_HOST", vendor: "anthropic", path: "" },
+  { name: "OPENAI_BASE_URL", vendor: "openai", path: "/v1" },
+  { name: "OPENAI_API_BASE", vendor: "openai", path: "/v1" },
+  { name: "OPENAI_HOST", vendor: "openai", path: "" },
+  { name: "GOOGLE_GEMINI_BASE_URL", vendor: "gemini", path: "" },
+]
+
+const VENDOR_ORIGINS = {
+  anthropic: "https://api.anthropic.com",
+  openai: "https://api.openai.com",
+  gemini: "https://generativelanguage.googleapis.com",
+} as const
+
+interface KnownVariable {
+  readonly name: string
+  readonly vendor: keyof typeof VENDOR_ORIGINS
+  readonly path: string
+}
+
+/** A variable the user names. Its upstream is what it holds already, or the URL given here. */
+export interface ExtraVariable {
+  readonly name: string
+  readonly url?: string
+}
+
+/** One variable as the command will see it. */
+export interface PlannedVariable {
+  readonly name: string
+  readonly upstream: string
+  /** What stands behind the upstream's origin. */
+  readonly path: string
+  /** The base URL that the command would have used without us. */
+  readonly before: string
+}
+
+export interface VariablePlan {
+  /** Name → origin, for the proxy. */
+  readonly upstreams: Readonly<Record<string, string>>
+  readonly variables: readonly PlannedVariable[]
+  /** Variables left as they are, and why. */
+  readonly skipped: readonly { readonly name: string; readonly why: string }[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Chains every variable to the upstream it names already, else to the one another variable of its vendor names, else to the vendor: with the
+ * proxy in between a command reaches the servers it would have reached without.
+ */
+export function planVariables(env: Environment, extra: readonly ExtraVariable[] = []): VariablePlan {
+  const shelf = new UpstreamShelf()
+  const variables: PlannedVariable[] = []
+  const skipped: { name: string; why: string }[] = []
+  const plan = (name: string, vendor: string, before: string): void => {
+    const url = urlOf(before)
+    if (!url) {
+      skipped.push({ name, why: `holds ${JSON.stringify(before.slice(0, 80))}, which is no http URL` })
+      return
+    }
+    const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")
+    variables.push({ name, upstream: shelf.nameFor(vendor, url.origin), path, before })
+  }
+  for (const { name, vendor, path } of KNOWN_VARIABLES) {
+    plan(name, vendor, setValue(env, name) ?? `${siblingOrigin(env, vendor) ?? VENDOR_ORIGINS[vendor]}${path}`)
+  }
+  for (const { name, url } of extra) {
+    const before = url ?? setValue(env, name)
+    if (before === undefined) {
+      throw new OrangeboxError("VARIABLE", {
+        what: `${name} is not set, so nobody knows which server it should lead to`,
+        next: `Set it, or give its URL: ${name}=https://…`,
+      })
+    }
+    plan(name, name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), before)
+  }
+  return { upstreams: shelf.origins, variables, skipped }
+}
+
+/** What the command's environment is changed by. */
+export function variablesFor(
+  plan: VariablePlan,
+  origin: string,
+  token: string,
+  env: Environment,
+): Record<string, string> {
+  const set: Record<string, string> = { ORANGEBOX_PROXY: origin }
+  for (const { name, upstream, path } of plan.variables) set[name] = `${origin}/${token}/${upstream}${path}`
+  return { ...set, ...noProxy(env) }
+}
+
+// With a forward proxy configured, clients would ask that one to reach our loopback address for them.
+function noProxy(env: Environment): Record<string, string> {
+  const isProxied = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some(
+    (name) => setValue(env, name) !== undefined,
+  )
+  if (!isProxied) return {}
+  const before = setValue(env, "NO_PROXY") ?? setValue(env, "no_proxy")
+  const list = before === undefined ? "127.0.0.1" : `${before},127.0.0.1`
+  return { NO_PROXY: list, no_proxy: list }
+}
+
+function siblingOrigin(env: Environment, vendor: KnownVariable["vendor"]): string | undefined {
+  for (const known of KNOWN_VARIABLES) {
+    const value = known.vendor === vendor ? setValue(env, known.name) : undefined
+    const url = value === undefined ? undefined : urlOf(value)
+    if (url) return url.origin
+  }
+  return undefined
+}
+
+class UpstreamShelf {
+  readonly origins: Record<string, string> = {}
+
+  /** One name for one origin; a second origin of the same vendor gets a number. */
+  nameFor(vendor: string, origin: string): string {
+    for (let count = 1; ; count++) {
+      const name = count === 1 ? vendor : `${vendor}-${count}`
+      if (this.origins[name] === undefined) this.origins[name] = origin
+      if (this.origins[name] === origin) return name
+    }
+  }
+}
+
+function urlOf(text: string): URL | undefined {
+  try {
+    const url = new URL(text)
+    return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" ? url : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const setValue = (env: Environment, name: string): string | undefined => env[name]?.trim() || undefined

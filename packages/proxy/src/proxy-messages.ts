@@ -1,0 +1,34 @@
+import type { Handoff } from "@orangebox/recorder"
+import type { ProxyLimits } from "./limits.js"
+import type { ProxyStats } from "./usage-ledger.js"
+
+/** What the supervisor tells the process that runs the proxy. */
+export type ToProxy =
+  | { readonly kind: "start"; readonly task: ProxyTask }
+  | { readonly kind: "command_started"; readonly pid: number }
+  | { readonly kind: "command_ended"; readonly exitCode: number | null; readonly signal: string | null }
+
+/** What it answers. */
+export type FromProxy =
+  | { readonly kind: "listening"; readonly port: number; readonly run: Handoff; readonly isRecording: boolean }
+  | { readonly kind: "stats"; readonly stats: ProxyStats; readonly lost: number }
+  | { readonly kind: "warning"; readonly message: string }
+  | { readonly kind: "failed"; readonly code: string; readonly what: string; readonly next: string | undefined }
+  | { readonly kind: "finished" }
+
+export interface ProxyTask {
+  readonly app: string
+  readonly cwd: string
+  readonly folder: string | undefined
+  readonly upstreams: Readonly<Record<string, string>>
+  readonly port: number
+  readonly token: string
+  readonly limits: Partial<ProxyLimits>
+  readonly caFile: string | undefined
+  readonly run: {
+    readonly entrypoint: string
+    readonly input: string
+    /** The run of a proxy that died before this one. */
+    readonly parent: Handoff | undefined
+  }
+}

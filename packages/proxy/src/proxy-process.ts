@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs"
+import { rootCertificates } from "node:tls"
+import { OrangeboxError } from "@orangebox/contract"
+import { Recorder, type Run } from "@orangebox/recorder"
+import { type RecordingProxy, startProxy } from "./proxy.js"
+import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
+
+/**
+ * The process behind `orangebox run`: it records, so that neither a crash of the recording ends the command nor the end of the terminal's
+ * process the recording. Its supervisor starts another one on the same port when this one dies.
+ */
+const send = (message: FromProxy): void => {
+  if (process.connected) process.send?.(message)
+}
+
+let running: { proxy: RecordingProxy; recorder: Recorder; run: Run } | undefined
+let commandPid: number | undefined
+
+process.on("message", (message: ToProxy) => {
+  if (message.kind === "start") void start(message.task)
+  else if (message.kind === "command_started") commandPid = message.pid
+  else void finish(endOf(message))
+})
+// The terminal's signals are for the command. This process leaves when it is told to, or when there is nobody left to serve.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {})
+process.on("disconnect", outliveSupervisor)
+
+async function start(task: ProxyTask): Promise<void> {
+  try {
+    const recorder = Recorder.open({
+      app: task.app,
+      cwd: task.cwd,
+      ...(task.folder === undefined ? {} : { folder: task.folder }),
+      onWarning: (warning) => send({ kind: "warning", message: warning.message }),
+    })
+    const { entrypoint, input, parent } = task.run
+    const run = recorder.startRun({ entrypoint, input, ...(parent ? { parent } : {}) })
+    const proxy = await startProxy({
+      recorder,
+      run,
+      upstreams: task.upstreams,
+      port: task.port,
+      token: task.token,
+      limits: task.limits,
+      ...(task.caFile === undefined ? {} : { tls: { ca: [...rootCertificates, readFileSync(task.caFile, "utf8")] } }),
+      onStats: (stats) => send({ kind: "stats", stats, lost: recorder.counts().dropped }),
+      onWarning: (warning) => send({ kind: "warning", message: warning.message }),
+    })
+    running = { proxy, recorder, run }
+    send({ kind: "listening", port: proxy.port, run: run.handoff(), isRecording: recorder.isRecording })
+  } catch (error) {
+    const { code, what, next } =
+      error instanceof OrangeboxError ? error : { code: "PROXY", what: String(error), next: undefined }
+    send({ kind: "failed", code, what, next })
+    process.disconnect()
+  }
+}
+
+async function finish(failure: Error | undefined): Promise<void> {
+  if (running) {
+    const { proxy, recorder, run } = running
+    await proxy.close()
+    if (failure) run.fail(failure)
+    else run.complete()
+    recorder.close()
+    send({ kind: "stats", stats: proxy.stats(), lost: recorder.counts().dropped })
+  }
+  send({ kind: "finished" })
+  process.exit(0)
+}
+
+/** Names a command that did not end well. */
+class CommandFailed extends Error {
+  override readonly name = "CommandFailed"
+}
+
+function endOf({ exitCode, signal }: { exitCode: number | null; signal: string | null }): Error | undefined {
+  if (signal !== null) return new CommandFailed(`killed by ${signal}`)
+  return exitCode === 0 ? undefined : new CommandFailed(`exit ${exitCode}`)
+}
+
+// The supervisor was killed, but its command may live on and still needs its way to the model.
+function outliveSupervisor(): void {
+  const isAlive = (): boolean => {
+    try {
+      return commandPid !== undefined && process.kill(commandPid, 0)
+    } catch {
+      return false
+    }
+  }
+  const watch = (): void => {
+    if (isAlive()) setTimeout(watch, 1000)
+    else void finish(new CommandFailed("how it ended is not known: orangebox run was killed"))
+  }
+  watch()
+}

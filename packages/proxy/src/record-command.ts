@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { basename } from "node:path"
+import { OrangeboxError } from "@orangebox/contract"
+import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
+import type { ProxyLimits } from "./limits.js"
+import { passSignals } from "./pass-signals.js"
+import { ProxySupervisor } from "./proxy-supervisor.js"
+import type { ProxyStats } from "./usage-ledger.js"
+import { hintsFor, whyNothing } from "./why-nothing.js"
+
+export interface RecordCommandOptions {
+  readonly command: readonly [string, ...string[]]
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** The data folder. Default: found from the working folder upwards. */
+  readonly folder?: string
+  /** The application's name on the run. Default: the command's. */
+  readonly app?: string
+  /** Further variables that hold a base URL. */
+  readonly variables?: readonly ExtraVariable[]
+  /** Default: any free one. */
+  readonly port?: number
+  readonly limits?: Partial<ProxyLimits>
+  /** Certificates to trust for the upstreams, beside the system's own, as a PEM file. */
+  readonly caFile?: string
+  readonly stdio?: "inherit" | "pipe" | "ignore"
+  /** Told once the command runs, before it can have called anything. */
+  readonly onStart?: (started: StartedCommand) => void
+  readonly onWarning?: (message: string) => void
+}
+
+export interface StartedCommand {
+  readonly origin: string
+  readonly variables: Readonly<Record<string, string>>
+  /** What a user of this very command should know beforehand. */
+  readonly hints: readonly string[]
+  readonly pid: number | undefined
+  readonly proxyPid: number | undefined
+}
+
+/** What is known at the end, for one screen. */
+export interface CommandVerdict {
+  /** The run, and behind it those of proxies that had to be started again. */
+  readonly runIds: readonly string[]
+  readonly durationMs: number
+  readonly stats: ProxyStats
+  /** Records that could not be written. */
+  readonly lost: number
+  readonly restarts: number
+  readonly variables: readonly (PlannedVariable & { readonly url: string })[]
+  /** Why there is nothing to show; undefined when there is. */
+  readonly nothingBecause: string | undefined
+}
+
+/**
+ * Runs a command with its model traffic led through a recording proxy. The command has the terminal, the signals and the exit code to itself.
+ *
+ * @example
+ * const { exitCode, verdict } = await recordCommand({ command: ["claude", "-p", "fix the date test"] })
+ */
+export async function recordCommand(
+  options: RecordCommandOptions,
+): Promise<{ exitCode: number | null; signal: NodeJS.Signals | null; verdict: CommandVerdict }> {
+  const env = options.env ?? process.env
+  const cwd = options.cwd ?? process.cwd()
+  const [program, ...args] = options.command
+  const plan = planVariables(env, options.variables)
+  const onWarning = options.onWarning ?? ((message: string) => void process.stderr.write(`orangebox: ${message}\n`))
+  for (const { name, why } of plan.skipped) onWarning(`${name} ${why}; it is left as it is`)
+
+  const token = randomBytes(16).toString("hex")
+  const name = basename(program)
+  const supervisor = new ProxySupervisor(
+    {
+      app: options.app ?? name,
+      cwd,
+      folder: options.folder,
+      upstreams: plan.upstreams,
+      port: options.port ?? 0,
+      token,
+      limits: options.limits ?? {},
+      caFile: options.caFile,
+      run: { entrypoint: name, input: options.command.join(" "), parent: undefined },
+    },
+    onWarning,
+  )
+  const startedAt = performance.now()
+  const { port } = await supervisor.start()
+  const origin = `http://127.0.0.1:${port}`
+  const set = variablesFor(plan, origin, token, env)
+
+  const child = spawn(program, args, { cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
+  const letSignalsBe = passSignals(child)
+  const ended = new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null; error?: Error }>((resolve) => {
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
+  })
+  if (child.pid !== undefined) supervisor.commandStarted(child.pid)
+  options.onStart?.({
+    origin,
+    variables: set,
+    hints: hintsFor(name),
+    pid: child.pid,
+    proxyPid: supervisor.pid,
+  })
+
+  const { exitCode, signal, error } = await ended
+  letSignalsBe()
+  const facts = await supervisor.finish({ exitCode: error ? NOT_FOUND : exitCode, signal })
+  if (error) {
+    throw new OrangeboxError("COMMAND", {
+      what: `${program} cannot be started: ${error.message}`,
+      next: "Check its name and that it can be executed",
+      cause: error,
+    })
+  }
+  const verdict: CommandVerdict = {
+    runIds: facts.runIds,
+    durationMs: performance.now() - startedAt,
+    stats: facts.stats,
+    lost: facts.lost,
+    restarts: facts.restarts,
+    variables: plan.variables.map((variable) => ({ ...variable, url: set[variable.name] ?? "" })),
+    nothingBecause: whyNothing(name, facts, plan.variables),
+  }
+  return { exitCode, signal, verdict }
+}
+
+/** What shells say for a command they cannot find. */
+const NOT_FOUND = 127
