@@ -70,6 +70,13 @@ describe("orangebox verify", () => {
     expect(exitCode).toBe(1)
   })
 
+  test("[C-03] a run whose end was cut off is not taken for one that goes on", async () => {
+    const folder = changed("tail", "DELETE FROM event_rows WHERE key = (SELECT max(key) FROM event_rows WHERE key > 0)")
+    const { stdout, exitCode } = await orangeboxHere(["verify", runId, "--data", folder])
+    expect(stdout).toMatch(/event_count .*came in/)
+    expect(exitCode).toBe(1)
+  })
+
   test("[C-05] a body whose bytes are gone makes its event invalid, by run and for the whole store", async () => {
     const folder = join(scratch.path, "packs")
     cpSync(good, folder, { recursive: true })

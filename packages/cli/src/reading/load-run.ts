@@ -7,6 +7,10 @@ export interface LoadedRun {
   readonly row: RunRow
   /** The run's own events, in order. */
   readonly events: readonly Event[]
+  /** What others said about it. */
+  readonly annotations: readonly Event[]
+  /** Events that were lost and whose loss is on record. */
+  readonly declaredLost: number
   readonly digest: string
   readonly view: RunView
 }
@@ -22,14 +26,16 @@ export async function loadRun(store: TraceReader, runId: string): Promise<Loaded
     row.status === "running" ? store.writers() : [],
   ])
   const digest = runDigest(events)
+  const ownGaps = gaps.map((gap) => gapOf(gap, runId))
   const view = viewRun({
     events: [...events, ...annotations],
-    gaps: gaps.map((gap) => gapOf(gap, runId)),
+    gaps: ownGaps,
     partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
     isWriterAlive: writers.some(({ writerId, state }) => writerId === row.writerId && state === "running"),
     digest,
   })
-  return { row, events, digest, view }
+  const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)
+  return { row, events, annotations, declaredLost, digest, view }
 }
 
 async function allEvents(store: TraceReader, runId: string): Promise<Event[]> {

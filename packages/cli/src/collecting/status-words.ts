@@ -1,0 +1,87 @@
+import type { CollectorStatus } from "@orangebox/collector"
+import { formatBytes, formatTable, plural, recordedText, recordedWord } from "@orangebox/query"
+import { holderJson, problemJson } from "../json-shapes.js"
+import { holderWords } from "../reading/open-reading.js"
+
+export function statusText(status: CollectorStatus): string {
+  const { store, lockHolder } = status
+  const lag = `${status.isLagExact ? "" : "about "}${plural(status.lagRecords, "record")} (${formatBytes(status.lagBytes)})`
+  const facts = [
+    ["behind", status.lagBytes === 0 ? "nothing" : lag],
+    [
+      "collector",
+      lockHolder ? `${holderWords(lockHolder)}, since ${new Date(lockHolder.sinceMs).toISOString()}` : "none at work",
+    ],
+    [
+      "journals",
+      `${plural(status.files, "file")}, ${formatBytes(status.fileBytes)}; ${status.committedFiles} wholly in the store`,
+    ],
+    [
+      "store",
+      store
+        ? `${plural(store.runs, "run")}, ${plural(store.events, "event")}, schema ${store.schemaVersion}, ${store.engine}`
+        : "none yet",
+    ],
+    ...(store
+      ? [
+          [
+            "on disk",
+            `database ${formatBytes(store.databaseBytes + store.walBytes)}, bodies ${formatBytes(store.bodyBytesOnDisk)} for ${formatBytes(store.bodyBytes)} recorded`,
+          ],
+        ]
+      : []),
+    ["writers", writerWords(status)],
+  ]
+  const lines = [formatTable([{ title: "" }, { title: "" }], facts).trimStart()]
+  for (const { code, file, offset, reason } of status.problems.slice(0, MOST_PROBLEMS)) {
+    lines.push(
+      `! ${code} ${file === undefined ? "" : `${recordedWord(file, 80)}:${offset ?? 0} `}${recordedText(reason, 160)}`,
+    )
+  }
+  if (status.problems.length > MOST_PROBLEMS)
+    lines.push(`! ${MOST_PROBLEMS} of ${status.problems.length} problems shown; see --json`)
+  return lines.join("\n")
+}
+
+const MOST_PROBLEMS = 10
+
+function writerWords({ writers }: CollectorStatus): string {
+  const counts = new Map<string, number>()
+  for (const { state } of writers) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return counts.size === 0 ? "none seen" : [...counts].map(([state, count]) => `${count} ${state}`).join(", ")
+}
+
+export function statusJson(status: CollectorStatus) {
+  const { store } = status
+  return {
+    lag_bytes: status.lagBytes,
+    lag_records: status.lagRecords,
+    is_lag_exact: status.isLagExact,
+    files: status.files,
+    file_bytes: status.fileBytes,
+    committed_files: status.committedFiles,
+    held_by: holderJson(status.lockHolder),
+    writers: status.writers.map(({ writerId, state, records, identity }) => ({
+      writer_id: writerId,
+      state,
+      records,
+      app: identity["appId"] ?? null,
+    })),
+    problems: status.problems.map(problemJson),
+    store: store
+      ? {
+          engine: store.engine,
+          schema_version: store.schemaVersion,
+          runs: store.runs,
+          events: store.events,
+          steps: store.steps,
+          bodies: store.bodies,
+          conflicts: store.conflicts,
+          gaps: store.gaps,
+          body_bytes: store.bodyBytes,
+          body_bytes_on_disk: store.bodyBytesOnDisk,
+          database_bytes: store.databaseBytes + store.walBytes,
+        }
+      : null,
+  }
+}

@@ -1,0 +1,94 @@
+import type { Problem } from "@orangebox/contract"
+import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/query"
+import { problemJson } from "../json-shapes.js"
+import type { RunVerdict } from "./verify-run.js"
+import type { StoreVerdict } from "./verify-store.js"
+
+/** Nothing in it breaks the contract. Being open does not. */
+export const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
+
+/** Findings are listed as far as somebody will read them; `--json` has them all. */
+const MOST_SHOWN = 20
+
+export function verdictText(
+  { runs, findings, bodiesHashed }: StoreVerdict,
+  expected: string | undefined,
+  paint: Painter,
+): string {
+  const table = formatTable(
+    [
+      { title: "" },
+      { title: "RUN" },
+      { title: "STATUS" },
+      { title: "EVENTS", align: "right" },
+      { title: "BODIES" },
+      { title: "DIGEST" },
+    ],
+    runs.map((run) => [
+      isFine(run) ? (run.open.length > 0 ? "open" : "ok") : "BAD",
+      run.runId,
+      run.status,
+      String(run.events),
+      run.bodies.absent === 0
+        ? String(run.bodies.present)
+        : `${run.bodies.present} (+${run.bodies.absent} pruned or redacted)`,
+      run.digest,
+    ]),
+  )
+  const lines = runs.length > 0 ? [table] : []
+  for (const run of runs) {
+    lines.push(...listed(run.findings, (text) => paint(`✗ ${recordedWord(run.runId, 40)} ${text}`, "bad")))
+    lines.push(...listed(run.declared, (text) => paint(`! ${recordedWord(run.runId, 40)} declared: ${text}`, "warn")))
+    if (run.open.length > 0) {
+      const why = run.status === "crashed" ? "its process died" : "no end is recorded so far"
+      lines.push(
+        `· ${run.runId} ${plural(run.open.filter(({ code }) => code === "step_open").length, "step")} open: ${why}`,
+      )
+    }
+    if (expected !== undefined) {
+      lines.push(
+        run.digest === expected
+          ? "= the digest is the same: nothing was changed"
+          : paint(`✗ the digest differs: expected ${expected}`, "bad"),
+      )
+    }
+  }
+  lines.push(...listed(findings, (text) => paint(`✗ store: ${text}`, "bad")))
+  if (bodiesHashed !== undefined && findings.length === 0) {
+    lines.push(`· the database is sound, ${plural(bodiesHashed, "body", "bodies")} read and hashed`)
+  }
+  const total = findings.length + runs.reduce((sum, run) => sum + run.findings.length, 0)
+  const different = expected !== undefined && runs.some(({ digest }) => digest !== expected) ? 1 : 0
+  lines.push(`${plural(runs.length, "run")} verified, ${plural(total + different, "finding")}`)
+  return lines.join("\n")
+}
+
+function listed(problems: readonly Problem[], line: (text: string) => string): string[] {
+  const shown = problems.slice(0, MOST_SHOWN).map((problem) => line(problemText(problem)))
+  return problems.length > MOST_SHOWN
+    ? [...shown, line(`and ${problems.length - MOST_SHOWN} more of ${problems.length}; see them all with --json`)]
+    : shown
+}
+
+function problemText({ code, subject, field, reason }: Problem): string {
+  const where = [recordedWord(subject, 80), ...(field === "" ? [] : [recordedWord(field, 80)])].join(" ")
+  return `${code} ${where}: ${recordedText(reason, 200)}`
+}
+
+export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expected: string | undefined) {
+  return {
+    runs: runs.map((run) => ({
+      run_id: run.runId,
+      status: run.status,
+      events: run.events,
+      digest: run.digest,
+      digest_matches: expected === undefined ? null : run.digest === expected,
+      bodies: run.bodies,
+      findings: run.findings.map(problemJson),
+      open: run.open.map(problemJson),
+      declared: run.declared.map(problemJson),
+    })),
+    findings: findings.map(problemJson),
+    bodies_hashed: bodiesHashed ?? null,
+  }
+}
