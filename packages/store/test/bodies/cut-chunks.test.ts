@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { generatedSession } from "../../../../bench/sessions.mjs"
 import { CUT_REACH_BYTES, CUT_WINDOW_BYTES, cutChunks, MAX_CHUNK_BYTES, nextCut } from "../../src/bodies/cut-chunks.js"
 import { bodyOfPieces } from "./any-body.js"
-import { generatedSession } from "../../../../bench/sessions.mjs"
 
 describe("cutting", () => {
   test("[S-04] the chunks of any bytes cover them in order, none empty and none over 64 KiB", () => {

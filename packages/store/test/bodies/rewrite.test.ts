@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { generatedSession } from "../../../../bench/sessions.mjs"
 import type { Block } from "../../src/bodies/chunk-catalogue.js"
 import { packPath } from "../../src/bodies/pack-folder.js"
 import { PackWriter } from "../../src/bodies/pack-writer.js"
 import { rewriteBlocks } from "../../src/bodies/rewrite-blocks.js"
 import { bodyOfPieces, noise } from "./any-body.js"
 import { openBodyStore, openBodyStoreForTest } from "./body-store.js"
-import { generatedSession } from "../../../../bench/sessions.mjs"
 
 type Store = ReturnType<typeof openBodyStore>
 

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { generatedSession } from "../../../../bench/sessions.mjs"
 import { bodyOfPieces, noise } from "./any-body.js"
 import { openBodyStore, openBodyStoreForTest } from "./body-store.js"
-import { generatedSession } from "../../../../bench/sessions.mjs"
 
 /** A body, and what later bodies do to it: something in its middle is replaced. */
 const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3000), bodyOfPieces), { maxLength: 5 })
