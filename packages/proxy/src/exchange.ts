@@ -175,7 +175,6 @@ export class Exchange {
       path,
       agent: upstream.isTls ? agents.https : agents.http,
       headers: flatHeaders([...this.#headers, ...framingOf(pairsOf(this.#request.rawHeaders), this.#request.method)]),
-      ...(upstream.isTls ? { servername: upstream.hostname } : {}),
     })
     outgoing.setTimeout(limits.upstreamSilenceMs, () => this.#upstreamSilent())
     outgoing.on("socket", (socket) => socket.setKeepAlive(true, 60_000))
@@ -188,7 +187,10 @@ export class Exchange {
   #passInformation(status: number, rawHeaders: readonly string[]): void {
     if (this.#response.headersSent || this.#response.destroyed) return
     if (status === 102) this.#response.writeProcessing()
-    if (status === 103) this.#response.writeEarlyHints(Object.fromEntries(pairsOf(rawHeaders).map(([name, value]) => [name.toLowerCase(), value])))
+    if (status === 103)
+      this.#response.writeEarlyHints(
+        Object.fromEntries(pairsOf(rawHeaders).map(([name, value]) => [name.toLowerCase(), value])),
+      )
   }
 
   #answered(answer: IncomingMessage): void {

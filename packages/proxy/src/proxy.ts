@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { OrangeboxError } from "@orangebox/contract"
 import { detectDialect, type PriceTable } from "@orangebox/dialects"
@@ -89,6 +89,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   })
   server.maxConnections = limits.connections
   server.timeout = 0
+  const connections = new Connections(server)
   let door: Door
 
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
@@ -134,12 +135,41 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
-        server.closeIdleConnections()
+        connections.closeIdle()
         setTimeout(() => server.closeAllConnections(), limits.drainMs).unref()
       })
       book.close()
       agents.destroy()
     },
+  }
+}
+
+/** Clients open connections ahead of time; the server itself does not count one as idle before it has carried a request. */
+class Connections {
+  readonly #open = new Set<Socket>()
+  readonly #busy = new Set<Socket>()
+  #isClosing = false
+
+  constructor(server: Server) {
+    server.on("connection", (socket) => {
+      this.#open.add(socket)
+      socket.once("close", () => this.#open.delete(socket))
+    })
+    server.on("request", (request, response) => this.#track(request, response))
+    server.on("checkContinue", (request, response) => this.#track(request, response))
+  }
+
+  #track({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.#busy.add(socket)
+    response.once("close", () => {
+      this.#busy.delete(socket)
+      if (this.#isClosing) socket.end()
+    })
+  }
+
+  closeIdle(): void {
+    this.#isClosing = true
+    for (const socket of this.#open) if (!this.#busy.has(socket)) socket.destroy()
   }
 }
 
