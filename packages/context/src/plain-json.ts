@@ -1,0 +1,30 @@
+import { canonicalJson } from "@orangebox/contract"
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/**
+ * A copy that nobody else holds, of JSON values only. A metric that is NaN or infinite stays visible as text: left out, or turned into
+ * null, it would read as "not measured". Undefined where the value has no JSON form, such as a function or a cycle.
+ */
+export function plainJson(value: unknown): Json | undefined {
+  try {
+    const text = JSON.stringify(value, (_, member: unknown) =>
+      typeof member === "bigint" || (typeof member === "number" && !Number.isFinite(member)) ? String(member) : member,
+    )
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Canonical JSON with a space behind every colon and comma. The spaces matter: the estimate counts words, and a thousand numbers without
+ * any are one word.
+ */
+export function spacedJson(value: Json): string {
+  return canonicalJson(value).replace(STRING_OR_SEPARATOR, (token) =>
+    token === "," || token === ":" ? `${token} ` : token,
+  )
+}
+
+const STRING_OR_SEPARATOR = /"(?:[^"\\]|\\.)*"|[,:]/g

@@ -1,0 +1,49 @@
+import { bodyHash } from "@orangebox/contract"
+import type { ContextManifest, InclusionEntry } from "./manifest.js"
+
+/** Where bodies come from: a map by hash, or anything that can look one up, by its hash or by the item's source. */
+export type BodyLookup =
+  | ReadonlyMap<string, Uint8Array>
+  | ((ref: string, item: InclusionEntry) => Uint8Array | undefined)
+
+export type RebuiltContext =
+  | { readonly ok: true; readonly prompt: string }
+  | {
+      readonly ok: false
+      /** Items whose bytes are nowhere. */
+      readonly missing: readonly LostItem[]
+      /** Items whose bytes are no longer the ones the prompt was made of. */
+      readonly changed: readonly LostItem[]
+      /** The prompt with a visible mark in every place that could not be filled. For reading, not for sending. */
+      readonly partial: string
+    }
+
+export interface LostItem {
+  readonly item_id: string
+  readonly source_ref: string
+  readonly rendered_ref: string
+}
+
+/** The prompt of a manifest, byte for byte, or what is missing or changed. */
+export function rebuildContext(manifest: ContextManifest, bodies: BodyLookup): RebuiltContext {
+  const lookup = typeof bodies === "function" ? bodies : (ref: string) => bodies.get(ref)
+  const missing: LostItem[] = []
+  const changed: LostItem[] = []
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  const parts = manifest.inclusion_log.map((entry) => {
+    const { item_id, source_ref, rendered_ref } = entry
+    const bytes = lookup(rendered_ref, entry)
+    if (bytes !== undefined && bodyHash(bytes) === rendered_ref) return decoder.decode(bytes)
+    const isChanged = bytes !== undefined
+    ;(isChanged ? changed : missing).push({ item_id, source_ref, rendered_ref })
+    return `[... ${item_id} is ${isChanged ? "changed" : "missing"} ...]\n`
+  })
+  const prompt = parts.join("")
+  if (missing.length === 0 && changed.length === 0) {
+    const hash = bodyHash(new TextEncoder().encode(prompt))
+    if (hash === manifest.prompt_hash) return { ok: true, prompt }
+    // Every piece is right and the whole is not: the log itself is no longer the one that was written.
+    changed.push({ item_id: "inclusion_log", source_ref: "manifest", rendered_ref: manifest.prompt_hash })
+  }
+  return { ok: false, missing, changed, partial: prompt }
+}

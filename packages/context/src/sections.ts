@@ -1,0 +1,177 @@
+import type { BundleContext, EvidenceText, InputText, OutcomeRecord, TrendSummary } from "./bundle.js"
+import { type Json, spacedJson } from "./plain-json.js"
+
+/** Which share of the budget a section draws on. */
+export type Share = "tier0" | "tier1" | "history" | "telemetry"
+
+/** What one item is to each section of the prompt. */
+interface SectionValues {
+  readonly mission: string
+  readonly schema_excerpt: string
+  readonly grammar_name: string
+  readonly contracts: string
+  readonly guardrails: string
+  readonly inputs_summary: Entry
+  readonly evaluation_summary: Entry
+  readonly inputs: InputText
+  readonly recent_outcomes: OutcomeRecord
+  readonly evidence: EvidenceText
+  readonly trend_summary: TrendSummary
+  readonly open_incidents: string
+}
+export interface Entry {
+  readonly key: string
+  readonly value: Json
+}
+
+export type SectionName = keyof SectionValues
+
+/** One item in its section. */
+export type Placed = { [S in SectionName]: { readonly section: S; readonly value: SectionValues[S] } }[SectionName]
+
+/** The order of the prompt. Tier 0 stands first and depends on the stage alone: it is the prefix a provider can cache. */
+export const SECTIONS: { readonly [S in SectionName]: { readonly share: Share; readonly heading: string } } = {
+  mission: { share: "tier0", heading: "Mission" },
+  schema_excerpt: { share: "tier0", heading: "Output schema" },
+  grammar_name: { share: "tier0", heading: "Output grammar" },
+  contracts: { share: "tier0", heading: "Authority contracts" },
+  guardrails: { share: "tier0", heading: "Guardrails" },
+  inputs_summary: { share: "tier1", heading: "Step inputs" },
+  evaluation_summary: { share: "tier1", heading: "Evaluation" },
+  inputs: { share: "tier1", heading: "Inputs" },
+  recent_outcomes: { share: "history", heading: "Recent outcomes, newest first" },
+  evidence: { share: "history", heading: "Evidence" },
+  trend_summary: { share: "telemetry", heading: "Trends, oldest value first" },
+  open_incidents: { share: "telemetry", heading: "Open incidents" },
+}
+
+export const SECTION_ORDER = Object.keys(SECTIONS) as readonly SectionName[]
+
+/** The text of an item below its section's heading. */
+export function itemText(item: Placed): string {
+  switch (item.section) {
+    case "mission":
+    case "schema_excerpt":
+    case "grammar_name":
+      return `${item.value}\n`
+    case "contracts":
+    case "guardrails":
+    case "open_incidents":
+      return `- ${oneLine(item.value)}\n`
+    case "inputs_summary":
+    case "evaluation_summary":
+      return `- ${oneLine(item.value.key)}: ${spacedJson(item.value.value)}\n`
+    case "inputs":
+    case "evidence":
+      return `## ${oneLine(item.value.title)}\n${item.value.text}\n`
+    case "recent_outcomes": {
+      const { step, result, key_metric, metric_delta } = item.value
+      return `- step ${oneLine(String(step))}: ${oneLine(result)}, ${oneLine(key_metric)} ${signed(metric_delta)}\n`
+    }
+    case "trend_summary": {
+      const { metric_name, direction, recent_values } = item.value
+      return `- ${oneLine(metric_name)} ${direction}: ${recent_values.join(", ")}\n`
+    }
+  }
+}
+
+/** An item as it stands in the prompt. The first one of a section brings the heading along. */
+export function pieceText(item: Placed, opensSection: boolean): string {
+  if (!opensSection) return itemText(item)
+  const gap = item.section === SECTION_ORDER[0] ? "" : "\n"
+  return `${gap}# ${SECTIONS[item.section].heading}\n${itemText(item)}`
+}
+
+/** The pieces whose concatenation is the prompt. */
+export function piecesOf(items: readonly Placed[]): string[] {
+  return items.map((item, index) => pieceText(item, items[index - 1]?.section !== item.section))
+}
+
+/** The context as items in prompt order; the inverse of `contextOf`. */
+export function itemsOf(context: BundleContext): Placed[] {
+  return SECTION_ORDER.flatMap((section) => itemsOfSection(context, section))
+}
+
+function itemsOfSection(context: BundleContext, section: SectionName): Placed[] {
+  switch (section) {
+    case "mission":
+      return [{ section, value: context.mission }]
+    case "schema_excerpt":
+      return context.schema_excerpt === "" ? [] : [{ section, value: context.schema_excerpt }]
+    case "grammar_name":
+      return context.grammar_name === null ? [] : [{ section, value: context.grammar_name }]
+    case "contracts":
+    case "guardrails":
+    case "open_incidents":
+      return context[section].map((value) => ({ section, value }))
+    case "inputs_summary":
+    case "evaluation_summary":
+      return Object.entries(context[section]).map(([key, value]) => ({ section, value: { key, value } }))
+    case "inputs":
+      return (context.inputs ?? []).map((value) => ({ section, value }))
+    case "recent_outcomes":
+      return context.recent_outcomes.map((value) => ({ section, value }))
+    case "evidence":
+      return (context.evidence ?? []).map((value) => ({ section, value }))
+    case "trend_summary":
+      return context.trend_summary.map((value) => ({ section, value }))
+  }
+}
+
+/** The context that holds exactly these items; the inverse of `itemsOf`. */
+export function contextOf(items: readonly Placed[]): BundleContext {
+  const texts = { mission: "", schema_excerpt: "", grammar_name: null as string | null }
+  const lists = { contracts: [] as string[], guardrails: [] as string[], open_incidents: [] as string[] }
+  const entries = { inputs_summary: [] as [string, Json][], evaluation_summary: [] as [string, Json][] }
+  const inputs: InputText[] = []
+  const evidence: EvidenceText[] = []
+  const recent_outcomes: OutcomeRecord[] = []
+  const trend_summary: TrendSummary[] = []
+  for (const item of items) {
+    switch (item.section) {
+      case "mission":
+      case "schema_excerpt":
+      case "grammar_name":
+        texts[item.section] = item.value
+        break
+      case "contracts":
+      case "guardrails":
+      case "open_incidents":
+        lists[item.section].push(item.value)
+        break
+      case "inputs_summary":
+      case "evaluation_summary":
+        entries[item.section].push([item.value.key, item.value.value])
+        break
+      case "inputs":
+        inputs.push(item.value)
+        break
+      case "evidence":
+        evidence.push(item.value)
+        break
+      case "recent_outcomes":
+        recent_outcomes.push(item.value)
+        break
+      case "trend_summary":
+        trend_summary.push(item.value)
+        break
+    }
+  }
+  return {
+    ...texts,
+    contracts: lists.contracts,
+    guardrails: lists.guardrails,
+    inputs_summary: Object.fromEntries(entries.inputs_summary),
+    evaluation_summary: Object.fromEntries(entries.evaluation_summary),
+    ...(inputs.length > 0 && { inputs }),
+    recent_outcomes,
+    ...(evidence.length > 0 && { evidence }),
+    trend_summary,
+    open_incidents: lists.open_incidents,
+  }
+}
+
+// A line break inside a one-line item would let recorded text open a section of its own.
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+
+const signed = (delta: number | null): string => (delta === null ? "unknown" : delta > 0 ? `+${delta}` : String(delta))

@@ -1,0 +1,100 @@
+import { OrangeboxError } from "@orangebox/contract"
+
+/** Counts the tokens of a text. The same text must always give the same count. */
+export interface TokenCounter {
+  readonly id: string
+  readonly version: string
+  count(text: string): number
+}
+
+/** About 1.3 tokens a word, words being what stands between white space. Far too low for text without spaces. */
+export const estimateCounter: TokenCounter = Object.freeze({
+  id: "estimate-1.3-per-word",
+  version: "1.0.0",
+  count: (text: string) => Math.ceil((countWords(text) * 13) / 10),
+})
+
+export type TokenizerEncoding = "o200k_base" | "cl100k_base"
+
+/** A real tokenizer. Its tables take megabytes and half a second, so they are loaded only by whoever asks for them. */
+export async function loadTokenizer(encoding: TokenizerEncoding = "o200k_base"): Promise<TokenCounter> {
+  const { countTokens } =
+    encoding === "o200k_base"
+      ? await import("gpt-tokenizer/encoding/o200k_base")
+      : await import("gpt-tokenizer/encoding/cl100k_base")
+  // Text that spells a special token such as <|endoftext|> is still only text.
+  const options = { disallowedSpecial: new Set<string>() }
+  return Object.freeze({
+    id: `gpt-tokenizer/${encoding}`,
+    version: "3.4.0",
+    count: (text: string) => runsOf(text).reduce((sum, part) => sum + countTokens(part, options), 0),
+  })
+}
+
+/** A counter whose answers are checked: a count that is no number would silently break every budget. */
+export function checkedCounter(counter: TokenCounter): TokenCounter {
+  return {
+    id: counter.id,
+    version: counter.version,
+    count(text) {
+      const count = counter.count(text)
+      if (Number.isFinite(count) && count >= 0) return Math.ceil(count)
+      throw new OrangeboxError("CONTEXT_COUNTER", {
+        what: `token counter ${counter.id} answered ${String(count)}`,
+        where: "counter",
+        next: "A count is a number of tokens, zero or more",
+      })
+    },
+  }
+}
+
+function countWords(text: string): number {
+  let words = 0
+  let inWord = false
+  for (let i = 0; i < text.length; i++) {
+    const isWord = !isSpace(text.charCodeAt(i))
+    if (isWord && !inWord) words++
+    inWord = isWord
+  }
+  return words
+}
+
+function isSpace(code: number): boolean {
+  if (code <= 0x20) return true
+  if (code < 0xa0) return false
+  return (
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  )
+}
+
+// Merging byte pairs takes the square of the length of an unbroken run: 20,000 equal letters take most of a second. Runs are therefore
+// cut; a cut can only raise the count, by one or two tokens.
+const LONGEST_RUN = 500
+
+function runsOf(text: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let run = 0
+  let inSpace = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const space = isSpace(code)
+    run = space === inSpace ? run + 1 : 1
+    inSpace = space
+    const isHighSurrogate = code >= 0xd800 && code <= 0xdbff
+    if (run >= LONGEST_RUN && !isHighSurrogate) {
+      parts.push(text.slice(start, i + 1))
+      start = i + 1
+      run = 0
+    }
+  }
+  if (start < text.length) parts.push(text.slice(start))
+  return parts
+}
