@@ -9,7 +9,7 @@ export {
   recordAiSdk,
 } from "./adapters/ai-sdk.js"
 export { type McpClientLike, type McpRecording, recordMcpClient } from "./adapters/mcp.js"
-export { type Tool, wrapTools } from "./adapters/wrap-tools.js"
+export { wrapTools } from "./adapters/wrap-tools.js"
 // The way in
 
 export type { Moment, Now } from "./clock.js"

@@ -1,22 +1,18 @@
 import { types } from "node:util"
 import type { Step, ToolStep } from "../step.js"
 
-// biome-ignore lint/suspicious/noExplicitAny: a tool takes and gives whatever it likes, and keeps its own type.
-type AnyFunction = (...args: any[]) => unknown
-
-/** A tool as frameworks hold it: a function, or an object whose `execute` is one. */
-export type Tool = AnyFunction | { readonly execute?: AnyFunction | undefined }
+type AnyFunction = (...args: unknown[]) => unknown
 
 /**
- * The same tools, each call recorded as a step below the given one. A function stays a function and an object keeps its other
- * properties; what a tool returns or throws, it still returns or throws, a plain value at once and a promise as that promise.
+ * The same tools, each call recorded as a step below the given one. A tool is a function, or an object whose `execute` is one, as frameworks
+ * hold them; a function stays a function, an object keeps its other properties, and whatever is no tool stays as it is. What a tool returns or throws, it still returns or throws, a plain value at once and a promise as that promise.
  *
  * ```ts
  * const tools = wrapTools({ readFile: (path: string) => readFile(path, "utf8") }, step)
  * ```
  */
-export function wrapTools<T extends Readonly<Record<string, Tool>>>(tools: T, step: Step): T {
-  const wrapped: Record<string, Tool> = {}
+export function wrapTools<T extends object>(tools: T, step: Step): T {
+  const wrapped: Record<string, unknown> = {}
   for (const [name, tool] of Object.entries(tools)) {
     wrapped[name] = wrapTool(name, tool, step, (self) => (self === wrapped ? tools : self))
   }
@@ -26,15 +22,21 @@ export function wrapTools<T extends Readonly<Record<string, Tool>>>(tools: T, st
 /** A method with private state works only on the object it was made for, so `this` is told back to it. */
 type OwnerOf = (self: unknown) => unknown
 
-function wrapTool(name: string, tool: Tool, step: Step, ownerOf: OwnerOf): Tool {
-  if (typeof tool === "function") return recordedFunction(name, tool, step, ownerOf)
-  const execute = tool?.execute
-  if (typeof execute !== "function") return tool
-  const copy: Tool = Object.create(Object.getPrototypeOf(tool), Object.getOwnPropertyDescriptors(tool))
+function wrapTool(name: string, tool: unknown, step: Step, ownerOf: OwnerOf): unknown {
+  if (isFunction(tool)) return recordedFunction(name, tool, step, ownerOf)
+  if (typeof tool !== "object" || tool === null) return tool
+  const { execute } = tool as { execute?: unknown }
+  if (!isFunction(execute)) return tool
   const run = recordedFunction(name, execute, step, (self) => (self === copy ? tool : self))
-  Object.defineProperty(copy, "execute", { value: run, configurable: true, enumerable: true, writable: true })
+  // All at once: the properties of a frozen tool could not be changed afterwards.
+  const copy: unknown = Object.create(Object.getPrototypeOf(tool), {
+    ...Object.getOwnPropertyDescriptors(tool),
+    execute: { value: run, configurable: true, enumerable: true, writable: true },
+  })
   return copy
 }
+
+const isFunction = (value: unknown): value is AnyFunction => typeof value === "function"
 
 function recordedFunction(name: string, run: AnyFunction, step: Step, ownerOf: OwnerOf): AnyFunction {
   const recorded = function (this: unknown, ...args: unknown[]): unknown {

@@ -35,15 +35,21 @@ export function openWireCall(
 ): WireCall | undefined {
   if (!(step instanceof StepHandle)) return undefined
   step.assertMayGoOn()
-  const handle = markedChild(step, notes, notes.attemptNo)
+  const isModel = isModelCall(request, known, notes)
+  const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined)
   const openedMonoUs = handle.monoUs()
-  const isModel = known.anatomy !== undefined || known.endpoint === "count_tokens" || known.model !== null
   if (!isModel) {
     const provider = emitHttpStarted(handle, request, known, notes)
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
   const called = emitModelCalled(handle, request, known, notes)
   return new WireCall(new ModelWire(handle, called, notes), known, called.payload.provider, openedMonoUs)
+}
+
+function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes): boolean {
+  if (known.endpoint === "generate" || known.endpoint === "count_tokens" || known.model !== null) return true
+  // Whatever a client posts to make a model call is one, also where neither address nor body tell.
+  return notes.attemptNo !== undefined && request.method === "POST"
 }
 
 /** The opening of a model call, as it was recorded. */
