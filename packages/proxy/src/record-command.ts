@@ -49,8 +49,8 @@ export interface CommandVerdict {
   readonly lost: number
   readonly restarts: number
   readonly variables: readonly (PlannedVariable & { readonly url: string })[]
-  /** Why there is nothing to show; undefined when there is. */
-  readonly nothingBecause: string | undefined
+  /** Why there is nothing to show; null when there is. */
+  readonly nothingBecause: string | null
 }
 
 /**

@@ -10,16 +10,16 @@ export function hintsFor(command: string): string[] {
   return command === "codex" ? [CODEX_HINT] : []
 }
 
-/** Why a recording is empty, as far as it can be known from here. Undefined when it is not empty. */
+/** Why a recording is empty, as far as it can be known from here. Null when it is not empty. */
 export function whyNothing(
   command: string,
   { stats, isRecording }: Pick<SupervisedFacts, "stats" | "isRecording">,
   variables: readonly PlannedVariable[],
-): string | undefined {
-  if (stats.modelCalls > 0) return undefined
+): string | null {
+  if (stats.modelCalls > 0) return null
   if (!isRecording)
     return "recording is off: the setting `enabled`, the variable ORANGEBOX, or a data folder that cannot be written"
-  if (stats.linkedCalls > 0) return undefined
+  if (stats.linkedCalls > 0) return null
   if (stats.unrecorded > 0) return `${stats.unrecorded} request(s) passed, but none could be recorded`
   if (stats.otherRequests > 0) return `${stats.otherRequests} request(s) passed, none of them a call to a model`
   if (stats.refused > 0) return `${stats.refused} request(s) reached the proxy without a path it forwards`
