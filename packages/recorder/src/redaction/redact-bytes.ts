@@ -1,0 +1,77 @@
+import { isUtf8 } from "node:buffer"
+import { MASK_MIDDLE, type Mask } from "./mask.js"
+import { redactText } from "./redact-text.js"
+import type { Ruleset } from "./ruleset.js"
+import type { SeenText } from "./seen-text.js"
+
+export interface RedactedBytes {
+  /** The same object where nothing was masked. */
+  readonly bytes: Uint8Array
+  /** Offsets and lengths in bytes. */
+  readonly masks: readonly Mask[]
+  /** The bytes are no UTF-8 text: nobody could look into them, and they are as they came. */
+  readonly isUndecodable?: true
+  readonly failed?: string
+}
+
+/**
+ * A body with every secret masked. It is searched message by message, so that with a memory the messages an agent sends again and again are
+ * searched once.
+ */
+export function redactBytes(bytes: Uint8Array, ruleset: Ruleset, seen?: SeenText): RedactedBytes {
+  if (!isUtf8(bytes)) return { bytes, masks: [], isUndecodable: true }
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const parts: Uint8Array[] = []
+  const masks: Mask[] = []
+  const redact = (segment: Buffer): RedactedBytes => redactSegment(segment, ruleset)
+  let length = 0
+  for (const segment of messageSegments(whole)) {
+    const redacted = seen === undefined ? redact(segment) : seen.once(segment, redact)
+    if (redacted.failed !== undefined) return redacted
+    for (const mask of redacted.masks) masks.push({ ...mask, offset: mask.offset + length })
+    parts.push(redacted.bytes)
+    length += redacted.bytes.length
+  }
+  return masks.length === 0 ? { bytes, masks } : { bytes: Buffer.concat(parts), masks }
+}
+
+function redactSegment(segment: Buffer, ruleset: Ruleset): RedactedBytes {
+  const text = segment.toString("utf8")
+  const redacted = redactText(text, ruleset)
+  if (redacted.failed !== undefined) {
+    return { bytes: Buffer.from(MASK_MIDDLE), masks: [], failed: redacted.failed }
+  }
+  if (redacted.masks.length === 0) return { bytes: segment, masks: [] }
+  return { bytes: Buffer.from(redacted.text), masks: inBytes(redacted.text, redacted.masks) }
+}
+
+function inBytes(text: string, masks: readonly Mask[]): Mask[] {
+  let at = 0
+  let offset = 0
+  return masks.map((mask) => {
+    offset += Buffer.byteLength(text.slice(at, mask.offset))
+    const start = offset
+    offset += Buffer.byteLength(text.slice(mask.offset, mask.offset + mask.length))
+    at = mask.offset + mask.length
+    return { ...mask, offset: start, length: offset - start }
+  })
+}
+
+const ROLE = Buffer.from('"role"')
+const SHORTEST_SEGMENT = 2048
+
+/**
+ * Cuts a request between its messages: before the `"role"` of each, which is found at the speed of memory and cannot stand inside a
+ * secret. Short messages stay together. The cuts depend on nothing behind them, so a body that begins like the last one is cut like it.
+ */
+function* messageSegments(body: Buffer): Generator<Buffer> {
+  let start = 0
+  while (body.length - start > SHORTEST_SEGMENT) {
+    const role = body.indexOf(ROLE, start + SHORTEST_SEGMENT)
+    if (role < 0) break
+    const cut = body[role - 1] === 0x7b ? role - 1 : role
+    yield body.subarray(start, cut)
+    start = cut
+  }
+  yield body.subarray(start)
+}

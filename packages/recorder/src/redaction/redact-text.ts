@@ -1,0 +1,42 @@
+import { findSecrets, type Secret } from "./find-secrets.js"
+import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
+import type { Ruleset } from "./ruleset.js"
+
+export interface RedactedText {
+  readonly text: string
+  readonly masks: readonly Mask[]
+  /** A rule threw: the value is gone, the raw one with it, and this says which way it went. */
+  readonly failed?: string
+}
+
+/** A text with every secret masked. Never throws: where a rule does, the whole value is dropped. */
+export function redactText(text: string, ruleset: Ruleset): RedactedText {
+  try {
+    const { secrets } = findSecrets(text, ruleset)
+    return secrets.length === 0 ? { text, masks: NO_MASKS } : applyMasks(text, secrets, ruleset.key)
+  } catch (error) {
+    return failedText(error)
+  }
+}
+
+const NO_MASKS: readonly Mask[] = Object.freeze([])
+
+export function applyMasks(text: string, secrets: readonly Secret[], key: Uint8Array): RedactedText {
+  const masks: Mask[] = []
+  let redacted = ""
+  let at = 0
+  for (const { start, end, rule } of secrets) {
+    const secret = text.slice(start, end)
+    const masked = maskedSecret(secret)
+    redacted += text.slice(at, start)
+    masks.push({ offset: redacted.length, length: masked.length, rule, tag: secretTag(key, secret) })
+    redacted += masked
+    at = end
+  }
+  return { text: redacted + text.slice(at), masks }
+}
+
+// The class of the error and nothing else: its message may quote the text.
+export function failedText(error: unknown): RedactedText {
+  return { text: MASK_MIDDLE, masks: NO_MASKS, failed: error instanceof Error ? error.constructor.name : typeof error }
+}

@@ -1,0 +1,92 @@
+import { isMask, MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
+import { redactText } from "./redact-text.js"
+import { kindOfName } from "./rules/telling-name.js"
+import { isSecretValue } from "./rules/telling-value.js"
+import type { Ruleset } from "./ruleset.js"
+
+/** A mask, and where in the value its text stands: `user.tokens.0`. */
+export interface ValueMask extends Mask {
+  readonly path: string
+}
+
+export interface RedactedValue {
+  readonly value: unknown
+  readonly masks: readonly ValueMask[]
+  /** Paths of what was dropped because it could not be looked at. */
+  readonly failed: readonly string[]
+}
+
+/** What the user says about keys in nested objects. */
+export type KeyPolicy = (key: string) => "mask" | "drop" | "hash" | "allow" | undefined
+
+/**
+ * A value with every secret in it masked: texts by their own form, and by the key they stand under. Keys themselves stay, so that the
+ * shape of the value can still be read and compared. Never throws.
+ */
+export function redactValue(value: unknown, ruleset: Ruleset, policyOfKey: KeyPolicy = () => undefined): RedactedValue {
+  const walk = new Walk(ruleset, policyOfKey)
+  return { value: walk.visit(value, "", undefined, 0), masks: walk.masks, failed: walk.failed }
+}
+
+const DEEPEST = 200
+
+class Walk {
+  readonly masks: ValueMask[] = []
+  readonly failed: string[] = []
+
+  constructor(
+    readonly ruleset: Ruleset,
+    readonly policyOfKey: KeyPolicy,
+  ) {}
+
+  visit(value: unknown, path: string, key: string | undefined, depth: number): unknown {
+    try {
+      if (typeof value === "string") return this.#text(value, path, key)
+      if (typeof value !== "object" || value === null) return value
+      if (depth > DEEPEST) throw new RangeError("too deep")
+      if (Array.isArray(value)) return value.map((item, i) => this.visit(item, join(path, String(i)), key, depth + 1))
+      return this.#object(value as Record<string, unknown>, path, depth)
+    } catch {
+      this.failed.push(path)
+      return MASK_MIDDLE
+    }
+  }
+
+  #object(value: Record<string, unknown>, path: string, depth: number): unknown {
+    // Object.fromEntries defines its properties: a key called __proto__ stays a key.
+    return Object.fromEntries(
+      Object.keys(value).flatMap((key) => {
+        const policy = this.policyOfKey(key)
+        if (policy === "drop") return []
+        const inner = join(path, key)
+        if (policy === "mask" || policy === "hash") return [[key, this.#whole(value[key], inner, policy)]]
+        return [[key, this.visit(value[key], inner, policy === "allow" ? undefined : key, depth + 1)]]
+      }),
+    )
+  }
+
+  #text(text: string, path: string, key: string | undefined): string {
+    const kind = key === undefined ? undefined : kindOfName(key)
+    if (kind !== undefined && isSecretValue(text, kind, "quoted")) return this.#masked(text, path, "assignment")
+    const redacted = redactText(text, this.ruleset)
+    if (redacted.failed !== undefined) this.failed.push(path)
+    for (const mask of redacted.masks) this.masks.push({ ...mask, path })
+    return redacted.text
+  }
+
+  #whole(value: unknown, path: string, policy: "mask" | "hash"): unknown {
+    if (value === null || value === undefined) return value
+    const text = typeof value === "string" ? value : JSON.stringify(value)
+    if (isMask(text)) return text
+    if (policy === "hash") return `hmac:${secretTag(this.ruleset.key, text)}`
+    return this.#masked(text, path, "user-key")
+  }
+
+  #masked(text: string, path: string, rule: string): string {
+    const masked = maskedSecret(text)
+    this.masks.push({ path, offset: 0, length: masked.length, rule, tag: secretTag(this.ruleset.key, text) })
+    return masked
+  }
+}
+
+const join = (path: string, part: string): string => (path === "" ? part : `${path}.${part}`)

@@ -1,0 +1,126 @@
+import type { Found, Rule } from "../rule.js"
+import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
+import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
+import { kindOfName, type NameKind } from "./telling-name.js"
+import { isSecretValue } from "./telling-value.js"
+
+/**
+ * Values given to telling names, in any notation: `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, also
+ * inside JSON strings, where every quote has its backslashes.
+ */
+export const assignment: Rule = {
+  id: "assignment",
+  about: "Values assigned to names such as password, secret, token, api_key",
+  keywords: [
+    ...["passw", "passphrase", "passcode", "pass:", "pass=", "pass =", 'pass"', "pass'", "pass !", "pass\\"],
+    ...[
+      "pwd",
+      "pswd",
+      "psw",
+      "pssw",
+      "pw:",
+      "pw=",
+      "pw =",
+      'pw"',
+      "pw'",
+      "secret",
+      "token",
+      "key",
+      "credential",
+      "auth",
+    ],
+    ...["_pat", "salt"],
+  ],
+  patterns: GAP_PATTERNS,
+  find(text, keywordAt, keyword) {
+    const start = startOfName(text, keywordAt)
+    const nameEnd = endOfName(text, keywordAt + keyword.replace(/[^a-z.]+$/, "").length)
+    const gaps = readGaps(text, start, nameEnd)
+    if (gaps.length === 0) return undefined
+    const kind = kindOfName(text.slice(startOfTwoWords(text, start), nameEnd) + gaps[0]!.moreOfName)
+    return kind === undefined ? undefined : gaps.flatMap((gap) => readValue(text, gap, kind) ?? [])
+  },
+}
+
+const LONGEST_NAME = 48
+
+const isNameCharacter = (code: number): boolean =>
+  isAlphanumeric(code) || code === 0x5f || code === 0x2d || code === 0x2e || code === 0x24
+
+function startOfName(text: string, at: number): number {
+  const first = Math.max(0, at - LONGEST_NAME)
+  let start = at
+  while (start > first && isNameCharacter(text.charCodeAt(start - 1)) && !endsEscape(text, start)) start--
+  return start
+}
+
+/** `Secret Key: …` and `API token = …` are names of two words. */
+function startOfTwoWords(text: string, start: number): number {
+  if (text.charCodeAt(start - 1) !== 0x20) return start
+  let before = start - 1
+  while (before > 0 && start - before < 20 && isAlphanumeric(text.charCodeAt(before - 1))) before--
+  return before < start - 1 ? before : start
+}
+
+function endOfName(text: string, at: number): number {
+  const last = Math.min(text.length, at + LONGEST_NAME)
+  let end = at
+  while (end < last && isNameCharacter(text.charCodeAt(end))) end++
+  return end
+}
+
+const LONGEST_VALUE = 512
+
+function readValue(text: string, gap: Gap, kind: NameKind): Found | undefined {
+  if (gap.isWeak && kind !== "password") return undefined
+  const start = gap.valueAt
+  const end = gap.quote === "" ? endOfBareValue(text, start) : endOfQuoted(text, gap)
+  if (end !== undefined) {
+    const quoting = gap.quote === "" ? "bare" : gap.isWeak ? "named" : "quoted"
+    return end > start && isSecretValue(text.slice(start, end), kind, quoting) ? { start, end } : undefined
+  }
+  // A quote that is not closed: it may be before long, if the text ends here; until then the value is what a bare one would be.
+  const bareEnd = endOfBareValue(text, start)
+  const isOpen = text.length - start < LONGEST_VALUE && !text.slice(start).includes("\n")
+  const isSecret = bareEnd > start && isSecretValue(text.slice(start, bareEnd), kind, "bare")
+  if (isOpen) return { start, end: isSecret ? bareEnd : start, open: true }
+  return isSecret ? { start, end: bareEnd } : undefined
+}
+
+/** Where a quoted value ends: at its quote, with no more backslashes than the opening one had. */
+function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | undefined {
+  const last = Math.min(text.length, valueAt + LONGEST_VALUE)
+  const quoteCode = quote.charCodeAt(0)
+  let backslashes = 0
+  for (let at = valueAt; at < last; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5c) {
+      backslashes++
+      continue
+    }
+    if (code === quoteCode && backslashes <= depth) return at - backslashes
+    if (code === 0x0a) return undefined
+    backslashes = 0
+  }
+  return undefined
+}
+
+function endOfBareValue(text: string, start: number): number {
+  const last = Math.min(text.length, start + LONGEST_VALUE)
+  let end = start
+  while (end < last && !isSpace(text.charCodeAt(end)) && !ENDS_BARE_VALUE.has(text.charAt(end))) end++
+  if (end === last && end < text.length) return start
+  // Three dots say that the rest was left out: there is nothing to hide.
+  if (text.startsWith("...", end - 3)) return start
+  while (end > start && isTrailing(text, start, end)) end--
+  return end
+}
+const ENDS_BARE_VALUE = new Set(["\\", '"', "'", "`", ",", ";", "&", "<"])
+
+// A bracket that the value did not open belongs to the sentence around it, and so do its full stop and colon.
+function isTrailing(text: string, start: number, end: number): boolean {
+  const character = text.charAt(end - 1)
+  if (character === "." || character === ":") return true
+  const opening = character === ")" ? "(" : character === "]" ? "[" : character === "}" ? "{" : undefined
+  return opening !== undefined && !text.slice(start, end).includes(opening)
+}

@@ -1,0 +1,48 @@
+import type { Rule } from "../rule.js"
+import { assignment } from "./assignment.js"
+import { CHAT_RULES } from "./chat.js"
+import { CLOUD_RULES } from "./cloud.js"
+import { commandLineLogin, netrc } from "./command-line.js"
+import { azureConnectionString, connectionString, signedAddress } from "./connection-string.js"
+import { basicLogin, bearerToken, cookie } from "./http-credentials.js"
+import { encodedJwt, jwt } from "./jwt.js"
+import { kubernetesSecret } from "./kubernetes-secret.js"
+import { LLM_RULES } from "./llm.js"
+import { numberInBase64 } from "./number-base64.js"
+import { PACKAGE_RULES } from "./packages.js"
+import { passwordHash } from "./password-hash.js"
+import { PAYMENT_RULES } from "./payment.js"
+import { encodedPrivateKey, privateKey } from "./private-key.js"
+import { SAAS_RULES } from "./saas.js"
+import { telegram } from "./telegram.js"
+import { VCS_RULES } from "./vcs.js"
+
+/** Secrets known by a form of their own, wherever they stand. No configuration lifts these. */
+export const SHAPE_RULES: readonly Rule[] = [
+  ...LLM_RULES,
+  ...VCS_RULES,
+  ...CLOUD_RULES,
+  ...CHAT_RULES,
+  ...PAYMENT_RULES,
+  ...PACKAGE_RULES,
+  ...SAAS_RULES,
+  telegram,
+  numberInBase64,
+  passwordHash,
+  jwt,
+  encodedJwt,
+  privateKey,
+  encodedPrivateKey,
+  connectionString,
+  azureConnectionString,
+  signedAddress,
+  bearerToken,
+  basicLogin,
+  cookie,
+  kubernetesSecret,
+  commandLineLogin,
+  netrc,
+]
+
+/** Secrets known by what they are called. */
+export const NAME_RULES: readonly Rule[] = [assignment]

@@ -1,0 +1,69 @@
+import { KeywordIndex } from "./keyword-index.js"
+import { PII_RULES } from "./pii/pack.js"
+import type { Rule, SweepRule } from "./rule.js"
+import { NAME_RULES, SHAPE_RULES } from "./rules/catalog.js"
+
+export interface RulesetOptions {
+  /** Of the store, 32 bytes, never written beside what it tagged. */
+  readonly key: Uint8Array
+  /** E-mail addresses, phone and card numbers, IBANs, IP addresses. */
+  readonly pii?: boolean
+  /** Patterns of the user, already checked. */
+  readonly patterns?: readonly SweepRule[]
+}
+
+/** Rules made ready to run. Make one and keep it: making it is the slow part. */
+export interface Ruleset {
+  /** Names the rules, for `redaction_profile`: what was redacted under another name may have to be redacted again. */
+  readonly profile: string
+  readonly key: Uint8Array
+  readonly keywords: KeywordIndex
+  readonly sweeps: readonly SweepRule[]
+  /** Shapes only: for what the user allowed, and keys on the way of the data that nobody can allow. */
+  readonly shapes: Ruleset
+}
+
+/** Changes with every change of the built-in rules. */
+export const RULES_VERSION = 1
+
+const SHAPES = new KeywordIndex(SHAPE_RULES)
+const EVERYTHING = new KeywordIndex([...SHAPE_RULES, ...NAME_RULES])
+
+export function createRuleset({ key, pii = false, patterns = [] }: RulesetOptions): Ruleset {
+  const shapes: Ruleset = {
+    profile: `shapes-${RULES_VERSION}`,
+    key,
+    keywords: SHAPES,
+    sweeps: [],
+    get shapes() {
+      return shapes
+    },
+  }
+  return {
+    profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${patterns.length > 0 ? "+user" : ""}`,
+    key,
+    keywords: EVERYTHING,
+    sweeps: [...(pii ? PII_RULES : []), ...patterns],
+    shapes,
+  }
+}
+
+export interface RuleDescription {
+  readonly id: string
+  readonly about: string
+  readonly pack: "shapes" | "names" | "pii" | "user"
+}
+
+/** Every rule there is, and those of the user in this ruleset. */
+export function describeRules(ruleset?: Ruleset): RuleDescription[] {
+  const row =
+    (pack: RuleDescription["pack"]) =>
+    ({ id, about }: Rule | SweepRule): RuleDescription => ({ id, about, pack })
+  const own = ruleset?.sweeps.filter((rule) => !PII_RULES.includes(rule)) ?? []
+  return [
+    ...SHAPE_RULES.map(row("shapes")),
+    ...NAME_RULES.map(row("names")),
+    ...PII_RULES.map(row("pii")),
+    ...own.map(row("user")),
+  ]
+}
