@@ -110,13 +110,16 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     expect(finished.exitCode).toBe(exitCode)
   })
 
-  test.skipIf(process.getuid?.() === 0)("a folder that cannot be written", async () => {
-    const folder = damaged("read-only", (path) => chmodSync(join(path, "store"), 0o500))
-    const { stderr, exitCode } = await orangebox(["runs", "--data", folder])
-    chmodSync(join(folder, "store"), 0o700)
-    expect(stderr).toMatch(/orangebox: .+\n[\s\S]*next/)
-    expect(exitCode).toBe(3)
-  })
+  test.skipIf(process.getuid?.() === 0)(
+    "a folder that cannot be written (root can write everywhere, so not as root)",
+    async () => {
+      const folder = damaged("read-only", (path) => chmodSync(join(path, "store"), 0o500))
+      const { stderr, exitCode } = await orangebox(["runs", "--data", folder])
+      chmodSync(join(folder, "store"), 0o700)
+      expect(stderr).toMatch(/orangebox: .+\n[\s\S]*next/)
+      expect(exitCode).toBe(3)
+    },
+  )
 
   test("the exit code of the process is the same", async () => {
     expect(await orangebox(["shwo"])).toMatchObject({ exitCode: 2, stdout: "" })

@@ -13,7 +13,7 @@ export function define(command: Command, session: Session): void {
       examples([
         ["source <(orangebox completion bash)", "for this bash; put it into ~/.bashrc to keep it"],
         ["orangebox completion zsh > ~/.zfunc/_orangebox", "with ~/.zfunc in fpath"],
-        ["orangebox completion fish > ~/.config/fish/completions/orangebox.fish", ""],
+        ["orangebox completion fish > ~/.config/fish/completions/orangebox.fish", "where fish looks"],
       ]),
     )
     .action(shellOf(session, printScript))

@@ -42,7 +42,7 @@ interface NumberedHit {
 function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
   return withReading(session, options, async ({ store, freshness }) => {
     const { terminal } = session
-    const run = options.run === undefined ? undefined : (await findRun(store, options.run)).run
+    const run = options.run === undefined ? undefined : await findRun(store, options.run)
     const page = await store.search({
       text: words.join(" "),
       limit: options.limit ?? 20,

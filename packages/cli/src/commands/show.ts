@@ -11,7 +11,7 @@ import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { pasteable } from "../next-command.js"
 import { parsePositive } from "../option-values.js"
-import { findRun, findTarget } from "../reading/find-target.js"
+import { findTarget, runOf } from "../reading/find-target.js"
 import { loadRun } from "../reading/load-run.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -63,7 +63,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
       )
       return undefined
     }
-    const { run } = await findRun(store, address)
+    const run = await runOf(store, target)
     const at = options.at ?? run.view.steps.find(({ id }) => id === target.stepId)?.n
     const skeleton = {
       ...view,

@@ -4,7 +4,7 @@ import { InputError } from "../failure.js"
 import { pasteable } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { cutBody, type FoundBody, findBody } from "../reading/find-body.js"
-import { findRun } from "../reading/find-target.js"
+import { findTarget, runOf } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
@@ -58,7 +58,8 @@ function showStep(
   }
   return withReading(session, options, async ({ store, freshness }) => {
     const { terminal } = session
-    const { run, target } = await findRun(store, address)
+    const target = await findTarget(store, address)
+    const run = await runOf(store, target)
     const n = numberOf(run.view, target.stepId)
     const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
     if (options.body !== undefined) {

@@ -1,5 +1,4 @@
 import { safeJson } from "@orangebox/query"
-import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
@@ -7,7 +6,7 @@ import { findRun } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { isFine, verdictJson, verdictText } from "../verify/verdict-words.js"
-import { type RunVerdict, verifyRun } from "../verify/verify-run.js"
+import { verifyRun } from "../verify/verify-run.js"
 import { type StoreVerdict, verifyStore } from "../verify/verify-store.js"
 
 interface VerifyOptions {
@@ -51,7 +50,7 @@ function verify(session: Session, options: VerifyOptions & GlobalOptions, addres
       verdict =
         address === undefined
           ? await verifyStore(store, caughtUp, { onProgress: bar.update })
-          : { runs: await oneRun(store, address), findings: [] }
+          : { runs: [await verifyRun(store, await findRun(store, address), { readBodies: true })], findings: [] }
     } finally {
       bar.clear()
     }
@@ -65,12 +64,6 @@ function verify(session: Session, options: VerifyOptions & GlobalOptions, addres
     }
     return isOk ? EXIT.fine : EXIT.findings
   })
-}
-
-async function oneRun(store: TraceReader, address: string): Promise<RunVerdict[]> {
-  const { run } = await findRun(store, address)
-  const verdict = await verifyRun(store, run.row.runId, { readBodies: true })
-  return verdict ? [verdict] : []
 }
 
 function parseDigest(text: string): string {

@@ -56,10 +56,10 @@ class ScriptPlayer {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readText(request)
     if (request.method !== "POST" || request.url !== "/v1/messages") return refuse(response, 404, "not_found_error")
-    if (request.headers["x-api-key"] === undefined) return refuse(response, 401, "authentication_error")
+    if (!request.headers["x-api-key"]) return refuse(response, 401, "authentication_error")
     const asked = JSON.parse(body) as MessagesRequest
     const reply = this.#replyTo(asked)
-    if (!reply || request.headers["anthropic-version"] === undefined) {
+    if (!reply || !request.headers["anthropic-version"]) {
       return refuse(response, 400, "invalid_request_error")
     }
 

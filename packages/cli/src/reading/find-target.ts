@@ -18,14 +18,15 @@ export async function findTarget(store: TraceReader, typed: string): Promise<Tar
 }
 
 /** The run that an address points at or into. */
-export async function findRun(
-  store: TraceReader,
-  typed: string,
-): Promise<{ readonly run: LoadedRun; readonly target: Target }> {
-  const target = await findTarget(store, typed)
-  const run = target.runId === null ? undefined : await loadRun(store, target.runId)
-  if (run) return { run, target }
-  throw new InputError("NO_RUN", { what: `${safeJson(typed)} is a ${target.kind} that belongs to no run` })
+export async function findRun(store: TraceReader, typed: string): Promise<LoadedRun> {
+  return runOf(store, await findTarget(store, typed))
+}
+
+/** The run of something that was found. */
+export async function runOf(store: TraceReader, { kind, id, runId }: Target): Promise<LoadedRun> {
+  const run = runId === null ? undefined : await loadRun(store, runId)
+  if (run) return run
+  throw new InputError("NO_RUN", { what: `${safeJson(id)} is a ${kind} that belongs to no run` })
 }
 
 function lookupText(address: Address): string {

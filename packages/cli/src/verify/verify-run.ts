@@ -1,6 +1,6 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
 import { isAbsent, type TraceReader } from "@orangebox/store"
-import { type LoadedRun, loadRun } from "../reading/load-run.js"
+import type { LoadedRun } from "../reading/load-run.js"
 
 export interface RunVerdict {
   readonly runId: string
@@ -19,11 +19,10 @@ export interface RunVerdict {
 /** Every rule of the contract over one stored run, and its bodies read back and hashed where that is asked. */
 export async function verifyRun(
   store: TraceReader,
-  runId: string,
+  run: LoadedRun,
   options: { readonly readBodies: boolean },
-): Promise<RunVerdict | undefined> {
-  const run = await loadRun(store, runId)
-  if (!run) return undefined
+): Promise<RunVerdict> {
+  const { runId } = run.row
   const bodies = await lookAtBodies(store, run.events, options.readBodies)
   const problems = [
     ...[...run.events, ...run.annotations].flatMap((event) => validate(event)),
