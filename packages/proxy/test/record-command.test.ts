@@ -81,7 +81,7 @@ function readFolder(folder: string) {
     }
   }
   return {
-    all: <T extends EventType>(type: T) => events.filter((event): event is Event<T> => event.event_type === type),
+    all: <T extends EventType>(type: T) => events.filter((event) => event.event_type === type) as Event<T>[],
     bodies,
     streamed,
   }

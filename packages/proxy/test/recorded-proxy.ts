@@ -29,7 +29,7 @@ export async function recordedProxy(
     ...proxy,
     run,
     events: () => sink.events,
-    all: <T extends EventType>(type: T) => sink.events.filter((event): event is Event<T> => event.event_type === type),
+    all: <T extends EventType>(type: T) => sink.events.filter((event) => event.event_type === type) as Event<T>[],
     body(hash) {
       const bytes = hash ? sink.bodies.get(hash) : undefined
       return bytes && Buffer.from(bytes)
