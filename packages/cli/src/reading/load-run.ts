@@ -42,7 +42,8 @@ async function allEvents(store: TraceReader, runId: string): Promise<Event[]> {
   const events: Event[] = []
   for (let from: number | undefined = 0; from !== undefined; ) {
     const page = await store.eventsOf(runId, { from })
-    events.push(...page.events)
+    // Not spread into push: a page may hold more events than a call takes arguments.
+    for (const event of page.events) events.push(event)
     from = page.nextFrom
   }
   return events
