@@ -21,6 +21,8 @@ export interface Observer {
 
 export interface ObservedCall {
   readonly call: WireCall
+  /** Told when the request has left: time for everything that need not be known before. */
+  sent(): void
   ended(end: ObservedEnd): void
 }
 
@@ -162,6 +164,9 @@ export class Exchange {
     this.#phase = "sent"
     this.#upstream ??= this.#connect()
     this.#upstream.end(rest.length === 0 ? undefined : rest)
+    setImmediate(() => {
+      if (this.#phase !== "over") this.#observed?.sent()
+    })
   }
 
   #connect(): ClientRequest {

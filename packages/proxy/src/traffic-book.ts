@@ -99,6 +99,7 @@ export class TrafficBook implements Observer {
     const release = spot.open.hold()
     const notes: WireNotes = {
       ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
+      tellsPromptLater: true,
       ...(seen.sideCall ? { isAuxiliary: true } : {}),
       follows: { stepIds: this.#stepsFollowed(seen.placed), inferredBy: WIRE_REDUCER },
       attributes: { ...attributes, ...(seen.sideCall ? { side_call: seen.sideCall.why } : {}) },
@@ -114,9 +115,17 @@ export class TrafficBook implements Observer {
     this.#logChanges(spot.step, facts)
     return {
       call,
+      sent: () => call.tellPrompt(),
       ended: (end) => {
-        this.#ended({ id, request, known, seen, spot, waiting, call }, end)
-        release()
+        try {
+          call.tellPrompt()
+          this.#ended({ id, request, known, seen, spot, waiting, call }, end)
+        } catch {
+          // The exchange is over and its bytes are kept; what could not be said about it must not take the others down.
+          this.count({ unrecorded: 1 })
+        } finally {
+          release()
+        }
       },
     }
   }

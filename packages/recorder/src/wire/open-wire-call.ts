@@ -43,7 +43,9 @@ export function openWireCall(
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
   const called = emitModelCalled(handle, request, known, notes)
-  return new WireCall(new ModelWire(handle, called, notes), known, called.payload.provider, openedMonoUs)
+  const wire = new ModelWire(handle, called, notes, known)
+  if (!notes.tellsPromptLater) wire.tellPrompt()
+  return new WireCall(wire, known, called.payload.provider, openedMonoUs)
 }
 
 function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes): boolean {
@@ -80,7 +82,6 @@ function emitModelCalled(
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
   })
   emitFollows(handle, notes)
-  if (known.anatomy) handle.emit("prompt_assembled", promptAssembledOf(known.anatomy), { inferredBy: "dialects" })
   return { payload, refs: bodies.refs, attributes }
 }
 
@@ -175,12 +176,20 @@ abstract class WireBase implements WireStep {
 class ModelWire extends WireBase {
   readonly #opening: ModelOpening
   readonly #notes: WireNotes
+  #untoldPrompt: KnownRequest["anatomy"]
   #onResult: ((result: ModelEnding) => void) | undefined
 
-  constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes) {
+  constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes, known: KnownRequest) {
     super(handle)
     this.#opening = opening
     this.#notes = notes
+    this.#untoldPrompt = known.anatomy
+  }
+
+  tellPrompt(): void {
+    const anatomy = this.#untoldPrompt
+    this.#untoldPrompt = undefined
+    if (anatomy) this.handle.emit("prompt_assembled", promptAssembledOf(anatomy), { inferredBy: "dialects" })
   }
 
   /** Tells how this try ended to the call it belongs to. */

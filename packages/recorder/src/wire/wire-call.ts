@@ -49,6 +49,8 @@ export interface WireNotes {
   readonly inferredBy?: string
   readonly isAuxiliary?: boolean
   readonly laneId?: string
+  /** What the prompt was made of is told by `tellPrompt`, when the request is on its way and nobody waits. */
+  readonly tellsPromptLater?: boolean
   readonly attributes?: LogAttributes
   /** The steps this call goes on from, where that was deduced. Left out, it follows its parent's sibling. */
   readonly follows?: { readonly stepIds: readonly string[]; readonly inferredBy: string }
@@ -124,6 +126,11 @@ export class WireCall {
     return this.#finished
   }
 
+  /** Says what the prompt was made of, once, where that was left for later. */
+  tellPrompt(): void {
+    this.step.tellPrompt?.()
+  }
+
   /** Whether the answer has come to its own end, whatever the connection does: a client that leaves now has not aborted. */
   hasWholeAnswer(): boolean {
     return this.#fold()?.ended === "complete"
@@ -177,6 +184,7 @@ export interface WireStep {
   readonly response: ArtifactRef | undefined
   monoUs(): number
   writeChunk(bytes: Uint8Array): void
+  tellPrompt?(): void
   finishWire(end: FinishedWire): void
   finishTry?(end: FinishedWire): RetriedCall
 }
