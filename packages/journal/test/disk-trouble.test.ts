@@ -17,7 +17,9 @@ function openOnFailingDisk(options: Parameters<typeof openTestJournal>[0] = {}) 
 
 describe.each(CODES)("%s", (code) => {
   test("[J-04] at any write, exactly the unacknowledged records are missing, and one gap names them", () => {
-    for (let position = 1; position <= 24; position++) {
+    // Two codes stand for the two ways to go on, in the same file or in a new one; the others are tried here and there.
+    const step = code === "ENOSPC" || code === "EIO" ? 1 : 7
+    for (let position = 1; position <= 24; position += step) {
       const { fs, clock, journal, folder, warnings } = openOnFailingDisk()
       const before = fs.count("writeSync")
       fs.inject({ call: "writeSync", when: (count) => count === before + position, with: code })
