@@ -12,6 +12,7 @@ function upstream() {
     request.on("data", () => {})
     request.on("end", () => answer(request.url, response))
   })
+  server.keepAliveTimeout = 60_000
   server.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }))
 }
 
