@@ -1,13 +1,13 @@
 import { CommanderError } from "commander"
 import { COMMANDS } from "./commands.js"
-import { EXIT, type ExitCode } from "./exit-code.js"
+import { EXIT } from "./exit-code.js"
 import { exitCodeOf, InputError, reportFailure } from "./failure.js"
 import { buildProgram } from "./program.js"
 import type { Session } from "./session.js"
 import { openTerminal, type TerminalStreams } from "./terminal.js"
 
 /** Runs one command line. Never throws: whatever goes wrong is told on stderr and becomes the exit code. */
-export async function runCommandLine(args: readonly string[], streams: TerminalStreams): Promise<ExitCode> {
+export async function runCommandLine(args: readonly string[], streams: TerminalStreams): Promise<number> {
   surviveClosedPipe(streams)
   const session: Session = { terminal: openTerminal(streams), exitCode: EXIT.fine }
   try {
@@ -23,15 +23,21 @@ export async function runCommandLine(args: readonly string[], streams: TerminalS
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine
     const told = error instanceof CommanderError ? usageError(error, args) : error
     const isDebug = Boolean(streams.env["ORANGEBOX_DEBUG"])
-    reportFailure(session.terminal, told, { json: args.includes("--json"), debug: isDebug })
+    reportFailure(session.terminal, told, { json: ownWords(args).includes("--json"), debug: isDebug })
     return exitCodeOf(told)
   }
+}
+
+/** What is behind `--` belongs to the command that `orangebox run` starts. */
+function ownWords(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--")
+  return end === -1 ? args : args.slice(0, end)
 }
 
 function usageError(error: CommanderError, args: readonly string[]): InputError {
   const [said = "", ...more] = error.message.replace(/^error: /, "").split("\n")
   const suggestion = more.join(" ").replace(/^\(|\)$/g, "")
-  const command = args.find((word) => COMMANDS.some(({ name }) => name === word))
+  const command = ownWords(args).find((word) => COMMANDS.some(({ name }) => name === word))
   const help = `See: orangebox${command === undefined ? "" : ` ${command}`} --help`
   return new InputError("USAGE", { what: said, next: suggestion === "" ? help : `${suggestion} ${help}` })
 }

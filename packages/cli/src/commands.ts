@@ -15,6 +15,8 @@ export interface CommandEntry {
 /** In the order in which a newcomer meets them. */
 export const COMMANDS: readonly CommandEntry[] = [
   { name: "demo", summary: "see it work in seconds, without key or network", load: () => import("./commands/demo.js") },
+  { name: "run", summary: "run any agent and record its model calls", load: () => import("./commands/run.js") },
+  { name: "proxy", summary: "the recording proxy, standing alone", load: () => import("./commands/proxy.js") },
   { name: "runs", summary: "list recorded runs", load: () => import("./commands/runs.js") },
   { name: "show", summary: "a run, one line per step", load: () => import("./commands/show.js"), takesRun: true },
   {

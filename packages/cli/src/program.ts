@@ -29,6 +29,7 @@ export async function buildProgram(
       "after",
       examples([
         ["orangebox demo", "see it all on a scripted agent: no key, no network"],
+        ["orangebox run -- claude -p 'fix it'", "record any agent"],
         ["orangebox show", "the last run, one line per step"],
         ["orangebox step last#13", "everything about one step"],
       ]),

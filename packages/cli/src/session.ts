@@ -1,11 +1,12 @@
 import type { Command } from "commander"
-import { EXIT, type ExitCode } from "./exit-code.js"
+import { EXIT } from "./exit-code.js"
 import type { Terminal } from "./terminal.js"
 
 /** One call of the command: where it speaks, and what its exit code will be. */
 export interface Session {
   readonly terminal: Terminal
-  exitCode: ExitCode
+  /** One of `EXIT`; `orangebox run` hands on the exit code of its command. */
+  exitCode: number
 }
 
 /** Options that every command has. */
@@ -19,7 +20,7 @@ export type Shell<Options> = (
   session: Session,
   options: Options & GlobalOptions,
   ...args: string[]
-) => Promise<ExitCode | undefined> | ExitCode | undefined
+) => Promise<number | undefined> | number | undefined
 
 /** Binds a command's shell to the session: its options with the global ones, its arguments, its exit code. */
 export function shellOf<Options>(session: Session, shell: Shell<Options>) {

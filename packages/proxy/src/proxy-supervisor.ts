@@ -5,7 +5,10 @@ import type { Handoff } from "@orangebox/recorder"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
 import { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"
 
-const PROXY_PROCESS = fileURLToPath(new URL("./proxy-process.js", import.meta.url))
+// Tests read the sources; a child process always runs the build.
+const PROXY_PROCESS = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "../dist/proxy-process.js" : "./proxy-process.js", import.meta.url),
+)
 
 /** A proxy that dies this often cannot be helped, and starting it again for ever would only hide that. */
 const MOST_RESTARTS = 10

@@ -1,4 +1,15 @@
-import { DEFAULT_SLICE_BUDGET, MIN_STEP_BUDGET, type RunView, safeJson, stepJson, stepText } from "@orangebox/query"
+import {
+  beforeAfterOf,
+  beforeAfterText,
+  compareBeforeAfter,
+  DEFAULT_SLICE_BUDGET,
+  MIN_STEP_BUDGET,
+  type RunView,
+  safeJson,
+  stepJson,
+  stepText,
+} from "@orangebox/query"
+import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { pasteable } from "../next-command.js"
@@ -18,6 +29,7 @@ interface StepCommandOptions {
   readonly pretty?: boolean
   readonly raw?: boolean
   readonly force?: boolean
+  readonly beforeAfter?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -33,6 +45,7 @@ export function define(command: Command, session: Session): void {
     .option("--pretty", "indent a JSON body; --from then counts bytes of the indented text")
     .option("--raw", "the exact bytes, for a pipe or a file")
     .option("--force", "with --raw: even to a terminal")
+    .option("--before-after", "what changed between the prompt the application built and what was sent")
     .addHelpText(
       "after",
       examples([
@@ -40,6 +53,7 @@ export function define(command: Command, session: Session): void {
         ["orangebox step last#4 --body response", "what the model answered, as it came"],
         ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
         ["orangebox step last#4 --body request --raw > request.json", "the exact bytes"],
+        ["orangebox step last#4 --before-after", "what a transform did to the prompt"],
       ]),
     )
     .action(shellOf<StepCommandOptions>(session, showStep))
@@ -62,6 +76,10 @@ function showStep(
     const run = await runOf(store, target)
     const n = numberOf(run.view, target.stepId)
     const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
+    if (options.beforeAfter) {
+      await showBeforeAfter(session, store, run.view, n, { ...options, freshness })
+      return undefined
+    }
     if (options.body !== undefined) {
       const body = await findBody(store, run.view, n, options.body)
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
@@ -82,6 +100,27 @@ function showStep(
     return undefined
   })
 }
+
+async function showBeforeAfter(
+  { terminal }: Session,
+  store: TraceReader,
+  view: RunView,
+  n: number,
+  options: { json?: boolean; budget?: number; freshness: object },
+): Promise<void> {
+  const refs = beforeAfterOf(view, n)
+  const [before, after] = await Promise.all(
+    [refs.before, refs.after].map(async ({ n: at, hash }) => findBody(store, view, at, hash)),
+  )
+  const comparison = compareBeforeAfter(textOf(before!), textOf(after!))
+  terminal.out(
+    options.json
+      ? safeJson({ ...refs, is_equal: comparison.isEqual, changes: comparison.changes, ...options.freshness }, 2)
+      : `#${refs.before.n} as built, #${refs.after.n} as sent\n${beforeAfterText(comparison, options.budget === undefined ? {} : { budget: options.budget })}`,
+  )
+}
+
+const textOf = ({ bytes }: FoundBody): string => Buffer.from(bytes).toString("utf8")
 
 /** An address that names only a run means the run's root step. */
 function numberOf(view: RunView, stepId: string | null): number {

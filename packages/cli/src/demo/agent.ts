@@ -134,7 +134,11 @@ function descriptionOf({ model, content, stopReason, usage }: ReadMessage) {
 function segmentsOf(request: MessagesRequest): Parameters<Step["promptAssembled"]>[0]["segments"] {
   const [task, ...history] = request.messages
   return [
-    { contributor: "demo-coder", kind: "tool-def", content: JSON.stringify(request.tools) },
+    ...request.tools.map((tool) => ({
+      contributor: tool.name,
+      kind: "tool-def" as const,
+      content: JSON.stringify(tool),
+    })),
     { contributor: "demo-coder", kind: "persona", role: "system", content: PERSONA },
     { contributor: "user", kind: "user-msg", role: "user", content: String(task?.content) },
     ...(history.length === 0

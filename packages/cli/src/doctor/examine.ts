@@ -10,6 +10,7 @@ import { flyCanary } from "./canary.js"
 import { type Check, failed, ok, warning } from "./check.js"
 import { findCanary } from "./find-canary.js"
 import { checkConfig, checkDisk, checkFolder, checkNode, checkSwitch } from "./surroundings.js"
+import { checkWire } from "./wire-canary.js"
 
 export interface Examination {
   readonly dataFolder: string
@@ -27,7 +28,7 @@ export interface Patient {
   readonly nodeVersion: string
 }
 
-/** From the outside in: the machine, the folder, the store; then a canary through all of it. */
+/** From the outside in: the machine, the folder, the store; then a canary through all of it, and one over the wire. */
 export async function examine({ dataFolder, cwd, env, nodeVersion }: Patient): Promise<Examination> {
   const surroundings = [
     checkNode(nodeVersion),
@@ -40,8 +41,15 @@ export async function examine({ dataFolder, cwd, env, nodeVersion }: Patient): P
   const folder = isScratch ? mkdtempSync(join(tmpdir(), "orangebox-doctor-")) : dataFolder
   try {
     const flight = await flyThrough(folder)
+    const wire = flight.runId === null ? [] : await checkWire(folder, env)
+    if (wire.length > 0) await catchUp({ dataFolder: folder })
     const store = await examineStore(folder)
-    return { dataFolder, isScratch, canaryRunId: flight.runId, checks: [...surroundings, ...store, ...flight.checks] }
+    return {
+      dataFolder,
+      isScratch,
+      canaryRunId: flight.runId,
+      checks: [...surroundings, ...store, ...flight.checks, ...wire],
+    }
   } finally {
     if (isScratch) rmSync(folder, { recursive: true, force: true })
   }

@@ -1,0 +1,94 @@
+import { openDataFolder } from "@orangebox/journal"
+import { planVariables, startProxy } from "@orangebox/proxy"
+import { plural, safeJson } from "@orangebox/query"
+import { Recorder } from "@orangebox/recorder"
+import type { Command } from "commander"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { InputError, InterruptedError } from "../failure.js"
+import { parseCount } from "../option-values.js"
+import { dataPath } from "../reading/locate-data.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { whileNotInterrupted } from "../while-not-interrupted.js"
+
+interface ProxyCommandOptions {
+  readonly app?: string
+  readonly port?: number
+  readonly upstream: readonly string[]
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description("Run the recording proxy standing alone, for clients that are pointed at it by hand.")
+    .option("--port <n>", "the port on 127.0.0.1; default: any free one", parseCount)
+    .option(
+      "--upstream <name=url>",
+      "a server to lead to, beside the vendors' own; may be repeated",
+      (text: string, all: readonly string[]) => [...all, text],
+      [] as readonly string[],
+    )
+    .option("--app <name>", "the application's name on the runs; default: proxy")
+    .addHelpText(
+      "after",
+      "\nPrints one base URL for each upstream. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox proxy", "for Anthropic, OpenAI and Gemini clients"],
+        ["orangebox proxy --port 4000 --upstream local=http://127.0.0.1:11434", "a model server of your own too"],
+      ]),
+    )
+    .action(shellOf<ProxyCommandOptions>(session, proxy))
+}
+
+async function proxy(session: Session, options: ProxyCommandOptions & GlobalOptions): Promise<ExitCode> {
+  const { terminal } = session
+  const folder = openDataFolder(dataPath(options.data))
+  const recorder = Recorder.open({
+    app: options.app ?? "proxy",
+    folder: folder.path,
+    onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
+  })
+  const upstreams = {
+    ...planVariables(process.env).upstreams,
+    ...Object.fromEntries(options.upstream.map(parseUpstream)),
+  }
+  const proxied = await startProxy({
+    recorder,
+    upstreams,
+    ...(options.port === undefined ? {} : { port: options.port }),
+    onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
+  })
+  const urls = Object.fromEntries(Object.keys(upstreams).map((name) => [name, proxied.urlFor(name)]))
+  terminal.out(
+    options.json
+      ? safeJson({ origin: proxied.origin, data_folder: folder.path, urls })
+      : Object.entries(urls)
+          .map(([name, url]) => `${name.padEnd(10)} ${url}`)
+          .join("\n"),
+  )
+  terminal.say(`orangebox: recording into ${folder.path}; Ctrl-C ends it`)
+  try {
+    await whileNotInterrupted(
+      (signal) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
+    )
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error
+  }
+  await proxied.close()
+  recorder.close()
+  const { modelCalls, failed } = proxied.stats()
+  terminal.say(`orangebox: ${plural(modelCalls, "model call")} recorded, ${failed} failed`)
+  return EXIT.fine
+}
+
+function parseUpstream(text: string): [string, string] {
+  const [name = "", ...rest] = text.split("=")
+  if (!/^[a-z][\w-]*$/i.test(name) || rest.length === 0) {
+    throw new InputError("USAGE", {
+      what: `--upstream ${text} is not name=url`,
+      next: "For example: local=http://127.0.0.1:11434",
+    })
+  }
+  return [name, rest.join("=")]
+}

@@ -1,0 +1,114 @@
+import { constants } from "node:os"
+import { basename } from "node:path"
+import { openDataFolder } from "@orangebox/journal"
+import { type ExtraVariable, recordCommand } from "@orangebox/proxy"
+import { safeJson } from "@orangebox/query"
+import type { Command } from "commander"
+import { EXIT } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { loadRun } from "../reading/load-run.js"
+import { dataPath } from "../reading/locate-data.js"
+import { withReading } from "../reading/open-reading.js"
+import { type EndedCommand, verdictJson, verdictText } from "../running/verdict-words.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface RunOptions {
+  readonly app?: string
+  readonly variable: readonly string[]
+  readonly port?: number
+  readonly ca?: string
+  readonly requireCapture?: boolean
+  readonly quiet?: boolean
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description("Run a command and record every model call it makes, whatever it is written in.")
+    .argument("<command...>", "the command and its arguments, after --")
+    .option("--app <name>", "the application's name on the run; default: the command's")
+    .option(
+      "--variable <name[=url]>",
+      "another variable that holds a base URL; may be repeated",
+      (text: string, all: readonly string[]) => [...all, text],
+      [] as readonly string[],
+    )
+    .option("--ca <file>", "certificates to trust for the upstreams, beside the system's own (PEM)")
+    .option("--require-capture", "exit with 1 when nothing was captured")
+    .option("--quiet", "no verdict at the end")
+    .addHelpText(
+      "after",
+      "\nThe command keeps the terminal, its signals and its exit code. Its clients are pointed at a proxy on this machine by the\nvariables they read (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), which goes on to the server they named before.\nThe verdict goes to stderr, with --json as one JSON document: stdout belongs to the command.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox run -- claude -p 'fix the date test'", "record a coding agent"],
+        ["orangebox run -- python agent.py", "record an agent of your own"],
+        ["orangebox run --variable MISTRAL_BASE_URL=https://api.mistral.ai -- node agent.mjs", "one more provider"],
+        ["orangebox run --require-capture -- npm run eval", "in CI: an empty recording is a failure"],
+      ]),
+    )
+    .action(shellOf<RunOptions>(session, run))
+}
+
+async function run(session: Session, options: RunOptions & GlobalOptions, ...command: string[]): Promise<number> {
+  const [program, ...args] = command
+  if (program === undefined) {
+    throw new InputError("USAGE", {
+      what: "there is no command to run",
+      next: "Put it behind --: orangebox run -- node agent.mjs",
+    })
+  }
+  const { terminal } = session
+  const folder = openDataFolder(dataPath(options.data))
+  const { exitCode, signal, verdict } = await recordCommand({
+    command: [program, ...args],
+    folder: folder.path,
+    variables: options.variable.map(parseVariable),
+    ...(options.app === undefined ? {} : { app: options.app }),
+    ...(options.ca === undefined ? {} : { caFile: options.ca }),
+    onStart: ({ hints }) => {
+      if (!options.quiet) for (const hint of hints) terminal.say(`orangebox: ${hint}`)
+    },
+    onWarning: (message) => terminal.say(`orangebox: ${message}`),
+  })
+  const ended: EndedCommand = {
+    name: basename(program),
+    exitCode,
+    signal,
+    verdict,
+    digest: await digestOf(session, { ...options, data: folder.path }, verdict.runIds.at(-1)),
+  }
+  if (options.json) terminal.sayPainted(safeJson(verdictJson(ended, folder.path), 2))
+  else if (!options.quiet || verdict.nothingBecause !== null) {
+    terminal.sayPainted(verdictText(ended, folder.path, terminal.paintTalk))
+  }
+  const own = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal])
+  return options.requireCapture && verdict.nothingBecause !== null && own === 0 ? EXIT.findings : own
+}
+
+/** The run is read back from the store for it: a digest that was not, would prove nothing. */
+async function digestOf(
+  session: Session,
+  options: GlobalOptions,
+  runId: string | undefined,
+): Promise<string | undefined> {
+  if (runId === undefined) return undefined
+  try {
+    return await withReading(session, options, async ({ store }) => (await loadRun(store, runId))?.digest)
+  } catch {
+    // The recording is in the journal; a store that cannot be read now must not change how the command ended.
+    return undefined
+  }
+}
+
+function parseVariable(text: string): ExtraVariable {
+  const [name = "", ...rest] = text.split("=")
+  if (!/^[A-Za-z_]\w*$/.test(name)) {
+    throw new InputError("USAGE", {
+      what: `--variable ${text}: "${name}" is no name of a variable`,
+      next: "Give it as NAME or NAME=https://…",
+    })
+  }
+  return rest.length === 0 ? { name } : { name, url: rest.join("=") }
+}

@@ -1,0 +1,111 @@
+import type { CommandVerdict } from "@orangebox/proxy"
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  type Painter,
+  plural,
+  safeText,
+} from "@orangebox/query"
+import { shellWord } from "../next-command.js"
+
+export interface EndedCommand {
+  readonly name: string
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly verdict: CommandVerdict
+  /** The digest of the last run; undefined when it could not be read back. */
+  readonly digest: string | undefined
+}
+
+/** One screen about a command that ended: what it asked of models, what that cost, and whether anything is missing. */
+export function verdictText(ended: EndedCommand, dataFolder: string, paint: Painter = (text) => text): string {
+  const { verdict } = ended
+  const { stats } = verdict
+  const runId = verdict.runIds.at(-1)
+  const end = ended.signal === null ? `exited with ${ended.exitCode}` : `was ended by ${ended.signal}`
+  const heading = `orangebox: ${safeText(ended.name)} ${end} after ${formatDuration(verdict.durationMs * 1000)}`
+  const rows: [string, string][] = []
+  if (verdict.nothingBecause === null) {
+    rows.push(["calls", callWords(ended)], ["tokens", tokenWords(stats)], ["money", moneyWords(stats)])
+  }
+  rows.push([
+    "recorded",
+    `${formatBytes(stats.bytesRecorded)} of traffic · lost: ${verdict.lost}${restartWords(verdict.restarts)}`,
+  ])
+  if (runId !== undefined) rows.push(["show", `orangebox show ${runId} --data ${shellWord(dataFolder)}`])
+  if (ended.digest !== undefined) rows.push(["digest", ended.digest])
+  const lines = [
+    paint(heading, "heading"),
+    ...rows.map(([name, value]) => `  ${paint(name.padEnd(9), "dim")} ${value}`),
+  ]
+  if (verdict.nothingBecause !== null) {
+    lines.push("", paint(`  NOTHING WAS CAPTURED: ${safeText(verdict.nothingBecause)}`, "bad"))
+    for (const { name, url } of verdict.variables) lines.push(`  ${name}=${url}`)
+  }
+  return lines.join("\n")
+}
+
+function callWords({ verdict: { stats } }: EndedCommand): string {
+  return [
+    plural(stats.modelCalls, "model call"),
+    ...(stats.linkedCalls > 0 ? [`${stats.linkedCalls} recorded by the agent itself`] : []),
+    ...(stats.otherRequests > 0 ? [plural(stats.otherRequests, "other request")] : []),
+    `${stats.failed} failed`,
+    ...(stats.clientAborts > 0 ? [`${stats.clientAborts} left by the client`] : []),
+    ...(stats.refused > 0 ? [`${stats.refused} refused`] : []),
+    ...(stats.unrecorded > 0 ? [`${stats.unrecorded} NOT RECORDED`] : []),
+  ].join(" · ")
+}
+
+function tokenWords(stats: CommandVerdict["stats"]): string {
+  const answered = stats.modelCalls - stats.callsWithoutUsage
+  if (answered <= 0) return "unknown"
+  const cached =
+    stats.cacheableTokens > 0 ? ` (${formatPercent(stats.cacheReadTokens, stats.cacheableTokens)} from cache)` : ""
+  const unknown = stats.callsWithoutUsage > 0 ? ` + ${plural(stats.callsWithoutUsage, "call")} unknown` : ""
+  return `${formatCount(stats.inputTokens)} in${cached} → ${formatCount(stats.outputTokens)} out${unknown}`
+}
+
+function moneyWords(stats: CommandVerdict["stats"]): string {
+  const priced = stats.modelCalls - stats.unpricedCalls
+  if (priced <= 0 || (stats.usd === 0 && stats.unpricedCalls > 0)) return "unknown"
+  const rest = stats.unpricedCalls > 0 ? ` + ${plural(stats.unpricedCalls, "call")} without a known price` : ""
+  return `$${stats.usd >= 0.1 ? stats.usd.toFixed(2) : stats.usd.toPrecision(2)}${rest}`
+}
+
+const restartWords = (restarts: number): string =>
+  restarts === 0 ? "" : ` · the proxy died and was started again ${plural(restarts, "time")}`
+
+export function verdictJson(ended: EndedCommand, dataFolder: string) {
+  const { verdict } = ended
+  const { stats } = verdict
+  return {
+    command: ended.name,
+    exit_code: ended.exitCode,
+    signal: ended.signal,
+    data_folder: dataFolder,
+    run_ids: verdict.runIds,
+    digest: ended.digest ?? null,
+    duration_ms: Math.round(verdict.durationMs),
+    model_calls: stats.modelCalls,
+    linked_calls: stats.linkedCalls,
+    other_requests: stats.otherRequests,
+    failed: stats.failed,
+    client_aborts: stats.clientAborts,
+    refused: stats.refused,
+    unrecorded: stats.unrecorded,
+    input_tokens: stats.inputTokens,
+    output_tokens: stats.outputTokens,
+    cache_read_tokens: stats.cacheReadTokens,
+    calls_without_usage: stats.callsWithoutUsage,
+    usd: stats.modelCalls > stats.unpricedCalls ? stats.usd : null,
+    unpriced_calls: stats.unpricedCalls,
+    bytes_recorded: stats.bytesRecorded,
+    lost: verdict.lost,
+    restarts: verdict.restarts,
+    nothing_because: verdict.nothingBecause,
+    variables: Object.fromEntries(verdict.variables.map(({ name, url }) => [name, url])),
+  }
+}

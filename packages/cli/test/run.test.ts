@@ -1,0 +1,112 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { orangebox, scratchFolder } from "./command.js"
+
+/** A model server that streams the same answer to everybody, over the Messages API. */
+let upstream: { origin: string; close: () => void }
+beforeAll(async () => {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const frame = (type: string, more: object) =>
+        response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`)
+      frame("message_start", {
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "claude-x",
+          content: [],
+          usage: { input_tokens: 12, output_tokens: 1 },
+        },
+      })
+      frame("content_block_start", { index: 0, content_block: { type: "text", text: "" } })
+      frame("content_block_delta", { index: 0, delta: { type: "text_delta", text: "all is well" } })
+      frame("content_block_stop", { index: 0 })
+      frame("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } })
+      frame("message_stop", {})
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  upstream = { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
+})
+afterAll(() => upstream.close())
+
+const AGENT = `
+const response = await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages", {
+  method: "POST",
+  headers: { "content-type": "application/json", "x-api-key": "sk-canary-" + "0123456789" },
+  body: JSON.stringify({ model: "claude-x", max_tokens: 9, stream: true, messages: [{ role: "user", content: "how is it?" }] }),
+})
+console.log((await response.text()).length > 0 ? "agent: answered" : "agent: nothing")
+process.exit(Number(process.argv[1] ?? 0))
+`
+
+const agent = (exitCode: number): string[] => [process.execPath, "--input-type=module", "-e", AGENT, String(exitCode)]
+
+describe("orangebox run", () => {
+  test("[K-08] a command nobody instrumented is recorded, its output and exit code are its own, and the verdict names the run", async () => {
+    const folder = scratchFolder()
+    const env = { ANTHROPIC_BASE_URL: upstream.origin }
+    const { stdout, stderr, exitCode } = await orangebox(["run", "--data", folder.path, "--", ...agent(7)], { env })
+    expect(exitCode).toBe(7)
+    expect(stdout).toBe("agent: answered\n")
+    expect(stderr).toMatch(/exited with 7/)
+    expect(stderr).toMatch(/1 model call · 0 failed/)
+    expect(stderr).toMatch(/12 in → 3 out/)
+    expect(stderr).toMatch(/lost: 0/)
+    const runId = /show (run_\w+)/.exec(stderr)![1]!
+    const digest = /sha256:[0-9a-f]{64}/.exec(stderr)![0]
+
+    const shown = await orangebox(["show", runId, "--data", folder.path])
+    expect(shown.stdout).toContain("claude-x 12 → 3")
+    expect(shown.stdout).toContain("all is well")
+    const verified = await orangebox(["verify", runId, "--digest", digest, "--data", folder.path])
+    expect(verified.exitCode).toBe(0)
+    folder.remove()
+  })
+
+  test("[K-08] nothing captured is said loudly with the variables that were set; --require-capture makes it an error", async () => {
+    const folder = scratchFolder()
+    const quiet = [process.execPath, "-e", "0"]
+    const plain = await orangebox(["run", "--data", folder.path, "--", ...quiet])
+    expect(plain.exitCode).toBe(0)
+    expect(plain.stderr).toMatch(/NOTHING WAS CAPTURED/)
+    expect(plain.stderr).toMatch(/ANTHROPIC_BASE_URL=http:\/\/127\.0\.0\.1/)
+    const strict = await orangebox(["run", "--require-capture", "--json", "--data", folder.path, "--", ...quiet])
+    expect(strict.exitCode).toBe(1)
+    expect(JSON.parse(strict.stderr)).toMatchObject({ model_calls: 0, lost: 0, exit_code: 0, usd: null })
+    folder.remove()
+  })
+
+  test("[O-02] a command that cannot be started, and options that make no sense, are told in one sentence", async () => {
+    const folder = scratchFolder()
+    const absent = await orangebox(["run", "--data", folder.path, "--", "no-such-command-here"])
+    expect(absent.exitCode).not.toBe(0)
+    expect(absent.stderr).toMatch(/no-such-command-here cannot be started/)
+    expect(absent.stderr).not.toMatch(/ at .*\.js:\d+/)
+    const wrong = await orangebox(["run", "--variable", "1X=http://127.0.0.1", "--data", folder.path, "--", "true"])
+    expect(wrong.exitCode).toBe(2)
+    expect(wrong.stderr).toMatch(/no name of a variable/)
+    const empty = await orangebox(["run", "--data", folder.path])
+    expect(empty.exitCode).toBe(2)
+    folder.remove()
+  })
+})
+
+describe("orangebox proxy", () => {
+  test("[K-08] stands alone, prints one base URL for each upstream, and ends in good order", async () => {
+    const folder = scratchFolder()
+    const { stdout, stderr, exitCode } = await orangebox(
+      ["proxy", "--json", "--upstream", `local=${upstream.origin}`, "--data", folder.path],
+      { stopAfter: /Ctrl-C ends it/ },
+    )
+    expect(exitCode).toBe(0)
+    const { urls } = JSON.parse(stdout) as { urls: Record<string, string> }
+    expect(Object.keys(urls).sort()).toEqual(["anthropic", "gemini", "local", "openai"])
+    expect(stderr).toMatch(/0 model calls recorded/)
+    folder.remove()
+  })
+})
