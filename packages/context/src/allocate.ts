@@ -37,20 +37,20 @@ export interface Allocation {
 export function allocate(
   candidates: readonly Candidate[],
   budget: TokenBudget,
-  counter: TokenCounter,
+  counter: Required<TokenCounter>,
   considered: Considered,
 ): Allocation {
   const promptRoom = budget.ctx_max_tokens - budget.generation_reserve_tokens
   const allocator = new Allocator(counter, considered)
-  const ofShare = (share: Share): Candidate[] =>
-    candidates.filter(({ placed }) => SECTIONS[placed.section].share === share)
+  const shares: { [S in Share]: Candidate[] } = { tier0: [], tier1: [], history: [], telemetry: [] }
+  for (const candidate of candidates) shares[SECTIONS[candidate.placed.section].share].push(candidate)
 
-  const tier0Used = allocator.takeAll(ofShare("tier0"))
+  const tier0Used = allocator.takeAll(shares.tier0)
   if (tier0Used > promptRoom) throw tier0TooLarge(tier0Used, budget)
   let room = promptRoom - Math.max(tier0Used, budget.tier0_reserved)
   const take = (share: Share, cap: number): { reserved: number } => {
     const reserved = Math.max(0, Math.min(cap, room))
-    room -= allocator.fill(ofShare(share), reserved)
+    room -= allocator.fill(shares[share], reserved)
     return { reserved }
   }
   const tier1 = take("tier1", budget.tier1_cap)
@@ -84,12 +84,12 @@ export function allocate(
 }
 
 class Allocator {
-  readonly #counter: TokenCounter
+  readonly #counter: Required<TokenCounter>
   readonly #considered: Considered
   readonly #taken: Included[] = []
   readonly #open = new Set<SectionName>()
 
-  constructor(counter: TokenCounter, considered: Considered) {
+  constructor(counter: Required<TokenCounter>, considered: Considered) {
     this.#counter = counter
     this.#considered = considered
   }
@@ -113,19 +113,19 @@ class Allocator {
         this.#considered.reject(candidate, "budget_limit")
         continue
       }
-      const tokens = this.#cost(candidate.placed)
-      if (tokens <= left) {
+      const tokens = this.#costWithin(candidate.placed, left)
+      if (tokens !== undefined) {
         this.#take({ candidate, placed: candidate.placed, tokens })
         left -= tokens
         continue
       }
       const placed = truncateToFit(candidate.placed, left, (item) => this.#cost(item))
       if (placed === undefined) {
-        this.#considered.reject(candidate, "budget_limit", { tokens })
+        this.#considered.reject(candidate, "budget_limit")
         continue
       }
       const cut = this.#cost(placed)
-      this.#take({ candidate, placed, tokens: cut, fromTokens: tokens })
+      this.#take({ candidate, placed, tokens: cut, fromTokens: this.#cost(candidate.placed) })
       left -= cut
     }
     return room - left
@@ -136,7 +136,7 @@ class Allocator {
     const last = this.#taken.at(-1)
     if (!last || SECTIONS[last.placed.section].share === "tier0") return false
     this.#taken.pop()
-    this.#considered.reject(last.candidate, "budget_limit", { tokens: last.fromTokens ?? last.tokens })
+    this.#considered.reject(last.candidate, "budget_limit")
     return true
   }
 
@@ -162,7 +162,17 @@ class Allocator {
   }
 
   #cost(item: Placed): number {
-    return this.#counter.count(pieceText(item, !this.#open.has(item.section)))
+    return this.#counter.count(this.#piece(item))
+  }
+
+  #costWithin(item: Placed, limit: number): number | undefined {
+    // Most chunks do not fit by their text alone, and a text that is asked about as it is need not be copied into a piece first.
+    if (item.section === "evidence" && this.#counter.countWithin(item.value.text, limit) === undefined) return undefined
+    return this.#counter.countWithin(this.#piece(item), limit)
+  }
+
+  #piece(item: Placed): string {
+    return pieceText(item, !this.#open.has(item.section))
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalHash, canonicalJson, summarizeText, textHash } from "@orangebox/contract"
+import { bodyHash, canonicalHash, canonicalJson, summarizeText, textHash } from "@orangebox/contract"
 import type { Allocation, Included } from "./allocate.js"
 import type { StageId } from "./bundle.js"
 import { asPointer, type Considered } from "./candidate.js"
@@ -134,9 +134,10 @@ function snapshotOf(parts: ManifestParts, included: readonly InclusionEntry[]): 
   const seen = [
     parts.stage.catalog,
     ...parts.provenance.map(({ path, sha256 }) => `${path}\0${sha256}`),
-    ...parts.scores.map(({ chunk_id, score }) => `${chunk_id}\0${score}`),
     ...included.map(({ item_id, source_hash }) => `${item_id}\0${source_hash}`),
-    ...parts.considered.exclusions.map(({ item_id }) => item_id),
+    ...parts.scores.map(({ chunk_id }) => chunk_id),
+    // Ten thousand scores as bytes, because spelling them out as decimals takes longer than all the rest.
+    bodyHash(new Uint8Array(Float64Array.from(parts.scores, ({ score }) => score).buffer)),
   ]
   return `snapshot_${textHash(seen.join("\n")).slice("sha256:".length, "sha256:".length + 32)}`
 }

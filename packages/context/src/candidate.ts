@@ -1,5 +1,5 @@
 import { textHash } from "@orangebox/contract"
-import type { ExclusionEntry, IncludedReason, ItemType } from "./manifest.js"
+import type { ExcludedReason, ExclusionEntry, IncludedReason, ItemType } from "./manifest.js"
 import type { Placed } from "./sections.js"
 import type { ProvenanceRecord } from "./workspace-files.js"
 
@@ -8,11 +8,11 @@ export interface Candidate {
   readonly id: string
   readonly type: ItemType
   readonly sourceRef: string
-  readonly sourceKind?: string
+  readonly sourceKind?: string | undefined
   readonly reason: IncludedReason
   readonly placed: Placed
   readonly score?: number
-  readonly provenance?: ProvenanceRecord
+  readonly provenance?: ProvenanceRecord | undefined
 }
 
 /** Everything that was considered for one context, and what was decided against. Ids are unique in it. */
@@ -30,15 +30,19 @@ export class Considered {
   }
 
   /** An item that was admitted as a candidate and is not taken. */
-  reject(candidate: Candidate, reason: ExclusionEntry["excluded_reason"], more: Partial<ExclusionEntry> = {}): void {
-    this.exclusions.push({
+  reject(
+    candidate: Candidate,
+    reason: ExcludedReason,
+    more?: { readonly duplicate_of?: string; readonly detail?: string },
+  ): void {
+    const entry: ExclusionEntry = {
       item_id: candidate.id,
       item_type: candidate.type,
       source_ref: asPointer(candidate.sourceRef),
       excluded_reason: reason,
-      ...(candidate.score !== undefined && { score: candidate.score }),
-      ...more,
-    })
+    }
+    if (candidate.score !== undefined) entry.score = candidate.score
+    this.exclusions.push(more === undefined ? entry : { ...entry, ...more })
   }
 
   /** Something that never became a candidate. */

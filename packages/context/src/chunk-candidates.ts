@@ -50,19 +50,20 @@ export function chunkCandidates(
 }
 
 function candidateOf({ chunk, score }: RankedChunk, considered: Considered): Candidate {
-  const id = considered.admit(chunk.id.toWellFormed())
+  const id = considered.admit(chunk.id)
+  const { sourceRef = `chunk:${chunk.id}`, title = chunk.id, text } = chunk
   return {
     id,
     type: chunk.type ?? "evidence",
-    sourceRef: (chunk.sourceRef ?? `chunk:${chunk.id}`).toWellFormed(),
-    ...(chunk.sourceKind !== undefined && { sourceKind: chunk.sourceKind }),
+    sourceRef,
+    sourceKind: chunk.sourceKind,
     reason: "retrieval_trigger",
     placed: {
       section: "evidence",
-      value: { chunk_id: id, title: (chunk.title ?? chunk.id).toWellFormed(), text: chunk.text.toWellFormed() },
+      value: { chunk_id: id, title: title.toWellFormed(), text: text.toWellFormed() },
     },
     score,
-    ...(chunk.provenance && { provenance: chunk.provenance }),
+    provenance: chunk.provenance,
   }
 }
 

@@ -7,7 +7,7 @@ import { type Candidate, Considered } from "./candidate.js"
 import { chunkCandidates } from "./chunk-candidates.js"
 import { deepFreeze } from "./deep-freeze.js"
 import { type ContextFault, contextFault } from "./faults/fault.js"
-import type { ContextManifest, ItemType } from "./manifest.js"
+import { type ContextManifest, ItemType } from "./manifest.js"
 import { resultCandidates } from "./result-candidates.js"
 import type { PolicyFilter } from "./retrieval/policy-filter.js"
 import { type Reranker, scoreShareReranker } from "./retrieval/reranker.js"
@@ -180,10 +180,10 @@ function readDependencies(inputs: CompileInputs, files: WorkspaceFiles): Context
 
 function itemCandidate(item: InputItem, considered: Considered): Candidate {
   return {
-    id: considered.admit(item.id.toWellFormed()),
+    id: considered.admit(item.id),
     type: item.type,
-    sourceRef: item.sourceRef.toWellFormed(),
-    ...(item.sourceKind !== undefined && { sourceKind: item.sourceKind }),
+    sourceRef: item.sourceRef,
+    sourceKind: item.sourceKind,
     reason: "plan_dependency",
     placed: {
       section: "inputs",
@@ -217,6 +217,8 @@ function check(inputs: CompileInputs): void {
   for (const [index, item] of items.entries()) {
     const field = `items[${index}]`
     if (typeof item.id !== "string" || item.id === "") throw wrong(`${field}.id`, "is missing")
+    if (!ItemType.safeParse(item.type).success)
+      throw wrong(`${field}.type`, `is none of ${ItemType.options.join(", ")}`)
     if (typeof item.text !== "string") throw wrong(`${field}.text`, "is not text")
     if (typeof item.sourceRef !== "string" || item.sourceRef === "") {
       throw wrong(`${field}.sourceRef`, "every item traces to its source")

@@ -59,7 +59,6 @@ export const ExclusionEntry = z.strictObject({
   source_ref: Pointer,
   excluded_reason: ExcludedReason,
   score: z.number().optional(),
-  tokens: Count.optional().describe("Absent where it was excluded before anybody counted"),
   duplicate_of: Pointer.optional(),
   detail: Inline.optional().describe("Which filter, or which class of error"),
 })

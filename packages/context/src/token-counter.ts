@@ -5,20 +5,29 @@ export interface TokenCounter {
   readonly id: string
   readonly version: string
   count(text: string): number
+  /** The count where it is at most `limit`, else undefined. For counters that can stop early; most chunks do not fit. */
+  countWithin?(text: string, limit: number): number | undefined
 }
 
 /** About 1.3 tokens a word, words being what stands between white space. Far too low for text without spaces. */
 export const estimateCounter: TokenCounter = Object.freeze({
   id: "estimate-1.3-per-word",
   version: "1.0.0",
-  count: (text: string) => Math.ceil((countWords(text) * 13) / 10),
+  count: (text: string) => tokensOf(countWords(text, Number.POSITIVE_INFINITY)),
+  countWithin(text: string, limit: number) {
+    const mostWords = Math.floor((limit * 10) / 13)
+    const words = countWords(text, mostWords)
+    return words > mostWords ? undefined : tokensOf(words)
+  },
 })
+
+const tokensOf = (words: number): number => Math.ceil((words * 13) / 10)
 
 export type TokenizerEncoding = "o200k_base" | "cl100k_base"
 
 /** A real tokenizer. Its tables take megabytes and half a second, so they are loaded only by whoever asks for them. */
 export async function loadTokenizer(encoding: TokenizerEncoding = "o200k_base"): Promise<TokenCounter> {
-  const { countTokens } =
+  const { countTokens, isWithinTokenLimit } =
     encoding === "o200k_base"
       ? await import("gpt-tokenizer/encoding/o200k_base")
       : await import("gpt-tokenizer/encoding/cl100k_base")
@@ -28,32 +37,46 @@ export async function loadTokenizer(encoding: TokenizerEncoding = "o200k_base"):
     id: `gpt-tokenizer/${encoding}`,
     version: "3.4.0",
     count: (text: string) => runsOf(text).reduce((sum, part) => sum + countTokens(part, options), 0),
+    countWithin(text: string, limit: number) {
+      let sum = 0
+      for (const part of runsOf(text)) {
+        const count = isWithinTokenLimit(part, limit - sum, options)
+        if (count === false) return undefined
+        sum += count
+      }
+      return sum
+    },
   })
 }
 
 /** A counter whose answers are checked: a count that is no number would silently break every budget. */
-export function checkedCounter(counter: TokenCounter): TokenCounter {
+export function checkedCounter(counter: TokenCounter): Required<TokenCounter> {
+  const checked = (count: number): number => {
+    if (Number.isFinite(count) && count >= 0) return Math.ceil(count)
+    throw new OrangeboxError("CONTEXT_COUNTER", {
+      what: `token counter ${counter.id} answered ${String(count)}`,
+      where: "counter",
+      next: "A count is a number of tokens, zero or more",
+    })
+  }
   return {
     id: counter.id,
     version: counter.version,
-    count(text) {
-      const count = counter.count(text)
-      if (Number.isFinite(count) && count >= 0) return Math.ceil(count)
-      throw new OrangeboxError("CONTEXT_COUNTER", {
-        what: `token counter ${counter.id} answered ${String(count)}`,
-        where: "counter",
-        next: "A count is a number of tokens, zero or more",
-      })
+    count: (text) => checked(counter.count(text)),
+    countWithin(text, limit) {
+      const count = counter.countWithin ? counter.countWithin(text, limit) : counter.count(text)
+      return count === undefined || checked(count) > limit ? undefined : checked(count)
     },
   }
 }
 
-function countWords(text: string): number {
+/** Counts on only until there are more than `most`. */
+function countWords(text: string, most: number): number {
   let words = 0
   let inWord = false
   for (let i = 0; i < text.length; i++) {
     const isWord = !isSpace(text.charCodeAt(i))
-    if (isWord && !inWord) words++
+    if (isWord && !inWord && ++words > most) return words
     inWord = isWord
   }
   return words

@@ -1,7 +1,7 @@
 import {
+  bm25Retriever,
   buildLlmContext,
   buildStepAwarenessBundle,
-  bm25Retriever,
   type CompileInputs,
   compile,
   defineStages,
@@ -57,11 +57,14 @@ describe("the numbers", () => {
     [{ telemetryCap: Number.NaN }, "telemetryCap"],
     [{ ctxMaxTokens: 1_000, generationReserveTokens: 2_000 }, "generationReserveTokens"],
     [{ ctxMaxTokens: 2_500 }, "tier0Reserved"],
-  ] satisfies [TokenBudgetOptions, string][])("[B-02] an impossible budget %j is refused, naming %s", (budgets, field) => {
-    expect(() => buildLlmContext({ stepId: 1, budgets }, setupOver())).toThrow(
-      expect.objectContaining({ code: "CONTEXT_BUDGET", where: `budgets.${field}` }),
-    )
-  })
+  ] satisfies [TokenBudgetOptions, string][])(
+    "[B-02] an impossible budget %j is refused, naming %s",
+    (budgets, field) => {
+      expect(() => buildLlmContext({ stepId: 1, budgets }, setupOver())).toThrow(
+        expect.objectContaining({ code: "CONTEXT_BUDGET", where: `budgets.${field}` }),
+      )
+    },
+  )
 
   test("[B-02] the estimate is 1.3 tokens a word, rounded up", () => {
     expect([0, 1, 3, 10].map((count) => estimateCounter.count(words(count)))).toEqual([0, 2, 4, 13])
@@ -125,7 +128,9 @@ describe("the rules", () => {
   test("[B-02] rule 2: a long list of results is cut too, and later ones are left out as budget_limit", () => {
     const results = { mean_score: 1, score_std: 2, top_candidates: Array.from({ length: 5_000 }, (_, i) => i) }
     const { bundle, manifest } = buildLlmContext({ stepId: 3, results, budgets: { tier1Cap: 60 } }, setupOver())
-    expect(bundle.context.inputs_summary["top_candidates"]).toMatch(/^\[0, 1, .*truncated to fit token budget \.\.\.\]$/)
+    expect(bundle.context.inputs_summary["top_candidates"]).toMatch(
+      /^\[0, 1, .*truncated to fit token budget \.\.\.\]$/,
+    )
     expect(manifest.token_budget.tiers.tier1.used).toBeLessThanOrEqual(60)
     const tight = buildLlmContext({ stepId: 3, results, budgets: { tier1Cap: 10 } }, setupOver()).manifest
     expect(tight.exclusion_log.filter(({ excluded_reason }) => excluded_reason === "budget_limit")).not.toEqual([])

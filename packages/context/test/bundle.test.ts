@@ -111,16 +111,19 @@ describe("the bundle", () => {
 })
 
 describe("what each step brings at least", () => {
-  test.each([1, 2, 3, 4, 5, 6, 13])("[B-03] step %i has mission, schema, grammar, guardrails and contracts", (stepId) => {
-    const { context, is_chapter_13 } = buildStepAwarenessBundle({ stepId }, setupOver())
-    expect(context.mission).not.toBe("")
-    expect(context.schema_excerpt).not.toBe("")
-    expect(context.contracts.length).toBeGreaterThan(0)
-    expect(context.guardrails.length).toBeGreaterThan(0)
-    expect(context.inputs_summary).toEqual({})
-    expect(context.evaluation_summary).toEqual({})
-    expect(is_chapter_13).toBe(stepId === 13)
-  })
+  test.each([1, 2, 3, 4, 5, 6, 13])(
+    "[B-03] step %i has mission, schema, grammar, guardrails and contracts",
+    (stepId) => {
+      const { context, is_chapter_13 } = buildStepAwarenessBundle({ stepId }, setupOver())
+      expect(context.mission).not.toBe("")
+      expect(context.schema_excerpt).not.toBe("")
+      expect(context.contracts.length).toBeGreaterThan(0)
+      expect(context.guardrails.length).toBeGreaterThan(0)
+      expect(context.inputs_summary).toEqual({})
+      expect(context.evaluation_summary).toEqual({})
+      expect(is_chapter_13).toBe(stepId === 13)
+    },
+  )
 
   test("[B-03] grammars and key metrics are those of the specification", () => {
     const table = stepAwarenessCatalog.stages.map(({ id, name, grammar, keyMetrics }) => [
@@ -130,13 +133,28 @@ describe("what each step brings at least", () => {
       keyMetrics.join(", "),
     ])
     expect(table).toEqual([
-      [1, "window_optimizer", "agent_decision.gbnf", "survivor_count, bidirectional_count, forward_count, reverse_count, precision, recall"],
+      [
+        1,
+        "window_optimizer",
+        "agent_decision.gbnf",
+        "survivor_count, bidirectional_count, forward_count, reverse_count, precision, recall",
+      ],
       [2, "scorer_meta", "sieve_analysis.gbnf", "best_accuracy, completed_trials, convergence_rate"],
-      [3, "full_scoring", "agent_decision.gbnf", "completion_rate, survivors_scored, survivors_total, feature_dimensions, mean_score, score_std, top_candidates"],
+      [
+        3,
+        "full_scoring",
+        "agent_decision.gbnf",
+        "completion_rate, survivors_scored, survivors_total, feature_dimensions, mean_score, score_std, top_candidates",
+      ],
       [4, "ml_meta", "agent_decision.gbnf", "best_r2, validation_r2, architecture_stability"],
       [5, "anti_overfit", "agent_decision.gbnf", "val_r2, test_r2, overfit_ratio, feature_importance_entropy"],
       [6, "prediction", "agent_decision.gbnf", "prediction_count, mean_confidence, pool_coverage, feature_hash_valid"],
-      [13, "chapter_13_feedback", "chapter_13.gbnf", "drift_detected, metric_delta, trigger_action, retrain_recommended"],
+      [
+        13,
+        "chapter_13_feedback",
+        "chapter_13.gbnf",
+        "drift_detected, metric_delta, trigger_action, retrain_recommended",
+      ],
     ])
   })
 
@@ -157,7 +175,11 @@ describe("what each step brings at least", () => {
   test("[B-03] chapter 13 takes its evaluation from the results directly", () => {
     const results = { success: false, confidence: 0.4, interpretation: "Drift since Monday.", drift_detected: true }
     const { context } = buildStepAwarenessBundle({ stepId: 13, results }, setupOver())
-    expect(context.evaluation_summary).toEqual({ success: false, confidence: 0.4, interpretation: "Drift since Monday." })
+    expect(context.evaluation_summary).toEqual({
+      success: false,
+      confidence: 0.4,
+      interpretation: "Drift since Monday.",
+    })
     expect(context.inputs_summary).toEqual({ drift_detected: true })
   })
 

@@ -58,9 +58,12 @@ describe("the loop guard", () => {
     )
   })
 
-  test.each([{ threshold: 0 }, { threshold: 1.5 }, { threshold: 3, window: 3 }])("[F-03] a policy %j is refused", (policy) => {
-    expect(() => startLoopGuard(policy)).toThrow(expect.objectContaining({ code: "CONTEXT_LOOP_GUARD" }))
-  })
+  test.each([{ threshold: 0 }, { threshold: 1.5 }, { threshold: 3, window: 3 }])(
+    "[F-03] a policy %j is refused",
+    (policy) => {
+      expect(() => startLoopGuard(policy)).toThrow(expect.objectContaining({ code: "CONTEXT_LOOP_GUARD" }))
+    },
+  )
 })
 
 describe("schema repair", () => {
@@ -94,8 +97,24 @@ describe("schema repair", () => {
     ])
     expect(result).toMatchObject({ ok: true, value: [1], output: "[1]" })
     expect(result.repairs).toEqual([
-      { kind: "schema", before_ref: textHash("[1"), after_ref: null, outcome: "failed", attempt: 1, max_attempts: 3, reason: "is not JSON" },
-      { kind: "schema", before_ref: textHash("[1,"), after_ref: textHash("[1]"), outcome: "repaired", attempt: 2, max_attempts: 3, reason: "is not JSON" },
+      {
+        kind: "schema",
+        before_ref: textHash("[1"),
+        after_ref: null,
+        outcome: "failed",
+        attempt: 1,
+        max_attempts: 3,
+        reason: "is not JSON",
+      },
+      {
+        kind: "schema",
+        before_ref: textHash("[1,"),
+        after_ref: textHash("[1]"),
+        outcome: "repaired",
+        attempt: 2,
+        max_attempts: 3,
+        reason: "is not JSON",
+      },
     ])
     for (const record of result.repairs) expect(validatePayload("repair", record)).toEqual([])
     expect(Buffer.from(result.bodies.get(textHash("[1,"))!).toString()).toBe("[1,")

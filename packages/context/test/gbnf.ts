@@ -13,7 +13,10 @@ export function readGbnf(source: string): GbnfGrammar {
   const named = new Set<string>()
   for (const { name, body } of rulesOf(source)) {
     if (rules.has(name)) throw new SyntaxError(`rule ${name} is there twice`)
-    rules.set(name, alternatives(new Cursor(body, name), (rule) => named.add(rule), rules))
+    rules.set(
+      name,
+      alternatives(new Cursor(body, name), (rule) => named.add(rule), rules),
+    )
   }
   for (const name of named) if (!rules.has(name)) throw new SyntaxError(`rule ${name} is used and not defined`)
   for (const name of rules.keys()) {
@@ -27,7 +30,8 @@ export function readGbnf(source: string): GbnfGrammar {
 /** A rule begins at a line `name ::=` and goes on until the next one does. */
 function rulesOf(source: string): { name: string; body: string }[] {
   const heads = [...source.matchAll(/^([a-z][a-z0-9-]*)\s*::=/gm)]
-  if (source.slice(0, heads[0]?.index ?? source.length).trim() !== "") throw new SyntaxError("text before the first rule")
+  if (source.slice(0, heads[0]?.index ?? source.length).trim() !== "")
+    throw new SyntaxError("text before the first rule")
   return heads.map((head, index) => ({
     name: head[1]!,
     body: source.slice(head.index + head[0].length, heads[index + 1]?.index ?? source.length),

@@ -75,7 +75,9 @@ const sceneOf: fc.Arbitrary<Scene> = fc.record({
       failures: fc.array(
         fc.oneof(
           fc.json(),
-          fc.record({ id: fc.integer({ max: 3 }), message: text, resolved: fc.boolean() }).map((line) => JSON.stringify(line)),
+          fc
+            .record({ id: fc.integer({ max: 3 }), message: text, resolved: fc.boolean() })
+            .map((line) => JSON.stringify(line)),
         ),
         { maxLength: 8 },
       ),
@@ -99,7 +101,10 @@ const sceneOf: fc.Arbitrary<Scene> = fc.record({
   ),
   found: fc.array(
     fc.record({
-      chunk: fc.record({ id: fc.oneof(fc.constantFrom("a", "b", "mission", "a~2"), fc.string({ minLength: 1 })), text }),
+      chunk: fc.record({
+        id: fc.oneof(fc.constantFrom("a", "b", "mission", "a~2"), fc.string({ minLength: 1 })),
+        text,
+      }),
       score: fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ noNaN: true, noDefaultInfinity: true })),
     }),
     { maxLength: 15 },
@@ -162,7 +167,10 @@ describe("for any inputs", () => {
       )
       // At least the stage, the five refused sources, and each result, item and chunk by itself.
       expect(all.length).toBeGreaterThanOrEqual(
-        (items?.length ?? 0) + found.length + Object.keys(results).filter((key) => results[key] !== undefined).length + 5,
+        (items?.length ?? 0) +
+          found.length +
+          Object.keys(results).filter((key) => results[key] !== undefined).length +
+          5,
       )
     })
   })

@@ -147,7 +147,11 @@ describe("ranking", () => {
     const { manifest, bundle } = compile(stage, inputs({ retrievers: [retriever] }))
     expect(bundle.context.evidence!.map(({ chunk_id }) => chunk_id)).toEqual(["a"])
     expect(
-      manifest.exclusion_log.map(({ item_id, excluded_reason, duplicate_of }) => [item_id, excluded_reason, duplicate_of]),
+      manifest.exclusion_log.map(({ item_id, excluded_reason, duplicate_of }) => [
+        item_id,
+        excluded_reason,
+        duplicate_of,
+      ]),
     ).toEqual([
       ["a~2", "duplicate", "a"],
       ["a~3", "duplicate", "a"],
@@ -167,20 +171,20 @@ describe("ranking", () => {
     const nonsense: Retriever = {
       id: "nonsense",
       version: "1",
-      retrieve: () => JSON.parse('[{"chunk":{"id":""},"score":1},null]'),
+      retrieve: () =>
+        JSON.parse('[{"chunk":{"id":""},"score":1},null,{"chunk":{"id":"b","text":"t","type":"rumour"},"score":1}]'),
     }
-    const { manifest, problems, prompt } = compile(
-      stage,
-      inputs({ retrievers: [failing, nonsense, fixed(["a", 1])] }),
-    )
+    const { manifest, problems, prompt } = compile(stage, inputs({ retrievers: [failing, nonsense, fixed(["a", 1])] }))
     expect(prompt).toContain("text of a")
     expect(manifest.exclusion_log).toMatchObject([
       { item_id: "retriever:failing", excluded_reason: "retriever_failed", detail: "RangeError" },
       { item_id: "retriever:nonsense[0]", excluded_reason: "unreadable" },
       { item_id: "retriever:nonsense[1]", excluded_reason: "unreadable" },
+      { item_id: "retriever:nonsense[2]", excluded_reason: "unreadable" },
     ])
     expect(problems.map(({ code, subject }) => [code, subject])).toEqual([
       ["retriever_failed", "retriever:failing"],
+      ["chunk_unusable", "retriever:nonsense"],
       ["chunk_unusable", "retriever:nonsense"],
       ["chunk_unusable", "retriever:nonsense"],
     ])
@@ -203,7 +207,12 @@ describe("policy", () => {
     )
     expect(prompt).not.toContain("hunter2")
     expect(manifest.exclusion_log).toMatchObject([
-      { item_id: "q", item_type: "user_input", excluded_reason: "policy_filter", detail: "no-secrets: holds a password" },
+      {
+        item_id: "q",
+        item_type: "user_input",
+        excluded_reason: "policy_filter",
+        detail: "no-secrets: holds a password",
+      },
       { item_id: "b", excluded_reason: "policy_filter" },
     ])
   })
@@ -239,30 +248,33 @@ describe("policy", () => {
     }
   })
 
-  test.each(FIVE)("[B-09] %s are refused as chunk, as item and as a whole retriever, which is not even asked", (kind) => {
-    let asked = false
-    const own = (sourceKind: string | undefined): Retriever => ({
-      id: `of-${sourceKind}`,
-      version: "1",
-      ...(sourceKind !== undefined && { sourceKind }),
-      retrieve: () => {
-        asked ||= sourceKind !== undefined
-        return [{ chunk: { id: "canary", text: "CANARY", sourceKind: kind }, score: 1 }]
-      },
-    })
-    const preset = defineStages(STEP_AWARENESS_PRESET).stage(1)
-    const { manifest, prompt } = compile(preset, {
-      ...inputs({
-        retrievers: [own(undefined), own(kind)],
-        items: [{ id: "item", type: "memory", text: "CANARY", sourceRef: "event:1", sourceKind: kind }],
-      }),
-      reader: setupOver().reader,
-    })
-    expect(prompt).not.toContain("CANARY")
-    expect(asked).toBe(false)
-    const refused = manifest.exclusion_log.filter(({ excluded_reason }) => excluded_reason === "policy_filter")
-    expect(refused.map(({ item_id }) => item_id)).toEqual(
-      expect.arrayContaining(["canary", "item", `retriever:of-${kind}`]),
-    )
-  })
+  test.each(FIVE)(
+    "[B-09] %s are refused as chunk, as item and as a whole retriever, which is not even asked",
+    (kind) => {
+      let asked = false
+      const own = (sourceKind: string | undefined): Retriever => ({
+        id: `of-${sourceKind}`,
+        version: "1",
+        ...(sourceKind !== undefined && { sourceKind }),
+        retrieve: () => {
+          asked ||= sourceKind !== undefined
+          return [{ chunk: { id: "canary", text: "CANARY", sourceKind: kind }, score: 1 }]
+        },
+      })
+      const preset = defineStages(STEP_AWARENESS_PRESET).stage(1)
+      const { manifest, prompt } = compile(preset, {
+        ...inputs({
+          retrievers: [own(undefined), own(kind)],
+          items: [{ id: "item", type: "memory", text: "CANARY", sourceRef: "event:1", sourceKind: kind }],
+        }),
+        reader: setupOver().reader,
+      })
+      expect(prompt).not.toContain("CANARY")
+      expect(asked).toBe(false)
+      const refused = manifest.exclusion_log.filter(({ excluded_reason }) => excluded_reason === "policy_filter")
+      expect(refused.map(({ item_id }) => item_id)).toEqual(
+        expect.arrayContaining(["canary", "item", `retriever:of-${kind}`]),
+      )
+    },
+  )
 })

@@ -130,7 +130,12 @@ describe("the three retrieval sources", () => {
   })
 
   test("[B-07] trends are computed per key metric over the last five runs of the step", () => {
-    const history = [9, 1, 2, 3, 3, 5].map((mean_score) => ({ step: 3, mean_score, score_std: 0.1, top_candidates: [1] }))
+    const history = [9, 1, 2, 3, 3, 5].map((mean_score) => ({
+      step: 3,
+      mean_score,
+      score_std: 0.1,
+      top_candidates: [1],
+    }))
     const lines = [...history, { step: 4, mean_score: 100 }, { step: 3, metrics: { completion_rate: 0.5 } }]
     const { context } = buildStepAwarenessBundle(
       { stepId: 3 },

@@ -62,7 +62,9 @@ export const PIPELINE_FILES = {
   "survivors.json": "[1,2,3]",
   "chapter13/summaries/0001.json": outcome({ run_id: "run_41", timestamp: "2026-01-01T00:00:00Z" }),
   "chapter13/summaries/0002.json": outcome({ run_id: "run_42", metric_delta: -0.5, timestamp: "2026-01-03T00:00:00Z" }),
-  "run_history.jsonl": [0.41, 0.44, 0.46].map((mean_score) => JSON.stringify({ step: 3, metrics: { mean_score } })).join("\n"),
+  "run_history.jsonl": [0.41, 0.44, 0.46]
+    .map((mean_score) => JSON.stringify({ step: 3, metrics: { mean_score } }))
+    .join("\n"),
   "watcher_failures.jsonl": '{"id":"w1","step":3,"message":"worker 4 timed out"}\n',
 }
 

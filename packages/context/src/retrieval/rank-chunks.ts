@@ -1,4 +1,5 @@
 import { OrangeboxError, type Problem } from "@orangebox/contract"
+import { ItemType } from "../manifest.js"
 import type { Chunk, ScoredChunk } from "./chunk.js"
 import type { FoundChunk, Reranker } from "./reranker.js"
 import type { Retriever } from "./retriever.js"
@@ -34,20 +35,19 @@ export function rankChunks(query: string, retrievers: readonly Retriever[], rera
       problems.push(retrieverProblem("retriever_failed", retriever, "", `failed: ${String(error)}`))
       continue
     }
-    for (const [index, entry] of answer.entries()) {
+    answer.forEach((entry, index) => {
       if (isScoredChunk(entry)) {
         found.push({ chunk: entry.chunk, score: entry.score, retriever: retriever.id })
       } else {
         unusable.push({ retriever, index })
-        problems.push(
-          retrieverProblem("chunk_unusable", retriever, `[${index}]`, "needs an id, a text and a finite score"),
-        )
+        const reason = "needs an id, a text, a finite score, and nothing of another kind than it should be"
+        problems.push(retrieverProblem("chunk_unusable", retriever, `[${index}]`, reason))
       }
-    }
+    })
   }
   const scores = found.length === 0 ? [] : rerank(query, found, reranker)
   const ranked = found
-    .map(({ chunk }, index) => ({ chunk, score: scores[index]! }))
+    .map(({ chunk }, index): RankedChunk => ({ chunk, score: scores[index]! }))
     .sort((a, b) => b.score - a.score || byId(a.chunk, b.chunk))
   return { ranked, failed, unusable, problems }
 }
@@ -68,12 +68,26 @@ function rerank(query: string, found: readonly FoundChunk[], reranker: Reranker)
   return scores
 }
 
+// Retrievers are often a thin wrapper over somebody's JSON, so their answers are checked whatever their type says.
 function isScoredChunk(entry: unknown): entry is ScoredChunk {
   if (typeof entry !== "object" || entry === null) return false
-  const { chunk, score } = entry as { chunk?: Partial<Chunk> | null; score?: unknown }
+  const { chunk, score } = entry as { chunk?: { [K in keyof Chunk]?: unknown } | null; score?: unknown }
   if (!Number.isFinite(score) || typeof chunk !== "object" || chunk === null) return false
-  return typeof chunk.id === "string" && chunk.id !== "" && typeof chunk.text === "string"
+  return (
+    typeof chunk.id === "string" &&
+    chunk.id !== "" &&
+    typeof chunk.text === "string" &&
+    isTextOrAbsent(chunk.sourceRef) &&
+    chunk.sourceRef !== "" &&
+    isTextOrAbsent(chunk.title) &&
+    isTextOrAbsent(chunk.sourceKind) &&
+    (chunk.type === undefined || ITEM_TYPES.has(chunk.type))
+  )
 }
+
+const isTextOrAbsent = (value: unknown): boolean => value === undefined || typeof value === "string"
+
+const ITEM_TYPES: ReadonlySet<unknown> = new Set(ItemType.options)
 
 const byId = (a: Chunk, b: Chunk): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
