@@ -35,7 +35,15 @@ describe("[O-06] orangebox doctor", () => {
     const { runs } = jsonOf<{ runs: { run_id: string; app: string }[] }>(
       await orangeboxHere(["runs", "--json", "--data", folder]),
     )
-    expect(runs[0]).toMatchObject({ run_id: examined.canary_run_id, app: "orangebox-doctor" })
+    expect(runs).toContainEqual(expect.objectContaining({ run_id: examined.canary_run_id, app: "orangebox-doctor" }))
+  })
+
+  test("a second canary flies over the wire: every variable that run sets leads through the proxy and is recorded", async () => {
+    const folder = join(scratch.path, "wire")
+    await record(folder, (recorder) => recorder.startRun({ entrypoint: "mine" }).complete())
+    const { checks } = jsonOf<Examined>(await orangebox(["doctor", "--json", "--data", folder]))
+    expect(checks.find(({ name }) => name === "run: variables")).toMatchObject({ verdict: "ok" })
+    expect(checks.find(({ name }) => name === "lag")).toMatchObject({ verdict: "ok" })
   })
 
   test("where nothing is recorded yet, the canary flies in a scratch folder and nothing is left behind", async () => {
