@@ -73,6 +73,12 @@ export class Bookmarks {
     return this.#latest.get(name)
   }
 
+  /** The file begins like this now: of several generations of its name, this is the present one. */
+  notePresent(key: string): void {
+    const offset = this.offsetOf(key)
+    if (offset !== undefined) this.#latest.set(partsOf(key).name, offset)
+  }
+
   /** For those who only want to know whether the reading has come so far. */
   furthestOffsetOf(name: string): number {
     return Math.max(0, ...(this.#generations.get(name)?.values() ?? []))

@@ -9,7 +9,7 @@ import { Collection, type PassReport } from "./collection.js"
 import { DEFAULT_KEPT_WINDOW, type KeptWindow } from "./finished-journals.js"
 import { tryToHold } from "./held-store.js"
 import { emptyTally, type Tally } from "./intake.js"
-import { isDamage, isPassing } from "./store-failure.js"
+import { isDamage, passingFailure } from "./store-failure.js"
 
 export interface CatchUpOptions {
   readonly dataFolder: string
@@ -28,7 +28,7 @@ export interface CatchUpReport extends Readonly<Tally> {
   readonly crashedRuns: readonly string[]
   /** Bytes of journal that are not in the store: what a reader's answer is behind by. */
   readonly behindBytes: number
-  /** Another collector is at work, and it had not come far enough in time. */
+  /** Another collector is at work on the store. */
   readonly heldBy?: LockHolder | undefined
   /** Why the store could not take everything. The journals are kept. */
   readonly failure?: OrangeboxError
@@ -101,8 +101,9 @@ async function collect(store: TraceStore, folder: DataFolder, options: CatchUpOp
   try {
     for await (const report of collection.settle()) reports.push(report)
   } catch (error) {
-    if (!isPassing(error)) throw error
-    return { ...sumOf(reports), behindBytes: collection.behindBytes(), failure: error }
+    const failure = passingFailure(error)
+    if (failure === undefined) throw error
+    return { ...sumOf(reports), behindBytes: collection.behindBytes(), failure }
   }
   collection.sweep()
   return { ...sumOf(reports), behindBytes: collection.behindBytes() }

@@ -14,7 +14,7 @@ import { failpoint } from "./failpoint.js"
 import type { Intake } from "./intake.js"
 import { gapFromJournal, takeTornTail } from "./take-line.js"
 import { reading } from "./unreadable-file.js"
-import { hasEnded, type WriterEntry } from "./writer-book.js"
+import { hasEnded, type WriterBook, type WriterEntry } from "./writer-book.js"
 
 /** So many writers are closed in one commit: after a long time without a collector there may be thousands. */
 const WRITERS_A_COMMIT = 200
@@ -36,7 +36,7 @@ export interface EndingWriter {
  */
 export async function closeWriters(
   ending: readonly EndingWriter[],
-  { store, intake }: { readonly store: TraceStore; readonly intake: Intake },
+  { store, intake, book }: { readonly store: TraceStore; readonly intake: Intake; readonly book: WriterBook },
 ): Promise<string[]> {
   const crashedRuns: string[] = []
   for (let from = 0; from < ending.length; from += WRITERS_A_COMMIT) {
@@ -46,8 +46,7 @@ export async function closeWriters(
     await intake.flush()
     failpoint("close:after-commit")
     for (const { writer, exit } of group) {
-      if (!hasEnded(writer)) writer.state = exit === undefined ? "crashed" : "exited"
-      writer.openStreams.clear()
+      if (!hasEnded(writer)) book.noteEnd(writer, exit === undefined ? "crashed" : "exited")
     }
   }
   return crashedRuns

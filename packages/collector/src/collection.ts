@@ -3,12 +3,12 @@ import { type JournalFile, listJournals } from "@orangebox/journal"
 import type { TraceStore } from "@orangebox/store"
 import { Bookmarks } from "./bookmarks.js"
 import { closeWriters, type EndingWriter } from "./close-writers.js"
-import { type DrainEnd, drainFile } from "./drain-file.js"
+import { type DrainContext, type DrainEnd, drainFile } from "./drain-file.js"
 import { failpoint } from "./failpoint.js"
 import { type KeptWindow, sweepLeftovers, tidyFinished } from "./finished-journals.js"
-import { Intake, type Tally } from "./intake.js"
+import { emptyTally, Intake, type Tally } from "./intake.js"
 import { gapAt, problemOf, takeTornTail } from "./take-line.js"
-import { UnreadableFileError } from "./unreadable-file.js"
+import { reading, UnreadableFileError } from "./unreadable-file.js"
 import { hasEnded, standingOf, WriterBook, type WriterEntry } from "./writer-book.js"
 
 export interface CollectionOptions {
@@ -46,6 +46,7 @@ export class Collection {
   readonly #complainedAbout = new Set<string>()
   /** Files that had unread bytes when they were last seen. */
   #unread = new Map<string, JournalFile>()
+  #tidyAt = 0
 
   private constructor(options: CollectionOptions, bookmarks: Bookmarks, book: WriterBook) {
     this.#options = options
@@ -60,54 +61,30 @@ export class Collection {
 
   /** Reads everything that is there now, puts ends on record, tidies up. Throws only when the store does. */
   async pass(): Promise<PassReport> {
-    const { store, journalFolder, keep, onProgress } = this.#options
+    const { store, journalFolder } = this.#options
     const intake = new Intake(store, this.#bookmarks)
     const context = { store, bookmarks: this.#bookmarks, book: this.#book, intake }
     // First who is dead, then which files there are, then what is in them: so a dead writer's last line is always among what is read.
     this.#book.judge()
-    const files = listJournals(journalFolder)
+    const files = listed(journalFolder)
+    if (files === undefined) return NOTHING_READ
     this.#declareVanished(files, intake)
 
-    const news = files.filter((file) => this.#hasNews(file))
-    const total = news.reduce((sum, file) => sum + this.#unreadBytes(file), 0)
-    const ends: DrainEnd[] = []
-    const incomplete = new Set<string>()
-    const knownBefore = new Set([...this.#book.all()].map((entry) => entry.writerId))
-    let done = 0
-    let isShortOfDescriptors = false
-    for (const file of news) {
-      const bytes = this.#unreadBytes(file)
-      try {
-        const end = await drainFile(file, context)
-        if (end !== undefined) this.#note(end, ends)
-      } catch (error) {
-        if (!(error instanceof UnreadableFileError)) throw error
-        incomplete.add(file.writerId)
-        this.#complain(file, error, intake)
-        isShortOfDescriptors = error.isOutOfDescriptors
-        if (isShortOfDescriptors) break
-      }
-      done += bytes
-      onProgress?.(done, total)
-    }
+    const writersBefore = this.#book.size
+    const { ends, incomplete, isShortOfDescriptors } = await this.#drainAll(files, context)
     for (const end of ends) this.#takeTornTail(end, intake)
     this.#updateStandings(intake)
     await intake.flush()
     failpoint("collect:drained")
 
-    const crashedRuns = await closeWriters(this.#ending(files, ends, incomplete), { store, intake })
-    const filesRemoved = tidyFinished(
-      files,
-      { bookmarks: this.#bookmarks, book: this.#book, ownerOf: (file) => this.#ownerOf(file) },
-      keep,
-      Date.now(),
-    )
+    const crashedRuns = await closeWriters(this.#ending(files, ends, incomplete), context)
+    const filesRemoved = intake.tally.commits > 0 || performance.now() >= this.#tidyAt ? this.#tidy(files) : 0
     this.#unread = new Map(
       files.filter((file) => this.#unreadBytes(file) > 0).map((file) => [basename(file.path), file]),
     )
     const isSettled =
       !isShortOfDescriptors &&
-      [...this.#book.all()].every((entry) => knownBefore.has(entry.writerId)) &&
+      this.#book.size === writersBefore &&
       ends.every((end) => end.exit === undefined || end.exit.nextOffset >= end.file.byteSize)
     return {
       ...intake.tally,
@@ -130,12 +107,51 @@ export class Collection {
 
   /** Bytes of journal that are there now and not in the store. */
   behindBytes(): number {
-    return listJournals(this.#options.journalFolder).reduce((sum, file) => sum + this.#unreadBytes(file), 0)
+    return (listed(this.#options.journalFolder) ?? []).reduce((sum, file) => sum + this.#unreadBytes(file), 0)
   }
 
   /** Deletes what an interrupted deletion left behind. */
   sweep(): number {
     return sweepLeftovers(this.#options.journalFolder, this.#book)
+  }
+
+  async #drainAll(
+    files: readonly JournalFile[],
+    context: DrainContext,
+  ): Promise<{ ends: DrainEnd[]; incomplete: ReadonlySet<string>; isShortOfDescriptors: boolean }> {
+    const news = files.filter((file) => this.#hasNews(file))
+    const total = news.reduce((sum, file) => sum + this.#unreadBytes(file), 0)
+    const ends: DrainEnd[] = []
+    /** Writers of whom something could not be read, so that nothing is said about their end yet. */
+    const incomplete = new Set<string>()
+    let isShortOfDescriptors = false
+    let done = 0
+    for (const file of news) {
+      const bytes = this.#unreadBytes(file)
+      try {
+        const end = isShortOfDescriptors ? undefined : await drainFile(file, context)
+        if (end !== undefined) this.#note(end, ends)
+      } catch (error) {
+        if (!(error instanceof UnreadableFileError)) throw error
+        isShortOfDescriptors = error.isOutOfDescriptors
+        incomplete.add(this.#ownerOf(file))
+        this.#complain(file, error, context.intake)
+      }
+      if (isShortOfDescriptors) incomplete.add(this.#ownerOf(file))
+      done += bytes
+      this.#options.onProgress?.(done, total)
+    }
+    return { ends, incomplete, isShortOfDescriptors }
+  }
+
+  #tidy(files: readonly JournalFile[]): number {
+    this.#tidyAt = performance.now() + TIDY_EVERY_MS
+    const context = {
+      bookmarks: this.#bookmarks,
+      book: this.#book,
+      ownerOf: (file: JournalFile) => this.#ownerOf(file),
+    }
+    return tidyFinished(files, context, this.#options.keep, Date.now())
   }
 
   #hasNews(file: JournalFile): boolean {
@@ -168,7 +184,7 @@ export class Collection {
 
   #updateStandings({ batch }: Intake): void {
     const now = Date.now()
-    for (const entry of this.#book.all()) {
+    for (const entry of this.#book.living()) {
       const state = standingOf(entry, now)
       if (state === entry.state) continue
       entry.state = state
@@ -178,16 +194,14 @@ export class Collection {
 
   #ending(files: readonly JournalFile[], ends: readonly DrainEnd[], incomplete: ReadonlySet<string>): EndingWriter[] {
     const ending = new Map<WriterEntry, { exit: EndingWriter["exit"]; torn: DrainEnd[] }>()
-    for (const entry of this.#book.all()) {
-      if (incomplete.has(entry.writerId)) continue
-      const isLate = hasEnded(entry) && entry.records > 0
-      const isDead = !hasEnded(entry) && entry.liveness.state === "dead"
-      if (isLate || isDead) ending.set(entry, { exit: undefined, torn: [] })
+    for (const entry of this.#book.living()) {
+      if (entry.liveness.state === "dead") ending.set(entry, { exit: undefined, torn: [] })
     }
+    for (const entry of this.#book.late()) ending.set(entry, { exit: undefined, torn: [] })
     for (const end of ends) {
-      if (end.exit === undefined || incomplete.has(end.writer.writerId)) continue
-      ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
+      if (end.exit !== undefined) ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
     }
+    for (const entry of ending.keys()) if (incomplete.has(entry.writerId)) ending.delete(entry)
     for (const end of ends) {
       const isTaken = end.wasSuperseded || hasEnded(end.writer)
       if (end.tornBytes > 0 && !isTaken) ending.get(end.writer)?.torn.push(end)
@@ -214,12 +228,32 @@ export class Collection {
 
   #complain(file: JournalFile, error: UnreadableFileError, { batch }: Intake): void {
     const name = basename(file.path)
-    if (error.isOutOfDescriptors || error.code === "ENOENT" || this.#complainedAbout.has(name)) return
+    if (error.isOutOfDescriptors || error.errno === "ENOENT" || this.#complainedAbout.has(name)) return
     this.#complainedAbout.add(name)
-    const reason = `the journal file cannot be read (${error.code}); it stays and is tried again`
+    const reason = `the journal file cannot be read (${error.errno}); it stays and is tried again`
     batch.addProblem({ ...problemOf("journal_unreadable", name, reason), file: name })
   }
 }
 
+/** Undefined when there is not even a file descriptor to list the folder with. */
+function listed(journalFolder: string): JournalFile[] | undefined {
+  try {
+    return reading(journalFolder, () => listJournals(journalFolder))
+  } catch (error) {
+    if (error instanceof UnreadableFileError && error.isOutOfDescriptors) return undefined
+    throw error
+  }
+}
+
+const NOTHING_READ: PassReport = Object.freeze({
+  ...emptyTally(),
+  filesRead: 0,
+  filesRemoved: 0,
+  filesDeferred: 1,
+  crashedRuns: [],
+  isSettled: false,
+})
 const MOST_PASSES = 4
+/** Kept files only grow old in between. */
+const TIDY_EVERY_MS = 60_000
 const GONE = "the file was deleted before it was read to its end"

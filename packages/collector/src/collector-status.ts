@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs"
 import { basename, join } from "node:path"
+import { OrangeboxError } from "@orangebox/contract"
 import { type JournalFile, listJournals } from "@orangebox/journal"
 import {
   acquireStoreLock,
@@ -55,7 +56,12 @@ export async function collectorStatus(dataFolder: string): Promise<CollectorStat
 }
 
 function tryToRead(storeFolder: string): TraceReader | undefined {
-  return existsSync(join(storeFolder, "trace.db")) ? openStoreReader(storeFolder) : undefined
+  try {
+    return openStoreReader(storeFolder)
+  } catch (error) {
+    if (error instanceof OrangeboxError && error.code === "STORE_MISSING") return undefined
+    throw error
+  }
 }
 
 /** Whether the kernel's lock is free can only be seen by taking it, for a moment. */

@@ -167,8 +167,7 @@ class FileDrain {
   #countRecords(): void {
     if (this.#records === 0) return
     const writer = this.#knownWriter()
-    writer.records += this.#records
-    writer.lastSeenAtMs = Date.now()
+    this.#context.book.noteRecords(writer, Date.now())
     this.#context.intake.batch.addWriter({
       writerId: writer.writerId,
       file: this.#name,
@@ -192,6 +191,7 @@ function startAt(file: JournalFile, key: string, bookmarks: Bookmarks, { batch }
     batch.setOffset({ file: key, offset: 0 })
     return 0
   }
+  bookmarks.notePresent(key)
   const offset = bookmarks.offsetOf(key) ?? 0
   if (offset <= file.byteSize) return offset
   batch.addGap(gapAt("journal_shortened", SHORTENED, { ...place, offset: file.byteSize }, offset))

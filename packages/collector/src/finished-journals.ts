@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync } from "node:fs"
+import { lstatSync, readdirSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
-import { type JournalFile, markCommitted, removeJournal } from "@orangebox/journal"
+import { type JournalFile, markCommitted } from "@orangebox/journal"
 import type { Bookmarks } from "./bookmarks.js"
 import { isSuperseded } from "./drain-file.js"
 import { failpoint } from "./failpoint.js"
@@ -34,6 +34,7 @@ export function tidyFinished(
   nowMs: number,
 ): number {
   const finished = files.filter((file) => isFinished(file, context))
+  const filesLeft = countByReserve(files)
   for (const file of finished) {
     if (file.isCommitted) continue
     failpoint("tidy:before-mark")
@@ -46,8 +47,12 @@ export function tidyFinished(
   for (const file of finished) {
     const isDue = bytes > window.bytes || count > window.files || committedAgeMs(file, nowMs) >= window.ageMs
     if (!isDue || !isWhollyRead(file, context.bookmarks)) continue
+    const left = filesLeft.get(file.reservePath)! - 1
+    filesLeft.set(file.reservePath, left)
     failpoint("tidy:before-unlink")
-    removeJournal(file.path)
+    // The lines go first: bodies without lines are rubbish that is swept up, lines without their bodies would be a loss to report.
+    for (const path of [file.path, file.sidecarPath, markPath(file)]) rmSync(path, { force: true })
+    if (left === 0) rmSync(file.reservePath, { force: true })
     failpoint("tidy:after-unlink")
     bytes -= file.byteSize + file.sidecarByteSize
     count--
@@ -55,6 +60,15 @@ export function tidyFinished(
   }
   return removed
 }
+
+/** How many files of each writer there are: its reserve goes with the last. */
+function countByReserve(files: readonly JournalFile[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { reservePath } of files) counts.set(reservePath, (counts.get(reservePath) ?? 0) + 1)
+  return counts
+}
+
+const markPath = (file: JournalFile): string => file.path.replace(/\.ndjson$/, ".committed")
 
 /** Nothing more will be written to it, and everything in it is in the store. */
 function isFinished(
@@ -83,7 +97,7 @@ function sizeOf(path: string): number | undefined {
 /** Since it was marked. A mark from the future, left by a clock that jumped, is not old. */
 function committedAgeMs(file: JournalFile, nowMs: number): number {
   try {
-    return nowMs - lstatSync(file.path.replace(/\.ndjson$/, ".committed")).mtimeMs
+    return nowMs - lstatSync(markPath(file)).mtimeMs
   } catch {
     return 0
   }
@@ -91,23 +105,27 @@ function committedAgeMs(file: JournalFile, nowMs: number): number {
 
 /** Deletes what a killed deletion left: bodies and marks whose journal is gone, reserves of writers that have ended. */
 export function sweepLeftovers(folder: string, book: WriterBook): number {
-  const names = new Set(readdirSync(folder))
+  const names = new Set(namesIn(folder))
   const stems = new Set([...names].flatMap((name) => LINES.exec(name)?.[1] ?? []))
-  let swept = 0
-  for (const name of names) {
+  const leftovers = [...names].filter((name) => {
     const part = PART.exec(name)
+    if (part !== null) return !names.has(`${part[1]}.${part[3]}.ndjson`)
     const reserve = RESERVE.exec(name)
-    if (part !== null && !names.has(`${part[1]}.${part[3]}.ndjson`)) {
-      removeJournal(join(folder, `${part[1]}.${part[3]}.ndjson`))
-      swept++
-    } else if (reserve !== null && !stems.has(reserve[1]!)) {
-      const owner = book.get(reserve[2]!)
-      if (owner === undefined || !hasEnded(owner)) continue
-      removeJournal(join(folder, `${reserve[1]}.1.ndjson`))
-      swept++
-    }
+    if (reserve === null || stems.has(reserve[1]!)) return false
+    const owner = book.get(reserve[2]!)
+    return owner !== undefined && hasEnded(owner)
+  })
+  for (const name of leftovers) rmSync(join(folder, name), { force: true })
+  return leftovers.length
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // Somebody deleted the folder; the next writer makes it anew.
+    return []
   }
-  return swept
 }
 
 const STEM = String.raw`\d{8}T\d{9}Z-\d+-([0-9a-f]{32})`

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
+import { errnoOf, isOutOfDescriptors } from "./unreadable-file.js"
 
 /** Up to here a body is read at once; above, in pieces while it is being committed, so that no body is ever held whole. */
 const AT_ONCE_BYTES = 256 * 1024
@@ -36,15 +37,10 @@ export class Sidecar {
       this.#fd ??= openSync(this.#path, READ_NO_LINK)
       return this.#fd
     } catch (error) {
-      if (isOutOfDescriptors(error)) throw error
+      if (isOutOfDescriptors(errnoOf(error))) throw error
       return undefined
     }
   }
-}
-
-export function isOutOfDescriptors(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined
-  return code === "EMFILE" || code === "ENFILE"
 }
 
 const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)

@@ -1,10 +1,19 @@
 import { OrangeboxError } from "@orangebox/contract"
+import { errnoOf, isOutOfDescriptors } from "./unreadable-file.js"
 
 /** The store could not take a batch. Nothing is lost: it was rolled back whole, the journals are there, and it is read again. */
-const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT", "STORE_NOT_OPENED"])
+const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT", "STORE_NOT_OPENED", "STORE_STARVED"])
 
-export function isPassing(error: unknown): error is OrangeboxError {
-  return error instanceof OrangeboxError && PASSING.has(error.code)
+/** The failure as a story where it is one that passes; undefined where it is a mistake of ours. */
+export function passingFailure(error: unknown): OrangeboxError | undefined {
+  if (error instanceof OrangeboxError) return PASSING.has(error.code) ? error : undefined
+  const errno = errnoOf(error)
+  if (!isOutOfDescriptors(errno)) return undefined
+  return new OrangeboxError("STORE_STARVED", {
+    what: `too many files are open in this process (${errno}), so the batch was not taken`,
+    next: "Raise the limit on open files; the journals are kept and read again",
+    cause: error,
+  })
 }
 
 /** Opening the store again puts a damaged database aside; the journals that are left are then read from their beginning. */

@@ -1,17 +1,28 @@
-/** A journal file could not be read just now. The collector goes on with the others and comes back to it. */
-export class UnreadableFileError extends Error {
-  readonly code: string
+import { OrangeboxError } from "@orangebox/contract"
+
+/** A journal file, or the folder they are in, could not be read just now. The collector goes on with the others and comes back to it. */
+export class UnreadableFileError extends OrangeboxError {
+  readonly errno: string
 
   constructor(path: string, cause: unknown) {
-    const code = errnoOf(cause)
-    super(`${path} cannot be read (${code})`, { cause })
-    this.code = code
+    const errno = errnoOf(cause)
+    super("JOURNAL_UNREADABLE", {
+      what: `the journal cannot be read (${errno})`,
+      where: path,
+      next: "Check that it belongs to you; nothing of it is lost meanwhile",
+      cause,
+    })
+    this.errno = errno
   }
 
   /** Nothing is wrong with the file: this process has too many others open. */
   get isOutOfDescriptors(): boolean {
-    return this.code === "EMFILE" || this.code === "ENFILE"
+    return isOutOfDescriptors(this.errno)
   }
+}
+
+export function isOutOfDescriptors(errno: string): boolean {
+  return errno === "EMFILE" || errno === "ENFILE"
 }
 
 /** Runs something that only reads files, so that what goes wrong in it is known not to come from the store. */

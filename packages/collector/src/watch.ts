@@ -11,7 +11,7 @@ import {
 import { Collection, type PassReport } from "./collection.js"
 import { DEFAULT_KEPT_WINDOW, type KeptWindow } from "./finished-journals.js"
 import { type HeldStore, tryToHold } from "./held-store.js"
-import { isPassing } from "./store-failure.js"
+import { passingFailure } from "./store-failure.js"
 
 export interface WatchOptions {
   readonly dataFolder: string
@@ -55,8 +55,9 @@ export async function watch(options: WatchOptions): Promise<void> {
       })
       return
     } catch (error) {
-      if (!isPassing(error)) throw error
-      onStatus({ kind: "failing", failure: error, retryInMs })
+      const failure = passingFailure(error)
+      if (failure === undefined) throw error
+      onStatus({ kind: "failing", failure, retryInMs })
     } finally {
       await held?.release()
     }

@@ -11,8 +11,6 @@ export interface WriterEntry {
   lastSeenAtMs: number
   /** As of the beginning of this pass, so that everything a dead writer wrote is in the files read after it. */
   liveness: Liveness
-  /** Records that came in this pass. */
-  records: number
   /** Streams that were begun and not finished, as far as this collector saw them. */
   readonly openStreams: Set<string>
 }
@@ -24,12 +22,15 @@ const QUIET_MS = 60_000
 /** All writers by id. A copy of what the store says, brought forward by the lines that go by. */
 export class WriterBook {
   readonly #entries = new Map<string, WriterEntry>()
+  /** Those that have not ended: all that has to be asked after, however many there were in the past. */
+  readonly #living = new Set<WriterEntry>()
+  readonly #late = new Set<WriterEntry>()
   readonly #observer = thisProcess()
 
   constructor(rows: readonly WriterRow[]) {
     for (const row of rows) {
       const { identity, fileNo } = readIdentity(row.identity)
-      this.#entries.set(row.writerId, {
+      this.#add({
         ...newEntry(row.writerId, row.state),
         identity,
         lastFileNo: fileNo,
@@ -42,32 +43,51 @@ export class WriterBook {
     return this.#entries.get(writerId)
   }
 
+  get size(): number {
+    return this.#entries.size
+  }
+
   /** The entry of a writer, new where it was never heard of. */
   entryOf(writerId: string): WriterEntry {
-    let entry = this.#entries.get(writerId)
-    if (entry === undefined) {
-      entry = newEntry(writerId, "running")
-      this.#entries.set(writerId, entry)
-    }
-    return entry
+    return this.#entries.get(writerId) ?? this.#add(newEntry(writerId, "running"))
   }
 
-  all(): Iterable<WriterEntry> {
-    return this.#entries.values()
+  living(): Iterable<WriterEntry> {
+    return this.#living
   }
 
-  /** Asks after every writer that has not ended, before anything is read. */
+  /** Writers of which something came in this pass although they had ended before. */
+  late(): Iterable<WriterEntry> {
+    return this.#late
+  }
+
+  /** Begins a pass: asks after every writer that has not ended, before anything is read. */
   judge(): void {
-    for (const entry of this.#entries.values()) {
-      entry.records = 0
-      if (!hasEnded(entry)) entry.liveness = this.#livenessOf(entry)
-    }
+    this.#late.clear()
+    for (const entry of this.#living) entry.liveness = this.#livenessOf(entry)
+  }
+
+  noteRecords(entry: WriterEntry, atMs: number): void {
+    entry.lastSeenAtMs = atMs
+    if (hasEnded(entry)) this.#late.add(entry)
+  }
+
+  noteEnd(entry: WriterEntry, state: "exited" | "crashed"): void {
+    entry.state = state
+    entry.openStreams.clear()
+    this.#living.delete(entry)
   }
 
   introduce(line: ProcessLine): WriterEntry {
     const entry = this.entryOf(line.writerId)
     entry.identity ??= line.process
     entry.lastFileNo = Math.max(entry.lastFileNo, line.fileNo)
+    return entry
+  }
+
+  #add(entry: WriterEntry): WriterEntry {
+    this.#entries.set(entry.writerId, entry)
+    if (!hasEnded(entry)) this.#living.add(entry)
     return entry
   }
 
@@ -97,7 +117,6 @@ function newEntry(writerId: string, state: WriterState): WriterEntry {
     lastFileNo: 0,
     lastSeenAtMs: 0,
     liveness: NOT_JUDGED,
-    records: 0,
     openStreams: new Set(),
   }
 }

@@ -91,6 +91,23 @@ test("[S-01] inline, sidecar and streamed bodies are stored byte for byte", asyn
   expect(await store.problems()).toEqual([])
 })
 
+test("hundreds of journals that waited are taken in a few commits, one file open at a time (fault 50)", async () => {
+  const folder = dataFolder()
+  const runs = Array.from({ length: 300 }, () => {
+    const journal = openWriter(folder)
+    const run = recordRun(journal, 1)
+    sayGoodbye(journal)
+    return run.runId
+  })
+
+  const report = await catchUp({ dataFolder: folder })
+
+  expect(report).toMatchObject({ events: 900, filesRead: 300, behindBytes: 0 })
+  expect(report.commits).toBeLessThan(10)
+  const { rows } = await readStore(folder).listRuns({ limit: 1000, status: "completed" })
+  expect(rows.map((run) => run.runId).sort()).toEqual(runs.sort())
+})
+
 test("a data folder that is not there is left not there", async () => {
   const folder = `${dataFolder()}/none`
   expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 0, behindBytes: 0 })

@@ -48,3 +48,24 @@ export async function startCollector(dataFolder: string): Promise<ChildProcess> 
   await once(child.stdout, "data")
   return child
 }
+
+/** A collector that has just run out of file descriptors, and gets them back after a while. */
+export async function startStarvedCollector(dataFolder: string): Promise<ChildProcess> {
+  const command = `ulimit -n 256; exec "$0" "$1" "$2"`
+  const child = spawn("sh", ["-c", command, process.execPath, here("children/starved.mjs"), dataFolder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  await once(child.stdout, "data")
+  return child
+}
+
+/** Catches up in a process of its own, and says how much memory that took. */
+export async function collectInChild(dataFolder: string): Promise<{ maxRssBytes: number }> {
+  const child = spawn(process.execPath, [here("children/catch-up.mjs"), dataFolder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  const [text] = (await once(child.stdout, "data")) as [Buffer]
+  return JSON.parse(text.toString()) as { maxRssBytes: number }
+}

@@ -1,9 +1,21 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, openSync, readdirSync, writeSync } from "node:fs"
+import { once } from "node:events"
+import { appendFileSync, existsSync, openSync, readdirSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { catchUp, collectorStatus, rebuildStore, type WatchStatus, watch } from "@orangebox/collector"
+import { listJournals } from "@orangebox/journal"
 import { expect, onTestFinished, test } from "vitest"
-import { dataFolder, openWriter, readRun, readStore, recordRun, sayGoodbye, storeFolderOf } from "./collector-kit.js"
+import { collectInChild, ended, startStarvedCollector } from "./child-processes.js"
+import {
+  dataFolder,
+  journalFolderOf,
+  openWriter,
+  readRun,
+  readStore,
+  recordRun,
+  sayGoodbye,
+  storeFolderOf,
+} from "./collector-kit.js"
 import { sampleBody } from "./sample-body.mjs"
 import { SampleRun } from "./sample-run.mjs"
 
@@ -64,6 +76,62 @@ test("a damaged database is put aside, and what the journals still hold is read 
   expect(report).toMatchObject({ events: 22, setAside: { path: expect.stringContaining("corrupt") } })
   expect(existsSync(report.setAside!.path)).toBe(true)
   expect((await readRun(folder, run.runId)).messages).toHaveLength(20)
+})
+
+test("a collector without a file descriptor left waits until it has some, and misses nothing (fault 49)", async (context) => {
+  if (process.platform === "win32") return context.skip("needs ulimit")
+  const folder = dataFolder()
+  const journal = openWriter(folder, { maxFileBytes: 4096 })
+  recordRun(journal)
+  const collector = await startStarvedCollector(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  for (let i = 0; i < 50; i++) run.log(`${i}`, i % 10 === 0 ? [Buffer.alloc(5000, `${i}`)] : [])
+  await once(collector.stdout!, "data")
+  collector.kill("SIGTERM")
+  await ended(collector)
+
+  expect(collector.exitCode).toBe(0)
+  expect((await readRun(folder, run.runId)).messages).toEqual(Array.from({ length: 50 }, (_, i) => `${i}`))
+  expect(await readStore(folder).problems()).toEqual([])
+})
+
+test("a file deleted before it was read to its end is a gap (fault 9)", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  const [file] = listJournals(journalFolderOf(folder))
+  appendFileSync(file!.path, '{"crc":"half a li')
+  const abort = new AbortController()
+  let passes = 0
+  await watch({
+    dataFolder: folder,
+    signal: abort.signal,
+    intervalMs: 10,
+    onStatus: ({ kind }) => {
+      if (kind !== "collected") return
+      passes++
+      if (passes === 1) rmSync(file!.path)
+      else abort.abort()
+    },
+  })
+
+  expect((await readStore(folder).status()).gaps).toBe(1)
+})
+
+test("a body far larger than a batch is taken in pieces: memory stays that of a batch (faults 20, 48)", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  const { event } = run.log("with a large body", [Buffer.alloc(256 * 1024 * 1024, "the same words over and over ")])
+  sayGoodbye(journal)
+
+  const { maxRssBytes } = await collectInChild(folder)
+
+  expect(maxRssBytes).toBeLessThan(320 * 1024 * 1024)
+  expect(await readStore(folder).bodyInfo(event.payload.body_ref)).toMatchObject({ byteSize: 256 * 1024 * 1024 })
 })
 
 test("[L-06] a watching collector prunes when it starts and on a cadence, with the policy it was given", async () => {
