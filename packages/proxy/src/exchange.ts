@@ -21,8 +21,8 @@ export interface Observer {
 
 export interface ObservedCall {
   readonly call: WireCall
-  /** Told when the request has left: time for everything that need not be known before. */
-  sent(): void
+  /** Told while nothing happens but waiting for the answer: time for everything that need not be done before. */
+  waiting(): void
   ended(end: ObservedEnd): void
 }
 
@@ -42,6 +42,9 @@ export interface ExchangeParts {
   readonly observer: Observer
 }
 
+/** A model thinks longer than this, and what is done then delays nobody; a cache on this machine may answer before. */
+const WAITING_MS = 20
+
 /** How far an exchange has come; every way out goes through `#finish` once. */
 type Phase = "receiving" | "sent" | "answering" | "draining" | "over"
 
@@ -55,12 +58,14 @@ export class Exchange {
   readonly #parts: ExchangeParts
   readonly #headers: HeaderList
   #phase: Phase = "receiving"
+  readonly #kept = { pieces: [] as Buffer[], bytes: 0, allBytes: 0 }
   #upstream: ClientRequest | undefined
   #answer: IncomingMessage | undefined
   #observed: ObservedCall | undefined
   #recorded: RecordedResponse | undefined
   /** A piece that is being decoded, and not written to the client yet. */
   #passing: Promise<void> | undefined
+  #waitTimer: NodeJS.Timeout | undefined
   #drainTimer: NodeJS.Timeout | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts) {
@@ -92,24 +97,23 @@ export class Exchange {
   // Up to the limit the body is read whole, recorded and sent on. A larger one streams, its last piece held back until it is recorded.
   #receive(): void {
     const { requestBytes } = this.#parts.limits
-    const kept: Buffer[] = []
-    let keptBytes = 0
-    let allBytes = 0
     let heldBack: Buffer | undefined
     this.#request.on("data", (piece: Buffer) => {
-      allBytes += piece.length
-      if (heldBack === undefined && keptBytes + piece.length <= requestBytes) {
-        kept.push(piece)
-        keptBytes += piece.length
+      const kept = this.#kept
+      kept.allBytes += piece.length
+      if (heldBack === undefined && kept.bytes + piece.length <= requestBytes) {
+        kept.pieces.push(piece)
+        kept.bytes += piece.length
         return
       }
       const upstream = this.#upstream ?? this.#connect()
       this.#upstream = upstream
       if (heldBack === undefined) {
-        for (const early of kept) upstream.write(early)
-        const room = piece.subarray(0, requestBytes - keptBytes)
-        kept.push(Buffer.from(room))
-        keptBytes += room.length
+        upstream.flushHeaders()
+        for (const early of kept.pieces) upstream.write(early)
+        const room = Buffer.from(piece.subarray(0, requestBytes - kept.bytes))
+        kept.pieces.push(room)
+        kept.bytes += room.length
       } else if (!upstream.write(heldBack)) {
         this.#request.pause()
         upstream.once("drain", () => this.#request.resume())
@@ -117,10 +121,19 @@ export class Exchange {
       heldBack = piece
     })
     this.#request.on("end", () => {
-      const whole = kept.length === 1 ? kept[0]! : Buffer.concat(kept)
-      const rest = heldBack ?? whole
-      this.#record(whole, heldBack === undefined ? undefined : allBytes, () => this.#send(rest))
+      const whole = this.#keptBody()
+      // An upstream that answered before it had everything may still want the rest; recorded it is already.
+      if (this.#phase === "answering") this.#upstream?.end(heldBack)
+      else
+        this.#record(whole, heldBack === undefined ? undefined : this.#kept.allBytes, () =>
+          this.#send(heldBack ?? whole),
+        )
     })
+  }
+
+  #keptBody(): Buffer {
+    const { pieces } = this.#kept
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
   #record(body: Buffer, fullByteSize: number | undefined, next: () => void): void {
@@ -164,9 +177,7 @@ export class Exchange {
     this.#phase = "sent"
     this.#upstream ??= this.#connect()
     this.#upstream.end(rest.length === 0 ? undefined : rest)
-    setImmediate(() => {
-      if (this.#phase !== "over") this.#observed?.sent()
-    })
+    this.#waitTimer = setTimeout(() => this.#observed?.waiting(), WAITING_MS)
   }
 
   #connect(): ClientRequest {
@@ -203,6 +214,10 @@ export class Exchange {
       answer.destroy()
       return
     }
+    // Refused before it was sent whole: what there is of the request is recorded with the answer it got.
+    const isEarly = this.#phase === "receiving"
+    const told = { bytes: this.#keptBody(), marks: undefined, attributes: { request_sent: "in part" } }
+    if (isEarly && !this.#open(told)) return
     this.#phase = "answering"
     this.#answer = answer
     const headers = responseHeaders(pairsOf(answer.rawHeaders))
@@ -257,6 +272,8 @@ export class Exchange {
     }
     this.#finish("complete", undefined)
     this.#response.end()
+    // It said all it wanted to say about a request it did not want to the end.
+    if (!this.#upstream?.writableEnded) this.#upstream?.destroy()
   }
 
   #upstreamSilent(): void {
@@ -323,6 +340,7 @@ export class Exchange {
   #finish(how: WireEnd, err: unknown): void {
     if (this.#phase === "over") return
     this.#phase = "over"
+    clearTimeout(this.#waitTimer)
     clearTimeout(this.#drainTimer)
     this.#recorded?.abandon()
     this.#observed?.ended({

@@ -22,6 +22,7 @@ import {
   type RetriedCall,
   type Run,
   type Step,
+  type WireEnd,
   type WireNotes,
   type WireRequest,
 } from "@orangebox/recorder"
@@ -115,23 +116,26 @@ export class TrafficBook implements Observer {
     this.#logChanges(spot.step, facts)
     return {
       call,
-      sent: () => call.tellPrompt(),
-      ended: (end) => {
-        try {
-          call.tellPrompt()
-          this.#ended({ id, request, known, seen, spot, waiting, call }, end)
-        } catch {
-          // The exchange is over and its bytes are kept; what could not be said about it must not take the others down.
-          this.count({ unrecorded: 1 })
-        } finally {
-          release()
-        }
-      },
+      // The tries of one call share its prompt.
+      waiting: () => (waiting ? undefined : call.tellPrompt()),
+      ended: (end) =>
+        this.#tolerate(release, () => this.#ended({ id, request, known, seen, spot, waiting, call, release }, end)),
     }
   }
 
-  #ended(open: OpenCall, { how, err, head, storedBytes, notes }: ObservedEnd): void {
-    const { call, seen, waiting, spot } = open
+  /** The exchange is over and its bytes are kept; what could not be said about it must not take the others down. */
+  #tolerate(release: () => void, work: () => void): void {
+    try {
+      work()
+    } catch {
+      this.count({ unrecorded: 1 })
+      release()
+    }
+  }
+
+  #ended(open: OpenCall, end: ObservedEnd): void {
+    const { call, seen, waiting } = open
+    const { how, err, head, storedBytes, notes } = end
     const status = head?.status ?? null
     const mayRepeat = seen.placed !== undefined && isRepeatable(status, how, () => call.hasWholeAnswer())
     if (waiting) {
@@ -139,9 +143,11 @@ export class TrafficBook implements Observer {
       if (mayRepeat) waiting.wait(patienceFor(head))
       else waiting.giveUp()
     } else if (mayRepeat) {
+      call.tellPrompt()
       const retried = call.endTry(how, err, notes)
       if (retried) this.#awaitRetry(open, retried, patienceFor(head))
     } else {
+      call.tellPrompt()
       call.end(how, err, notes)
     }
     this.count(
@@ -151,23 +157,32 @@ export class TrafficBook implements Observer {
           how,
           status,
           folded: call.folded,
-          model: open.known.anatomy?.model ?? null,
+          model: open.known.model,
           bytes: open.request.body.length + storedBytes,
           atMs: Date.now(),
         },
         this.#prices,
       ),
     )
+    // The result is recorded, so the client may have its end; what follows from it can wait that long. Its next request cannot come before.
+    setImmediate(() =>
+      this.#tolerate(open.release, () => {
+        this.#takeAnswer(open, status, how, mayRepeat)
+        open.release()
+      }),
+    )
+  }
+
+  #takeAnswer(
+    { id, call, seen, spot, waiting }: OpenCall,
+    status: number | null,
+    how: WireEnd,
+    mayRepeat: boolean,
+  ): void {
     const answer = call.folded
-    const facts = this.#reduce({
-      kind: "response",
-      call: open.id,
-      atMs: Date.now(),
-      status,
-      end: how,
-      ...(answer ? { answer } : {}),
-    })
-    const lane = spot.lane
+    const observed = { kind: "response", call: id, atMs: Date.now(), status, end: how } as const
+    const facts = this.#reduce(answer ? { ...observed, answer } : observed)
+    const { lane } = spot
     if (!lane || seen.sideCall) return
     const asked = facts.filter((fact) => fact.fact === "tool_called").filter(({ runsAt }) => runsAt === "client")
     const stepId = waiting?.stepId ?? call.step.id
@@ -190,7 +205,8 @@ export class TrafficBook implements Observer {
     }
     const lane = this.#lanes.get(placed.lane) ?? this.#newLane(known, seen, placed)
     const hadAnswers = seen.answered.filter((fact) => lane.toolAnswered(fact)).length > 0
-    lane.takeRequest(known.anatomy, hadAnswers)
+    // A repeated request asks nothing new: its call, and so its turn, is still there.
+    if (placed.attemptNo === 1) lane.takeRequest(known.anatomy, hadAnswers)
     return { open: lane.open, step: lane.place, lane }
   }
 
@@ -340,6 +356,7 @@ interface OpenCall {
   readonly spot: Spot
   readonly waiting: WaitingCall | undefined
   readonly call: ObservedCall["call"]
+  readonly release: () => void
 }
 
 interface SortedFacts {

@@ -1,5 +1,8 @@
 import { createServer as createTcpServer } from "node:net"
-import { expect, test } from "vitest"
+import { SystemError } from "@orangebox/contract"
+import { MemorySink, Recorder } from "@orangebox/recorder"
+import { expect, onTestFinished, test } from "vitest"
+import { startProxy } from "../src/index.js"
 import { rawRequest, unchunk } from "./raw-client.js"
 import { eventually, type RecordedProxy, recordedProxy } from "./recorded-proxy.js"
 import { messageRequest, messageStream, startUpstream } from "./upstream.js"
@@ -214,6 +217,24 @@ test("[K-10] a client that reads slowly slows the upstream, and memory does not 
   await reader.cancel()
 })
 
+test("[K-10] where recording is required and has failed, the request is answered with a 502 before it leaves", async () => {
+  const upstream = await startUpstream((_, response) => response.end(ANSWER))
+  class FullDisk extends MemorySink {
+    override commit(): void {
+      throw new SystemError({ what: "the disk is full" })
+    }
+  }
+  const recorder = Recorder.open({ app: "test", sink: new FullDisk() })
+  const run = recorder.startRun({ entrypoint: "test" })
+  expect(() => run.commit("log", { level: "info", message: "a manifest" })).toThrow(/disk is full/)
+  const proxy = await startProxy({ recorder, run, upstreams: { anthropic: upstream.origin } })
+  onTestFinished(() => proxy.close())
+  const response = await fetch(`${proxy.urlFor("anthropic")}/v1/messages`, { method: "POST", body: REQUEST })
+  expect([response.status, response.headers.get("x-orangebox-proxy")]).toEqual([502, "audit"])
+  expect(await response.text()).toMatch(/the disk is full/)
+  expect(upstream.seen).toHaveLength(0)
+})
+
 test("[K-10] tries of one call share a step, and the call ends as its last try did", async () => {
   let tries = 0
   const upstream = await startUpstream((_, response) => {
@@ -227,6 +248,8 @@ test("[K-10] tries of one call share a step, and the call ends as its last try d
   for (let n = 0; n < 3; n++) {
     await (await fetch(`${proxy.urlFor("anthropic")}/v1/messages`, { method: "POST", body: REQUEST })).arrayBuffer()
   }
+  expect(proxy.all("step_started").filter((event) => event.payload.kind === "turn")).toHaveLength(1)
+  expect(proxy.all("prompt_assembled")).toHaveLength(1)
   const opened = proxy.all("model_called")
   const call = opened.find((event) => event.attempt_no === undefined)!
   const attempts = opened.filter((event) => event.parent_step_id === call.step_id)

@@ -1,7 +1,8 @@
+import { createServer } from "node:http"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { bodyHash } from "@orangebox/contract"
 import fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { rawRequest, unchunk } from "./raw-client.js"
 import { eventually, recordedProxy } from "./recorded-proxy.js"
 import { messageRequest, messageStream, sendPieces, startUpstream } from "./upstream.js"
@@ -250,6 +251,25 @@ test("[K-10] HEAD, OPTIONS, DELETE with a body, Expect: 100-continue and early h
     `GET ${path}/hints HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\nConnection: close\r\n\r\n`,
   )
   expect(hinted.bytes.toString()).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/style\.css>/i)
+})
+
+test("[K-10] an upstream that refuses a body before it has come is passed on and recorded", async () => {
+  const server = createServer()
+  server.on("checkContinue", (_, response) => response.writeHead(417).end("no"))
+  server.on("request", (_, response) => response.writeHead(413, { connection: "close" }).end("too large"))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const proxy = await recordedProxy({ api: `http://127.0.0.1:${port}` }, { limits: { requestBytes: 1000 } })
+  const path = new URL(proxy.urlFor("api")).pathname
+  const head = `POST ${path}/a HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\nConnection: close\r\n`
+  const refused = await rawRequest(proxy.port, `${head}Expect: 100-continue\r\nContent-Length: 9999\r\n\r\n`)
+  expect(refused.bytes.toString()).toMatch(/^HTTP\/1\.1 417 /)
+  const large = await rawRequest(proxy.port, `${head}Content-Length: 99999\r\n\r\n${"x".repeat(5000)}`)
+  expect(large.bytes.toString()).toMatch(/^HTTP\/1\.1 413 /)
+  const ends = await eventually(() => proxy.all("step_ended").length === 2 && proxy.all("step_ended"), "two ends")
+  expect(ends.map((event) => event.attributes?.["http_status"])).toEqual([417, 413])
+  expect(proxy.all("step_started").map((event) => event.attributes?.["request_sent"])).toEqual(["in part", "in part"])
 })
 
 test("[K-10] redirects are passed on, never followed", async () => {
