@@ -42,7 +42,11 @@ function readSource(step) {
 }
 
 function askModel(step, request, source) {
-  const body = { model: "scripted-1", max_tokens: 200, messages: [{ role: "user", content: `${request}\n\n${source}` }] }
+  const body = {
+    model: "scripted-1",
+    max_tokens: 200,
+    messages: [{ role: "user", content: `${request}\n\n${source}` }],
+  }
   return step.model(
     {
       provider: "scripted",
@@ -57,7 +61,9 @@ function askModel(step, request, source) {
     // Stands for any client: `send.signal` aborts when the run may not go on.
     async () => ({
       name: "write_file",
-      arguments: { content: "export const isLeap = (year) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0\n" },
+      arguments: {
+        content: "export const isLeap = (year) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0\n",
+      },
       usage: { input: 64, output: 41 },
     }),
   )

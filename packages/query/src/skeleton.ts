@@ -235,7 +235,6 @@ export function nextCommands(view: RunView, plan: SkeletonPlan, addressed: strin
   const step = stepToLookAt(view)
   if (!step) return ["orangebox runs"]
   const commands = [`orangebox step ${address}#${step.n}`]
-  const isFine = view.status === "completed" || view.status === "running"
   if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
   return commands
 }
