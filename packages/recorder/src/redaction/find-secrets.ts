@@ -48,8 +48,13 @@ function joined(found: Secret[]): Secret[] {
   const apart: Secret[] = []
   for (const secret of found) {
     const last = apart.at(-1)
-    if (last === undefined || secret.start >= last.end) apart.push(secret)
-    else if (secret.end > last.end) apart[apart.length - 1] = { ...last, end: secret.end }
+    if (last === undefined || secret.start >= last.end) {
+      apart.push(secret)
+    } else {
+      // A form of its own says more than the name it was given to.
+      const rule = last.rule === "assignment" ? secret.rule : last.rule
+      apart[apart.length - 1] = { start: last.start, end: Math.max(last.end, secret.end), rule }
+    }
   }
   return apart
 }

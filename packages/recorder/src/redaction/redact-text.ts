@@ -23,13 +23,20 @@ const NO_MASKS: readonly Mask[] = Object.freeze([])
 
 export function applyMasks(text: string, secrets: readonly Secret[], key: Uint8Array): RedactedText {
   const masks: Mask[] = []
+  // The same secret over and over is common in a log, and its tag costs more than finding it.
+  const tags = new Map<string, string>()
+  const tagOf = (secret: string): string => {
+    const known = tags.get(secret) ?? secretTag(key, secret)
+    tags.set(secret, known)
+    return known
+  }
   let redacted = ""
   let at = 0
   for (const { start, end, rule } of secrets) {
     const secret = text.slice(start, end)
     const masked = maskedSecret(secret)
     redacted += text.slice(at, start)
-    masks.push({ offset: redacted.length, length: masked.length, rule, tag: secretTag(key, secret) })
+    masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(secret) })
     redacted += masked
     at = end
   }

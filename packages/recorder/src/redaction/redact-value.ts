@@ -29,6 +29,8 @@ export function redactValue(value: unknown, ruleset: Ruleset, policyOfKey: KeyPo
 }
 
 const DEEPEST = 200
+/** Longer texts are no secret as a whole, whatever they are called. */
+const LONGEST_NAMED = 4096
 
 class Walk {
   readonly masks: ValueMask[] = []
@@ -67,7 +69,8 @@ class Walk {
 
   #text(text: string, path: string, key: string | undefined): string {
     const kind = key === undefined ? undefined : kindOfName(key)
-    if (kind !== undefined && isSecretValue(text, kind, "quoted")) return this.#masked(text, path, "assignment")
+    if (kind !== undefined && text.length <= LONGEST_NAMED && isSecretValue(text, kind, "quoted"))
+      return this.#masked(text, path, "assignment")
     const redacted = redactText(text, this.ruleset)
     if (redacted.failed !== undefined) this.failed.push(path)
     for (const mask of redacted.masks) this.masks.push({ ...mask, path })

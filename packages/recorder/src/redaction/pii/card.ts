@@ -9,7 +9,8 @@ export const card: SweepRule = {
   longest: 32,
   accepts: (found) => {
     const digits = found.replace(/\D/g, "")
-    return digits.length >= 13 && digits.length <= 19 && hasValidCheckDigit(digits)
+    const isGrouped = digits === found || /^\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|^\d{4}([ -])\d{6}\2\d{5}$/.test(found)
+    return isGrouped && digits.length >= 13 && digits.length <= 19 && hasValidCheckDigit(digits)
   },
 }
 

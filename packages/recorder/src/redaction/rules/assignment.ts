@@ -1,5 +1,5 @@
 import type { Found, Rule } from "../rule.js"
-import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
+import { endsEscape, isAlphanumeric } from "../text-edges.js"
 import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
 import { kindOfName, type NameKind } from "./telling-name.js"
 import { isSecretValue } from "./telling-value.js"
@@ -35,6 +35,7 @@ export const assignment: Rule = {
   find(text, keywordAt, keyword) {
     const start = startOfName(text, keywordAt)
     const nameEnd = endOfName(text, keywordAt + keyword.replace(/[^a-z.]+$/, "").length)
+    if (isNameCharacter(text.charCodeAt(nameEnd))) return undefined
     const gaps = readGaps(text, start, nameEnd)
     if (gaps.length === 0) return undefined
     const kind = kindOfName(text.slice(startOfTwoWords(text, start), nameEnd) + gaps[0]!.moreOfName)
@@ -70,6 +71,8 @@ function endOfName(text: string, at: number): number {
 }
 
 const LONGEST_VALUE = 512
+/** Shorter, for a text can be made of nothing but names and values, each the beginning of the next. What is longer has a form of its own. */
+const LONGEST_BARE_VALUE = 256
 
 function readValue(text: string, gap: Gap, kind: NameKind): Found | undefined {
   if (gap.isWeak && kind !== "password") return undefined
@@ -106,16 +109,23 @@ function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | und
 }
 
 function endOfBareValue(text: string, start: number): number {
-  const last = Math.min(text.length, start + LONGEST_VALUE)
+  const last = Math.min(text.length, start + LONGEST_BARE_VALUE)
   let end = start
-  while (end < last && !isSpace(text.charCodeAt(end)) && !ENDS_BARE_VALUE.has(text.charAt(end))) end++
+  while (end < last && !endsBareValue(text.charCodeAt(end))) end++
   if (end === last && end < text.length) return start
   // Three dots say that the rest was left out: there is nothing to hide.
   if (text.startsWith("...", end - 3)) return start
   while (end > start && isTrailing(text, start, end)) end--
   return end
 }
-const ENDS_BARE_VALUE = new Set(["\\", '"', "'", "`", ",", ";", "&", "<"])
+
+const ENDS_BARE_VALUE = new Uint8Array(128)
+for (const character of " \t\n\v\f\r\\\"'`,;&<") ENDS_BARE_VALUE[character.charCodeAt(0)] = 1
+
+// A table, because a hostile text can have this asked for every character hundreds of times.
+function endsBareValue(code: number): boolean {
+  return code < 128 && ENDS_BARE_VALUE[code] === 1
+}
 
 // A bracket that the value did not open belongs to the sentence around it, and so do its full stop and colon.
 function isTrailing(text: string, start: number, end: number): boolean {

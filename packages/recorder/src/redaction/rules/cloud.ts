@@ -12,6 +12,11 @@ export const CLOUD_RULES = [
     accepts: (secret) =>
       /\d/.test(secret.slice(4)) || /([A-Z])\1{5}/.test(secret) || !/[AEIOU][A-Z][AEIOU]/.test(secret.slice(4)),
   }),
+  shape("aws-session-token", {
+    about: "AWS session tokens",
+    keywords: ["IQoJb3JpZ2lu", "FwoGZXIvYXdz"],
+    pattern: /(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/%]{100,2500}={0,2}/,
+  }),
   shape("aws-bedrock-key", {
     about: "Amazon Bedrock API keys",
     keywords: ["ABSK", "bedrock-api-key-"],

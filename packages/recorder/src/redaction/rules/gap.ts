@@ -31,31 +31,39 @@ export const GAP_PATTERNS: readonly RegExp[] = [
  * only show later; a stream cannot wait, so each is judged by itself.
  */
 export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[] {
-  const moreEnd = after(MORE_OF_NAME, text, nameEnd)
+  const moreEnd = text.charCodeAt(nameEnd) === SPACE ? after(MORE_OF_NAME, text, nameEnd) : undefined
   const more = moreEnd === undefined ? "" : text.slice(nameEnd, moreEnd)
   const closed = after(CLOSERS, text, moreEnd ?? nameEnd)!
   const isClosed = closed > (moreEnd ?? nameEnd)
-  const isElement = text.charCodeAt(nameStart - 1) === 0x3c
   const moreOfName = /^ (?:key|token)$/i.test(more) ? more : ""
 
   const gaps: Gap[] = []
   const add = (at: number | undefined, isWeak = false): void => {
     if (at !== undefined) gaps.push(gapAt(text, at, moreOfName, isWeak))
   }
-  add(after(TYPED, text, closed))
-  add(after(ANNOTATED, text, closed))
+  // One look at the next character spares most names the trial of every sign.
+  const next = text.charAt(closed)
+  const isSpaced = next === " " || next === "\t" || next === "\n" || next === "\r"
+  if (!isSpaced && !":=!?.-,>".includes(next)) return gaps
+  if (isSpaced) add(after(TYPED, text, closed))
+  if (next === ":") add(after(ANNOTATED, text, closed))
+  const isElement = next === ">" && text.charCodeAt(nameStart - 1) === LESS
   const sign =
     after(SIGN, text, closed) ??
     (isClosed ? (after(COMMA, text, closed) ?? after(VALUE_ATTRIBUTE, text, closed)) : undefined) ??
     (isElement ? after(ELEMENT, text, closed) : undefined)
   add(sign === undefined ? undefined : (after(NEXT_LINE, text, sign) ?? sign))
-  if (sign === undefined) {
-    const isOption = text.charCodeAt(nameStart) === 0x2d
+  if (sign === undefined && isSpaced) {
+    const isOption = text.charCodeAt(nameStart) === HYPHEN
     const spaces = after(SPACES, text, closed)
     if (spaces !== undefined && (isOption || isQuoteAt(text, spaces))) add(spaces, !isOption)
   }
   return gaps
 }
+
+const SPACE = 0x20
+const HYPHEN = 0x2d
+const LESS = 0x3c
 
 function isQuoteAt(text: string, at: number): boolean {
   return after(QUOTE, text, at) !== undefined

@@ -4,7 +4,7 @@ import { beginsWord } from "../text-edges.js"
 import { isPlaceholder } from "./placeholder.js"
 import { looksRandom } from "./telling-value.js"
 
-const BEARER = /(?:bearer|token)(?: |%20){1,2}((?=[\w.~+/=-]{0,15}\d|[\w.~+/=-]{24})[\w.~+/=-]{12,2000})/iy
+const BEARER = /(?:bearer|token)(?: |%20){1,2}([\w.~+/=-]{12,2000})/iy
 
 /** `Bearer …`, in a header or in a sentence. */
 export const bearerToken: Rule = {
@@ -23,7 +23,7 @@ export const bearerToken: Rule = {
 }
 
 const BASIC = /basic(?: |%20){1,2}([A-Za-z0-9+/]{8,500}={0,2})/iy
-const LOGIN = /^[\x20-\x7e]{1,200}:[\x20-\x7e]{0,300}$/
+const LOGIN = /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]{0,300}$/
 
 /** `Basic …`: known by what it decodes to, a name, a colon and a password. */
 export const basicLogin: Rule = {

@@ -29,7 +29,16 @@ export const LLM_RULES = [
     keywords: ["hf_", "api_org_"],
     pattern: /(?:hf_|api_org_)[A-Za-z]{34}/,
   }),
-  shape("llama-key", { about: "Llama API keys", keywords: ["LLM|"], pattern: /LLM\|\d{8,20}\|[\w-]{20,50}/ }),
+  shape("llamaindex-key", {
+    about: "LlamaCloud keys",
+    keywords: ["llx-"],
+    pattern: /llx-[A-Za-z0-9]{40,60}/,
+  }),
+  shape("llama-key", {
+    about: "Keys of the Llama APIs",
+    keywords: ["LLM|", "LL-", "LA-"],
+    pattern: /LLM\|\d{8,20}\|[\w-]{20,50}|L[LA]-[A-Za-z0-9]{64}/,
+  }),
   shape("groq-key", { about: "Groq keys", keywords: ["gsk_"], pattern: /gsk_[A-Za-z0-9]{52}/ }),
   shape("perplexity-key", { about: "Perplexity keys", keywords: ["pplx-"], pattern: /pplx-[A-Za-z0-9]{48}/ }),
   shape("xai-key", { about: "xAI keys", keywords: ["xai-"], pattern: /xai-[A-Za-z0-9]{70,90}/ }),

@@ -1,5 +1,5 @@
 import type { Found, Rule } from "../rule.js"
-import { isAlphanumeric, isSpace } from "../text-edges.js"
+import { beginsWord, isAlphanumeric, isSpace } from "../text-edges.js"
 import { endOfRun, isBase64 } from "./character-run.js"
 
 const HEADER = /-----BEGIN[ A-Z0-9_]{0,40}PRIVATE KEY(?: BLOCK)?-----/y
@@ -79,10 +79,10 @@ export const encodedPrivateKey: Rule = {
   keywords: ["LS0tLS1CRUdJTi"],
   patterns: [],
   find(text, start) {
+    if (!beginsWord(text, start)) return undefined
+    const beginning = Buffer.from(text.slice(start, start + 96), "base64").toString("latin1")
+    if (!beginning.includes("PRIVATE KEY")) return undefined
     const end = endOfRun(text, start, LONGEST_BLOCK, isBase64)
-    const isPrivate = Buffer.from(text.slice(start, start + 96), "base64")
-      .toString("latin1")
-      .includes("PRIVATE KEY")
-    return isPrivate && end - start > 64 ? { start, end } : undefined
+    return end - start > 64 ? { start, end } : undefined
   },
 }
