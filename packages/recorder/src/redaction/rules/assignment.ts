@@ -12,24 +12,10 @@ export const assignment: Rule = {
   id: "assignment",
   about: "Values assigned to names such as password, secret, token, api_key",
   keywords: [
-    ...["passw", "passphrase", "passcode", "pass:", "pass=", "pass =", 'pass"', "pass'", "pass !", "pass\\"],
-    ...[
-      "pwd",
-      "pswd",
-      "psw",
-      "pssw",
-      "pw:",
-      "pw=",
-      "pw =",
-      'pw"',
-      "pw'",
-      "secret",
-      "token",
-      "key",
-      "credential",
-      "auth",
-    ],
-    ...["_pat", "salt"],
+    // Two letters are too few for a keyword, and `pass` alone is a verb: these need what follows.
+    ...["pass", "pw"].flatMap((name) => [":", "=", " =", '"', "'", " !", "\\"].map((sign) => name + sign)),
+    ...["passw", "passphrase", "passcode", "pwd", "pswd", "psw", "pssw", "secret", "token"],
+    ...["key", "credential", "auth", "_pat", "salt"],
   ],
   patterns: GAP_PATTERNS,
   find(text, keywordAt, keyword) {

@@ -1,3 +1,5 @@
+import { wordList } from "./word-list.js"
+
 /** What a name says about its value. */
 export type NameKind = "password" | "secret" | "token" | "key" | "access-key" | "aws-key" | "ibm-key" | "softlayer-key"
 
@@ -63,35 +65,11 @@ const PASSWORD =
   /^(?:[a-z]{0,16}(?:password|passwd|passwort|passphrase|passcode|pwd|pswd)|passwors?d[a-z]{0,6}|ps{1,2}w(?:o?r)?d|pass|pw|(?:db|my|mysql|user|root|admin|smtp|ftp|ssh|mail|os|pg)(?:pass|pw))$/
 const GLUED_KEY =
   /^[a-z]{0,12}(?:api|secret|access|private|auth|encryption|signing|account|service|master|preshared|sharedaccess)key$/
-const KEY_OF = new Set([
-  ...[
-    "api",
-    "secret",
-    "access",
-    "private",
-    "auth",
-    "encryption",
-    "signing",
-    "account",
-    "service",
-    "master",
-    "preshared",
-  ],
-  ...[
-    "shared",
-    "app",
-    "application",
-    "admin",
-    "consumer",
-    "subscription",
-    "deploy",
-    "webhook",
-    "stream",
-    "session",
-    "storage",
-  ],
-  ...["client", "hmac", "crypto", "cipher", "rsa", "ssh", "unseal", "recovery", "integration"],
-])
+const KEY_OF = wordList(`
+  api secret access private auth encryption signing account service master preshared shared app application admin
+  consumer subscription deploy webhook stream session storage client hmac crypto cipher rsa ssh unseal recovery
+  integration
+`)
 
 function kindOfKey(words: readonly string[], i: number): NameKind | undefined {
   const word = words[i]!
@@ -109,181 +87,19 @@ function kindOfKey(words: readonly string[], i: number): NameKind | undefined {
 }
 
 /** Behind the telling word: the name is of something about the secret. */
-const ABOUT_IT = new Set([
-  ...[
-    "id",
-    "ids",
-    "name",
-    "names",
-    "url",
-    "uri",
-    "urls",
-    "endpoint",
-    "path",
-    "file",
-    "files",
-    "filename",
-    "dir",
-    "type",
-    "types",
-  ],
-  ...[
-    "count",
-    "counts",
-    "limit",
-    "limits",
-    "length",
-    "len",
-    "size",
-    "ttl",
-    "expiry",
-    "expires",
-    "expire",
-    "expiration",
-    "expired",
-  ],
-  ...[
-    "field",
-    "fields",
-    "label",
-    "hint",
-    "policy",
-    "regex",
-    "pattern",
-    "usage",
-    "budget",
-    "cost",
-    "price",
-    "rate",
-    "index",
-    "idx",
-  ],
-  ...[
-    "status",
-    "error",
-    "errors",
-    "message",
-    "msg",
-    "reset",
-    "manager",
-    "provider",
-    "generator",
-    "validator",
-    "parser",
-    "class",
-  ],
-  ...[
-    "list",
-    "arn",
-    "ref",
-    "reference",
-    "version",
-    "format",
-    "scope",
-    "scopes",
-    "audience",
-    "issuer",
-    "header",
-    "param",
-    "input",
-  ],
-  ...[
-    "prompt",
-    "placeholder",
-    "at",
-    "date",
-    "time",
-    "timestamp",
-    "event",
-    "down",
-    "up",
-    "press",
-    "source",
-    "kind",
-    "created",
-    "info",
-  ],
-  ...[
-    "required",
-    "enabled",
-    "exists",
-    "valid",
-    "used",
-    "tokens",
-    "ring",
-    "pair",
-    "word",
-    "words",
-    "map",
-    "variable",
-    "var",
-    "env",
-  ],
-])
+const ABOUT_IT = wordList(`
+  id ids name names url uri urls endpoint path file files filename dir type types count counts limit limits length
+  len size ttl expiry expires expire expiration expired field fields label hint policy regex pattern usage budget
+  cost price rate index idx status error errors message msg reset manager provider generator validator parser class
+  list arn ref reference version format scope scopes audience issuer header param input prompt placeholder at date
+  time timestamp event down up press source kind created info required enabled exists valid used tokens ring pair
+  word words map variable var env
+`)
 
 /** Before the telling word: there is nothing secret about it. */
-const HARMLESS = new Set([
-  ...[
-    "public",
-    "pub",
-    "max",
-    "min",
-    "num",
-    "total",
-    "next",
-    "page",
-    "prev",
-    "previous",
-    "continuation",
-    "sync",
-    "cursor",
-    "resume",
-  ],
-  ...[
-    "prompt",
-    "completion",
-    "output",
-    "cached",
-    "reasoning",
-    "special",
-    "eos",
-    "bos",
-    "pad",
-    "unk",
-    "sep",
-    "stop",
-    "start",
-    "end",
-  ],
-  ...[
-    "first",
-    "last",
-    "non",
-    "not",
-    "no",
-    "is",
-    "has",
-    "use",
-    "without",
-    "invalid",
-    "missing",
-    "cancel",
-    "cancellation",
-    "abort",
-  ],
-  ...[
-    "forgot",
-    "reset",
-    "confirm",
-    "idempotency",
-    "design",
-    "logprob",
-    "draft",
-    "image",
-    "audio",
-    "csrf",
-    "xsrf",
-    "avg",
-    "trial",
-  ],
-])
+const HARMLESS = wordList(`
+  public pub max min num total next page prev previous continuation sync cursor resume prompt completion output
+  cached reasoning special eos bos pad unk sep stop start end first last non not no is has use without invalid
+  missing cancel cancellation abort forgot reset confirm idempotency design logprob draft image audio csrf xsrf avg
+  trial
+`)

@@ -2,6 +2,7 @@ import { isMask } from "../mask.js"
 import { isDigit, isLetter } from "../text-edges.js"
 import { isPlaceholder } from "./placeholder.js"
 import type { NameKind } from "./telling-name.js"
+import { wordList } from "./word-list.js"
 
 /** Whether a value can be the secret that its name promises. The less the name says, the more the value has to look like one. */
 export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): boolean {
@@ -72,48 +73,11 @@ function looksChosen(value: string): boolean {
 function isPlainPassword(value: string): boolean {
   return /^[A-Za-z]{6,32}$/.test(value) && !isNamed(value) && !ABOUT_PASSWORDS.has(value.toLowerCase())
 }
-const ABOUT_PASSWORDS = new Set([
-  ...[
-    "string",
-    "required",
-    "optional",
-    "hidden",
-    "invalid",
-    "incorrect",
-    "missing",
-    "number",
-    "boolean",
-    "object",
-    "undefined",
-  ],
-  ...[
-    "unknown",
-    "default",
-    "varchar",
-    "integer",
-    "enabled",
-    "disabled",
-    "username",
-    "encrypted",
-    "hashed",
-    "plaintext",
-    "redacted",
-  ],
-  ...[
-    "change",
-    "forgot",
-    "update",
-    "create",
-    "delete",
-    "submit",
-    "confirm",
-    "strong",
-    "masked",
-    "filtered",
-    "removed",
-    "protected",
-  ],
-])
+const ABOUT_PASSWORDS = wordList(`
+  string required optional hidden invalid incorrect missing number boolean object undefined unknown default varchar
+  integer enabled disabled username encrypted hashed plaintext redacted change forgot update create delete submit
+  confirm strong masked filtered removed protected example sample
+`)
 
 /** The same without quotes, where it could as well be a word, a number or a piece of code. */
 function looksTyped(value: string, quoting: Quoting): boolean {
