@@ -35,14 +35,14 @@ export class Considered {
     reason: ExcludedReason,
     more?: { readonly duplicate_of?: string; readonly detail?: string },
   ): void {
-    const entry: ExclusionEntry = {
+    this.exclusions.push({
       item_id: candidate.id,
       item_type: candidate.type,
       source_ref: asPointer(candidate.sourceRef),
       excluded_reason: reason,
-    }
-    if (candidate.score !== undefined) entry.score = candidate.score
-    this.exclusions.push(more === undefined ? entry : { ...entry, ...more })
+      score: candidate.score,
+      ...more,
+    })
   }
 
   /** Something that never became a candidate. */

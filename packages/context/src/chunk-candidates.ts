@@ -33,8 +33,9 @@ export function chunkCandidates(
   const scores: ContextManifest["candidate_chunk_ids"] = []
   const byId = new Map<string, string>()
   const byText = new Map<string, string>()
-  for (const { chunk, score } of ranking.ranked) {
-    const candidate = candidateOf({ chunk, score }, considered)
+  for (const ranked of ranking.ranked) {
+    const { chunk, score } = ranked
+    const candidate = candidateOf(ranked, considered)
     scores.push({ chunk_id: candidate.id, score })
     const duplicateOf = byId.get(chunk.id) ?? byText.get(chunk.text)
     if (duplicateOf !== undefined) {
@@ -58,10 +59,7 @@ function candidateOf({ chunk, score }: RankedChunk, considered: Considered): Can
     sourceRef,
     sourceKind: chunk.sourceKind,
     reason: "retrieval_trigger",
-    placed: {
-      section: "evidence",
-      value: { chunk_id: id, title: title.toWellFormed(), text: text.toWellFormed() },
-    },
+    placed: { section: "evidence", value: { chunk_id: id, title, text } },
     score,
     provenance: chunk.provenance,
   }

@@ -185,13 +185,7 @@ function itemCandidate(item: InputItem, considered: Considered): Candidate {
     sourceRef: item.sourceRef,
     sourceKind: item.sourceKind,
     reason: "plan_dependency",
-    placed: {
-      section: "inputs",
-      value: {
-        title: (item.title ?? item.type.replace("_", " ")).toWellFormed(),
-        text: item.text.toWellFormed(),
-      },
-    },
+    placed: { section: "inputs", value: { title: item.title ?? item.type.replace("_", " "), text: item.text } },
   }
 }
 

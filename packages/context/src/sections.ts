@@ -75,11 +75,15 @@ export function itemText(item: Placed): string {
   }
 }
 
-/** An item as it stands in the prompt. The first one of a section brings the heading along. */
+/**
+ * An item as it stands in the prompt. The first one of a section brings the heading along. Half a surrogate pair has no UTF-8 form, so it
+ * is replaced here, once for every text: the bytes that are stored are then the prompt that was sent.
+ */
 export function pieceText(item: Placed, opensSection: boolean): string {
-  if (!opensSection) return itemText(item)
+  const text = itemText(item).toWellFormed()
+  if (!opensSection) return text
   const gap = item.section === SECTION_ORDER[0] ? "" : "\n"
-  return `${gap}# ${SECTIONS[item.section].heading}\n${itemText(item)}`
+  return `${gap}# ${SECTIONS[item.section].heading}\n${text}`
 }
 
 /** The pieces whose concatenation is the prompt. */

@@ -130,13 +130,13 @@ export function defineStages(definition: CatalogDefinition): StageCatalog {
 function complete(stage: StageDefinition, catalog: CatalogDefinition, field: string): Stage {
   const texts = deepFreeze({
     id: stage.id,
-    name: stage.name.toWellFormed(),
+    name: stage.name,
     catalog: `${catalog.name}@${catalog.version}`,
-    mission: stage.mission.toWellFormed(),
-    schemaExcerpt: (stage.schemaExcerpt ?? "").toWellFormed(),
+    mission: stage.mission,
+    schemaExcerpt: stage.schemaExcerpt ?? "",
     grammar: grammarOf(stage, catalog, field),
-    guardrails: (stage.guardrails ?? []).map((text) => text.toWellFormed()),
-    contracts: (stage.contracts ?? catalog.contracts ?? []).map((text) => text.toWellFormed()),
+    guardrails: [...(stage.guardrails ?? [])],
+    contracts: [...(stage.contracts ?? catalog.contracts ?? [])],
     keyMetrics: [...(stage.keyMetrics ?? [])],
     evaluate: stage.evaluate,
     isChapter13: stage.isChapter13 ?? false,

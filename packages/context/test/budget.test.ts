@@ -125,6 +125,18 @@ describe("the rules", () => {
     expect(manifest.exclusion_log).toEqual([])
   })
 
+  test("[B-02] rule 2: a cut never falls inside a character", () => {
+    const counter = { id: "units", version: "1", count: (text: string) => text.length }
+    for (const tier1Cap of [90, 91, 92, 93]) {
+      const { prompt } = compile(
+        plain.stage(1),
+        inputs({ counter, items: [userInput("😀".repeat(200))], budgets: { tier1Cap } }),
+      )
+      expect(prompt).toMatch(/\n(😀)+ \[\.\.\. truncated/u)
+      expect(prompt).not.toContain("\ufffd")
+    }
+  })
+
   test("[B-02] rule 2: a long list of results is cut too, and later ones are left out as budget_limit", () => {
     const results = { mean_score: 1, score_std: 2, top_candidates: Array.from({ length: 5_000 }, (_, i) => i) }
     const { bundle, manifest } = buildLlmContext({ stepId: 3, results, budgets: { tier1Cap: 60 } }, setupOver())

@@ -16,7 +16,7 @@ import {
   type TokenCounter,
 } from "@orangebox/context"
 import fc from "fast-check"
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { contextOf, itemsOf } from "../src/sections.js"
 import { outcome } from "./workspace.js"
 
@@ -177,6 +177,7 @@ describe("for any inputs", () => {
 
   test("[M-03] rebuilding equals rendering, and the manifest is what its schema says (property)", () => {
     holds(({ manifest, bodies, prompt, bundle }) => {
+      expect(prompt.isWellFormed()).toBe(true)
       expect(renderPromptFromBundle(bundle)).toBe(prompt)
       expect(rebuildContext(JSON.parse(JSON.stringify(manifest)), bodies)).toEqual({ ok: true, prompt })
       expect(ContextManifest.safeParse(manifest).error).toBeUndefined()
@@ -226,6 +227,22 @@ describe("determinism", () => {
       return JSON.parse(JSON.stringify({ prompt, manifest, bundle }))
     })
     for (const there of outputs) expect(there).toEqual(here)
+  })
+
+  test("[B-05] compiling asks neither a clock nor dice", () => {
+    const forbidden = () => {
+      throw new Error("a pure compiler has no use for this")
+    }
+    const [scene] = fc.sample(sceneOf, { numRuns: 1, seed: 5 })
+    vi.spyOn(Date, "now").mockImplementation(forbidden)
+    vi.spyOn(performance, "now").mockImplementation(forbidden)
+    vi.spyOn(Math, "random").mockImplementation(forbidden)
+    vi.spyOn(crypto, "getRandomValues").mockImplementation(forbidden)
+    try {
+      expect(compileScene(scene!).prompt).toContain("# Mission")
+    } finally {
+      vi.restoreAllMocks()
+    }
   })
 
   test("[B-05] the prompt holds neither the time, nor the run, nor a generated id", () => {

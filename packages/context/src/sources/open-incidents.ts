@@ -59,5 +59,5 @@ function concerns(record: JsonRecord, stageId: number | string): boolean {
 
 function sentence(record: JsonRecord, message: string): string {
   const step = stageOf(record)
-  return (step === undefined ? message : `step ${step}: ${message}`).toWellFormed()
+  return step === undefined ? message : `step ${step}: ${message}`
 }

@@ -51,15 +51,7 @@ function outcomeOf(record: JsonRecord): OutcomeRecord | undefined {
   if (step === undefined || typeof run_id !== "string" || typeof result !== "string") return undefined
   if (typeof key_metric !== "string" || typeof timestamp !== "string") return undefined
   if (typeof metric_delta !== "number" && metric_delta !== null && metric_delta !== undefined) return undefined
-  const text = (value: string): string => value.toWellFormed()
-  return {
-    step: typeof step === "string" ? text(step) : step,
-    run_id: text(run_id),
-    result: text(result),
-    metric_delta: metric_delta ?? null,
-    key_metric: text(key_metric),
-    timestamp: text(timestamp),
-  }
+  return { step, run_id, result, metric_delta: metric_delta ?? null, key_metric, timestamp }
 }
 
 /** Times that cannot be read are the oldest. */
