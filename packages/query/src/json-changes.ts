@@ -81,8 +81,8 @@ function pairsInside(before: JsonNode, after: JsonNode, { pointer, depth }: Plac
 
 /** Equal heads and tails are matched, then what is left in the middle side by side. */
 function pairsOfItems(before: readonly JsonNode[], after: readonly JsonNode[], { pointer, depth }: Place): Pair[] {
-  const a = before.map(canonicalJsonNode)
-  const b = after.map(canonicalJsonNode)
+  const a = before.map((item) => canonicalJsonNode(item))
+  const b = after.map((item) => canonicalJsonNode(item))
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
