@@ -199,7 +199,10 @@ function withChunkFiles(records: readonly ProvenanceRecord[], included: readonly
 }
 
 function check(inputs: CompileInputs): void {
-  if (typeof inputs.runId !== "string" || inputs.runId === "") throw wrong("runId", "a context belongs to a run")
+  for (const field of ["runId", "stepId", "snapshotId"] as const) {
+    const id = field === "runId" ? inputs.runId : (inputs[field] ?? "default")
+    if (typeof id !== "string" || id === "" || id.length > 512) throw wrong(field, "is an id of 1 to 512 characters")
+  }
   if (Number.isNaN(Date.parse(inputs.generatedAt))) throw wrong("generatedAt", "is not a time")
   const { runNumber = 1, minScore = 0, results, items = [] } = inputs
   if (!Number.isSafeInteger(runNumber) || runNumber < 1) throw wrong("runNumber", "counts from 1")

@@ -2,10 +2,6 @@ import { BodyId } from "@orangebox/contract"
 import { z } from "zod"
 import { MANIFEST_VERSION } from "./version.js"
 
-/**
- * What was in a step's context, why, what was not, and what it cost. Pointers only: ids, refs, hashes and counts. The short texts it does
- * hold (intent and query, cut like every inline summary) are what the step was asked, never what was put into the prompt.
- */
 const Name = z.string().min(1).max(512)
 const Pointer = z.string().min(1).max(4096)
 const Count = z.number().int().nonnegative()
@@ -113,6 +109,10 @@ const ManifestFault = z.strictObject({
   artifacts: z.array(FaultArtifact),
 })
 
+/**
+ * What was in a step's context, why, what was not, and what it cost. Pointers only: ids, refs, hashes and counts. The short texts it does
+ * hold (intent and query, cut like every inline summary) are what the step was asked, not what was retrieved for it.
+ */
 export const ContextManifest = z.strictObject({
   manifest_version: z.literal(MANIFEST_VERSION),
   revision: Count.describe("0 is the manifest of the step; a fault appends a higher one that names its artifacts"),

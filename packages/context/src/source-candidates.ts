@@ -31,7 +31,14 @@ export function sourceCandidates(
     }
     problems.push(...reading.problems)
     for (const { id, type, sourceRef, placed } of reading.items) {
-      candidates.push({ id: considered.admit(id), type, sourceRef, reason: "retrieval_trigger", placed })
+      candidates.push({
+        id: considered.admit(id),
+        type,
+        sourceRef,
+        reason: "retrieval_trigger",
+        // The bundle will be frozen; the source's own records must not be.
+        placed: structuredClone(placed),
+      })
     }
     for (const { id, type, sourceRef, reason } of reading.excluded) {
       considered.exclude({ item_id: id, item_type: type, source_ref: sourceRef, excluded_reason: reason })

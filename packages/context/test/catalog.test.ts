@@ -145,6 +145,7 @@ describe("catalogs", () => {
       generatedAt: "2026-01-01T00:00:00Z",
     })
     expect(bundle.context.open_incidents).toEqual(["from the pager"])
+    expect(Object.isFrozen(placed)).toBe(false)
     expect(manifest.exclusion_log).toMatchObject([{ item_id: "source:broken", excluded_reason: "source_failed" }])
     expect(problems).toMatchObject([{ code: "source_failed", reason: "TypeError: bad cursor" }])
   })
@@ -157,6 +158,8 @@ describe("bad input", () => {
 
   test.each([
     ["runId", { runId: "" }],
+    ["stepId", { stepId: "" }],
+    ["snapshotId", { snapshotId: "x".repeat(600) }],
     ["generatedAt", { generatedAt: "yesterday" }],
     ["runNumber", { runNumber: 0 }],
     ["minScore", { minScore: Number.NaN }],
