@@ -120,7 +120,10 @@ describe("[C-07] canonical JSON", () => {
         expect(canonicalJson(one) === canonicalJson(other)).toBe(
           canonicalJsonText(JSON.stringify(one)) === canonicalJsonText(JSON.stringify(other)),
         )
-        if (canonicalJson(one) === canonicalJson(other)) expect(rebuilt(rebuilt(one))).toEqual(other)
+        // Through JSON text, because -0 and 0 are one number there.
+        if (canonicalJson(one) === canonicalJson(other)) {
+          expect(JSON.parse(JSON.stringify(rebuilt(rebuilt(one))))).toEqual(JSON.parse(JSON.stringify(other)))
+        }
       }),
     )
   })
