@@ -1,4 +1,4 @@
-import { maskedSecret } from "./masked-secret.js"
+import { maskedSecret } from "../redaction/mask.js"
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
