@@ -84,9 +84,10 @@ function layerFor(name: string, limits: DecodeLimits): ContentDecoder {
 const ZLIB_FLUSH = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
 const BROTLI_FLUSH = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH }
 
-// "deflate" means the zlib format, but some servers always sent the bare one.
+// "deflate" means the zlib format, but some servers always sent the bare one. The first byte tells them apart, should no second have come: in
+// the bare format it would announce a stored block and then leave bits set that every encoder leaves clear.
 const hasZlibHeader = (first: Uint8Array): boolean =>
-  (first[0]! & 0x0f) === 8 && first.length > 1 && ((first[0]! << 8) | first[1]!) % 31 === 0
+  (first[0]! & 0x0f) === 8 && (first.length === 1 || ((first[0]! << 8) | first[1]!) % 31 === 0)
 
 const RATIO_FREE_BYTES = 1024 * 1024
 

@@ -130,7 +130,7 @@ describe("[K-02] encodings", () => {
         })
         expect(result.payload.finish_reason).toBe("end_turn")
       }),
-      { numRuns: 6 },
+      { numRuns: 6, examples: [[[1]], [[1, 2, 3]]] },
     )
   })
 
