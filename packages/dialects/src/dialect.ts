@@ -1,5 +1,6 @@
 import type { JsonNode, TokenUsage } from "@orangebox/contract"
 import type { JsonRecord, JsonValue } from "./json/value.js"
+import type { BodyNotes } from "./memory/notes.js"
 import type { RequestOutline } from "./request/outline.js"
 import type { IdNaming } from "./signature/id-naming.js"
 
@@ -26,7 +27,7 @@ export interface Dialect {
   usageOf(raw: JsonValue): Usage
   outlineRequest(root: JsonNode, text: string): RequestOutline
   /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
-  canonicalRequest(root: JsonNode, ids: IdNaming): CanonicalRequest
+  canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
 }
 
 export interface CallAddress {
@@ -106,6 +107,8 @@ export interface Usage {
 
 export interface CanonicalRequest {
   readonly body: JsonNode
+  /** Values of `body` that stand there as they were sent, with their canonical text: worked out with the help of notes. */
+  readonly known: ReadonlyMap<JsonNode, string>
   /** What was taken out, by its pointer: remembered, never matched on. */
   readonly nonsemantic: readonly { readonly pointer: string; readonly value: JsonNode }[]
 }

@@ -26,6 +26,7 @@ export {
 // Bodies read once
 export { type JsonBody, readBody } from "./json/body.js"
 export type { JsonRecord, JsonValue } from "./json/value.js"
+export { createRequestMemory, type RequestMemory } from "./memory/request-memory.js"
 // Money
 export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { type Price, priceOf } from "./prices/price-of.js"

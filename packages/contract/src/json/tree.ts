@@ -42,15 +42,23 @@ type Frame =
   | { kind: "object"; start: number; members: JsonMember[]; key: string | undefined }
   | { kind: "array"; start: number; items: JsonNode[] }
 
-export function readJson(text: string): JsonReading {
-  const stack: Frame[] = []
-  let at = skipSpace(text, 0)
+/**
+ * @param earlier a reading of a text that begins with the same `shared` characters: what was complete within them is taken over as it is.
+ * A client that resends its history is read at the cost of what it added.
+ */
+export function readJson(text: string, earlier?: { readonly node: JsonNode; readonly shared: number }): JsonReading {
+  const stack: Frame[] = earlier ? openAt(earlier.node, earlier.shared) : []
+  const keys: KnownKeys = []
+  let isBehindValue = stack.length > 0
+  let at = isBehindValue ? endOfLast(stack.at(-1)!) : skipSpace(text, 0)
 
-  // Each turn begins where a value must stand.
+  // Each turn begins where a value must stand; the first of a reading that goes on begins behind the last complete one.
   for (;;) {
     let done: JsonNode | undefined
     const char = text[at]
-    if (char === "{" || char === "[") {
+    if (isBehindValue) {
+      isBehindValue = false
+    } else if (char === "{" || char === "[") {
       const start = at
       at = skipSpace(text, at + 1)
       if (char === "[" && text[at] === "]") {
@@ -64,17 +72,16 @@ export function readJson(text: string): JsonReading {
         continue
       } else {
         const frame: Frame = { kind: "object", start, members: [], key: undefined }
-        const afterKey = readKey(text, at, frame)
+        const afterKey = readKey(text, at, frame, keys)
         if (typeof afterKey !== "number") return afterKey
         at = afterKey
         stack.push(frame)
         continue
       }
     } else {
-      const scalar = readScalar(text, at)
-      if (!("kind" in scalar)) return scalar
-      done = scalar
-      at = scalar.end
+      done = readScalar(text, at)
+      if (done === undefined) return failInScalar(text, at)
+      at = done.end
     }
 
     // A value is complete: hand it to its container, and close every container that ends here.
@@ -93,7 +100,7 @@ export function readJson(text: string): JsonReading {
       if (text[at] === ",") {
         at = skipSpace(text, at + 1)
         if (frame!.kind === "object") {
-          const afterKey = readKey(text, at, frame!)
+          const afterKey = readKey(text, at, frame!, keys)
           if (typeof afterKey !== "number") return afterKey
           at = afterKey
         }
@@ -113,62 +120,142 @@ export function readJson(text: string): JsonReading {
   }
 }
 
-function readKey(text: string, at: number, frame: Frame & { kind: "object" }): number | (JsonReading & { ok: false }) {
+// The containers that are open where the shared text ends, with what is complete in them. A value counts as complete when another character
+// follows it there: a number may be longer in the new text. The innermost one holds at least one value, so the reading can go on behind it.
+function openAt(root: JsonNode, shared: number): Frame[] {
+  const stack: Frame[] = []
+  let resumable = 0
+  let node: JsonNode | undefined = root
+  while (node?.kind === "object" || node?.kind === "array") {
+    const values: readonly JsonNode[] = node.kind === "array" ? node.items : node.members.map((member) => member.value)
+    const open = values.findIndex((value) => value.end >= shared)
+    const count = open < 0 ? values.length : open
+    const { start } = node
+    if (node.kind === "array") stack.push({ kind: "array", start, items: values.slice(0, count) })
+    else stack.push({ kind: "object", start, members: node.members.slice(0, count), key: node.members[count]?.key })
+    if (count > 0) resumable = stack.length
+    node = open >= 0 && values[open]!.start < shared ? values[open] : undefined
+  }
+  return stack.slice(0, resumable)
+}
+
+function endOfLast(frame: Frame): number {
+  return frame.kind === "array" ? frame.items.at(-1)!.end : frame.members.at(-1)!.value.end
+}
+
+function readKey(
+  text: string,
+  at: number,
+  frame: Frame & { kind: "object" },
+  keys: KnownKeys,
+): number | (JsonReading & { ok: false }) {
   if (text[at] !== '"') return fail(at, "an object key must be a string")
-  const key = readString(text, at)
-  if (!("kind" in key)) return key
-  const colon = skipSpace(text, key.end)
+  const slot = (text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2) * 7 + text.charCodeAt(at + 3)) & 127
+  const known = keys[slot]
+  let end: number
+  if (known !== undefined && text.startsWith(known.literal, at)) {
+    frame.key = known.key
+    end = at + known.literal.length
+  } else {
+    const read = readString(text, at)
+    if (read === undefined) return failInString(text, at)
+    end = read.end
+    frame.key = read.value
+    if (end - at <= LONGEST_KNOWN_KEY) keys[slot] = { key: read.value, literal: text.slice(at, end) }
+  }
+  const colon = skipSpace(text, end)
   if (text[colon] !== ":") return fail(colon, "a key must be followed by a colon")
-  frame.key = key.value
   return skipSpace(text, colon + 1)
 }
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const LITERALS = [
-  ["true", true],
-  ["false", false],
-  ["null", null],
-] as const
+/** The keys met so far, by their first characters: a list of messages has the same few in every one, and one string is enough for all. */
+type KnownKeys = { readonly key: string; readonly literal: string }[]
+const LONGEST_KNOWN_KEY = 32
 
-function readScalar(text: string, at: number): JsonNode | (JsonReading & { ok: false }) {
-  if (text[at] === '"') return readString(text, at)
-  for (const [word, value] of LITERALS) {
-    if (text.startsWith(word, at)) return { kind: "literal", start: at, end: at + word.length, value }
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+function readScalar(text: string, at: number): JsonNode | undefined {
+  switch (text[at]) {
+    case '"':
+      return readString(text, at)
+    case "t":
+      return readLiteral(text, at, "true", true)
+    case "f":
+      return readLiteral(text, at, "false", false)
+    case "n":
+      return readLiteral(text, at, "null", null)
+    default: {
+      NUMBER.lastIndex = at
+      const lexeme = NUMBER.exec(text)?.[0]
+      if (!lexeme) return undefined
+      const own = lexeme.length > SHORT ? decode(`"${lexeme}"`)! : lexeme
+      return { kind: "number", start: at, end: at + lexeme.length, lexeme: own }
+    }
   }
-  NUMBER.lastIndex = at
-  const lexeme = NUMBER.exec(text)?.[0]
-  if (lexeme) return { kind: "number", start: at, end: at + lexeme.length, lexeme }
+}
+
+function readLiteral(text: string, at: number, word: string, value: JsonLiteral["value"]): JsonLiteral | undefined {
+  return text.startsWith(word, at) ? { kind: "literal", start: at, end: at + word.length, value } : undefined
+}
+
+function failInScalar(text: string, at: number): JsonReading & { ok: false } {
+  if (text[at] === '"') return failInString(text, at)
   return fail(at, at >= text.length ? "the text ends where a value should stand" : "a value should stand here")
 }
 
-// Found by scanning, not by a regular expression: a pattern with alternatives keeps a way back for every character, and a string of ten
-// megabytes would overflow that stack.
-function readString(text: string, at: number): JsonString | (JsonReading & { ok: false }) {
-  let isPlain = true
-  for (let i = at + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === 0x22) {
-      const value = isPlain ? text.slice(at + 1, i) : decodeEscapes(text.slice(at, i + 1))
-      return value === undefined
-        ? fail(at, "a string with an invalid escape")
-        : { kind: "string", start: at, end: i + 1, value }
-    }
-    if (code === 0x5c) {
-      isPlain = false
-      i++
-    } else if (code < 0x20) {
-      return fail(i, "a control character inside a string")
-    }
-  }
-  return fail(at, "a string that does not end")
+// Found by searching, not by a regular expression: a pattern with alternatives keeps a way back for every character, and a string of ten
+// megabytes would overflow that stack. The engine looks for quotes and reads escapes several times faster than a loop here could.
+function readString(text: string, at: number): JsonString | undefined {
+  const quote = closingQuote(text, at)
+  if (quote < 0) return undefined
+  const value = isShortAndPlain(text, at + 1, quote) ? text.slice(at + 1, quote) : decode(text.slice(at, quote + 1))
+  return value === undefined ? undefined : { kind: "string", start: at, end: quote + 1, value }
 }
 
-function decodeEscapes(literal: string): string | undefined {
+function closingQuote(text: string, open: number): number {
+  let quote = text.indexOf('"', open + 1)
+  while (quote > 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  return quote
+}
+
+// Every run of backslashes is looked at once, by the quote behind it, so hostile text costs no more than its length.
+function isEscaped(text: string, quote: number): boolean {
+  let from = quote
+  while (text.charCodeAt(from - 1) === BACKSLASH) from--
+  return (quote - from) % 2 === 1
+}
+
+const BACKSLASH = 0x5c
+// Most keys and values are so short, and a loop is quicker for them than a call into the engine's own reader. A slice of more characters
+// would also keep the whole text in memory for as long as anybody keeps the value.
+const SHORT = 12
+
+function isShortAndPlain(text: string, from: number, to: number): boolean {
+  if (to - from > SHORT) return false
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i)
+    if (code === BACKSLASH || code < 0x20) return false
+  }
+  return true
+}
+
+function decode(literal: string): string | undefined {
   try {
     return JSON.parse(literal) as string
   } catch {
     return undefined
   }
+}
+
+/** What is wrong with a string that cannot be read, at the first place where something is. */
+function failInString(text: string, at: number): JsonReading & { ok: false } {
+  for (let i = at + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x22) return fail(at, "a string with an invalid escape")
+    if (code === BACKSLASH) i++
+    else if (code < 0x20) return fail(i, "a control character inside a string")
+  }
+  return fail(at, "a string that does not end")
 }
 
 function skipSpace(text: string, from: number): number {

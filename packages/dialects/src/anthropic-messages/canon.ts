@@ -1,8 +1,10 @@
 import type { JsonNode } from "@orangebox/contract"
 import type { CanonicalRequest } from "../dialect.js"
 import { arrayNode, memberOf, objectNode, stringAt, textNode } from "../json/node.js"
+import type { BodyNotes } from "../memory/notes.js"
 import {
   type Canon,
+  later,
   type MemberRule,
   newCanon,
   nonsemanticTable,
@@ -12,9 +14,9 @@ import {
 import type { IdNaming } from "../signature/id-naming.js"
 import { withoutBillingLine } from "./billing-line.js"
 
-export function canonicalAnthropic(root: JsonNode, ids: IdNaming): CanonicalRequest {
-  const canon = newCanon(ids)
-  const block = blockRule(canon, 0)
+export function canonicalAnthropic(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest {
+  const canon = newCanon(ids, notes)
+  const block = later(() => blockRule(canon, 0))
   const table: RuleTable = {
     ...nonsemanticTable(canon),
     // A question to the provider's cache about the message before: another id each time, and nothing the model sees.
@@ -24,14 +26,14 @@ export function canonicalAnthropic(root: JsonNode, ids: IdNaming): CanonicalRequ
       value.kind === "string"
         ? canon.producerId(value, pointer)
         : canon.object({ id: canon.producerId })(value, pointer),
-    system: systemRule(canon),
-    tools: (value, pointer) => {
+    system: canon.piece(systemRule(canon)),
+    tools: canon.piece((value, pointer) => {
       const tools = canon.items(canon.object({ cache_control: canon.drop }))(value, pointer)
       return tools && sortedByName(tools, (tool) => stringAt(tool, "name"))
-    },
-    messages: canon.items(canon.object({ content: canon.items(block) })),
+    }),
+    messages: canon.items(canon.piece(canon.object({ content: canon.items(block) }))),
   }
-  return { body: canon.object(table)(root, "") ?? root, nonsemantic: canon.nonsemantic }
+  return canon.request(canon.object(table)(root, ""), root)
 }
 
 function metadataRule(canon: Canon): MemberRule {
@@ -71,10 +73,11 @@ function systemRule(canon: Canon): MemberRule {
 // Results hold blocks, and documents hold blocks; nothing legal goes deeper than this.
 const DEEPEST = 4
 
-/** One table per type of block, made once per request and depth: a long history has thousands of blocks. */
+const keep: MemberRule = (value) => value
+
+/** One table per type of block, made once per request and depth: a long history has thousands of blocks, most of them with none inside. */
 function blockRule(canon: Canon, depth: number): MemberRule {
-  const keep: MemberRule = (value) => value
-  const inner = depth < DEEPEST ? blockRule(canon, depth + 1) : keep
+  const inner = later(() => (depth < DEEPEST ? blockRule(canon, depth + 1) : keep))
   const innerItems = canon.items(inner)
   const nested: MemberRule = (value, pointer) =>
     value.kind === "array" ? innerItems(value, pointer) : inner(value, pointer)

@@ -122,12 +122,24 @@ function serverContextOf(root: JsonNode): ServerContext[] {
   }
   for (const message of itemsAt(root, "messages")) {
     for (const block of itemsAt(message, "content")) {
+      if (!leansOnServer(block)) continue
       const file = stringAt(block, "source", "file_id") ?? stringAt(block, "file_id")
       if (file !== null) found.push({ what: "file", id: file })
       if (stringAt(block, "type") === "redacted_thinking") found.push({ what: "encrypted_reasoning", id: null })
     }
   }
   return found
+}
+
+// Nearly every block can be passed over at one look at its keys, and there are hundreds.
+function leansOnServer(block: JsonNode): boolean {
+  return (
+    block.kind === "object" &&
+    block.members.some(
+      ({ key, value }) =>
+        key === "source" || key === "file_id" || (value.kind === "string" && value.value === "redacted_thinking"),
+    )
+  )
 }
 
 // Claude Code writes its session into the user id: `user_…_account_…_session_<uuid>`, later a JSON text with a `session_id`.

@@ -1,11 +1,12 @@
 import type { JsonNode } from "@orangebox/contract"
 import type { CanonicalRequest } from "../dialect.js"
 import { arrayNode, itemsAt, memberOf, objectNode, stringAt } from "../json/node.js"
+import type { BodyNotes } from "../memory/notes.js"
 import { newCanon, nonsemanticTable, sortedByName } from "../signature/canon.js"
 import type { IdNaming } from "../signature/id-naming.js"
 
-export function canonicalGemini(root: JsonNode, ids: IdNaming): CanonicalRequest {
-  const canon = newCanon(ids)
+export function canonicalGemini(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest {
+  const canon = newCanon(ids, notes)
   const part = canon.object({
     thoughtSignature: canon.opaque,
     inlineData: canon.object({ data: canon.media }),
@@ -17,8 +18,8 @@ export function canonicalGemini(root: JsonNode, ids: IdNaming): CanonicalRequest
     ...nonsemanticTable(canon),
     labels: canon.drop,
     cachedContent: canon.producerId,
-    contents: canon.items(canon.object({ parts: canon.items(part) })),
-    tools: canon.items((tool) => sortedDeclarations(tool)),
+    contents: canon.items(canon.piece(canon.object({ parts: canon.items(part) }))),
+    tools: canon.piece(canon.items((tool) => sortedDeclarations(tool))),
   }
   // The Code Assist endpoint wraps the request and numbers it.
   const table = {
@@ -26,7 +27,7 @@ export function canonicalGemini(root: JsonNode, ids: IdNaming): CanonicalRequest
     request: canon.object({ ...request, session_id: canon.drop }),
     user_prompt_id: canon.drop,
   }
-  return { body: canon.object(table)(root, "") ?? root, nonsemantic: canon.nonsemantic }
+  return canon.request(canon.object(table)(root, ""), root)
 }
 
 function sortedDeclarations(tool: JsonNode): JsonNode {

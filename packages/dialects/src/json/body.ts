@@ -1,4 +1,6 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
+import { type BodyNotes, newNotes } from "../memory/notes.js"
+import { carriedNotes, type RequestMemory } from "../memory/request-memory.js"
 
 /**
  * A body read once and shared by everything that asks about it: anatomy, signature and lanes of one request are three questions to one
@@ -11,18 +13,29 @@ export interface JsonBody {
   readonly root: JsonNode | undefined
   /** Where a character of `text` stands in `bytes`. */
   byteOffset(character: number): number
+  /** What was found out under a dialect so far; with a memory, also what the request before had found out about the same text. */
+  notesFor(dialect: string): BodyNotes
 }
 
-export function readBody(bytes: Uint8Array): JsonBody {
+/** @param memory of the requests before, which this one most likely repeats; see `createRequestMemory` */
+export function readBody(bytes: Uint8Array, memory?: RequestMemory): JsonBody {
   const whole = decodeUtf8(bytes)
   const mark = whole.charCodeAt(0) === 0xfeff ? 1 : 0
   const text = whole.slice(mark)
-  const reading = readJson(text)
+  const repetition = memory?.find(text)
+  const reading = readJson(text, repetition && { node: repetition.body.root, shared: repetition.head })
+  const notes = repetition ? carriedNotes(text, repetition) : new Map<string, BodyNotes>()
+  if (reading.ok) memory?.keep({ text, root: reading.node, notes }, repetition)
   return {
     bytes,
     text,
     root: reading.ok ? reading.node : undefined,
     byteOffset: byteOffsets(text, bytes.length, mark === 1 ? 3 : 0),
+    notesFor(dialect) {
+      const found = notes.get(dialect) ?? newNotes(text)
+      notes.set(dialect, found)
+      return found
+    },
   }
 }
 

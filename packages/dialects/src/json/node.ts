@@ -42,13 +42,14 @@ export const itemsAt = (node: JsonNode | undefined, key: string): readonly JsonN
 export const isPresent = (node: JsonNode | undefined): node is JsonNode =>
   node !== undefined && !(node.kind === "literal" && node.value === null)
 
-/** New nodes take the place of the ones they were made from. */
+/** A string nobody wrote: it stands where the one it was made from stood, and takes no place in the text. */
 export const textNode = (value: string, place: JsonNode): JsonNode => ({
   kind: "string",
   start: place.start,
-  end: place.end,
+  end: place.start,
   value,
 })
+/** New lists and objects take the place of the ones they were made from. */
 export const arrayNode = (items: readonly JsonNode[], place: JsonNode): JsonArray => ({
   kind: "array",
   start: place.start,

@@ -1,11 +1,12 @@
 import type { JsonNode } from "@orangebox/contract"
 import type { CanonicalRequest } from "../dialect.js"
 import { stringAt } from "../json/node.js"
-import { type MemberRule, newCanon, nonsemanticTable, sortedByName } from "../signature/canon.js"
+import type { BodyNotes } from "../memory/notes.js"
+import { newCanon, nonsemanticTable, sortedByName } from "../signature/canon.js"
 import type { IdNaming } from "../signature/id-naming.js"
 
-export function canonicalChat(root: JsonNode, ids: IdNaming): CanonicalRequest {
-  const canon = newCanon(ids)
+export function canonicalChat(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest {
+  const canon = newCanon(ids, notes)
   const contentPart = canon.object({
     cache_control: canon.drop,
     prompt_cache_breakpoint: canon.drop,
@@ -24,17 +25,17 @@ export function canonicalChat(root: JsonNode, ids: IdNaming): CanonicalRequest {
     // OpenRouter's form of signed and sealed thinking.
     reasoning_details: canon.items(canon.object({ signature: canon.opaque, data: canon.opaque })),
   })
-  const tools: MemberRule = (value, pointer) => {
+  const tools = canon.piece((value, pointer) => {
     const plain = canon.items(canon.object({ cache_control: canon.drop }))(value, pointer)
     return plain && sortedByName(plain, toolName)
-  }
+  })
   const table = {
     ...nonsemanticTable(canon),
-    messages: canon.items(message),
+    messages: canon.items(canon.piece(message)),
     tools,
     functions: tools,
   }
-  return { body: canon.object(table)(root, "") ?? root, nonsemantic: canon.nonsemantic }
+  return canon.request(canon.object(table)(root, ""), root)
 }
 
 const toolName = (tool: JsonNode): string | null =>

@@ -1,11 +1,12 @@
 import type { JsonNode } from "@orangebox/contract"
 import type { CanonicalRequest } from "../dialect.js"
 import { stringAt } from "../json/node.js"
+import type { BodyNotes } from "../memory/notes.js"
 import { type MemberRule, newCanon, nonsemanticTable, sortedByName } from "../signature/canon.js"
 import type { IdNaming } from "../signature/id-naming.js"
 
-export function canonicalResponses(root: JsonNode, ids: IdNaming): CanonicalRequest {
-  const canon = newCanon(ids)
+export function canonicalResponses(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest {
+  const canon = newCanon(ids, notes)
   const idOrObject: MemberRule = (value, pointer) =>
     value.kind === "string" ? canon.producerId(value, pointer) : canon.object({ id: canon.producerId })(value, pointer)
   const contentPart = canon.object({
@@ -33,11 +34,11 @@ export function canonicalResponses(root: JsonNode, ids: IdNaming): CanonicalRequ
     previous_response_id: canon.producerId,
     conversation: idOrObject,
     container: idOrObject,
-    input: canon.items(item),
-    tools: (value: JsonNode, pointer: string) => {
+    input: canon.items(canon.piece(item)),
+    tools: canon.piece((value, pointer) => {
       const tools = canon.items(canon.object({ container: idOrObject }))(value, pointer)
       return tools && sortedByName(tools, (tool) => stringAt(tool, "name") ?? stringAt(tool, "server_label"))
-    },
+    }),
   }
-  return { body: canon.object(table)(root, "") ?? root, nonsemantic: canon.nonsemantic }
+  return canon.request(canon.object(table)(root, ""), root)
 }

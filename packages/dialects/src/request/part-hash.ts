@@ -1,4 +1,5 @@
 import { type BodyHash, type JsonNode, textHash } from "@orangebox/contract"
+import { type BodyNotes, pieceOf } from "../memory/notes.js"
 
 /** Marks say where to cache, not what: they move from message to message while the text under them stays. */
 export const CACHE_MARKS: ReadonlySet<string> = new Set(["cache_control", "prompt_cache_breakpoint"])
@@ -7,7 +8,13 @@ export const CACHE_MARKS: ReadonlySet<string> = new Set(["cache_control", "promp
  * The hash of a part as it was written, without its cache mark. Key order counts here on purpose: a tool schema serialised in another
  * order is the same value, but it is another prompt to the provider's cache.
  */
-export function hashAsWritten(node: JsonNode, text: string): BodyHash {
+export function partHash(node: JsonNode, notes: BodyNotes): BodyHash {
+  const piece = pieceOf(notes, node)
+  piece.hash ??= hashAsWritten(node, notes.text)
+  return piece.hash
+}
+
+function hashAsWritten(node: JsonNode, text: string): BodyHash {
   if (node.kind !== "object" || !node.members.some((member) => CACHE_MARKS.has(member.key))) {
     return textHash(text.slice(node.start, node.end))
   }

@@ -1,8 +1,9 @@
 import { type BodyHash, type JsonNode, type Segment, textHash } from "@orangebox/contract"
 import type { Dialect } from "../dialect.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
+import { type BodyNotes, pieceOf } from "../memory/notes.js"
 import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
-import { hashAsWritten } from "./part-hash.js"
+import { partHash } from "./part-hash.js"
 import { contributorOf, segmentKindOf } from "./segment.js"
 
 /** What a request to a model is made of. */
@@ -76,25 +77,35 @@ export function readRequest(
   const found = outlineOf(dialect, body, path)
   if (found === undefined) return undefined
   const { outlined, wholeMark } = found
-  const segments = segmentsOf(outlined.parts, body)
+  const notes = body.notesFor(dialect.id)
+  const segments = segmentsOf(outlined.parts, body, notes)
   const cacheMarks = cacheMarksOf(outlined.parts, wholeMark)
   return {
     ...outlined,
     segments,
     totalLength: segments.reduce((sum, { segment }) => sum + segment.length, 0),
     cacheMarks,
-    prefix: prefixOf(outlined.model, segments, cacheMarks),
+    prefix: prefixOf(outlined, segments, cacheMarks, notes),
     cacheUse: cacheMarks.length > 0 && (outlined.sampling.maxTokens ?? 2) <= 1 ? "warm" : "unknown",
   }
 }
 
-export function outlineOf(
-  dialect: Dialect,
-  body: JsonBody,
-  path: string | undefined,
-): { readonly outlined: OutlinedRequest; readonly wholeMark: RequestOutline["wholeMark"] } | undefined {
+export interface OutlineFound {
+  readonly outlined: OutlinedRequest
+  readonly wholeMark: RequestOutline["wholeMark"]
+}
+
+export function outlineOf(dialect: Dialect, body: JsonBody, path: string | undefined): OutlineFound | undefined {
   if (body.root?.kind !== "object") return undefined
-  const outline = dialect.outlineRequest(body.root, body.text)
+  const notes = body.notesFor(dialect.id)
+  if (notes.outline?.path !== path || notes.outline === undefined) {
+    notes.outline = { path, found: newOutline(dialect, body.root, body.text, path) }
+  }
+  return notes.outline.found
+}
+
+function newOutline(dialect: Dialect, root: JsonNode, text: string, path: string | undefined): OutlineFound {
+  const outline = dialect.outlineRequest(root, text)
   const fromPath = path === undefined ? undefined : dialect.pathFacts?.(path)
   const outlined: OutlinedRequest = {
     dialect: dialect.id,
@@ -113,7 +124,7 @@ export function outlineOf(
   return { outlined, wholeMark: outline.wholeMark }
 }
 
-function segmentsOf(parts: readonly PromptPart[], body: JsonBody): PromptSegment[] {
+function segmentsOf(parts: readonly PromptPart[], body: JsonBody, notes: BodyNotes): PromptSegment[] {
   const names = new Map<string, string>()
   for (const part of parts) if (part.kind === "tool-call" && part.callId) names.set(part.callId, part.name ?? "")
   const lastAssistant = parts.findLastIndex((part) => part.role === "assistant")
@@ -126,7 +137,7 @@ function segmentsOf(parts: readonly PromptPart[], body: JsonBody): PromptSegment
       kind: segmentKindOf(part, index > lastAssistant),
       role: part.role,
       length: end - start,
-      segment_hash: hashAsWritten(part.node, body.text),
+      segment_hash: partHash(part.node, notes),
     }
     return { segment, start, end }
   })
@@ -143,13 +154,19 @@ function cacheMarksOf(parts: readonly PromptPart[], wholeMark: RequestOutline["w
 }
 
 function prefixOf(
-  model: string | null,
+  { model, parts }: OutlinedRequest,
   segments: readonly PromptSegment[],
   marks: readonly CacheMark[],
+  notes: BodyNotes,
 ): PrefixFingerprint {
   let running = textHash(`prefix\0${model ?? ""}`)
-  const rolling = segments.map(({ segment }) => {
-    running = textHash(`${running}\0${segment.role ?? ""}\0${segment.segment_hash}`)
+  const rolling = segments.map(({ segment: { role, segment_hash } }, index) => {
+    const piece = pieceOf(notes, parts[index]!.node)
+    if (piece.prefix?.before !== running || piece.prefix.role !== role) {
+      const after = textHash(`${running}\0${role ?? ""}\0${segment_hash}`)
+      piece.prefix = { before: running, role, after }
+    }
+    running = piece.prefix.after
     return running
   })
   const last = marks.at(-1)?.segment

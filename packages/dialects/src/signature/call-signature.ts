@@ -1,7 +1,8 @@
-import { type BodyHash, canonicalJsonNode, type JsonNode } from "@orangebox/contract"
+import { type BodyHash, canonicalJsonNode } from "@orangebox/contract"
 import { pathOf, sortedQueryOf } from "../address.js"
 import type { CallAddress, CanonicalRequest, Dialect } from "../dialect.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
+import { outlineOf } from "../request/read-request.js"
 import { CANON_VERSION, callDigest } from "./digest.js"
 import { idNaming } from "./id-naming.js"
 import { mapStrings } from "./map-strings.js"
@@ -40,36 +41,41 @@ const WIRE_HEADERS = ["anthropic-beta", "anthropic-version", "openai-beta"]
 export function callSignature(call: CallToSign): CallSignature {
   const body = bodyOf(call.body)
   const canonical = canonicalRequest(call.dialect, body, call)
-  const text = canonical.body && canonicalJsonNode(canonical.body)
+  const text = canonical && canonicalJsonNode(canonical.body, { known: canonical.known, text: body.text })
   const question = text === undefined ? opaqueParts(body, call.contentType) : [text]
   return {
     wire: wireDigest(call, body),
     sig: callDigest(call.dialect ? "model" : "http", [...addressParts(call), ...question]),
     shape: shapeDigest(call, body),
     canonVersion: CANON_VERSION,
-    nonsemantic: canonical.nonsemantic,
+    nonsemantic: canonical?.nonsemantic ?? [],
   }
 }
 
 /** The canonical body as text, for showing what two requests differ in; undefined when it is not JSON. */
 export function canonicalRequestText(call: CallToSign): string | undefined {
-  const canonical = canonicalRequest(call.dialect, bodyOf(call.body), call)
-  return canonical.body && canonicalJsonNode(canonical.body)
+  const body = bodyOf(call.body)
+  const canonical = canonicalRequest(call.dialect, body, call)
+  return canonical && canonicalJsonNode(canonical.body, { known: canonical.known, text: body.text })
 }
 
 function canonicalRequest(
   dialect: Dialect | undefined,
   body: JsonBody,
   call: CallToSign,
-): { body: JsonNode | undefined; nonsemantic: CanonicalRequest["nonsemantic"] } {
-  if (body.root === undefined) return { body: undefined, nonsemantic: [] }
+): CanonicalRequest | undefined {
+  if (body.root === undefined) return undefined
+  const { mask } = call
+  // Masks have to see every string, so nothing is taken from notes that do not know them.
+  const notes = mask || dialect === undefined ? undefined : body.notesFor(dialect.id)
   const canonical =
     dialect === undefined
-      ? { body: body.root, nonsemantic: [] }
-      : dialect.canonicalRequest(body.root, idNaming(call.producerOf))
-  const { mask } = call
+      ? { body: body.root, known: NOTHING_KNOWN, nonsemantic: [] }
+      : dialect.canonicalRequest(body.root, idNaming(call.producerOf), notes)
   return mask ? { ...canonical, body: mapStrings(canonical.body, mask) } : canonical
 }
+
+const NOTHING_KNOWN: CanonicalRequest["known"] = new Map()
 
 function wireDigest(call: CallToSign, body: JsonBody): BodyHash {
   const headers = WIRE_HEADERS.flatMap((name) => {
@@ -96,8 +102,8 @@ function shapeDigest(call: CallToSign, body: JsonBody): BodyHash {
   const lane = call.laneRoot ?? ""
   if (!call.dialect || body.root === undefined)
     return callDigest("shape", ["http", call.method, pathOf(call.path), lane])
-  const outline = call.dialect.outlineRequest(body.root, body.text)
-  const tools = outline.parts.flatMap((part) => (part.kind === "tool-def" ? [part.name ?? ""] : [])).sort()
-  const model = outline.model ?? call.dialect.pathFacts?.(call.path).model ?? ""
+  const outlined = outlineOf(call.dialect, body, call.path)?.outlined
+  const tools = outlined?.tools.map((part) => part.name ?? "").sort() ?? []
+  const model = outlined?.model ?? call.dialect.pathFacts?.(call.path).model ?? ""
   return callDigest("shape", [call.dialect.id, model, JSON.stringify(tools), lane])
 }

@@ -1,5 +1,8 @@
 import { bodyHash, canonicalJsonNode, type JsonMember, type JsonNode, textHash } from "@orangebox/contract"
+import type { CanonicalRequest } from "../dialect.js"
 import { arrayNode, objectNode, stringAt, textNode } from "../json/node.js"
+import type { BodyNotes } from "../memory/notes.js"
+import { canonicalPiece, type Dropped, watchedIds } from "./canonical-piece.js"
 import type { IdNaming } from "./id-naming.js"
 
 /** What happens to a member of a known object; undefined takes it out. */
@@ -18,23 +21,51 @@ export interface Canon {
   readonly media: MemberRule
   readonly object: (table: RuleTable) => MemberRule
   readonly items: (rule: MemberRule) => MemberRule
-  readonly nonsemantic: { readonly pointer: string; readonly value: JsonNode }[]
+  /** For what the next request repeats, such as a message: its canonical text is noted, and taken from the notes where it is there. */
+  readonly piece: (rule: MemberRule) => MemberRule
+  request(body: JsonNode | undefined, root: JsonNode): CanonicalRequest
 }
 
-export function newCanon(ids: IdNaming): Canon {
-  const nonsemantic: { pointer: string; value: JsonNode }[] = []
+export function newCanon(ids: IdNaming, notes?: BodyNotes): Canon {
+  const nonsemantic: Dropped[] = []
+  const known = new Map<JsonNode, string>()
+  const watched = watchedIds(ids)
   return {
-    nonsemantic,
+    request: (body, root) => ({ body: body ?? root, known, nonsemantic }),
     drop(value, pointer) {
       nonsemantic.push({ pointer, value })
       return undefined
     },
-    callId: (value) => (value.kind === "string" ? textNode(ids.call(value.value), value) : value),
-    producerId: (value) => (value.kind === "string" ? textNode(ids.producer(value.value), value) : value),
+    callId: (value) => (value.kind === "string" ? textNode(watched.call(value.value), value) : value),
+    producerId: (value) => (value.kind === "string" ? textNode(watched.producer(value.value), value) : value),
     opaque: (value) => (value.kind === "string" ? textNode(opaqueToken(value.value), value) : value),
     media: (value) => (value.kind === "string" ? textNode(mediaToken(value.value), value) : value),
-    object: (table) => (value, pointer) => rewriteObject(value, pointer, table),
+    object: (table) => {
+      let rules: ReadonlyMap<string, MemberRule> | undefined
+      return (value, pointer) => {
+        rules ??= new Map(Object.entries(table))
+        return rewriteObject(value, pointer, rules)
+      }
+    },
     items: (rule) => (value, pointer) => rewriteItems(value, pointer, rule),
+    piece: (rule) => {
+      if (notes === undefined) return rule
+      return (value, pointer) => {
+        const text = canonicalPiece(notes, watched, nonsemantic, rule, value, pointer)
+        if (text === undefined) return undefined
+        known.set(value, text)
+        return value
+      }
+    },
+  }
+}
+
+/** A rule that is made when it is first needed: with everything noted already, most never are. */
+export function later(make: () => MemberRule): MemberRule {
+  let made: MemberRule | undefined
+  return (value, pointer) => {
+    made ??= make()
+    return made(value, pointer)
   }
 }
 
@@ -60,20 +91,25 @@ export function nonsemanticTable(canon: Canon): RuleTable {
 
 // Rules are applied in the order of the keys, not in that of the text: ids are numbered by first appearance, and key order must not decide
 // which comes first. Most objects have one such member or none, and are left alone.
-function rewriteObject(node: JsonNode, pointer: string, table: RuleTable): JsonNode {
+function rewriteObject(node: JsonNode, pointer: string, rules: ReadonlyMap<string, MemberRule>): JsonNode {
   if (node.kind !== "object") return node
-  const ruled = node.members.filter((member) => Object.hasOwn(table, member.key))
+  const { members } = node
+  const ruled: { readonly index: number; readonly key: string; readonly rule: MemberRule }[] = []
+  for (let index = 0; index < members.length; index++) {
+    const { key } = members[index]!
+    const rule = rules.get(key)
+    if (rule !== undefined) ruled.push({ index, key, rule })
+  }
   if (ruled.length === 0) return node
   if (ruled.length > 1) ruled.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-  const rewritten = new Map<JsonMember, JsonNode | undefined>()
+  const rewritten: (JsonMember | undefined)[] = members.slice()
   // A table's keys are plain words, so the pointer needs no escapes.
-  for (const member of ruled) rewritten.set(member, table[member.key]!(member.value, `${pointer}/${member.key}`))
+  for (const { index, key, rule } of ruled) {
+    const value = rule(members[index]!.value, `${pointer}/${key}`)
+    rewritten[index] = value && { key, value }
+  }
   return objectNode(
-    node.members.flatMap((member) => {
-      if (!rewritten.has(member)) return member
-      const value = rewritten.get(member)
-      return value === undefined ? [] : { key: member.key, value }
-    }),
+    rewritten.filter((member) => member !== undefined),
     node,
   )
 }

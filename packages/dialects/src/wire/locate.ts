@@ -1,20 +1,23 @@
 import { type BodyHash, textHash } from "@orangebox/contract"
 import type { OutlinedRequest } from "../request/read-request.js"
-import { type Atom, answerKey, nextLink } from "./atoms.js"
+import { answerKey, nextLinkNoted, type RequestAtom } from "./atoms.js"
 import { recall, remember } from "./digest-map.js"
 import type { CallPlaced } from "./facts.js"
 import type { PrefixOwner, WireState } from "./state.js"
 
 /** The rolling hashes of one request: `links[n]` stands for its first n atoms. */
 export interface Chain {
-  readonly atoms: readonly Atom[]
+  readonly atoms: readonly RequestAtom[]
   readonly links: readonly BodyHash[]
   readonly head: BodyHash
 }
 
-export function chainOf(atoms: readonly Atom[], head: { readonly system: BodyHash; readonly tools: BodyHash }): Chain {
+export function chainOf(
+  atoms: readonly RequestAtom[],
+  head: { readonly system: BodyHash; readonly tools: BodyHash },
+): Chain {
   const links = [EMPTY_CONVERSATION]
-  for (const atom of atoms) links.push(nextLink(links.at(-1)!, atom))
+  for (const atom of atoms) links.push(nextLinkNoted(links.at(-1)!, atom))
   return { atoms, links, head: textHash(`head\0${head.system}\0${head.tools}`) }
 }
 
@@ -120,6 +123,7 @@ export function ownerOfContext(
 }
 
 function byLaterAnswer(state: WireState, { atoms }: Chain, system: BodyHash): Location | undefined {
+  if (state.answers.size === 0) return undefined
   for (let index = atoms.length - 1; index >= 0; index--) {
     const atom = atoms[index]!
     const key = answerKey(atom)

@@ -1,4 +1,5 @@
-import { bodyHash, textHash } from "@orangebox/contract"
+import { crc32 } from "node:zlib"
+import { type BodyHash, textHash } from "@orangebox/contract"
 import type { DetectedDialect } from "../detect-dialect.js"
 import type { JsonBody } from "../json/body.js"
 import type { PromptPart } from "../request/outline.js"
@@ -26,8 +27,9 @@ export function placeRequest(
   const outlined = outlineOf(detected.dialect, body, request.path)?.outlined
   if (outlined === undefined) return { state, facts: [] }
   const { parts } = outlined
-  const head = { ...headOf(parts, body.text), agentHint: agentHintOf(request) }
-  const chain = chainOf(atomsOfRequest(parts, body.text), head)
+  const notes = body.notesFor(detected.dialect.id)
+  const head = { ...headOf(outlined, notes), agentHint: agentHintOf(request) }
+  const chain = chainOf(atomsOfRequest(parts, notes), head)
   const promptKey = textHash(`prompt\0${chain.head}\0${chain.links.at(-1)}`)
 
   const earlier = recall(state.attempts, promptKey)
@@ -39,7 +41,7 @@ export function placeRequest(
     attemptNo: (retried?.attemptNo ?? 0) + 1,
     lane: spot.lane,
     follows: spot.follows,
-    body: bodyHash(body.bytes),
+    checksum: crc32(body.bytes),
     outcome: "open",
   }
   const tools = answeredTools(state.pendingTools, parts, spot, chain)
@@ -50,7 +52,7 @@ export function placeRequest(
     followsBy: spot.followsBy,
     attemptOf: attempt.attemptOf,
     attemptNo: attempt.attemptNo,
-    retryBecause: retried ? (retried.body === attempt.body ? "same_bytes" : "same_prompt") : null,
+    retryBecause: retried ? (retried.checksum === attempt.checksum ? "same_bytes" : "same_prompt") : null,
     newParts: chain.atoms.length - spot.known,
   }
   const sideCall = retried ? undefined : sideCallByRequest(outlined)
@@ -97,7 +99,7 @@ function remembered(
   spot: Spot,
   chain: Chain,
   attempt: Attempt,
-  promptKey: Attempt["body"],
+  promptKey: BodyHash,
   more: {
     readonly lane: Head
     readonly hasTools: boolean

@@ -50,7 +50,8 @@ export interface Attempt {
   readonly attemptNo: number
   readonly lane: string
   readonly follows: string | null
-  readonly body: BodyHash
+  /** Of the request as it was sent. It tells attempts at one prompt apart, and names nothing, so a checksum will do. */
+  readonly checksum: number
   readonly outcome: "open" | "failed" | "answered"
 }
 

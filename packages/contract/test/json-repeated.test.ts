@@ -1,0 +1,74 @@
+import { canonicalJsonNode, readJson } from "@orangebox/contract"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+
+const value = fc.jsonValue({ maxDepth: 4 })
+/** Texts with every way to write a string or a number, not only the one of `JSON.stringify`. */
+const text = fc.oneof(
+  value.map((any) => JSON.stringify(any)),
+  value.map((any) => JSON.stringify(any, null, 2)),
+  value.map((any) => JSON.stringify(any).replace(/[a-z]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`)),
+  fc.constantFrom(
+    '{"a":12,"b":[1,2,{"c":"\\/x"}]}',
+    '{"a":123,"b":[1,2]}',
+    '["\\u000a","\\n","\\u001F","\\u001f","\\\\u0041"]',
+  ),
+  fc.constantFrom(
+    "[1.0,1e3,12345678901234567890]",
+    '{"a":{"a":1},"a":"\ud800"}',
+    "[[[[[[1,",
+    '"\\ud83d\\ude00 \ud83d\ude00"',
+  ),
+)
+
+test("[C-07] a text that begins like an earlier one is read as if there were no earlier one", () => {
+  fc.assert(
+    fc.property(text, text, fc.nat(), fc.nat(), (first, other, cut, shared) => {
+      const earlier = readJson(first)
+      if (!earlier.ok) return
+      const at = cut % (first.length + 1)
+      for (const next of [
+        first,
+        first.slice(0, at) + other,
+        first.slice(0, at) + first.slice(at + 1),
+        first.slice(0, at),
+      ]) {
+        let same = 0
+        while (same < Math.min(first.length, next.length) && first[same] === next[same]) same++
+        for (const claimed of [same, shared % (same + 1)]) {
+          expect(readJson(next, { node: earlier.node, shared: claimed })).toEqual(readJson(next))
+        }
+      }
+    }),
+  )
+})
+
+test("canonical text is the same whether the strings are written anew or taken from the text that was read", () => {
+  fc.assert(
+    fc.property(text, (written) => {
+      const reading = readJson(written)
+      if (!reading.ok) return
+      expect(canonicalJsonNode(reading.node, { text: written })).toBe(canonicalJsonNode(reading.node))
+    }),
+  )
+})
+
+test("canonical text is the same when the text of some values is known already", () => {
+  fc.assert(
+    fc.property(value, fc.infiniteStream(fc.boolean()), (any, isKnown) => {
+      const reading = readJson(JSON.stringify([any, any]))
+      if (!reading.ok || reading.node.kind !== "array") return
+      const known = new Map(
+        reading.node.items.flatMap((item) => (isKnown.next().value ? [[item, canonicalJsonNode(item)] as const] : [])),
+      )
+      expect(canonicalJsonNode(reading.node, { known })).toBe(canonicalJsonNode(reading.node))
+    }),
+  )
+})
+
+test("a value nested deeper than the call stack goes is written the same way", () => {
+  const deep = `${'{"b":1,"a":['.repeat(20_000)}"x"${"]}".repeat(20_000)}`
+  const reading = readJson(deep)
+  const expected = `${'{"a":['.repeat(20_000)}"x"${'],"b":1}'.repeat(20_000)}`
+  expect(reading.ok && canonicalJsonNode(reading.node) === expected).toBe(true)
+})
