@@ -16,7 +16,7 @@ function post(proxy: RecordedProxy, more = ""): Buffer {
   return Buffer.concat([Buffer.from(head), REQUEST])
 }
 
-test("[K-10] an upstream that breaks off after any byte of its answer: the client has every byte, then a broken connection", async () => {
+test("[K-10] an upstream that breaks off at every seventh byte of its answer: the client has every byte, then a broken connection", async () => {
   let cut = 0
   const upstream = await startUpstream((_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" })
@@ -60,7 +60,7 @@ test.each([
   expect(proxy.stats()).toMatchObject({ modelCalls: 1, failed: 1 })
 })
 
-test("[K-10] TLS that cannot be verified is a 502; the request never leaves", async () => {
+test("[K-10] an upstream that does not speak the TLS it is configured for is a 502; the request never leaves", async () => {
   const upstream = await startUpstream((_, response) => response.end("plain"))
   const proxy = await recordedProxy({ anthropic: upstream.origin.replace("http:", "https:") })
   const response = await fetch(`${proxy.urlFor("anthropic")}/v1/messages`, { method: "POST", body: REQUEST })
