@@ -1,4 +1,5 @@
 import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
+import { createRequestMemory, type RequestMemory } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { LogAttributes } from "../logger.js"
 import type { BodyStream } from "../sink.js"
@@ -31,7 +32,7 @@ export function openWireCall(
   step: Step,
   request: WireRequest,
   notes: WireNotes = {},
-  known: KnownRequest = knowRequest(request),
+  known: KnownRequest = knowRequest(request, memoryOf(step)),
 ): WireCall | undefined {
   if (!(step instanceof StepHandle)) return undefined
   step.assertMayGoOn()
@@ -46,6 +47,17 @@ export function openWireCall(
   const wire = new ModelWire(handle, called, notes, known)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
+}
+
+/** One for each recorder, and gone with it. */
+const memories = new WeakMap<object, RequestMemory>()
+
+function memoryOf(step: Step): RequestMemory | undefined {
+  if (!(step instanceof StepHandle)) return undefined
+  const { scribe } = step.run
+  const memory = memories.get(scribe) ?? createRequestMemory()
+  memories.set(scribe, memory)
+  return memory
 }
 
 function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes): boolean {

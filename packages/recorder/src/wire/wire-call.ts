@@ -6,6 +6,7 @@ import {
   type FoldedResponse,
   type JsonBody,
   type RequestAnatomy,
+  type RequestMemory,
   type ResponseFolder,
   readBody,
   readRequest,
@@ -211,9 +212,10 @@ export interface FinishedWire {
   readonly bytes: number
 }
 
-export function knowRequest(request: WireRequest): KnownRequest {
+/** @param memory of the requests before: one that repeats the last is then known at the cost of what is new */
+export function knowRequest(request: WireRequest, memory?: RequestMemory): KnownRequest {
   const address = addressOf(request)
-  const json = readBody(request.body)
+  const json = readBody(request.body, memory)
   const unknown = {
     dialect: undefined,
     endpoint: undefined,
