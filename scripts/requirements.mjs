@@ -16,7 +16,7 @@ const proven = new Map()
 const broken = new Set()
 for (const file of JSON.parse(readFileSync(RESULTS, "utf8")).testResults) {
   for (const test of file.assertionResults) {
-    for (const [, id] of test.title.matchAll(/\[([A-Z]-\d\d)\]/g)) {
+    for (const [, id] of test.fullName.matchAll(/\[([A-Z]-\d\d)\]/g)) {
       if (test.status === "passed") proven.set(id, (proven.get(id) ?? 0) + 1)
       else if (test.status === "failed") broken.add(id)
     }
