@@ -10,6 +10,7 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 import { catchUp } from "@orangebox/collector"
+import { bodyHash } from "@orangebox/contract"
 import { type JournalFile, listJournals } from "@orangebox/journal"
 import { expect, test } from "vitest"
 import {
@@ -270,3 +271,33 @@ test.each(["run-0.ndjson", "run-1.0.ndjson", "run-1.1.ndjson"])(
     expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: lines.length, conflicts: 0 })
   },
 )
+
+test.each([
+  ["artifact_hash", undefined],
+  ["artifact_hash", { not: "a hash" }],
+  ["artifact_type", undefined],
+  ["artifact_type", 7],
+  ["byte_size", undefined],
+  ["byte_size", [1]],
+  ["byte_size", 1e300],
+  ["mime_type", { not: "a type" }],
+  ["mime_type", true],
+])("an event whose ref says %s: %j is stored with its problems and holds up nothing", async (field, value) => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = new SampleRun(journal)
+  run.start()
+  const bytes = Buffer.from("what the ref should name")
+  const broken = unwrittenRun().log("broken ref", [bytes]).event
+  Object.assign(broken, { run_id: run.runId, sequence_no: 1 })
+  broken.artifact_refs[0][field] = value
+  const line = { json: JSON.stringify(broken), runId: run.runId, sequenceNo: 1 }
+  journal.append({ ...line, bodies: [{ hash: bodyHash(bytes), bytes }] })
+  run.complete()
+  sayGoodbye(journal)
+
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 3, behindBytes: 0 })
+  expect((await readRun(folder, run.runId)).messages).toEqual(["broken ref"])
+  expect((await problemsIn(folder)).length).toBeGreaterThan(0)
+  await readStore(folder).search({ text: "should name" })
+})

@@ -1,8 +1,9 @@
-import type { ArtifactRef, Problem } from "@orangebox/contract"
+import type { Problem } from "@orangebox/contract"
 import type { Batch, CommitSummary } from "../trace-store.js"
 import type { BodyRow } from "./body-table.js"
 import { timeOf } from "./event-row.js"
 import type { LiveRun } from "./run-table.js"
+import { type UsableRef, usableRef } from "./usable-ref.js"
 
 /** A body that came with the batch, so that its text need not be read back from the packs. */
 export interface BodyInBatch {
@@ -15,7 +16,7 @@ export interface BodyInBatch {
 export type MutableSummary = { -readonly [K in keyof Omit<CommitSummary, "runIds" | "problems">]: number }
 
 interface Reference {
-  readonly ref: ArtifactRef
+  readonly ref: UsableRef
   readonly newestAtMs: number
   readonly isOnlyBuried: boolean
 }
@@ -33,7 +34,7 @@ export class BatchWork {
     readonly problems: Problem[],
   ) {}
 
-  refTo(hash: string): ArtifactRef | undefined {
+  refTo(hash: string): UsableRef | undefined {
     return this.#referencesByHash().get(hash)?.ref
   }
 
@@ -54,7 +55,9 @@ export class BatchWork {
     this.#references = new Map()
     for (const { event } of this.batch.events ?? []) {
       const isBuried = event.run_id !== null && this.runs.get(event.run_id) === undefined
-      for (const ref of Array.isArray(event.artifact_refs) ? event.artifact_refs : []) {
+      for (const given of Array.isArray(event.artifact_refs) ? event.artifact_refs : []) {
+        const ref = usableRef(given)
+        if (ref === undefined) continue
         const known = this.#references.get(ref.artifact_hash)
         this.#references.set(ref.artifact_hash, {
           ref,

@@ -18,6 +18,7 @@ import { RollupTable } from "./rollup-table.js"
 import { type LiveRun, RunTable } from "./run-table.js"
 import { StreamTable } from "./stream-table.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
+import { usableRef } from "./usable-ref.js"
 import { WriterTable } from "./writer-table.js"
 
 const CLASSES = Object.keys(HELD).length
@@ -346,8 +347,9 @@ export class BatchWriter {
         this.#hold(hash, 0, null, HELD.body, key, run, work)
       return
     }
-    for (const ref of event.artifact_refs) {
-      if (ref.absent !== undefined) continue
+    for (const given of event.artifact_refs) {
+      const ref = usableRef(given)
+      if (ref === undefined || ref.absent !== undefined) continue
       this.#hold(ref.artifact_hash, ref.byte_size, ref.mime_type, heldAs(event, ref.artifact_type), key, run, work)
     }
   }
@@ -407,7 +409,7 @@ export class BatchWriter {
 function heldAs(event: Event, artifactType: string): number {
   if (event.event_type === "context_manifest") return HELD.manifest
   if (artifactType.includes("snapshot")) return HELD.snapshot
-  if (event.event_type === "artifact_recorded" && event.payload.artifact_type?.includes("snapshot"))
+  if (event.event_type === "artifact_recorded" && String(event.payload.artifact_type).includes("snapshot"))
     return HELD.snapshot
   return HELD.body
 }

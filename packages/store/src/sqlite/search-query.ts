@@ -8,6 +8,7 @@ import type { EventReader } from "./event-reader.js"
 import { packHash, unpackHash } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
 import { bodySegments, MAX_INDEXED_BYTES, textDigest } from "./text-index.js"
+import { usableRef } from "./usable-ref.js"
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 200
@@ -144,8 +145,10 @@ class TextPlaces {
     }
     const named = new Map<string, string>()
     for (const { hash, field } of payloadRefs(event.event_type, event.payload)) named.set(hash, field)
-    for (const ref of event.artifact_refs)
-      if (!named.has(ref.artifact_hash)) named.set(ref.artifact_hash, ref.artifact_type)
+    for (const given of event.artifact_refs) {
+      const ref = usableRef(given)
+      if (ref !== undefined && !named.has(ref.artifact_hash)) named.set(ref.artifact_hash, ref.artifact_type)
+    }
     for (const hash of this.#streamsOf(key)) if (!named.has(hash)) named.set(hash, "stream")
     for (const [hash, field] of named) {
       for (const segment of this.#segmentsOf(hash)) {
