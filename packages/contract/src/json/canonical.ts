@@ -150,9 +150,29 @@ function spellScalar(node: Exclude<JsonNode, JsonArray | JsonObject>): string {
 // Duplicate keys stay, in the order they were written: dropping one would make different requests equal.
 function inKeyOrder(members: readonly JsonMember[]): readonly JsonMember[] {
   for (let i = 1; i < members.length; i++) {
-    if (members[i - 1]!.key > members[i]!.key) return [...members].sort((a, b) => byCodeUnit(a.key, b.key))
+    if (members[i - 1]!.key > members[i]!.key) return members.length > FEW ? sorted(members) : sortedFew(members)
   }
   return members
+}
+
+const sorted = (members: readonly JsonMember[]): readonly JsonMember[] =>
+  [...members].sort((a, b) => byCodeUnit(a.key, b.key))
+
+const FEW = 12
+
+// By insertion: there are hundreds of objects of three or four members in a request, and sorting by a callback is most of writing them.
+function sortedFew(members: readonly JsonMember[]): readonly JsonMember[] {
+  const inOrder = members.slice()
+  for (let i = 1; i < inOrder.length; i++) {
+    const member = inOrder[i]!
+    let at = i
+    while (at > 0 && inOrder[at - 1]!.key > member.key) {
+      inOrder[at] = inOrder[at - 1]!
+      at--
+    }
+    inOrder[at] = member
+  }
+  return inOrder
 }
 
 const NEEDS_ESCAPES = /[\u0000-\u001f"\\\ud800-\udfff]/

@@ -60,14 +60,19 @@ function systemParts(root: JsonNode): PromptPart[] {
 }
 
 function messageParts(root: JsonNode, text: string): PromptPart[] {
-  return itemsAt(root, "messages").flatMap((message, index) => {
+  const parts: PromptPart[] = []
+  itemsAt(root, "messages").forEach((message, index) => {
     const role = stringAt(message, "role")
     const content = memberOf(message, "content")
-    if (content?.kind === "array") return content.items.map((block) => blockPart(block, role, index, text))
+    if (content?.kind === "array") {
+      for (const block of content.items) parts.push(blockPart(block, role, index, text))
+      return
+    }
     const node = content ?? message
     const place = { role, message: index, node, cacheMark: markOf(node) }
-    return node.kind === "string" ? [promptPart("text", place, node.value)] : [promptPart("other", place, null)]
+    parts.push(node.kind === "string" ? promptPart("text", place, node.value) : promptPart("other", place, null))
   })
+  return parts
 }
 
 const KINDS: Readonly<Record<string, PartKind>> = {

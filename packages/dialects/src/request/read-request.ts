@@ -179,9 +179,9 @@ function messagesOf(parts: readonly PromptPart[]): MessageOutline[] {
   const messages = new Map<number, { index: number; role: string | null; parts: PromptPart[] }>()
   for (const part of parts) {
     if (part.message === null) continue
-    const message = messages.get(part.message) ?? { index: part.message, role: part.role, parts: [] }
-    message.parts.push(part)
-    messages.set(part.message, message)
+    const message = messages.get(part.message)
+    if (message) message.parts.push(part)
+    else messages.set(part.message, { index: part.message, role: part.role, parts: [part] })
   }
   return [...messages.values()]
 }

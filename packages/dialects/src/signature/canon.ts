@@ -116,10 +116,12 @@ function rewriteObject(node: JsonNode, pointer: string, rules: ReadonlyMap<strin
 
 function rewriteItems(node: JsonNode, pointer: string, rule: MemberRule): JsonNode {
   if (node.kind !== "array") return node
-  return arrayNode(
-    node.items.flatMap((item, index) => rule(item, `${pointer}/${index}`) ?? []),
-    node,
-  )
+  const kept: JsonNode[] = []
+  for (let index = 0; index < node.items.length; index++) {
+    const item = rule(node.items[index]!, `${pointer}/${index}`)
+    if (item !== undefined) kept.push(item)
+  }
+  return arrayNode(kept, node)
 }
 
 /** A list whose order has no meaning, in one order. */

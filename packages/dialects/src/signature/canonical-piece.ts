@@ -54,7 +54,7 @@ export function canonicalPiece(
   const from = nonsemantic.length
   const rewritten = rule(value, pointer)
   if (rewritten === undefined) return undefined
-  const text = canonicalJsonNode(rewritten, { text: notes.text })
+  const text = ownCopy(canonicalJsonNode(rewritten, { text: notes.text }))
   const dropped = nonsemantic
     .slice(from)
     .map((member) => ({ ...member, pointer: member.pointer.slice(pointer.length) }))
@@ -65,6 +65,10 @@ export function canonicalPiece(
   }
   return text
 }
+
+// What is put together from pieces of a body keeps that whole body in memory, and these texts are handed on from request to request.
+// Canonical text has no lone surrogates, so nothing is lost on the way through bytes.
+const ownCopy = (text: string): string => Buffer.from(text, "utf8").toString("utf8")
 
 function resolve(value: JsonNode, pointer: string): JsonNode | undefined {
   let found: JsonNode | undefined = value
