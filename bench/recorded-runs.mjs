@@ -17,6 +17,7 @@ export function recordedRuns(runs, { startAtMs = Date.UTC(2026, 0, 1), seed = 0 
     },
   })
   for (let n = 0; n < runs; n++) recordOne(recorder, seed + n)
+  recorder.close()
   return sink
 }
 

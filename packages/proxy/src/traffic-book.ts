@@ -3,6 +3,7 @@ import {
   BUILT_IN_PRICES,
   type CallPlaced,
   type ConversationNamed,
+  createRequestMemory,
   EMPTY_WIRE_STATE,
   finishWire,
   type LaneStarted,
@@ -42,6 +43,8 @@ export class TrafficBook implements Observer {
   readonly #prices: PriceTable
   readonly #onStats: (stats: ProxyStats) => void
   #state: WireState = EMPTY_WIRE_STATE
+  /** Agents resend their history with every call; what was read before is not read again. */
+  readonly #memory = createRequestMemory()
   #callCount = 0
   #stats: ProxyStats = NO_STATS
   readonly #lanes = new Map<string, LaneBook>()
@@ -93,7 +96,7 @@ export class TrafficBook implements Observer {
 
   #open(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined {
     const id = String(++this.#callCount)
-    const known = knowRequest(request)
+    const known = knowRequest(request, this.#memory)
     const facts = this.#reduce(observationOf(id, request, known))
     const seen = sortFacts(facts)
     const spot = this.#spotFor(known, seen)
