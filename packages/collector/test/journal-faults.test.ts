@@ -301,3 +301,30 @@ test.each([
   expect((await problemsIn(folder)).length).toBeGreaterThan(0)
   await readStore(folder).search({ text: "should name" })
 })
+
+test.each([
+  { mono_us: undefined },
+  { mono_us: null },
+  { mono_us: "12" },
+  { mono_us: 1e300 },
+  { mono_us: [1] },
+  { conversation_id: { not: "an id" } },
+  { conversation_id: 7 },
+  { replay: null },
+  { replay: { source_run_id: [] } },
+  { attempt_no: "first" },
+  { attempt_no: {} },
+])("a run whose events say %j is stored with its problems and holds up nothing", async (broken) => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = unwrittenRun()
+  for (const { event } of [run.start(), run.log("when?"), run.complete()]) {
+    const json = JSON.stringify({ ...event, ...broken })
+    journal.append({ json, runId: run.runId, sequenceNo: event.sequence_no, bodies: [] })
+  }
+  sayGoodbye(journal)
+
+  expect(await catchUp({ dataFolder: folder })).toMatchObject({ events: 3, behindBytes: 0 })
+  expect(await readRun(folder, run.runId)).toMatchObject({ status: "completed", messages: ["when?"] })
+  expect((await problemsIn(folder)).length).toBeGreaterThan(0)
+})

@@ -116,16 +116,17 @@ export function isClosed(status: RunStatus): boolean {
 export function applyEvent(run: RunState, event: Event, key: number, atMs: number): StepState | undefined {
   run.events++
   run.traceId ??= event.trace_id
-  if (event.conversation_id !== undefined) run.conversationId ??= event.conversation_id
-  if (event.replay !== undefined) run.sourceRunId ??= event.replay.source_run_id
+  if (event.conversation_id !== undefined) run.conversationId ??= text(event.conversation_id)
+  if (event.replay !== undefined) run.sourceRunId ??= text(event.replay?.source_run_id)
   if (event.sequence_no === null) {
     if (event.event_type === "process_crashed") run.isCrashed = true
     return undefined
   }
   if (atMs > run.lastAtMs) run.lastAtMs = atMs
-  if (event.mono_us !== undefined) {
-    if (event.mono_us > run.lastMono) run.lastMono = event.mono_us
-    if (event.mono_us < run.firstMono) run.firstMono = event.mono_us
+  const mono = monoOf(event)
+  if (mono !== null) {
+    if (mono > run.lastMono) run.lastMono = mono
+    if (mono < run.firstMono) run.firstMono = mono
   }
   applyRunEvent(run, event, atMs)
 
@@ -168,8 +169,8 @@ function openStep(run: RunState, event: Event, key: number, atMs: number, kind: 
   step.opened = key
   step.parentId = event.parent_step_id
   step.openedAtMs = atMs
-  step.openedMono = event.mono_us ?? null
-  step.attemptNo = event.attempt_no ?? null
+  step.openedMono = monoOf(event)
+  step.attemptNo = Number.isSafeInteger(event.attempt_no) ? event.attempt_no! : null
   const { name, provider } = nameOf(event)
   step.name = name || step.name
   step.provider = provider ?? step.provider
@@ -183,7 +184,7 @@ function closeStep(run: RunState, event: Event, key: number, atMs: number, kind:
   if (step.closed !== null) return step
   if (known === undefined) step.openedAtMs = atMs
   step.closed = key
-  step.closedMono = event.mono_us ?? null
+  step.closedMono = monoOf(event)
   const { name, provider } = nameOf(event)
   if (step.name === "") step.name = name
   step.provider ??= provider
@@ -320,3 +321,8 @@ export function addTokens(sum: MutableTokens, tokens: MutableTokens): void {
 }
 
 export const TOKEN_FIELDS = ["prompt", "completion", "cacheRead", "cacheWrite", "reasoning"] as const
+
+/** An event that breaks the contract counts too, but a reading that is no number says nothing about time. */
+function monoOf({ mono_us: mono }: Event): number | null {
+  return Number.isSafeInteger(mono) ? mono : null
+}
