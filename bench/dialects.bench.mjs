@@ -1,6 +1,8 @@
 // What the capture edge asks about every model request before it leaves: its tree, its anatomy, its signatures, its lane. Cold is a request
 // like none before; warm is the request before it with two more messages and the cache mark moved, which is what agents send.
 // The quickest of many rounds counts: what else runs on the machine can only add.
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import {
   callSignature,
   createRequestMemory,
@@ -92,8 +94,11 @@ function keptBytes() {
   return memory.find("") === undefined ? after - before : 0
 }
 
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc")
+
 function heapUsed() {
-  globalThis.gc?.()
+  collectGarbage()
   return process.memoryUsage().heapUsed
 }
 

@@ -32,13 +32,31 @@ test("[C-07] a text that begins like an earlier one is read as if there were no 
         first.slice(0, at) + other,
         first.slice(0, at) + first.slice(at + 1),
         first.slice(0, at),
+        first.slice(0, at) + other + first.slice(at),
       ]) {
         let same = 0
         while (same < Math.min(first.length, next.length) && first[same] === next[same]) same++
-        for (const claimed of [same, shared % (same + 1)]) {
-          expect(readJson(next, { node: earlier.node, shared: claimed })).toEqual(readJson(next))
+        for (const head of [same, shared % (same + 1)]) {
+          let tail = 0
+          while (tail < Math.min(first.length, next.length) - head && first.at(-tail - 1) === next.at(-tail - 1)) tail++
+          const { node } = earlier
+          expect(readJson(next, { node, length: first.length, head, tail })).toEqual(readJson(next))
         }
       }
+    }),
+  )
+})
+
+test("[C-07] members behind a change stand where they stand in the new text", () => {
+  fc.assert(
+    fc.property(text, text, text, (before, after, kept) => {
+      const first = `{"messages":${before},"tools":${kept},"n": 1}`
+      const next = `{"messages":${after},"tools":${kept},"n": 1}`
+      const earlier = readJson(first)
+      if (!earlier.ok) return
+      const tail = `,"tools":${kept},"n": 1}`.length
+      const shared = { node: earlier.node, length: first.length, head: '{"messages":'.length, tail }
+      expect(readJson(next, shared)).toEqual(readJson(next))
     }),
   )
 })

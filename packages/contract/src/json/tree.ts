@@ -42,12 +42,23 @@ type Frame =
   | { kind: "object"; start: number; members: JsonMember[]; key: string | undefined }
   | { kind: "array"; start: number; items: JsonNode[] }
 
+/** The reading of another text, and what the text to be read has in common with it. */
+export interface EarlierReading {
+  readonly node: JsonNode
+  readonly length: number
+  /** So many characters are the same at the beginning. */
+  readonly head: number
+  /** And so many at the end, none of them counted twice. */
+  readonly tail: number
+}
+
 /**
- * @param earlier a reading of a text that begins with the same `shared` characters: what was complete within them is taken over as it is.
- * A client that resends its history is read at the cost of what it added.
+ * @param earlier a text that is much like this one: what it shares is taken over. A client that resends its history is read at the cost of
+ * what it added.
  */
-export function readJson(text: string, earlier?: { readonly node: JsonNode; readonly shared: number }): JsonReading {
-  const stack: Frame[] = earlier ? openAt(earlier.node, earlier.shared) : []
+export function readJson(text: string, earlier?: EarlierReading): JsonReading {
+  const stack: Frame[] = earlier ? openAt(earlier.node, earlier.head) : []
+  const last = earlier ? movedMembers(earlier, text.length - earlier.length) : undefined
   const keys: KnownKeys = []
   let isBehindValue = stack.length > 0
   let at = isBehindValue ? endOfLast(stack.at(-1)!) : skipSpace(text, 0)
@@ -56,8 +67,12 @@ export function readJson(text: string, earlier?: { readonly node: JsonNode; read
   for (;;) {
     let done: JsonNode | undefined
     const char = text[at]
+    const known = last && stack.length === 1 ? last.get(at) : undefined
     if (isBehindValue) {
       isBehindValue = false
+    } else if (known !== undefined) {
+      done = known
+      at = known.end
     } else if (char === "{" || char === "[") {
       const start = at
       at = skipSpace(text, at + 1)
@@ -137,6 +152,52 @@ function openAt(root: JsonNode, shared: number): Frame[] {
     node = open >= 0 && values[open]!.start < shared ? values[open] : undefined
   }
   return stack.slice(0, resumable)
+}
+
+/** The members of the outermost value that stand in the shared end, by where they begin in a text that is `shift` characters longer. */
+function movedMembers({ node, length, tail }: EarlierReading, shift: number): ReadonlyMap<number, JsonNode> {
+  const found = new Map<number, JsonNode>()
+  for (const { value } of node.kind === "object" ? node.members : []) {
+    const moved = value.start >= length - tail ? movedBy(shift, value, 0) : undefined
+    if (moved) found.set(moved.start, moved)
+  }
+  return found
+}
+
+const DEEPEST_MOVED = 64
+
+/** Undefined for what is nested too deep to be walked with the call stack; it is read again. */
+function movedBy(shift: number, node: JsonNode, depth: number): JsonNode | undefined {
+  if (shift === 0) return node
+  if (depth === DEEPEST_MOVED) return undefined
+  const start = node.start + shift
+  const end = node.end + shift
+  switch (node.kind) {
+    case "array": {
+      const items: JsonNode[] = []
+      for (const item of node.items) {
+        const moved = movedBy(shift, item, depth + 1)
+        if (moved === undefined) return undefined
+        items.push(moved)
+      }
+      return { kind: "array", start, end, items }
+    }
+    case "object": {
+      const members: JsonMember[] = []
+      for (const { key, value } of node.members) {
+        const moved = movedBy(shift, value, depth + 1)
+        if (moved === undefined) return undefined
+        members.push({ key, value: moved })
+      }
+      return { kind: "object", start, end, members }
+    }
+    case "string":
+      return { kind: "string", start, end, value: node.value }
+    case "number":
+      return { kind: "number", start, end, lexeme: node.lexeme }
+    case "literal":
+      return { kind: "literal", start, end, value: node.value }
+  }
 }
 
 function endOfLast(frame: Frame): number {

@@ -1,6 +1,6 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
 import { type BodyNotes, newNotes } from "../memory/notes.js"
-import { carriedNotes, type RequestMemory } from "../memory/request-memory.js"
+import { carriedNotes, earlierReading, type RequestMemory } from "../memory/request-memory.js"
 
 /**
  * A body read once and shared by everything that asks about it: anatomy, signature and lanes of one request are three questions to one
@@ -23,7 +23,7 @@ export function readBody(bytes: Uint8Array, memory?: RequestMemory): JsonBody {
   const mark = whole.charCodeAt(0) === 0xfeff ? 1 : 0
   const text = whole.slice(mark)
   const repetition = memory?.find(text)
-  const reading = readJson(text, repetition && { node: repetition.body.root, shared: repetition.head })
+  const reading = readJson(text, repetition && earlierReading(repetition))
   const notes = repetition ? carriedNotes(text, repetition) : new Map<string, BodyNotes>()
   if (reading.ok) memory?.keep({ text, root: reading.node, notes }, repetition)
   return {

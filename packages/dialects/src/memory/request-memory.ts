@@ -1,4 +1,4 @@
-import type { JsonNode } from "@orangebox/contract"
+import type { JsonNode, readJson } from "@orangebox/contract"
 import { type BodyNotes, carriedPieces, newNotes } from "./notes.js"
 import { sharedHead, sharedTail } from "./shared-length.js"
 
@@ -56,6 +56,13 @@ export function createRequestMemory(): RequestMemory {
     },
   }
 }
+
+export const earlierReading = ({ body, head, tail }: Repetition): Parameters<typeof readJson>[1] => ({
+  node: body.root,
+  length: body.text.length,
+  head,
+  tail,
+})
 
 export function carriedNotes(text: string, { body, head, tail }: Repetition): Map<string, BodyNotes> {
   const lengths = { head, tail, oldLength: body.text.length, newLength: text.length }
