@@ -14,7 +14,14 @@ export class InterruptedError extends OrangeboxError {
 }
 
 /** Codes of other packages that mean the same: the user can put it right by typing something else. */
-const INPUT_CODES = new Set(["ADDRESS_FORM", "STEP_NUMBER", "STORE_CURSOR", "STORE_QUERY", "SEARCH_QUERY"])
+const INPUT_CODES = new Set([
+  "ADDRESS_FORM",
+  "NO_BEFORE_AFTER",
+  "STEP_NUMBER",
+  "STORE_CURSOR",
+  "STORE_QUERY",
+  "SEARCH_QUERY",
+])
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof InterruptedError) return EXIT.interrupted

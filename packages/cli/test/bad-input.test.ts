@@ -6,7 +6,9 @@ import { orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command
 import { record, recordOrdinaryRun } from "./recorded-run.js"
 
 interface Sqlite {
-  readonly DatabaseSync: new (path: string) => { exec(sql: string): void; close(): void }
+  readonly DatabaseSync: new (
+    path: string,
+  ) => { exec(sql: string): void; prepare(sql: string): { get(...values: string[]): unknown }; close(): void }
 }
 
 /** Writes into a store's database behind its back. */
@@ -15,6 +17,14 @@ function tamper(database: string, sql: string): void {
   const connection = new DatabaseSync(database)
   connection.exec(sql)
   connection.close()
+}
+
+function rootPageOf(database: string, table: string): number {
+  const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite") as Sqlite
+  const connection = new DatabaseSync(database)
+  const row = connection.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)
+  connection.close()
+  return (row as { rootpage: number }).rootpage
 }
 
 describe("[O-02] what goes wrong is told with what, where and next, and with an exit code", () => {
@@ -49,6 +59,12 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     ["an option without its value", () => ["runs", "--limit"], 2, /argument missing[\s\S]*orangebox runs --help/],
     ["a value of the wrong kind", () => ["prune", "--max-age", "soon"], 2, /30d/],
     ["a status that does not exist", () => ["runs", "--status", "happy"], 2, /running, completed, failed, crashed/],
+    [
+      "before and after of a step that sent nothing",
+      () => ["step", "last#1", "--before-after", "--data", good],
+      2,
+      /no prompt both as it was built and as it was sent/,
+    ],
     ["too many arguments", () => ["show", "a", "b"], 2, /too many arguments/],
     [
       "no data folder",
@@ -143,6 +159,21 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     const runs = await orangebox(["runs", "--data", folder])
     for (const runId of runIds) expect(runs.stdout).toContain(runId)
     expect(runs.exitCode).toBe(0)
+  })
+
+  test("damage that only reading meets is told as such, and the next command reads the journals into a new database", async () => {
+    const folder = damaged("corrupt-inside", (path) => {
+      const database = join(path, "store/trace.db")
+      const start = (rootPageOf(database, "text_runs") - 1) * 4096
+      writeFileSync(database, readFileSync(database).fill(0xff, start, start + 4096))
+    })
+    const verified = await orangebox(["verify", "--data", folder])
+    expect(verified.stderr).toContain("the database is damaged")
+    expect(verified.exitCode).toBe(3)
+    const again = await orangebox(["verify", "--data", folder])
+    expect(again.stdout).toContain("database_damaged")
+    for (const runId of runIds) expect(again.stdout).toContain(runId)
+    expect(again.exitCode).toBe(1)
   })
 
   test("[J-06] a journal cut in the middle of a line gives what is whole and no error", async () => {

@@ -2,7 +2,7 @@ import { type CatchUpReport, catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
 import { formatBytes } from "@orangebox/query"
-import { type LockHolder, openStoreReader, type TraceReader } from "@orangebox/store"
+import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
 import type { GlobalOptions, Session } from "../session.js"
 import type { Terminal } from "../terminal.js"
 import { locateData } from "./locate-data.js"
@@ -27,6 +27,8 @@ export async function withReading<T>(
   const store = openStoreReader(folder.storeFolder)
   try {
     return await read({ folder, store, caughtUp, freshness: { behind_bytes: caughtUp.behindBytes } })
+  } catch (error) {
+    throw noteDamage(folder.storeFolder, error) ?? error
   } finally {
     await store.close()
   }

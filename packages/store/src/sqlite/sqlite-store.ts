@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from "node:fs"
+import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { OrangeboxError } from "@orangebox/contract"
 import { failpoint } from "../failpoint.js"
@@ -8,6 +8,7 @@ import { BatchWriter } from "./batch-writer.js"
 import { BodyShelf } from "./body-shelf.js"
 import { openForWriting } from "./connection.js"
 import { EventReader } from "./event-reader.js"
+import { markDamage } from "./note-damage.js"
 import { collectDead, prune } from "./prune.js"
 import { rebuild } from "./rebuild.js"
 import { redactBodies } from "./redact-bodies.js"
@@ -196,15 +197,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
         cause: error,
       })
     }
-    if (isCorrupt(error)) {
-      writeFileSync(this.files.damageMark, `${String(error)}\n`, { mode: 0o600 })
-      return new OrangeboxError("STORE_CORRUPT", {
-        what: "the database is damaged",
-        where: this.files.database,
-        next: "Open the store again: the damaged file is set aside and the journals are read into a fresh one",
-        cause: error,
-      })
-    }
+    if (isCorrupt(error)) return markDamage(this.files, error)
     return error
   }
 

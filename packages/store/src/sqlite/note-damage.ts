@@ -1,0 +1,23 @@
+import { writeFileSync } from "node:fs"
+import { OrangeboxError } from "@orangebox/contract"
+import { isCorrupt } from "./sqlite-error.js"
+import { type StoreFiles, storeFiles } from "./store-files.js"
+
+/** Damage that a reader met. The next one to open the store for writing looks closely; undefined when the error is another one. */
+export function noteDamage(folder: string, error: unknown): OrangeboxError | undefined {
+  return isCorrupt(error) ? markDamage(storeFiles(folder), error) : undefined
+}
+
+export function markDamage(files: StoreFiles, error: unknown): OrangeboxError {
+  try {
+    writeFileSync(files.damageMark, `${String(error)}\n`, { mode: 0o600 })
+  } catch {
+    // Whoever may not write here can still say what is wrong.
+  }
+  return new OrangeboxError("STORE_CORRUPT", {
+    what: "the database is damaged",
+    where: files.database,
+    next: "Open the store again: the damaged file is set aside and the journals are read into a fresh one",
+    cause: error,
+  })
+}
