@@ -110,3 +110,16 @@ describe("orangebox demo", () => {
     expect((await orangeboxHere([...words, "--data", folder])).stdout).toMatch(/run_\w{26}#\d+ {2}/)
   })
 })
+
+test("a demo that is stopped before its agent has said a word was interrupted, and leaves nothing behind", async () => {
+  const scratch = scratchFolder()
+  try {
+    const env = { TMPDIR: scratch.path }
+    const stopped = await orangebox(["demo"], { cwd: scratch.path, env, stopAfter: /an agent in its own process/ })
+    expect(stopped).toMatchObject({ stdout: "", exitCode: 130 })
+    expect(stopped.stderr).toContain("orangebox: interrupted")
+    expect(readdirSync(scratch.path)).toEqual([])
+  } finally {
+    scratch.remove()
+  }
+})

@@ -152,7 +152,7 @@ function textOf(content: ReadMessage["content"]): string {
 }
 
 function report(said: AgentReport): void {
-  process.send?.(said)
+  if (process.connected) process.send?.(said)
 }
 
 // An agent whose demo is gone has nobody to work for.

@@ -46,6 +46,10 @@ export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
     const killed = { ...(await victim.ended), pid: victim.pid, acknowledgedBytes }
     stage.signal.throwIfAborted()
     return { finished, killed }
+  } catch (error) {
+    // An agent that was killed on the way out ends too early for itself, but not for whoever pressed Ctrl-C.
+    stage.signal.throwIfAborted()
+    throw error
   } finally {
     stage.signal.removeEventListener("abort", closeDown)
     closeDown()
