@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs"
+import { dirname } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
 import { FOLDER_MODE, failureCode, type JournalFs } from "./journal-fs.js"
 
@@ -47,15 +48,21 @@ function create(fs: JournalFs, path: string): void {
   }
 }
 
-/** One level first: on a read-only file system the recursive form blames a missing parent (ENOENT). */
+/**
+ * Level by level: the recursive form of Node blames a missing parent (ENOENT) on a read-only file system, and never comes back from one
+ * that answers ENOENT below a folder that is there, as /proc does.
+ */
 function makeFolder(fs: JournalFs, path: string): void {
   try {
     fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: false })
   } catch (error) {
     const code = failureCode(error)
-    if (code === "ENOENT") fs.mkdirSync(path, { mode: FOLDER_MODE, recursive: true })
     // Another writer may have been quicker; what it made is looked at next.
-    else if (code !== "EEXIST") throw error
+    if (code === "EEXIST") return
+    const parent = dirname(path)
+    if (code !== "ENOENT" || parent === path || lookAt(fs, parent) !== undefined) throw error
+    makeFolder(fs, parent)
+    makeFolder(fs, path)
   }
 }
 

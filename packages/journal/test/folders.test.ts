@@ -134,3 +134,9 @@ describe("findDataFolder", () => {
     expect(findDataFolder({ cwd, env: { ORANGEBOX_HOME: "" } })).toBe(join(top, ".orangebox"))
   })
 })
+
+test.skipIf(process.platform !== "linux")("a folder that no file system can make is refused, not waited for", () => {
+  for (const path of ["/proc/orangebox", "/proc/orangebox/deeper/still"]) {
+    expect(() => openDataFolder(path)).toThrow(/cannot be/)
+  }
+})
