@@ -81,6 +81,10 @@ export function checkOptions(options: RecorderOptions): void {
     if (value !== undefined && (typeof value !== "string" || value === ""))
       throw optionError(name, value, "must be a text")
   }
+  for (const name of ["onWarning", "onAny", "now"] as const) {
+    const value: unknown = options[name]
+    if (value !== undefined && typeof value !== "function") throw optionError(name, value, "must be a function")
+  }
   const audit: unknown = options.audit
   if (audit !== undefined && audit !== "required" && audit !== "best_effort") {
     throw optionError("audit", audit, 'must be "required" or "best_effort"')

@@ -124,6 +124,8 @@ describe("bad input at open", () => {
     expect(thrown(open({ app: "x", folderr: "y" }))).toMatch(/no option "folderr".*Options are: app, folder/)
     expect(thrown(open({ app: "x", journal: { fsnc: "never" } }))).toMatch(/journal\.fsnc/)
     expect(thrown(open({ app: "x", profile: "turbo" }))).toMatch(/option profile is "turbo"/)
+    expect(thrown(open({ app: "x", now: 3 }))).toMatch(/option now is 3: must be a function/)
+    expect(thrown(open({ app: "x", onAny: {} }))).toMatch(/option onAny is \{\}: must be a function/)
     expect(thrown(open({ app: "x", capture: "partial" }))).toMatch(/option capture is "partial"/)
     expect(thrown(open({ app: "x", journal: { fsync: "sometimes" } }))).toMatch(/option journal\.fsync is "sometimes"/)
     expect(thrown(open({ app: "x", audit: "maybe" }))).toMatch(/option audit is "maybe"/)
