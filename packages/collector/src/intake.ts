@@ -1,7 +1,9 @@
-import type { CommitSummary, TraceStore } from "@orangebox/store"
+import { OrangeboxError } from "@orangebox/contract"
+import type { Batch, CommitSummary, RecordedProblem, TraceStore } from "@orangebox/store"
 import { BatchBuilder } from "./batch-builder.js"
 import type { Bookmarks } from "./bookmarks.js"
 import { failpoint } from "./failpoint.js"
+import { passingFailure } from "./store-failure.js"
 
 /** What came into the store, added up over commits. */
 export interface Tally {
@@ -48,15 +50,45 @@ export class Intake {
     if (this.batch.isEmpty) return
     const batch = this.batch.take()
     failpoint("collect:before-commit")
-    const summary = await this.#store.commit(batch)
+    await this.#commit(batch)
     failpoint("collect:after-commit")
     for (const offset of batch.offsets ?? []) this.#bookmarks.set(offset)
-    this.#count(summary, batch.gaps?.length ?? 0, batch.problems?.length ?? 0)
     // A commit holds up the event loop; a server in the same process gets its turn between two.
     await new Promise(setImmediate)
   }
 
-  #count(summary: CommitSummary, gaps: number, problems: number): void {
+  async #commit(batch: Batch): Promise<void> {
+    try {
+      this.#count(await this.#store.commit(batch), batch)
+    } catch (error) {
+      const isAboutAnEvent = !(error instanceof OrangeboxError) && passingFailure(error) === undefined
+      if (!isAboutAnEvent || (batch.events ?? []).length === 0) throw error
+      await this.#commitOneByOne(batch)
+    }
+  }
+
+  /**
+   * A store that fails over one event, for a reason nobody foresaw, must not keep every later event out for good. The batch is taken
+   * apart: what can be taken is, and what cannot be becomes a problem on record. Offsets come last, so a kill in between only means that
+   * events are offered again.
+   */
+  async #commitOneByOne(batch: Batch): Promise<void> {
+    const { events = [], offsets = [], exits = [], problems = [], ...rest } = batch
+    this.#count(await this.#store.commit(rest), rest)
+    const refused: RecordedProblem[] = []
+    for (const recorded of events) {
+      try {
+        this.#count(await this.#store.commit({ events: [recorded] }), {})
+      } catch (error) {
+        if (error instanceof OrangeboxError || passingFailure(error) !== undefined) throw error
+        refused.push(refusal(recorded.event.event_id, error))
+      }
+    }
+    const end = { exits, offsets, problems: [...problems, ...refused] }
+    this.#count(await this.#store.commit(end), end)
+  }
+
+  #count(summary: CommitSummary, batch: Batch): void {
     this.tally.commits++
     this.tally.events += summary.events
     this.tally.duplicates += summary.duplicates
@@ -64,7 +96,17 @@ export class Intake {
     this.tally.buried += summary.buried
     this.tally.newBodies += summary.newBodies
     this.tally.newBodyBytes += summary.newBodyBytes
-    this.tally.gaps += gaps
-    this.tally.problems += problems + summary.problems.length
+    this.tally.gaps += batch.gaps?.length ?? 0
+    this.tally.problems += (batch.problems?.length ?? 0) + summary.problems.length
+  }
+}
+
+function refusal(eventId: string, error: unknown): RecordedProblem {
+  return {
+    code: "event_refused",
+    severity: "error",
+    subject: eventId,
+    field: "",
+    reason: `the store could not take it: ${error instanceof Error ? error.message : String(error)}`,
   }
 }
