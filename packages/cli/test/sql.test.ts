@@ -35,6 +35,15 @@ describe("orangebox sql", () => {
     expect(exitCode).toBe(2)
   })
 
+  test("refuses a second statement instead of passing it over, and takes a semicolon inside a text", async () => {
+    const two = await sql("SELECT 1; SELECT 2")
+    expect(two.stderr).toMatch(/more than one statement/)
+    expect(two.exitCode).toBe(2)
+    const one = await sql("SELECT 'a;b' AS text -- ; not another\n;")
+    expect(one.stdout).toContain("a;b")
+    expect(one.exitCode).toBe(0)
+  })
+
   test("names what is wrong with a query", async () => {
     const { stderr, exitCode } = await sql("SELECT wool FROM runs")
     expect(stderr).toMatch(/no such column: wool[\s\S]*Views: runs/)

@@ -2,6 +2,7 @@ import { EVENT_TYPES } from "@orangebox/contract"
 import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/query"
 import type { SearchHit, TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
+import { InputError } from "../failure.js"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { findRun } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
@@ -40,11 +41,18 @@ interface NumberedHit {
 }
 
 function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
+  const text = words.join(" ")
+  if (text.replaceAll('"', "").trim() === "") {
+    throw new InputError("USAGE", {
+      what: "there is nothing to search for",
+      next: "Name a word, a part of one, or a phrase in quotes",
+    })
+  }
   return withReading(session, options, async ({ store, freshness }) => {
     const { terminal } = session
     const run = options.run === undefined ? undefined : await findRun(store, options.run)
     const page = await store.search({
-      text: words.join(" "),
+      text,
       limit: options.limit ?? 20,
       ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
       ...(options.kind === undefined ? {} : { kind: options.kind }),

@@ -87,9 +87,18 @@ export function openReadOnlySql(folder: string): ReadOnlySql {
 // Where the driver has no authorizer, the first word decides; read-only and query_only stand behind it.
 function refuseOthers(sql: string): void {
   const first = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toLowerCase()
-  if (first !== undefined && ["select", "with", "values", "explain", "pragma"].includes(first)) return
+  if (first !== undefined && ["select", "with", "values", "explain", "pragma"].includes(first)) {
+    if (!hasSecondStatement(sql)) return
+    throw new OrangeboxError("SQL", { what: "this is more than one statement", next: "Ask one at a time" })
+  }
   throw new OrangeboxError("SQL", {
     what: `only reading statements are allowed, not ${first === undefined ? "this" : first.toUpperCase()}`,
     next: "Start with SELECT or WITH",
   })
+}
+
+// SQLite prepares the first statement and passes over the rest without a word. Texts, names and comments may hold a semicolon.
+function hasSecondStatement(sql: string): boolean {
+  const bare = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, " ")
+  return /;\s*[^\s;]/.test(bare)
 }
