@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { orangebox, scratchFolder } from "./command.js"
 
@@ -108,5 +110,22 @@ describe("orangebox proxy", () => {
     expect(Object.keys(urls).sort()).toEqual(["anthropic", "gemini", "local", "openai"])
     expect(stderr).toMatch(/0 model calls recorded/)
     folder.remove()
+  })
+})
+
+describe("prices", () => {
+  test("[Q-06] a price in orangebox.config.json is used by every reader and by the verdict; without one it stays unknown", async () => {
+    const folder = scratchFolder()
+    const project = scratchFolder()
+    const env = { ANTHROPIC_BASE_URL: upstream.origin }
+    const unknown = await orangebox(["run", "--data", folder.path, "--", ...agent(0)], { env, cwd: project.path })
+    expect(unknown.stderr).toMatch(/money +unknown/)
+    const prices = [{ model: "claude-x", input: 1_000_000, output: 2_000_000 }]
+    writeFileSync(join(project.path, "orangebox.config.json"), JSON.stringify({ prices }))
+    const known = await orangebox(["run", "--data", folder.path, "--", ...agent(0)], { env, cwd: project.path })
+    expect(known.stderr).toMatch(/money +\$18\.00/)
+    expect((await orangebox(["show", "--data", folder.path], { cwd: project.path })).stdout).toContain("$18.00")
+    folder.remove()
+    project.remove()
   })
 })

@@ -7,6 +7,24 @@ export type FsyncPolicy = z.infer<typeof FsyncPolicy>
 export const Profile = z.enum(["debug", "audit"])
 export type Profile = z.infer<typeof Profile>
 
+const DollarsPerMillion = z.number().nonnegative()
+
+/** What a model costs, in US dollars per million tokens; null is unknown. Takes the place of the built-in entry for the model. */
+export const PriceOverride = z.strictObject({
+  model: z.string().min(1).max(256),
+  validFrom: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\d$/, "is not a day (2026-01-31)")
+    .optional()
+    .describe("First day these rates hold; left out: always"),
+  input: DollarsPerMillion,
+  output: DollarsPerMillion,
+  cacheRead: DollarsPerMillion.nullable().optional(),
+  cacheWrite5m: DollarsPerMillion.nullable().optional(),
+  cacheWrite1h: DollarsPerMillion.nullable().optional(),
+})
+export type PriceOverride = z.infer<typeof PriceOverride>
+
 /** `orangebox.config.json`: one file, one schema, grown with the product. */
 export const Config = z.strictObject({
   $schema: z.string().optional(),
@@ -40,5 +58,9 @@ export const Config = z.strictObject({
     )
     .optional()
     .describe("Per source: minimum level and sampling of logs"),
+  prices: z
+    .array(PriceOverride)
+    .optional()
+    .describe("Prices of models that differ from the built-in table or are not in it"),
 })
 export type Config = z.infer<typeof Config>

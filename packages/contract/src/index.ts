@@ -21,7 +21,7 @@ export {
   type PayloadOf,
 } from "./catalog.js"
 // Configuration and errors
-export { Config, type FsyncPolicy, type Profile } from "./config.js"
+export { Config, type FsyncPolicy, type PriceOverride, type Profile } from "./config.js"
 export type { EventDefinition, StepKind, StepRole } from "./define-event.js"
 export type { ActorType, DeterminismMode, RedactionStatus } from "./envelope.js"
 export { type ErrorStory, OrangeboxError, SystemError } from "./error.js"

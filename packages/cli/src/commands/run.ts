@@ -77,7 +77,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     exitCode,
     signal,
     verdict,
-    digest: await digestOf(session, { ...options, data: folder.path }, verdict.runIds.at(-1)),
+    read: await readBack(session, { ...options, data: folder.path }, verdict.runIds.at(-1)),
   }
   if (options.json) terminal.sayPainted(safeJson(verdictJson(ended, folder.path), 2))
   else if (!options.quiet || verdict.nothingBecause !== null) {
@@ -87,15 +87,18 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
   return options.requireCapture && verdict.nothingBecause !== null && own === 0 ? EXIT.findings : own
 }
 
-/** The run is read back from the store for it: a digest that was not, would prove nothing. */
-async function digestOf(
+/** The run is read back from the store: a digest that was not, would prove nothing, and its calls are priced as every reader prices them. */
+async function readBack(
   session: Session,
   options: GlobalOptions,
   runId: string | undefined,
-): Promise<string | undefined> {
+): Promise<EndedCommand["read"]> {
   if (runId === undefined) return undefined
   try {
-    return await withReading(session, options, async ({ store }) => (await loadRun(store, runId))?.digest)
+    return await withReading(session, options, async ({ store }) => {
+      const run = await loadRun(store, runId)
+      return run && { digest: run.digest, money: run.view.money }
+    })
   } catch {
     // The recording is in the journal; a store that cannot be read now must not change how the command ended.
     return undefined

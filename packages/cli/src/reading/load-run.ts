@@ -1,6 +1,7 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { type RunInput, type RunView, viewRun } from "@orangebox/query"
 import type { Gap, RunRow, TraceReader } from "@orangebox/store"
+import { pricesFor } from "./prices.js"
 
 /** Everything that is stored about one run, and the view that all readers share. */
 export interface LoadedRun {
@@ -33,6 +34,7 @@ export async function loadRun(store: TraceReader, runId: string): Promise<Loaded
     partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
     isWriterAlive: writers.some(({ writerId, state }) => writerId === row.writerId && state === "running"),
     digest,
+    prices: pricesFor(process.cwd()),
   })
   const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)
   return { row, events, annotations, declaredLost, digest, view }

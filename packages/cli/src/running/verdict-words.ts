@@ -4,6 +4,8 @@ import {
   formatCount,
   formatDuration,
   formatPercent,
+  type Money,
+  moneyWords,
   type Painter,
   plural,
   safeText,
@@ -15,8 +17,8 @@ export interface EndedCommand {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly verdict: CommandVerdict
-  /** The digest of the last run; undefined when it could not be read back. */
-  readonly digest: string | undefined
+  /** The last run as it is in the store; undefined when it could not be read back. */
+  readonly read: { readonly digest: string; readonly money: Money } | undefined
 }
 
 /** One screen about a command that ended: what it asked of models, what that cost, and whether anything is missing. */
@@ -28,14 +30,18 @@ export function verdictText(ended: EndedCommand, dataFolder: string, paint: Pain
   const heading = `orangebox: ${safeText(ended.name)} ${end} after ${formatDuration(verdict.durationMs * 1000)}`
   const rows: [string, string][] = []
   if (verdict.nothingBecause === null) {
-    rows.push(["calls", callWords(ended)], ["tokens", tokenWords(stats)], ["money", moneyWords(stats)])
+    rows.push(
+      ["calls", callWords(ended)],
+      ["tokens", tokenWords(stats)],
+      ["money", (ended.read && moneyWords(ended.read.money)) || "unknown"],
+    )
   }
   rows.push([
     "recorded",
     `${formatBytes(stats.bytesRecorded)} of traffic · lost: ${verdict.lost}${restartWords(verdict.restarts)}`,
   ])
   if (runId !== undefined) rows.push(["show", `orangebox show ${runId} --data ${shellWord(dataFolder)}`])
-  if (ended.digest !== undefined) rows.push(["digest", ended.digest])
+  if (ended.read) rows.push(["digest", ended.read.digest])
   const lines = [
     paint(heading, "heading"),
     ...rows.map(([name, value]) => `  ${paint(name.padEnd(9), "dim")} ${value}`),
@@ -68,13 +74,6 @@ function tokenWords(stats: CommandVerdict["stats"]): string {
   return `${formatCount(stats.inputTokens)} in${cached} → ${formatCount(stats.outputTokens)} out${unknown}`
 }
 
-function moneyWords(stats: CommandVerdict["stats"]): string {
-  const priced = stats.modelCalls - stats.unpricedCalls
-  if (priced <= 0 || (stats.usd === 0 && stats.unpricedCalls > 0)) return "unknown"
-  const rest = stats.unpricedCalls > 0 ? ` + ${plural(stats.unpricedCalls, "call")} without a known price` : ""
-  return `$${stats.usd >= 0.1 ? stats.usd.toFixed(2) : stats.usd.toPrecision(2)}${rest}`
-}
-
 const restartWords = (restarts: number): string =>
   restarts === 0 ? "" : ` · the proxy died and was started again ${plural(restarts, "time")}`
 
@@ -87,7 +86,7 @@ export function verdictJson(ended: EndedCommand, dataFolder: string) {
     signal: ended.signal,
     data_folder: dataFolder,
     run_ids: verdict.runIds,
-    digest: ended.digest ?? null,
+    digest: ended.read?.digest ?? null,
     duration_ms: Math.round(verdict.durationMs),
     model_calls: stats.modelCalls,
     linked_calls: stats.linkedCalls,
@@ -100,8 +99,8 @@ export function verdictJson(ended: EndedCommand, dataFolder: string) {
     output_tokens: stats.outputTokens,
     cache_read_tokens: stats.cacheReadTokens,
     calls_without_usage: stats.callsWithoutUsage,
-    usd: stats.modelCalls > stats.unpricedCalls ? stats.usd : null,
-    unpriced_calls: stats.unpricedCalls,
+    usd: ended.read?.money.usd ?? null,
+    unpriced_calls: ended.read?.money.unpricedCalls ?? stats.unpricedCalls,
     bytes_recorded: stats.bytesRecorded,
     lost: verdict.lost,
     restarts: verdict.restarts,
