@@ -53,6 +53,9 @@ export function canonicalPiece(
   ids.hasProducer = false
   const from = nonsemantic.length
   const rewritten = rule(value, pointer)
+  // Taken away at once: later values go on telling their ids, and must not add them to what is noted of this one.
+  const { calls, hasProducer } = ids
+  ids.calls = []
   if (rewritten === undefined) return undefined
   const text = ownCopy(canonicalJsonNode(rewritten, { text: notes.text }))
   const dropped = nonsemantic
@@ -60,8 +63,8 @@ export function canonicalPiece(
     .map((member) => ({ ...member, pointer: member.pointer.slice(pointer.length) }))
   // Of a key that is written twice, both may have been taken out, and a pointer finds but one.
   const isFoundAgain = dropped.every((member) => resolve(value, member.pointer) === member.value)
-  if (isFoundAgain && !ids.hasProducer) {
-    piece.canonical = { text, calls: ids.calls, dropped: dropped.map((member) => member.pointer) }
+  if (isFoundAgain && !hasProducer) {
+    piece.canonical = { text, calls, dropped: dropped.map((member) => member.pointer) }
   }
   return text
 }
