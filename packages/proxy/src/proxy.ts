@@ -138,6 +138,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
         connections.closeIdle()
         setTimeout(() => server.closeAllConnections(), limits.drainMs).unref()
       })
+      // The server is done when the sockets are; an exchange whose client was killed hears of it a moment later, and still has its end to tell.
+      await connections.allTold()
       book.close()
       agents.destroy()
     },
@@ -165,6 +167,11 @@ class Connections {
       this.#busy.delete(socket)
       if (this.#isClosing) socket.end()
     })
+  }
+
+  /** Resolves once every answer has been told that it is over. */
+  async allTold(): Promise<void> {
+    while (this.#busy.size > 0) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
   closeIdle(): void {
