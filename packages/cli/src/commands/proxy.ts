@@ -60,18 +60,19 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
     onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
   })
   const urls = Object.fromEntries(Object.keys(upstreams).map((name) => [name, proxied.urlFor(name)]))
-  terminal.out(
-    options.json
-      ? safeJson({ origin: proxied.origin, data_folder: folder.path, urls })
-      : Object.entries(urls)
-          .map(([name, url]) => `${name.padEnd(10)} ${url}`)
-          .join("\n"),
-  )
-  terminal.say(`orangebox: recording into ${folder.path}; Ctrl-C ends it`)
   try {
-    await whileNotInterrupted(
-      (signal) => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
-    )
+    // Announced only once Ctrl-C is listened to: whoever reads it may press it at once.
+    await whileNotInterrupted((signal) => {
+      terminal.out(
+        options.json
+          ? safeJson({ origin: proxied.origin, data_folder: folder.path, urls })
+          : Object.entries(urls)
+              .map(([name, url]) => `${name.padEnd(10)} ${url}`)
+              .join("\n"),
+      )
+      terminal.say(`orangebox: recording into ${folder.path}; Ctrl-C ends it`)
+      return new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+    })
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error
   }
