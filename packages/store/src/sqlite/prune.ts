@@ -122,7 +122,11 @@ async function buryRun({ database, transact, bury, nowMs }: ReleaseContext, runK
     const steps = database
       .prepare("SELECT * FROM step_rows WHERE key BETWEEN ? AND ?")
       .iterate(firstKey(runKey), lastKey(runKey))
-    for (const step of steps) rollups.count(toStepState(step), run["app"] === null ? null : String(run["app"]))
+    for (const row of steps) {
+      // A step whose opening never arrived was not counted while its run was there, and is not counted when it goes.
+      const step = toStepState(row)
+      if (step.opened !== null) rollups.count(step, run["app"] === null ? null : String(run["app"]))
+    }
     rollups.moveToKept()
     bury([{ kind: "run", runId, atMs: nowMs }])
     database.prepare("INSERT OR REPLACE INTO buried_runs (run_id, buried_at) VALUES (?, ?)").run(runId, nowMs)
