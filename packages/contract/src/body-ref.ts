@@ -6,6 +6,20 @@ import { BodyId } from "./ids.js"
 export const AbsentReason = z.enum(["hashed", "not_kept", "pruned", "redacted_later", "lost"])
 export type AbsentReason = z.infer<typeof AbsentReason>
 
+/** Most masks a ref lists; beyond them `mask_count` says how many there are. */
+export const MAX_LISTED_MASKS = 64
+
+/** A secret that was taken out of a body. */
+export const BodyMask = z.strictObject({
+  /** In bytes of the stored body. */
+  offset: z.number().int().nonnegative(),
+  length: z.number().int().nonnegative(),
+  rule: z.string().min(1).max(128),
+  /** Keyed digest of the secret: tells different ones apart that mask alike. */
+  tag: z.string().min(1).max(128),
+})
+export type BodyMask = z.infer<typeof BodyMask>
+
 /** The artifact reference contract: one entry for every body that an event's payload names. */
 export const ArtifactRef = z.strictObject({
   artifact_hash: BodyId,
@@ -20,6 +34,9 @@ export const ArtifactRef = z.strictObject({
   absent: added(AbsentReason.optional()),
   /** Set when only the first part was kept: how many bytes the source had. */
   full_byte_size: added(z.number().int().nonnegative().optional()),
+  masks: added(z.array(BodyMask).max(MAX_LISTED_MASKS).optional()),
+  /** How many masks the body holds, where not all are listed. */
+  mask_count: added(z.number().int().nonnegative().optional()),
 })
 export type ArtifactRef = z.infer<typeof ArtifactRef>
 

@@ -1,6 +1,8 @@
 import { z } from "zod"
+import { ActionType } from "./events/decision.js"
 import { Level } from "./events/log.js"
-import { CaptureMode } from "./fields.js"
+import { EffectClass } from "./events/tool-called.js"
+import { CaptureMode, Constraint, Environment, Name } from "./fields.js"
 
 export const FsyncPolicy = z.enum(["never", "interval", "always"])
 export type FsyncPolicy = z.infer<typeof FsyncPolicy>
@@ -25,6 +27,56 @@ export const PriceOverride = z.strictObject({
 })
 export type PriceOverride = z.infer<typeof PriceOverride>
 
+/** `event_type.field`, `*` standing for any one part. */
+const FieldPath = z.string().min(1).max(512)
+const Pattern = { pattern: z.string().min(1).max(4096), flags: z.string().max(8).optional() }
+
+/** What the user adds to the built-in redaction rules. */
+export const RedactionRules = z.strictObject({
+  pii: z.boolean().optional().describe("Also mask e-mail addresses, phone and card numbers, IBANs and IP addresses"),
+  deny: z
+    .array(z.strictObject({ path: FieldPath, policy: z.enum(["redact_required", "hash_only", "drop"]).optional() }))
+    .optional()
+    .describe("Fields that are redacted, hashed or dropped whatever their type says"),
+  allow: z
+    .array(z.strictObject({ path: FieldPath }))
+    .optional()
+    .describe("Fields whose text is searched for secret shapes only"),
+  keys: z
+    .array(z.strictObject({ ...Pattern, action: z.enum(["mask", "drop", "hash", "allow"]) }))
+    .optional()
+    .describe("Keys of nested objects: what happens to the whole value under them"),
+  values: z
+    .array(z.strictObject({ id: z.string().min(1).max(64), ...Pattern, about: z.string().max(240).optional() }))
+    .optional()
+    .describe("Patterns in text: what they match is masked"),
+})
+export type RedactionRules = z.infer<typeof RedactionRules>
+
+/** Which bodies are kept when nothing goes wrong. */
+export const KeptBodies = z
+  .union([z.enum(["always", "on_fault"]), z.templateLiteral(["sample:", z.number().int().min(1)])])
+  .describe("always, on_fault, or sample:N (one successful call in N)")
+export type KeptBodies = z.infer<typeof KeptBodies>
+export const AuditMode = z.enum(["required", "best_effort"])
+export type AuditMode = z.infer<typeof AuditMode>
+
+/** A judge is a command that reads a question as JSON on stdin and answers with JSON on stdout. */
+export const JudgeCommand = z.strictObject({
+  command: z.array(z.string().min(1)).min(1),
+  timeoutMs: z.number().int().min(1).optional(),
+})
+export type JudgeCommand = z.infer<typeof JudgeCommand>
+
+/** What a tool of the application does, where its name alone does not tell. */
+export const ToolMeaning = z.strictObject({
+  action: ActionType.optional(),
+  effect: EffectClass.optional(),
+  path: z.string().min(1).max(256).optional().describe("The argument that names the file it touches"),
+  command: z.string().min(1).max(256).optional().describe("The argument that holds a shell command"),
+})
+export type ToolMeaning = z.infer<typeof ToolMeaning>
+
 /** `orangebox.config.json`: one file, one schema, grown with the product. */
 export const Config = z.strictObject({
   $schema: z.string().optional(),
@@ -34,6 +86,24 @@ export const Config = z.strictObject({
     "debug: verbatim and fail-open; audit: manifests only, everything on a fault, fail-closed",
   ),
   capture: CaptureMode.optional().describe("What is kept of prompts, answers and tool traffic"),
+  allowFull: z.boolean().optional().describe("Needed beside capture full wherever the environment is not local"),
+  bodies: KeptBodies.optional(),
+  audit: AuditMode.optional().describe("required: a manifest or snapshot that cannot be written stops the run"),
+  environment: Environment.optional().describe("Where the application runs; found from CI variables when left out"),
+  redaction: RedactionRules.optional().describe("Redaction rules beside the built-in ones"),
+  upstreams: z
+    .record(Name, z.url({ protocol: /^https?$/ }))
+    .optional()
+    .describe("Where the proxy forwards the calls of a provider; needs trust in a repository's configuration"),
+  checks: z
+    .array(Constraint.extend({ severity: z.enum(["warn", "fail"]).optional() }))
+    .optional()
+    .describe("Rules every run is held to"),
+  judges: z
+    .record(Name, JudgeCommand)
+    .optional()
+    .describe("Commands behind judge:<name> rules; need trust in a repository's configuration"),
+  tools: z.record(Name, ToolMeaning).optional().describe("What the application's own tools do"),
   strict: z
     .boolean()
     .optional()

@@ -9,7 +9,7 @@ export {
   MAX_ATTRIBUTES,
 } from "./attributes.js"
 // Bodies
-export { type AbsentReason, ArtifactRef } from "./body-ref.js"
+export { type AbsentReason, ArtifactRef, type BodyMask, MAX_LISTED_MASKS } from "./body-ref.js"
 export {
   definitionOf,
   type Envelope,
@@ -21,14 +21,28 @@ export {
   type PayloadOf,
 } from "./catalog.js"
 // Configuration and errors
-export { Config, type FsyncPolicy, type PriceOverride, type Profile } from "./config.js"
+export {
+  type AuditMode,
+  Config,
+  type FsyncPolicy,
+  type JudgeCommand,
+  type KeptBodies,
+  type PriceOverride,
+  type Profile,
+  type RedactionRules,
+  type ToolMeaning,
+} from "./config.js"
 export type { EventDefinition, StepKind, StepRole } from "./define-event.js"
 export type { ActorType, DeterminismMode, RedactionStatus } from "./envelope.js"
 export { type ErrorStory, OrangeboxError, SystemError } from "./error.js"
+export { ActionType } from "./events/decision.js"
+export { Verdict } from "./events/evaluation.js"
+export { FaultTrigger } from "./events/fault.js"
 export { type Level, MAX_LOG_MESSAGE } from "./events/log.js"
 export type { Segment } from "./events/prompt-assembled.js"
 export { type Candidate, CandidateList } from "./events/retrieval-executed.js"
-export type { CaptureMode, Constraint, Environment, Status, TokenUsage } from "./fields.js"
+export { EffectClass } from "./events/tool-called.js"
+export { CaptureMode, Constraint, Environment, type Status, type TokenUsage } from "./fields.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Ids, hashes, JSON
 export { BodyId, EventId, type IdSource, RunId, randomIds, StepId, TraceId } from "./ids.js"

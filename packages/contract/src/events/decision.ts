@@ -17,6 +17,7 @@ export const ActionType = z.enum([
   "override",
   "other",
 ])
+export type ActionType = z.infer<typeof ActionType>
 
 /** A decision the application stated itself; all others are computed from the events around an action. */
 export const Decision = defineEvent("decision", {

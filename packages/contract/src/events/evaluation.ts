@@ -5,6 +5,7 @@ import { Name } from "../fields.js"
 import { StepId } from "../ids.js"
 
 export const Verdict = z.enum(["pass", "warn", "fail", "unknown"])
+export type Verdict = z.infer<typeof Verdict>
 
 export const Evaluation = defineEvent("evaluation", {
   since: "1.1",

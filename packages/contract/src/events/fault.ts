@@ -10,6 +10,7 @@ export const FaultTrigger = z.enum([
   "missing_pointer",
   "debug_request",
 ])
+export type FaultTrigger = z.infer<typeof FaultTrigger>
 
 export const Fault = defineEvent("fault", {
   since: "1.1",

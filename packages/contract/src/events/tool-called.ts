@@ -3,6 +3,10 @@ import { BodyRef } from "../body-ref.js"
 import { added, defineEvent, opens } from "../define-event.js"
 import { Count, Digest, LatencyMs, Name, Summary, Version } from "../fields.js"
 
+/** What running a tool again would do to the world. */
+export const EffectClass = z.enum(["pure", "read", "write_idempotent", "write", "unknown"])
+export type EffectClass = z.infer<typeof EffectClass>
+
 export const ToolCalled = defineEvent("tool_called", {
   since: "1.0",
   role: opens("tool"),
@@ -15,6 +19,6 @@ export const ToolCalled = defineEvent("tool_called", {
     tool_call_id: added(Name.optional()),
     args_summary: added(Summary.optional()),
     canon_version: added(Count.optional()),
-    effect_class: added(z.enum(["pure", "read", "write_idempotent", "write", "unknown"]).optional()),
+    effect_class: added(EffectClass.optional()),
   },
 })

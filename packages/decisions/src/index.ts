@@ -1,0 +1,1 @@
+export type { CaptureMode } from "@orangebox/contract"

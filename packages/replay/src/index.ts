@@ -1,0 +1,1 @@
+export { OrangeboxError } from "@orangebox/contract"
