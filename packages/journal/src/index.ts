@@ -41,4 +41,5 @@ export {
   tailJournal,
 } from "./reader.js"
 export { type Reserve, readReserve } from "./reserve-file.js"
+export { openStoreKey } from "./store-key.js"
 export { openJournal } from "./writer.js"

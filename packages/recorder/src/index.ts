@@ -21,6 +21,33 @@ export type { LogAttributes, Logger } from "./logger.js"
 export type { RecorderOptions } from "./options.js"
 export type { QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
+// Redaction: pure functions over text, values and bytes
+export {
+  type CompiledRules,
+  compileUserRules,
+  createRuleset,
+  defaultPolicy,
+  describeRules,
+  type Explanation,
+  explain,
+  FIELD_POLICIES,
+  type FieldPolicy,
+  isMask,
+  type Mask,
+  maskedSecret,
+  type RedactedBytes,
+  type RedactedText,
+  type RuleDescription,
+  type RuleProblem,
+  type Ruleset,
+  readUserRules,
+  redactBytes,
+  redactText,
+  SeenText,
+  StreamRedactor,
+  secretTag,
+  type UserRules,
+} from "./redaction/index.js"
 export type { Run, StartRun } from "./run.js"
 export type { EventExtras } from "./scribe.js"
 // Where records go, and what they are made of
