@@ -19,7 +19,12 @@ export function openStoreKey(folder: string): Uint8Array {
 function readKey(path: string): Uint8Array | undefined {
   let key: Buffer
   try {
-    key = readFileSync(path, { flag: constants.O_RDONLY | constants.O_NOFOLLOW })
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      key = readFileSync(file)
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     if (failureCode(error) === "ENOENT") return undefined
     throw keyError(path, `cannot be read (${failureCode(error)})`, error)
