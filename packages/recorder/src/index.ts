@@ -13,8 +13,19 @@ export { wrapTools } from "./adapters/wrap-tools.js"
 // The way in
 
 export type { Moment, Now } from "./clock.js"
-// Configuration
-export { CONFIG_FILE, type FoundConfig, findConfig } from "./config-file.js"
+// Configuration, and whose word counts
+export { type HeldBack, heldBackWarning, holdBack } from "./config/held-back.js"
+export { type ConfigPlaces, configPlaces } from "./config/places.js"
+export { rulesOfConfig } from "./config/rules-of-config.js"
+export { isTrusted, readTrust, revokeTrust, type TrustEntry, trustFile } from "./config/trust-book.js"
+export {
+  CONFIG_FILE,
+  type ConfigSource,
+  type FoundConfig,
+  findConfig,
+  readRepositoryConfig,
+  readUserConfig,
+} from "./config-file.js"
 export { EventRecord, type RecordBody } from "./event-record.js"
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
