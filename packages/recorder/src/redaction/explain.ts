@@ -1,29 +1,42 @@
 import { findSecrets } from "./find-secrets.js"
-import { maskedSecret } from "./mask.js"
+import { maskedSecret, secretTag } from "./mask.js"
 import { describeRules, type Ruleset } from "./ruleset.js"
 
 export interface Explanation {
   readonly rule: string
   readonly about: string
-  /** Both from 1, in the text as it was given. */
+  /** Where the secret stands in the text as it was given, in UTF-16 units. */
+  readonly start: number
+  readonly end: number
+  /** Both from 1. */
   readonly line: number
   readonly column: number
   /** What would be stored. Never the secret itself. */
   readonly masked: string
+  readonly tag: string
 }
 
 /** Why each part of a text would be masked: `orangebox redact --explain`. */
 export function explain(text: string, ruleset: Ruleset): Explanation[] {
   const about = new Map(describeRules(ruleset).map((rule) => [rule.id, rule.about]))
+  let line = 1
+  let lineStart = 0
   return findSecrets(text, ruleset).secrets.map(({ start, end, rule }) => {
-    const before = text.slice(0, start)
-    const lineStart = before.lastIndexOf("\n") + 1
+    // Secrets come in order, so the lines between two of them are counted once.
+    for (let next = text.indexOf("\n", lineStart); next !== -1 && next < start; next = text.indexOf("\n", lineStart)) {
+      line++
+      lineStart = next + 1
+    }
+    const secret = text.slice(start, end)
     return {
       rule,
       about: about.get(rule) ?? "",
-      line: before.split("\n").length,
+      start,
+      end,
+      line,
       column: start - lineStart + 1,
-      masked: maskedSecret(text.slice(start, end)),
+      masked: maskedSecret(secret),
+      tag: secretTag(ruleset.key, secret),
     }
   })
 }

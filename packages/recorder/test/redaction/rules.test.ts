@@ -1,6 +1,6 @@
 import { checkSync } from "recheck"
 import { expect, test } from "vitest"
-import { describeRules, explain, redactText } from "../../src/redaction/index.js"
+import { describeRules, explain, redactText, secretTag } from "../../src/redaction/index.js"
 import { PII_RULES } from "../../src/redaction/pii/pack.js"
 import { NAME_RULES, SHAPE_RULES } from "../../src/redaction/rules/catalog.js"
 import { ALPHANUMERIC, drawn, FAKES, fakeJwt, fakePem, HEX, LOWER_ALPHANUMERIC, ruleset } from "./fake-secrets.js"
@@ -172,7 +172,16 @@ test("[X-06] an explanation names rule and place and never shows the secret", ()
   const token = FAKES["npm-token"]!
   const found = explain(`one\ntwo ${token}`, ruleset)
   expect(found).toEqual([
-    { rule: "npm-token", about: "npm tokens", line: 2, column: 5, masked: `npm…redacted…${token.slice(-3)}` },
+    {
+      rule: "npm-token",
+      about: "npm tokens",
+      start: 8,
+      end: 8 + token.length,
+      line: 2,
+      column: 5,
+      masked: `npm…redacted…${token.slice(-3)}`,
+      tag: secretTag(ruleset.key, token),
+    },
   ])
   expect(JSON.stringify(explain(fakeJwt(), ruleset))).not.toContain(fakeJwt())
 })
