@@ -83,6 +83,53 @@ export {
   stepText,
 } from "./step-view.js"
 
+// What a step saw: contexts by manifest or from the wire
+
+export type { AddedItem, ChangedItem, ContextChanges, RemovedItem } from "./context/context-changes.js"
+export { type ContextJson, contextJson } from "./context/context-json.js"
+export {
+  type ChangeCounts,
+  type ContextSummary,
+  MIN_OVERVIEW_BUDGET,
+  type OverviewJson,
+  type OverviewOptions,
+  overviewJson,
+  overviewText,
+  summarizeContexts,
+} from "./context/context-overview.js"
+export { type ContextOptions, DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "./context/context-page.js"
+export type {
+  Bodies,
+  ContextItem,
+  ContextReading,
+  ExcludedItem,
+  PromptPrefix,
+  PromptSize,
+} from "./context/context-reading.js"
+export {
+  type ContextSource,
+  contextBodies,
+  contextSources,
+  outlineBodies,
+  previousContext,
+  type RequestOnRecord,
+} from "./context/context-sources.js"
+export { contextText } from "./context/context-text.js"
+export {
+  type ContextView,
+  contextOf,
+  contextsWithin,
+  type ManifestRevision,
+  viewContext,
+} from "./context/context-view.js"
+export type { HistoryLoss } from "./context/history-loss.js"
+export { itemTypeOf, segmentKindOf } from "./context/item-types.js"
+export type { ProviderContext } from "./context/provider-context.js"
+export { readContext } from "./context/read-context.js"
+export { type Delivery, promptBodies, type RebuiltPrompt, rebuildPrompt } from "./context/rebuild-prompt.js"
+export { hashesHolding, type ItemHistory, type Sighting, textBodies, type WhyView, whyOf } from "./context/why-item.js"
+export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/why-words.js"
+
 // What people and agents type to point at something
 
 export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"

@@ -1,0 +1,107 @@
+import { cutToWidth } from "../display-width.js"
+import { formatBytes, formatCount, formatPercent, plural } from "../format-count.js"
+import { recordedWord } from "../recorded-words.js"
+import type { StepView } from "../run-view.js"
+import type { Painter } from "../skeleton.js"
+import type { ContextView } from "./context-view.js"
+import { stackedBar } from "./share-bar.js"
+
+/** What is there however small the budget: whose context, how full, what became of it. */
+export function headOf(view: ContextView, paint: Painter): string[] {
+  const { source, prompt, changes, manifest, gaps, delivery } = view
+  const parts = [
+    `#${source.n} ${nameOf(source.step)}`,
+    sizeWords(view),
+    plural(view.items.length, "item"),
+    ...leftOutWords(view),
+  ]
+  const lines = [`${parts.join(" · ")} · ${BASIS_WORDS[view.basis]}`]
+  if (manifest) lines.push(...budgetLines(manifest.token_budget, paint))
+  else if (prompt.budget && prompt.tokens !== undefined) lines.push(windowLine(prompt.tokens, prompt.budget, paint))
+  if (changes) lines.push(changeLine(changes))
+  if (view.prefix) lines.push(prefixLine(view))
+  if (delivery === "verbatim") lines.push("sent     the request holds the prompt byte for byte")
+  if (delivery === "context_injected") {
+    lines.push(paint("sent     context_injected: the request does not hold the prompt byte for byte", "bad"))
+  }
+  for (const gap of gaps) lines.push(paint(`unknown  ${cutToWidth(gap, 160)}`, "warn"))
+  return lines
+}
+
+/** Kind and name; how many tokens went in and out of the call is another question. */
+function nameOf({ kind, name, inferredBy }: StepView): string {
+  return `${inferredBy === undefined ? "" : "≈ "}${kind} ${name === undefined ? "?" : recordedWord(name, 40)}`
+}
+
+const BASIS_WORDS: Readonly<Record<ContextView["basis"], string>> = {
+  manifest: "from its manifest",
+  assembled: "as the application told it",
+  request: "≈ from its request",
+  unknown: "not known",
+}
+
+function sizeWords({ prompt }: ContextView): string {
+  const { tokens, budget, countedBy } = prompt
+  const mark = countedBy === "estimate" ? "≈" : ""
+  if (!budget || tokens === undefined) return `${mark}${formatCount(tokens)} tokens`
+  return `${mark}${formatCount(tokens)} of ${formatCount(budget)} tokens (${formatPercent(tokens, budget)})`
+}
+
+const leftOutWords = ({ excludedCount }: ContextView): string[] =>
+  excludedCount === undefined ? [] : [`${formatCount(excludedCount)} left out`]
+
+const WINDOW = 40
+
+type Budget = NonNullable<ContextView["manifest"]>["token_budget"]
+
+/** The tiers as the compiler fills them, each with its sign in the bar. */
+const TIERS = [
+  ["tier0", "█"],
+  ["tier1", "▓"],
+  ["history", "▒"],
+  ["telemetry", "░"],
+] as const
+
+function budgetLines({ ctx_max_tokens, headroom_tokens, tiers, counter }: Budget, paint: Painter): string[] {
+  const share = (tokens: number): number => (ctx_max_tokens > 0 ? tokens / ctx_max_tokens : 0)
+  const parts = TIERS.map(([tier, sign]) => ({ share: share(tiers[tier].used), sign }))
+  const reserve = Math.min(WINDOW, Math.round(share(tiers.generation.reserved) * WINDOW))
+  const bar = stackedBar(parts, WINDOW - reserve) + "▁".repeat(reserve)
+  const free = `${formatCount(headroom_tokens)} free, ${formatCount(tiers.generation.reserved)} ▁ kept for the answer`
+  const tierWords = TIERS.map(([tier, sign]) => {
+    const { used, reserved, left } = tiers[tier]
+    return `${sign} ${tier} ${formatCount(used)} of ${formatCount(reserved)} (${formatCount(left)} left)`
+  })
+  return [
+    `budget   ${paint(bar, "number")}  ${free}`,
+    `         ${tierWords.join(" · ")}`,
+    `         counted by ${counter.id} ${counter.version}`,
+  ]
+}
+
+function windowLine(tokens: number, budget: number, paint: Painter): string {
+  const bar = stackedBar([{ share: tokens / budget, sign: "█" }], WINDOW)
+  return `budget   ${paint(bar, "number")}  ${formatCount(Math.max(0, budget - tokens))} free`
+}
+
+/** `since #3: 2 added, 1 changed, 14 the same; 12 messages gone by compaction`. */
+function changeLine(changes: NonNullable<ContextView["changes"]>): string {
+  const { since, added, removed, changed, same, historyLoss } = changes
+  const counts = [
+    ...(added.length > 0 ? [`${added.length} added`] : []),
+    ...(removed.length > 0 ? [`${removed.length} gone`] : []),
+    ...(changed.length > 0 ? [`${changed.length} changed`] : []),
+    `${same} the same`,
+  ]
+  const certainty =
+    historyLoss?.certainty === undefined ? "" : ` (${historyLoss.certainty === "certain" ? "certain" : "likely"})`
+  const loss = historyLoss ? ` · ≈ ${plural(historyLoss.items, "message")} gone by ${historyLoss.why}${certainty}` : ""
+  return `since #${since}${" ".repeat(Math.max(1, 3 - String(since).length))}${counts.join(", ")}${loss}`
+}
+
+function prefixLine({ prefix, changes }: ContextView): string {
+  const same = changes?.prefix === "same" ? ", the same" : changes?.prefix === "changed" ? ", another than" : undefined
+  const before =
+    same === undefined ? "" : same === ", the same" ? ` as in #${changes?.since}` : ` in #${changes?.since}`
+  return `prefix   ${cutToWidth(prefix!.hash, 19)} ${formatBytes(prefix!.byteSize)}${same ?? ""}${before}`
+}

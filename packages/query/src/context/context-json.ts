@@ -1,0 +1,69 @@
+import { snakeJson } from "../snake-json.js"
+import { type ContextOptions, pageOf } from "./context-page.js"
+import type { ContextRow, ContextRowOf, ContextRowValues } from "./context-rows.js"
+import type { ContextView } from "./context-view.js"
+
+/** The same rows for programs, by what they are; print it with `safeJson`. */
+export function contextJson(view: ContextView, options: Omit<ContextOptions, "format" | "color">) {
+  const { rows, from, to, total } = pageOf(view, options)
+  const { source, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery } = view
+  return {
+    n: source.n,
+    step_id: source.step.id ?? null,
+    lane: source.lane ?? null,
+    ...snakeJson({ basis, inferredBy, delivery }),
+    prompt: snakeJson(prompt),
+    budget: manifest ? budgetJson(manifest.token_budget) : null,
+    prefix: prefix ? snakeJson(prefix) : null,
+    manifest: manifest ? manifestJson(manifest) : null,
+    counts: { items: view.items.length, excluded: excludedCount ?? null },
+    changes: changes
+      ? {
+          since: changes.since,
+          added: changes.added.length,
+          removed: changes.removed.length,
+          changed: changes.changed.length,
+          same: changes.same,
+          prefix: changes.prefix,
+          history_loss: changes.historyLoss ? snakeJson(changes.historyLoss) : null,
+        }
+      : null,
+    gaps,
+    asked: valuesOf(rows, "asked"),
+    items: valuesOf(rows, "items"),
+    folded: valuesOf(rows, "folded"),
+    excluded: valuesOf(rows, "excluded"),
+    added: valuesOf(rows, "added"),
+    removed: valuesOf(rows, "removed"),
+    changed: valuesOf(rows, "changed"),
+    provider: valuesOf(rows, "provider"),
+    revisions: valuesOf(rows, "revisions"),
+    from,
+    to,
+    total,
+    next_cursor: to < total ? to : null,
+  }
+}
+
+export type ContextJson = ReturnType<typeof contextJson>
+
+function valuesOf<S extends keyof ContextRowValues>(rows: readonly ContextRow[], section: S) {
+  const isOf = (row: ContextRow): row is ContextRow & ContextRowOf<S> => row.section === section
+  return snakeJson(rows.filter(isOf).map(({ value }: ContextRowOf<S>) => value))
+}
+
+type Manifest = NonNullable<ContextView["manifest"]>
+
+function budgetJson({ ctx_max_tokens, prompt_tokens, headroom_tokens, counter, tiers }: Manifest["token_budget"]) {
+  return { ctx_max_tokens, prompt_tokens, headroom_tokens, counter, tiers }
+}
+
+function manifestJson(manifest: Manifest) {
+  const { snapshot_id, revision, stage, compiler_version, prompt_hash, considered_count } = manifest
+  const { reranker_model, reranker_version, retrievers, candidate_chunk_ids, selected_chunk_ids } = manifest
+  return {
+    ...{ snapshot_id, revision, stage, compiler_version, prompt_hash, considered_count },
+    ...{ reranker_model, reranker_version, retrievers },
+    ...{ candidates: candidate_chunk_ids.length, selected_chunk_ids },
+  }
+}

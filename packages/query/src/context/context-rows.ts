@@ -1,0 +1,312 @@
+import { cutToWidth, displayWidth, padToWidth } from "../display-width.js"
+import { formatBytes, formatCount, formatPercent, plural } from "../format-count.js"
+import { recordedText, recordedWord } from "../recorded-words.js"
+import type { Painter } from "../skeleton.js"
+import type { ContextChanges } from "./context-changes.js"
+import type { ContextItem, ExcludedItem } from "./context-reading.js"
+import type { ContextView, ManifestRevision } from "./context-view.js"
+import { isMessage } from "./history-loss.js"
+import type { ProviderContext } from "./provider-context.js"
+import { shareBar } from "./share-bar.js"
+
+/** One line of a context. Text and JSON are made of the same rows, so a cursor means the same in both. */
+export type ContextRow = { readonly [S in keyof ContextRowValues]: ContextRowOf<S> }[keyof ContextRowValues]
+
+export interface ContextRowOf<S extends keyof ContextRowValues> {
+  readonly section: S
+  readonly value: ContextRowValues[S]
+  /** The heading it stands under, in our words. */
+  readonly heading: string
+  /** Everything in it is safe to print. Widths and tokens are measured without a painter. */
+  readonly text: (paint: Painter) => string
+}
+
+/** What a row of each section is about. */
+export interface ContextRowValues {
+  readonly asked: { readonly name: string; readonly text: string }
+  readonly items: ContextItem
+  readonly folded: FoldedItems
+  readonly excluded: ExcludedItem
+  readonly added: ContextChanges["added"][number]
+  readonly removed: ContextChanges["removed"][number]
+  readonly changed: ContextChanges["changed"][number]
+  readonly provider: ProviderContext
+  readonly revisions: ManifestRevision
+}
+
+/** Neighbours that the context before held as well, told as one. */
+export interface FoldedItems {
+  readonly from: number
+  readonly to: number
+  readonly tokens: number | undefined
+  readonly share: number | undefined
+}
+
+export function contextRows(view: ContextView, options: { readonly all?: boolean }): ContextRow[] {
+  return [
+    ...askedRows(view),
+    ...itemRows(view, options.all === true),
+    ...excludedRows(view),
+    ...changeRows(view),
+    ...providerRows(view),
+    ...revisionRows(view),
+  ]
+}
+
+const LONGEST_ID = 40
+const LONGEST_TEXT = 120
+
+function askedRows({ manifest }: ContextView): ContextRow[] {
+  if (!manifest) return []
+  const { intent, retrieval_query } = manifest
+  const asked = [
+    { name: "objective", text: intent.objective },
+    ...intent.invariants.map((text) => ({ name: "invariant", text })),
+    ...(retrieval_query === null ? [] : [{ name: "query", text: retrieval_query }]),
+  ]
+  return asked.map((value) => ({
+    section: "asked",
+    value,
+    heading: "asked:",
+    text: () => `  ${padToWidth(value.name, 10)} ${recordedText(value.text, LONGEST_TEXT)}`,
+  }))
+}
+
+function itemRows(view: ContextView, isUnfolded: boolean): ContextRow[] {
+  const { items } = view
+  const columns = columnsOf(view)
+  const deduced = view.inferredBy === undefined ? "" : ` (≈ deduced by ${recordedWord(view.inferredBy, 40)})`
+  const whole = view.prompt.budget === undefined ? "prompt" : "budget"
+  const heading = `saw, in order${deduced}: tokens, share of the ${whole}, kind, item type, item`
+  const row = (value: ContextItem): ContextRow => ({
+    section: "items",
+    value,
+    heading,
+    text: (paint) => itemText(value, columns, paint),
+  })
+  const stretches = isUnfolded ? [] : unchangedStretches(view)
+  return items.flatMap((item): ContextRow[] => {
+    const stretch = stretches.find(({ from, to }) => item.position >= from && item.position <= to)
+    if (!stretch) return [row(item)]
+    if (item.position !== stretch.from) return []
+    return [{ section: "folded", value: stretch, heading, text: (paint) => foldedText(view, stretch, columns, paint) }]
+  })
+}
+
+/** From this many messages on that were there before, they are told as one: the news is what came after them. */
+const TOO_MANY = 4
+
+function unchangedStretches({ items, changes, basis, prompt }: ContextView): FoldedItems[] {
+  if (basis !== "request" || !changes) return []
+  const news = new Set([...changes.added, ...changes.changed].map(({ item }) => item))
+  const stretches: ContextItem[][] = []
+  let open: ContextItem[] | undefined
+  for (const item of items) {
+    if (isMessage(item) && !news.has(item)) {
+      if (open) open.push(item)
+      else {
+        open = [item]
+        stretches.push(open)
+      }
+    } else open = undefined
+  }
+  return stretches
+    .filter(({ length }) => length >= TOO_MANY)
+    .map((stretch) => ({
+      from: stretch[0]!.position,
+      to: stretch.at(-1)!.position,
+      tokens: prompt.tokens === undefined ? undefined : sum(stretch.map(({ tokens }) => tokens)),
+      share: sum(stretch.map(({ share }) => share)),
+    }))
+}
+
+const sum = (figures: readonly (number | undefined)[]): number =>
+  figures.reduce<number>((all, one) => all + (one ?? 0), 0)
+
+interface Columns {
+  readonly position: number
+  readonly id: number
+  readonly kind: number
+  readonly type: number
+  readonly reason: number
+  /** What a full bar stands for. */
+  readonly largest: number
+  readonly isEstimated: boolean
+}
+
+function columnsOf({ items, prompt }: ContextView): Columns {
+  const widest = (words: readonly string[]): number =>
+    words.reduce((most, word) => Math.max(most, displayWidth(word)), 0)
+  return {
+    position: String(items.length).length,
+    id: widest(items.map(({ id }) => recordedWord(id, LONGEST_ID))),
+    kind: widest(items.map(({ kind }) => recordedWord(kind, 16))),
+    type: widest(items.map(({ itemType }) => itemType)),
+    reason: widest(items.map(({ reason }) => reason ?? "")),
+    largest: items.reduce((most, { share }) => Math.max(most, share ?? 0), 0),
+    isEstimated: prompt.areItemsEstimated,
+  }
+}
+
+const BAR = 8
+
+function figuresText(
+  position: string,
+  { tokens, share }: { readonly tokens: number | undefined; readonly share: number | undefined },
+  columns: Columns,
+  paint: Painter,
+): string {
+  const bar = padToWidth(shareBar(columns.largest > 0 ? (share ?? 0) / columns.largest : 0, BAR), BAR)
+  const size = `${columns.isEstimated && tokens !== undefined ? "≈" : ""}${formatCount(tokens)}`
+  const percent = share === undefined ? "?" : formatPercent(share, 1)
+  const at = padToWidth(position, columns.position, "left")
+  return `  ${paint(at, "dim")} ${paint(bar, "number")} ${padToWidth(size, 7, "left")} ${padToWidth(percent, 5, "left")} `
+}
+
+function itemText(item: ContextItem, columns: Columns, paint: Painter): string {
+  const figures = figuresText(String(item.position), item, columns, paint)
+  const words = [
+    padToWidth(recordedWord(item.kind, 16), columns.kind),
+    padToWidth(item.itemType, columns.type),
+    padToWidth(recordedWord(item.id, LONGEST_ID), columns.id),
+    ...(columns.reason > 0 ? [padToWidth(item.reason ?? "", columns.reason)] : []),
+    ...(item.fromTokens === undefined ? [] : [paint(`cut from ${formatCount(item.fromTokens)}`, "warn")]),
+    ...contributorWords(item),
+    ...(item.text === undefined || item.text === "" ? [] : [recordedText(item.text, 60)]),
+  ]
+  return `${figures} ${words.join("  ")}`.trimEnd()
+}
+
+/** From where an item of a manifest came; of a segment, its contributor is its name. */
+function contributorWords({ id, contributor, sourceRef, reason }: ContextItem): string[] {
+  if (reason === undefined || sourceRef === undefined) return []
+  const isSaid = contributor === id || sourceRef.startsWith(contributor)
+  return [recordedWord(sourceRef, 60), ...(isSaid ? [] : [`by ${recordedWord(contributor, 32)}`])]
+}
+
+function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Columns, paint: Painter): string {
+  const count = stretch.to - stretch.from + 1
+  const figures = figuresText("…", stretch, columns, paint)
+  const words = `${stretch.from}–${stretch.to}: ${count} messages as in #${changes?.since} (unfold: --all)`
+  return `${figures} ${paint(words, "dim")}`
+}
+
+function excludedRows({ excluded }: ContextView): ContextRow[] {
+  if (!excluded || excluded.length === 0) return []
+  const heading = `available, but left out (${reasonCounts(excluded)}):`
+  const width = excluded.reduce((most, { id }) => Math.max(most, displayWidth(recordedWord(id, LONGEST_ID))), 0)
+  return excluded.map((value) => ({
+    section: "excluded",
+    value,
+    heading,
+    text: (paint) => {
+      const words = [
+        padToWidth(recordedWord(value.id, LONGEST_ID), width),
+        padToWidth(value.itemType, 11),
+        paint(value.reason, "warn"),
+        ...(value.score === undefined ? [] : [`score ${roundScore(value.score)}`]),
+        ...(value.duplicateOf === undefined ? [] : [`of ${recordedWord(value.duplicateOf, LONGEST_ID)}`]),
+        ...(value.detail === undefined ? [] : [recordedText(value.detail, 60)]),
+        recordedWord(value.sourceRef, 60),
+      ]
+      return `  ${words.join("  ")}`
+    },
+  }))
+}
+
+const roundScore = (score: number): string => String(Number(score.toPrecision(3)))
+
+/** `2 budget_limit, 1 duplicate`: most frequent first. */
+export function reasonCounts(excluded: readonly ExcludedItem[]): string {
+  const counts = new Map<string, number>()
+  for (const { reason } of excluded) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(", ")
+}
+
+function changeRows(view: ContextView): ContextRow[] {
+  const { changes } = view
+  if (!changes) return []
+  const { added, removed, changed, since } = changes
+  const heading = `changed since #${since}:`
+  const name = (item: ContextItem): string =>
+    [recordedWord(item.id, LONGEST_ID), recordedWord(item.kind, 16), ...textWords(item)].join("  ")
+  const size = ({ tokens }: ContextItem): string =>
+    `${view.prompt.areItemsEstimated ? "≈" : ""}${formatCount(tokens)} tokens`
+  return [
+    ...added.map((value): ContextRow => {
+      const before = value.excludedBefore === undefined ? "" : `  (left out before: ${value.excludedBefore})`
+      return {
+        section: "added",
+        value,
+        heading,
+        text: (paint) => `  ${paint("+", "number")} ${name(value.item)}  ${size(value.item)}${before}`,
+      }
+    }),
+    ...removed.map(
+      (value): ContextRow => ({
+        section: "removed",
+        value,
+        heading,
+        text: (paint) => `  ${paint("−", "bad")} ${name(value.item)}  ${size(value.item)}  (${goneWords(view, value)})`,
+      }),
+    ),
+    ...changed.map(
+      (value): ContextRow => ({
+        section: "changed",
+        value,
+        heading,
+        text: (paint) => `  ${paint("~", "warn")} ${name(value.item)}  ${size(value.before)} → ${size(value.item)}`,
+      }),
+    ),
+  ]
+}
+
+const textWords = ({ text }: ContextItem): string[] =>
+  text === undefined || text === "" ? [] : [recordedText(text, 48)]
+
+function goneWords({ basis, changes }: ContextView, { item, excludedNow }: ContextChanges["removed"][number]): string {
+  if (excludedNow !== undefined) return `left out now: ${excludedNow}`
+  if (basis === "manifest") return "not even considered now"
+  const loss = changes?.historyLoss
+  return loss && isMessage(item) ? `≈ gone by ${loss.why}` : "gone"
+}
+
+function providerRows({ provider }: ContextView): ContextRow[] {
+  return provider.map((value) => ({
+    section: "provider",
+    value,
+    heading: "at the provider (≈ deduced from request and answer):",
+    text: (paint) => {
+      const id = value.id === undefined ? "" : ` ${recordedWord(value.id, 64)}`
+      const counts = value.counts.map(({ name, count }) => `${recordedWord(name, 40)} ${formatCount(count)}`)
+      const more = counts.length === 0 ? "" : ` (${counts.join(", ")})`
+      return `  ${paint(PROVIDER_WORDS[value.role], value.role === "edited" ? "warn" : "dim")} ${recordedWord(value.what, 48)}${id}${more}`
+    },
+  }))
+}
+
+const PROVIDER_WORDS: Readonly<Record<ProviderContext["role"], string>> = {
+  held: "adds what it holds:",
+  may_edit: "may edit:",
+  edited: "edited:",
+}
+
+function revisionRows({ revisions }: ContextView): ContextRow[] {
+  return revisions.map((value) => ({
+    section: "revisions",
+    value,
+    heading: "faults:",
+    text: (paint) => {
+      const artifacts = value.artifacts.map(
+        ({ id, hash, sizeBytes }) => `${recordedWord(id, 40)} ${cutToWidth(hash, 19)} ${formatBytes(sizeBytes)}`,
+      )
+      const missing = value.missing.map((pointer) => `missing ${recordedWord(pointer, 60)}`)
+      const more = [...artifacts, ...missing].map((line) => `\n      ${line}`).join("")
+      const head = `revision ${value.revision}: ${paint(value.trigger, "bad")} ${recordedText(value.detail, LONGEST_TEXT)}`
+      return `  ${head}${artifacts.length === 0 ? "" : ` · ${plural(artifacts.length, "artifact")}`}${more}`
+    },
+  }))
+}

@@ -1,0 +1,104 @@
+import { type AbsentReason, type Event, OrangeboxError } from "@orangebox/contract"
+import { countIn, payloadOf } from "../payload-reading.js"
+import type { RunView } from "../run-view.js"
+import { runAddress } from "../run-words.js"
+import { type ContextChanges, changesBetween } from "./context-changes.js"
+import type { Bodies, ContextReading } from "./context-reading.js"
+import { type ContextSource, contextSources, previousContext } from "./context-sources.js"
+import { type ProviderContext, providerContextOf } from "./provider-context.js"
+import { readContext } from "./read-context.js"
+import { type Delivery, deliveryOf } from "./rebuild-prompt.js"
+
+/** What one step saw, why, what was left out, and what became of it since the context before. */
+export interface ContextView extends ContextReading {
+  /** Undefined for the first context of its lane. */
+  readonly changes: ContextChanges | undefined
+  readonly provider: readonly ProviderContext[]
+  /** What faults added to the manifest; revision 0 is what compiling itself found missing. */
+  readonly revisions: readonly ManifestRevision[]
+  readonly delivery: Delivery
+}
+
+export interface ManifestRevision {
+  readonly revision: number
+  readonly trigger: string
+  readonly detail: string
+  readonly missing: readonly string[]
+  readonly artifacts: readonly { readonly id: string; readonly hash: string; readonly sizeBytes: number }[]
+}
+
+/**
+ * The context of step #n.
+ *
+ * `bodies` are those that `contextBodies` names for it and for the one before it, and those that `promptBodies` names; whatever is not
+ * there is said, not guessed.
+ */
+export function contextOf(view: RunView, n: number, bodies: Bodies): ContextView {
+  const sources = contextSources(view)
+  const [source, ...others] = contextsWithin(view, sources, n)
+  if (source && others.length === 0) return viewContext(sources, source, bodies)
+  const found = source ? `has ${others.length + 1} contexts below it` : "has no context: it called no model"
+  throw new OrangeboxError("NO_CONTEXT", {
+    what: `step #${n} ${found}`,
+    where: runAddress(view),
+    next: `See the contexts of the run with: orangebox context ${runAddress(view)}`,
+  })
+}
+
+/** The contexts a step stands for: its own, that of the call whose attempt it is, or those of the calls below it. */
+export function contextsWithin(view: RunView, sources: readonly ContextSource[], n: number): readonly ContextSource[] {
+  // A step may compile again before it calls: what stands is the last.
+  const own = sources.findLast((source) => source.n === n)
+  if (own) return [own]
+  const step = view.steps[n - 1]
+  if (step?.attemptNo !== undefined) return sources.filter((source) => source.n === step.parent)
+  return sources.filter((source) => isBelow(view, source.n, n))
+}
+
+function isBelow(view: RunView, inner: number, outer: number): boolean {
+  for (let at = view.steps[inner - 1]?.parent; at !== undefined; at = view.steps[at - 1]?.parent) {
+    if (at === outer) return true
+  }
+  return false
+}
+
+/** One of a run's contexts, seen beside the one before it. */
+export function viewContext(sources: readonly ContextSource[], source: ContextSource, bodies: Bodies): ContextView {
+  const reading = readContext(source, bodies)
+  const previous = previousContext(sources, source)
+  return {
+    ...reading,
+    changes: previous && changesSince(readContext(previous, bodies), reading),
+    provider: providerContextOf(source, bodies),
+    revisions: revisionsOf(reading),
+    delivery: deliveryOf(reading, bodies),
+  }
+}
+
+/** What is not known cannot be compared: unknown is not "nothing changed". */
+export function changesSince(before: ContextReading, now: ContextReading): ContextChanges | undefined {
+  return before.basis === "unknown" || now.basis === "unknown" ? undefined : changesBetween(before, now)
+}
+
+function revisionsOf({ manifest, source }: ContextReading): ManifestRevision[] {
+  const faults = manifest?.faults ?? []
+  const newest = manifest?.revision ?? 0
+  const told = faults.map(({ trigger, detail, missing, artifacts }, index) => ({
+    // Each revision adds one fault; what compiling itself found missing is in the first manifest.
+    revision: Math.max(0, newest - (faults.length - 1 - index)),
+    trigger,
+    detail,
+    missing,
+    artifacts: artifacts.map(({ artifact_id, hash, size_bytes }) => ({ id: artifact_id, hash, sizeBytes: size_bytes })),
+  }))
+  const unread = source.manifests.filter((event) => revisionIn(event) > newest)
+  return [...told, ...unread.map(unreadRevision)]
+}
+
+const revisionIn = (event: Event): number => countIn(payloadOf(event), "revision") ?? 0
+
+function unreadRevision(event: Event): ManifestRevision {
+  const absent: AbsentReason | undefined = event.artifact_refs.find((ref) => ref.absent !== undefined)?.absent
+  const detail = absent === undefined ? "its body is not there" : `its body is not there: ${absent.replace("_", " ")}`
+  return { revision: revisionIn(event), trigger: "unknown", detail, missing: [], artifacts: [] }
+}

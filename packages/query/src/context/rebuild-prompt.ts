@@ -1,0 +1,68 @@
+import { findInjectedContext, type LostItem, rebuildContext } from "@orangebox/context"
+import { bodyHash } from "@orangebox/contract"
+import type { Bodies, ContextReading } from "./context-reading.js"
+
+/** A prompt to the byte, or what is missing of it. */
+export type RebuiltPrompt =
+  | { readonly ok: true; readonly from: "manifest" | "request"; readonly hash: string; readonly bytes: Uint8Array }
+  | {
+      readonly ok: false
+      readonly missing: readonly LostItem[]
+      readonly changed: readonly LostItem[]
+      /** With a visible mark in every place that could not be filled; undefined where nothing is there. */
+      readonly partial: string | undefined
+      readonly reason: string
+    }
+
+/** The bodies a prompt is rebuilt from: the whole where it was kept as one, and its pieces. */
+export function promptBodies({ manifest, source }: ContextReading): readonly string[] {
+  if (!manifest) return source.request ? [source.request.hash] : []
+  return [manifest.prompt_hash, ...new Set(manifest.inclusion_log.map(({ rendered_ref }) => rendered_ref))]
+}
+
+/** What the model was given: the compiled prompt where there is a manifest, else the request as it went out. */
+export function rebuildPrompt({ manifest, source, gaps }: ContextReading, bodies: Bodies): RebuiltPrompt {
+  if (!manifest) {
+    const bytes = source.request && bodies.get(source.request.hash)
+    if (source.request && bytes) return { ok: true, from: "request", hash: source.request.hash, bytes }
+    const absent = source.request?.absent === undefined ? "" : `: ${source.request.absent.replace("_", " ")}`
+    const reason = source.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
+    return { ok: false, missing: [], changed: [], partial: undefined, reason }
+  }
+  const whole = bodies.get(manifest.prompt_hash)
+  if (whole && bodyHash(whole) === manifest.prompt_hash) {
+    return { ok: true, from: "manifest", hash: manifest.prompt_hash, bytes: whole }
+  }
+  const rebuilt = rebuildContext(manifest, bodies)
+  if (rebuilt.ok) {
+    const bytes = new TextEncoder().encode(rebuilt.prompt)
+    return { ok: true, from: "manifest", hash: manifest.prompt_hash, bytes }
+  }
+  const { missing, changed, partial } = rebuilt
+  const lost = missing.length + changed.length
+  const reason = `${lost} of ${manifest.inclusion_log.length} items cannot be filled in`
+  return {
+    ok: false,
+    missing,
+    changed,
+    partial: missing.length === manifest.inclusion_log.length ? undefined : partial,
+    reason,
+  }
+}
+
+/**
+ * Whether the compiled prompt is what went out. `context_injected`: the request does not hold it byte for byte, so something else put words
+ * into the context. `unknown` where either of the two is not there.
+ */
+export type Delivery = "verbatim" | "context_injected" | "unknown"
+
+export function deliveryOf(reading: ContextReading, bodies: Bodies): Delivery {
+  const { manifest, source } = reading
+  const request = source.request && bodies.get(source.request.hash)
+  if (!manifest || !request) return "unknown"
+  const rebuilt = rebuildPrompt(reading, bodies)
+  if (!rebuilt.ok) return "unknown"
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  const compiled = { prompt: decoder.decode(rebuilt.bytes), prefixLength: manifest.prefix_length }
+  return findInjectedContext(decoder.decode(request), compiled, `#${source.n}`) ? "context_injected" : "verbatim"
+}

@@ -1,0 +1,42 @@
+import {
+  type Dialect,
+  detectDialect,
+  type JsonBody,
+  type RequestAnatomy,
+  readBody,
+  readRequest,
+} from "@orangebox/dialects"
+import type { Bodies } from "./context-reading.js"
+import type { ContextSource } from "./context-sources.js"
+
+export interface ReadableRequest {
+  readonly dialect: Dialect
+  readonly body: JsonBody
+  readonly anatomy: RequestAnatomy
+}
+
+/** The request of a context in its dialect; undefined where its bytes are not there, or in no dialect known here. */
+export function readableRequest({ request }: ContextSource, bodies: Bodies): ReadableRequest | undefined {
+  const bytes = request && bodies.get(request.hash)
+  if (!request || bytes === undefined) return undefined
+  const body = readBody(bytes)
+  const address = addressOf(request.url)
+  try {
+    // A call that was recorded by hand has no address; its body tells.
+    const dialect = detectDialect({ method: request.method ?? "POST", ...address, requestBody: body })?.dialect
+    const anatomy = dialect && readRequest(dialect, body, address.path)
+    return dialect && anatomy && { dialect, body, anatomy }
+  } catch {
+    // Whatever a hostile body does to its reader, the rest of the context is still told.
+    return undefined
+  }
+}
+
+function addressOf(url: string | undefined): { path: string; host?: string } {
+  try {
+    const { pathname, search, host } = new URL(url ?? "")
+    return { path: pathname + search, host }
+  } catch {
+    return { path: url ?? "" }
+  }
+}

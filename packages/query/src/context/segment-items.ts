@@ -1,0 +1,119 @@
+import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
+import type { Bodies, ContextItem, ContextReading, PromptSize } from "./context-reading.js"
+import type { ContextSource } from "./context-sources.js"
+import { itemTypeOf } from "./item-types.js"
+import type { ReadableRequest } from "./request-on-record.js"
+
+/** A context as the segments of its prompt tell it, where no compiler does. */
+export function readingOfSegments(
+  source: ContextSource,
+  request: ReadableRequest | undefined,
+  bodies: Bodies,
+): ContextReading {
+  const event = source.told ?? source.derived
+  const segments: readonly LoosePayload[] = event
+    ? recordsIn(payloadOf(event), "segments")
+    : (request?.anatomy.segments ?? []).map(({ segment }) => segment)
+  const prompt = sizeOf(source, segments)
+  const excludedCount = countIn(payloadOf(event), "excluded_count")
+  const isTold = source.told !== undefined
+  // Texts are found by position: a stored request may have been redacted after its segments were hashed.
+  const parts = request && !isTold && request.anatomy.parts.length === segments.length ? request.anatomy.parts : []
+  const called = payloadOf(source.step.opened)
+  const sent = request?.anatomy.prefix
+  const prefixHash = textIn(called, "prefix_fingerprint") ?? sent?.fingerprint ?? undefined
+  const prefixSize = countIn(called, "prefix_length") ?? sent?.length ?? undefined
+  return {
+    source,
+    basis: segments.length === 0 ? "unknown" : isTold ? "assembled" : "request",
+    inferredBy: isTold || segments.length === 0 ? undefined : (event?.inferred_by ?? READER),
+    items: segments.map((segment, index) =>
+      itemOf(segment, index + 1, prompt, parts[index]?.text ?? contentOf(segment, bodies)),
+    ),
+    excluded: null,
+    excludedCount,
+    prompt,
+    prefix: prefixHash === undefined ? undefined : { hash: prefixHash, byteSize: prefixSize },
+    manifest: undefined,
+    gaps: segments.length === 0 ? [whyUnknown(source)] : [],
+  }
+}
+
+/** Who derived it, where that was not done at capture. */
+export const READER = "context-reader@1"
+
+function whyUnknown({ request }: ContextSource): string {
+  if (!request) return "no request is recorded"
+  if (request.absent !== undefined) return `the request's body is not there: ${request.absent.replace("_", " ")}`
+  return "the request's body is not there, or in no dialect known here"
+}
+
+/** Where nobody counted the parts, the provider's count of the whole is shared out by size. */
+function sizeOf({ told, derived, step }: ContextSource, segments: readonly LoosePayload[]): PromptSize {
+  const payload = payloadOf(told ?? derived)
+  const lengths = segments.map((segment) => countIn(segment, "length") ?? 0)
+  const byteSize = lengths.reduce((sum, length) => sum + length, 0)
+  const budget = countIn(payload, "token_budget")
+  const counts = segments.map((segment) => countIn(segment, "tokens"))
+  if (counts.length > 0 && counts.every((count) => count !== undefined)) {
+    const tokens = counts.reduce((sum, count) => sum + count, 0)
+    return { tokens, countedBy: "application", areItemsEstimated: false, budget, byteSize }
+  }
+  const reported = step.model?.inputTokens
+  if (reported !== undefined)
+    return { tokens: reported, countedBy: "provider", areItemsEstimated: true, budget, byteSize }
+  if (segments.length === 0) {
+    return { tokens: undefined, countedBy: undefined, areItemsEstimated: false, budget, byteSize: undefined }
+  }
+  const tokens = Math.ceil(byteSize / BYTES_A_TOKEN)
+  return { tokens, countedBy: "estimate", areItemsEstimated: true, budget, byteSize }
+}
+
+const BYTES_A_TOKEN = 4
+
+function itemOf(segment: LoosePayload, position: number, prompt: PromptSize, text: string | undefined): ContextItem {
+  const contributor = textIn(segment, "contributor") ?? "?"
+  const kind = textIn(segment, "kind") ?? "other"
+  const byteSize = countIn(segment, "length")
+  const tokens = prompt.areItemsEstimated ? shareOut(prompt, byteSize) : countIn(segment, "tokens")
+  return {
+    position,
+    id: contributor,
+    contributor,
+    kind,
+    itemType: itemTypeOf({ kind, contributor }),
+    role: textIn(segment, "role"),
+    reason: undefined,
+    sourceRef: textIn(segment, "content_ref"),
+    section: undefined,
+    tier: undefined,
+    tokens,
+    fromTokens: undefined,
+    byteSize,
+    share: shareOf(tokens, byteSize, prompt),
+    score: undefined,
+    hash: textIn(segment, "segment_hash") ?? textIn(segment, "content_ref"),
+    text: text?.slice(0, LONGEST_TEXT).toWellFormed(),
+  }
+}
+
+/** The beginning of what an application stored beside its account. */
+function contentOf(segment: LoosePayload, bodies: Bodies): string | undefined {
+  const ref = textIn(segment, "content_ref")
+  const bytes = ref === undefined ? undefined : bodies.get(ref)
+  return bytes && new TextDecoder().decode(bytes.subarray(0, LONGEST_TEXT * 3))
+}
+
+/** As much as any line shows. */
+const LONGEST_TEXT = 400
+
+function shareOut({ tokens, byteSize }: PromptSize, length: number | undefined): number | undefined {
+  if (tokens === undefined || length === undefined || !byteSize) return undefined
+  return Math.round((tokens * length) / byteSize)
+}
+
+function shareOf(tokens: number | undefined, length: number | undefined, prompt: PromptSize): number | undefined {
+  if (prompt.budget && tokens !== undefined) return tokens / prompt.budget
+  if (length !== undefined && prompt.byteSize) return length / prompt.byteSize
+  return undefined
+}

@@ -1,0 +1,165 @@
+import { padToWidth } from "../display-width.js"
+import { type CountTokens, estimateTokens } from "../estimate-tokens.js"
+import { formatCount, plural } from "../format-count.js"
+import { fenced } from "../markdown-fence.js"
+import { recordedText, recordedWord } from "../recorded-words.js"
+import type { Painter } from "../skeleton.js"
+import { snakeJson } from "../snake-json.js"
+import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
+
+export interface WhyOptions {
+  /** At most this many tokens; at least `MIN_WHY_BUDGET`. Default 2,000. */
+  readonly budget?: number
+  /** The item to begin with, counted from 0. */
+  readonly cursor?: number
+  readonly format?: "text" | "markdown"
+  readonly color?: Painter
+  readonly countTokens?: CountTokens
+  /** The command that goes on, but for its cursor. */
+  readonly command: string
+}
+
+export const DEFAULT_WHY_BUDGET = 2000
+export const MIN_WHY_BUDGET = 320
+
+/** For one item, or the few that fit what was typed: where it was included, where left out and why, where it was not at all. */
+export function whyText(why: WhyView, options: WhyOptions): string {
+  const paint: Painter = options.color ?? plain
+  const { shown, from, to } = pageOf(why, options)
+  const lines = [paint(titleOf(why), "heading"), ...shown.flatMap((block) => block(paint))]
+  lines.push(paint(footerOf(why, from, to, options), "dim"))
+  const text = lines.join("\n")
+  return options.format === "markdown" ? fenced(text) : text
+}
+
+/** The same for programs, every context on its own; print it with `safeJson`. */
+export function whyJson(why: WhyView, options: Omit<WhyOptions, "format" | "color">) {
+  const { from, to } = pageOf(why, options)
+  const total = why.items.length
+  return {
+    wanted: why.wanted,
+    matched_by: why.matchedBy ?? null,
+    contexts: why.contexts,
+    items: snakeJson(why.items.slice(from, to)),
+    ...{ from, to, total, next_cursor: to < total ? to : null },
+  }
+}
+
+const plain: Painter = (text) => text
+
+type Block = (paint: Painter) => string[]
+
+function pageOf(why: WhyView, options: WhyOptions): { shown: Block[]; from: number; to: number } {
+  const count = options.countTokens ?? estimateTokens
+  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
+  const budget = Math.max(options.budget ?? DEFAULT_WHY_BUDGET, MIN_WHY_BUDGET) - fence
+  const total = why.items.length
+  const from = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), total)
+  let left = budget - count(titleOf(why)) - count(footerOf(why, total, total - 1, options)) - 8
+  const shown: Block[] = []
+  let to = from
+  for (; to < total; to++) {
+    const item = why.items[to]!
+    const most = to === from ? linesThatFit(item, left, count) : Number.POSITIVE_INFINITY
+    const block: Block = (paint) => blockOf(item, most, paint)
+    left -= count(block(plain).join("\n")) + 2
+    if (left < 0 && to > from) break
+    shown.push(block)
+  }
+  return { shown, from, to }
+}
+
+/** The first item of a page is there whatever it costs, but only as much of it as fits. */
+function linesThatFit(item: ItemHistory, left: number, count: CountTokens): number {
+  const lines = blockOf(item, Number.POSITIVE_INFINITY, plain)
+  let used = 24
+  const over = lines.findIndex((line) => {
+    used += count(line) + 1
+    return used > left
+  })
+  return over === -1 ? Number.POSITIVE_INFINITY : Math.max(1, over - 1)
+}
+
+function titleOf({ wanted, matchedBy, items, contexts }: WhyView): string {
+  const asked = recordedText(wanted, 80)
+  if (matchedBy === undefined)
+    return `nothing in ${plural(contexts, "context")} is called ${asked}, and no text that is there holds it`
+  return `${asked} in ${plural(contexts, "context")}: ${plural(items.length, "item")}, found by ${matchedBy}`
+}
+
+function blockOf(item: ItemHistory, most: number, paint: Painter): string[] {
+  const text = item.text === undefined || item.text === "" ? [] : [recordedText(item.text, 60)]
+  const hash = item.hash === undefined ? [] : [paint(item.hash.slice(0, 19), "dim")]
+  const title = [
+    paint(recordedWord(item.id, 60), "number"),
+    recordedWord(item.kind, 16),
+    item.itemType,
+    ...hash,
+    ...text,
+  ]
+  const stretches = stretchesOf(item.sightings)
+  const lines = stretches.slice(0, most).map((stretch) => stretchText(stretch, paint))
+  const left = stretches.length - lines.length
+  return [
+    title.join("  "),
+    ...lines,
+    ...(left > 0 ? [`  … ${left} of ${stretches.length} more lines (raise --budget)`] : []),
+  ]
+}
+
+interface Stretch {
+  readonly first: Sighting
+  readonly last: Sighting
+  readonly count: number
+}
+
+/** Contexts in a row that say the same are one line. */
+function stretchesOf(sightings: readonly Sighting[]): Stretch[] {
+  const stretches: Stretch[] = []
+  for (const sighting of sightings) {
+    const open = stretches.at(-1)
+    if (open && saysTheSame(open.last, sighting)) {
+      stretches[stretches.length - 1] = { ...open, last: sighting, count: open.count + 1 }
+    } else stretches.push({ first: sighting, last: sighting, count: 1 })
+  }
+  return stretches
+}
+
+function saysTheSame(before: Sighting, now: Sighting): boolean {
+  // How it went is told where it went; after that it is only not there.
+  if (before.state === "absent" && now.state === "absent") return now.reason === undefined
+  return before.state === now.state && before.reason === now.reason && before.detail === now.detail && !now.isChanged
+}
+
+const STATE_WORDS: Readonly<Record<Sighting["state"], string>> = {
+  included: "included",
+  excluded: "left out",
+  absent: "absent",
+}
+
+function stretchText({ first, last, count }: Stretch, paint: Painter): string {
+  const steps = count === 1 ? `#${first.n}` : `#${first.n}–#${last.n}`
+  const state = padToWidth(STATE_WORDS[first.state], 8)
+  const tone = first.state === "included" ? "number" : first.state === "excluded" ? "warn" : "dim"
+  const tokens =
+    first.tokens === undefined ? [] : [`${first.isEstimated ? "≈" : ""}${formatCount(first.tokens)} tokens`]
+  const reason = first.reason === undefined ? [] : [`${first.state === "absent" ? "≈ gone by " : ""}${first.reason}`]
+  const words = [
+    padToWidth(steps, 12),
+    paint(state, tone),
+    ...(count === 1 ? [] : [`in ${count}`]),
+    ...(first.isChanged ? [paint("changed", "warn")] : []),
+    ...reason,
+    ...(first.detail === undefined || first.state === "absent" ? [] : [recordedWord(first.detail, 60)]),
+    ...tokens,
+    ...(first.position === undefined ? [] : [`at ${first.position}`]),
+  ]
+  return `  ${words.join("  ")}`.trimEnd()
+}
+
+function footerOf({ items }: WhyView, from: number, to: number, { command }: WhyOptions): string {
+  const total = items.length
+  if (total === 0) return "0 items"
+  const rows = to - from === total ? plural(total, "item") : `items ${from + 1}–${to} of ${total}`
+  return to < total ? `${rows} · next: ${command} --cursor ${to}` : rows
+}
