@@ -34,7 +34,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     takesRun: true,
   },
   { name: "collect", summary: "bring the store up to the journals", load: () => import("./commands/collect.js") },
+  {
+    name: "redact",
+    summary: "mask secrets in text, and in what is stored",
+    load: () => import("./commands/redact.js"),
+  },
   { name: "prune", summary: "forget what is old or too much", load: () => import("./commands/prune.js") },
+  {
+    name: "trust",
+    summary: "let a repository's configuration take full effect",
+    load: () => import("./commands/trust.js"),
+  },
   { name: "doctor", summary: "check the machine and fly a canary", load: () => import("./commands/doctor.js") },
   { name: "completion", summary: "completion for bash, zsh and fish", load: () => import("./commands/completion.js") },
   { name: "__complete", summary: "", load: () => import("./commands/complete.js"), isHidden: true },

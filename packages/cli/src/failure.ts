@@ -16,7 +16,9 @@ export class InterruptedError extends OrangeboxError {
 /** Codes of other packages that mean the same: the user can put it right by typing something else. */
 const INPUT_CODES = new Set([
   "ADDRESS_FORM",
+  "CONFIG",
   "NO_BEFORE_AFTER",
+  "REDACTION_RULES",
   "STEP_NUMBER",
   "STORE_CURSOR",
   "STORE_QUERY",

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import type { Writable } from "node:stream"
 import { type Painter, safeText } from "@orangebox/query"
 import { painterFor } from "./colours.js"
@@ -9,6 +10,8 @@ export interface Terminal {
   out(text: string): void
   /** Exact bytes, for pipes and files. */
   outBytes(bytes: Uint8Array): void
+  /** Resolves when whoever reads stdout has caught up: for output that must not pile up in memory. */
+  drained(): Promise<void>
   /** Talk: hints, warnings. Made safe here. */
   say(line: string): void
   /** Talk that is safe already and may hold our own colours. */
@@ -36,6 +39,7 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
   return {
     out: (text) => void stdout.write(text.endsWith("\n") ? text : `${text}\n`),
     outBytes: (bytes) => void stdout.write(bytes),
+    drained: async () => void (stdout.writableNeedDrain && (await once(stdout, "drain"))),
     say: (line) => void stderr.write(`${safeText(line)}\n`),
     sayPainted: (text) => void stderr.write(`${text}\n`),
     isOutTerminal,

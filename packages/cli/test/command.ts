@@ -18,6 +18,8 @@ export interface Finished {
 export interface CommandOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** What stands on stdin; nothing without it. */
+  readonly input?: string | Uint8Array
   /** Send SIGTERM when stdout or stderr has said this. */
   readonly stopAfter?: RegExp
 }
@@ -28,8 +30,10 @@ export function orangebox(args: readonly string[], options: CommandOptions = {})
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: options.cwd ?? tmpdir(),
       env: { ...env, ...options.env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
     })
+    // A command that does not read its input may be gone before all of it is written.
+    child.stdin.on("error", () => {}).end(options.input)
     let stdout = ""
     let stderr = ""
     let isStopped = false

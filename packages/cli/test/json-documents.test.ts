@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
@@ -56,7 +58,13 @@ describe("[O-02] --json is a documented contract", () => {
     ["verify", ["verify"]],
     ["collect --status", ["collect", "--status"]],
     ["collect --rebuild", ["collect", "--rebuild"]],
+    ["redact", ["redact", fileURLToPath(import.meta.url)]],
+    ["redact --explain", ["redact", "--explain", fileURLToPath(import.meta.url)]],
+    ["redact --rules", ["redact", "--rules"]],
     ["prune", ["prune", "--max-age", "30d"]],
+    ["trust", ["trust", fileURLToPath(new URL("untrusted", import.meta.url))]],
+    ["trust --list", ["trust", "--list"]],
+    ["trust --revoke", ["trust", "--revoke", tmpdir()]],
     ["doctor", ["doctor"]],
     ["completion", ["completion", "bash"]],
   ])("%s prints the document that docs/cli-json.md describes", async (section, args) => {

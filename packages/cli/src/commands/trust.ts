@@ -1,0 +1,193 @@
+import { readFileSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { createInterface } from "node:readline/promises"
+import { formatTable, plural, safeJson, safeLine } from "@orangebox/query"
+import {
+  CONFIG_FILE,
+  configPlaces,
+  type HeldBack,
+  holdBack,
+  isTrusted,
+  readRepositoryConfig,
+  readTrust,
+  readUserConfig,
+  revokeTrust,
+  trustFile,
+} from "@orangebox/recorder"
+import type { Command } from "commander"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface TrustOptions {
+  readonly list?: boolean
+  readonly revoke?: boolean
+  readonly yes?: boolean
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description(
+      "Let the settings of a repository's orangebox.config.json take effect that are held back until you agree: upstreams, judges, full capture, and rules that mask less.",
+    )
+    .argument("[path]", "the file, or a folder in the repository; default: here")
+    .option("--yes", "agree without being asked")
+    .option("--revoke", "take the agreement back")
+    .option("--list", "list what is trusted")
+    .addHelpText(
+      "after",
+      "\nYou agree to what the file says now: when it changes, it is held back again. Your own configuration needs no trust.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox trust", "see what would take effect, and be asked"],
+        ["orangebox trust --yes ci/repo", "agree to the file of another folder"],
+        ["orangebox trust --list", "what is trusted, and whether it still is what it was"],
+        ["orangebox trust --revoke", "hold the settings of this repository back again"],
+      ]),
+    )
+    .action(shellOf<TrustOptions>(session, trust))
+}
+
+function trust(session: Session, options: TrustOptions & GlobalOptions, path = "."): Promise<ExitCode> | ExitCode {
+  if ([options.list, options.revoke, options.yes].filter(Boolean).length > 1) {
+    throw new InputError("USAGE", { what: "--list, --revoke and --yes exclude each other", next: "Choose one" })
+  }
+  if (options.list) return listTrusted(session, options)
+  if (options.revoke) return revoke(session, options, path)
+  return agree(session, options, path)
+}
+
+async function agree(session: Session, options: TrustOptions & GlobalOptions, path: string): Promise<ExitCode> {
+  const { terminal } = session
+  const file = repositoryFile(path)
+  const places = configPlaces(process.env)
+  const wasTrusted = isTrusted(places.trust, file.path, file.text)
+  const { heldBack } = holdBack(file.config, readUserConfig(places)?.config)
+  const isAgreed =
+    wasTrusted ||
+    heldBack.length === 0 ||
+    options.yes === true ||
+    (await isAnsweredYes(session, options, file.path, heldBack))
+  if (isAgreed && !wasTrusted && heldBack.length > 0) trustFile(places.trust, file.path, file.text, new Date())
+  if (options.json) {
+    const json = {
+      path: file.path,
+      is_trusted: isAgreed && heldBack.length > 0,
+      was_trusted: wasTrusted,
+      settings: heldBack,
+    }
+    terminal.out(safeJson(json, 2))
+  } else if (heldBack.length === 0) {
+    terminal.out(`${safeLine(file.path)} holds nothing that needs trust`)
+  } else {
+    if (options.yes || wasTrusted) terminal.out(settingsText(heldBack))
+    terminal.out(
+      isAgreed
+        ? `${wasTrusted ? "already trusted" : "trusted"}: ${safeLine(file.path)}`
+        : "not trusted: nothing changed",
+    )
+  }
+  return isAgreed ? EXIT.fine : EXIT.findings
+}
+
+/** Shows exactly what would take effect, and asks. Where nobody can answer, nobody has agreed. */
+async function isAnsweredYes(
+  { terminal }: Session,
+  options: GlobalOptions,
+  path: string,
+  heldBack: readonly HeldBack[],
+): Promise<boolean> {
+  if (options.json) return false
+  terminal.out(
+    `${safeLine(path)} would be allowed ${plural(heldBack.length, "setting")}:\n\n${settingsText(heldBack)}\n`,
+  )
+  if (process.stdin.isTTY !== true) {
+    terminal.say("orangebox: there is no terminal to ask on; agree with: orangebox trust --yes")
+    return false
+  }
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await asking.question("Let them take effect? [y/N] ")).trim())
+  } finally {
+    asking.close()
+  }
+}
+
+function settingsText(heldBack: readonly HeldBack[]): string {
+  return formatTable(
+    [{ title: "SETTING", maxWidth: 48 }, { title: "VALUE", maxWidth: 200 }, { title: "EFFECT" }],
+    heldBack.map(({ setting, value, effect }) => [
+      setting,
+      typeof value === "string" ? value : JSON.stringify(value),
+      effect,
+    ]),
+  )
+}
+
+function revoke({ terminal }: Session, options: GlobalOptions, path: string): ExitCode {
+  const { trust } = configPlaces(process.env)
+  const file = placeOf(path)
+  const isRevoked = revokeTrust(trust, file)
+  terminal.out(
+    options.json
+      ? safeJson({ path: file, is_revoked: isRevoked }, 2)
+      : `${isRevoked ? "no longer trusted" : "was not trusted"}: ${safeLine(file)}`,
+  )
+  return EXIT.fine
+}
+
+function listTrusted({ terminal }: Session, options: GlobalOptions): ExitCode {
+  const book = configPlaces(process.env).trust
+  const entries = readTrust(book).map((entry) => ({ ...entry, state: stateOf(book, entry.path) }))
+  if (options.json) {
+    const trusted = entries.map(({ path, sha256, trustedAt, state }) => ({
+      path,
+      sha256,
+      trusted_at: trustedAt,
+      state,
+    }))
+    terminal.out(safeJson({ trusted }, 2))
+    return EXIT.fine
+  }
+  if (entries.length === 0) terminal.out("nothing is trusted")
+  else {
+    terminal.out(
+      formatTable(
+        [{ title: "FILE" }, { title: "SINCE" }, { title: "STATE" }],
+        entries.map(({ path, trustedAt, state }) => [path, trustedAt.slice(0, 19).replace("T", " "), STATES[state]]),
+      ),
+    )
+  }
+  return EXIT.fine
+}
+
+const STATES = { valid: "as it was", changed: "changed since, so held back again", gone: "gone" }
+
+function stateOf(book: string, path: string): keyof typeof STATES {
+  try {
+    return isTrusted(book, path, readFileSync(path, "utf8")) ? "valid" : "changed"
+  } catch {
+    return "gone"
+  }
+}
+
+function repositoryFile(path: string): NonNullable<ReturnType<typeof readRepositoryConfig>> {
+  const file = readRepositoryConfig(folderOf(path))
+  if (file !== undefined) return file
+  throw new InputError("NO_CONFIG", {
+    what: `there is no ${CONFIG_FILE} here or further up`,
+    where: resolve(path),
+    next: "Name the file or a folder of its repository",
+  })
+}
+
+/** The nearest file, or where one was that is gone by now. */
+function placeOf(path: string): string {
+  return readRepositoryConfig(folderOf(path))?.path ?? join(folderOf(path), CONFIG_FILE)
+}
+
+function folderOf(path: string): string {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? resolve(path) : dirname(resolve(path))
+}

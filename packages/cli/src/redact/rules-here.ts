@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
+import { openStoreKey } from "@orangebox/journal"
+import {
+  compileUserRules,
+  createRuleset,
+  findConfig,
+  type HeldBack,
+  heldBackWarning,
+  type Ruleset,
+  rulesOfConfig,
+} from "@orangebox/recorder"
+import { dataPath } from "../reading/locate-data.js"
+import type { GlobalOptions } from "../session.js"
+
+export interface RulesHere {
+  readonly ruleset: Ruleset
+  readonly isPii: boolean
+  /** Whether tags can be compared with those in the store. */
+  readonly hasStoreKey: boolean
+  /** What the user should know about the configuration. */
+  readonly warning: string | undefined
+}
+
+/** The rules a recorder would use here: the built-in ones, and what the configuration adds. */
+export function rulesHere(cwd: string, options: GlobalOptions & { readonly pii?: boolean }): RulesHere {
+  const found = findConfig(cwd)
+  const { redaction = {}, profile } = found?.config ?? {}
+  const isPii = options.pii ?? redaction.pii ?? profile === "audit"
+  const folder = dataPath(options.data)
+  const hasStoreKey = existsSync(folder)
+  return {
+    ruleset: createRuleset({
+      key: hasStoreKey ? openStoreKey(folder) : randomBytes(32),
+      pii: isPii,
+      patterns: compileUserRules(rulesOfConfig(redaction)).patterns,
+    }),
+    isPii,
+    hasStoreKey,
+    warning: found && heldBackWarning(found.path, found.heldBack.filter(isAboutRedaction)),
+  }
+}
+
+/** Others are told where they matter. */
+const isAboutRedaction = ({ setting }: HeldBack): boolean => setting.startsWith("redaction.")

@@ -1,0 +1,48 @@
+import { formatBytes, formatTable, type Painter, plural, safeLine } from "@orangebox/query"
+import { describeRules, type Ruleset } from "@orangebox/recorder"
+import type { FoundSecret } from "./explain-stream.js"
+import type { InputSummary } from "./redact-input.js"
+import type { RulesHere } from "./rules-here.js"
+
+export function secretText(secret: FoundSecret, name: string | undefined, paint: Painter): string {
+  const { line, column, byteOffset, rule, about, masked, tag } = secret
+  const place = `${name === undefined ? "" : `${safeLine(name)}:`}${line}:${column}`
+  return `${paint(place, "heading")}  ${paint(rule, "warn")}  ${safeLine(masked)}  ${safeLine(about)}  ${paint(`byte ${byteOffset}  tag ${tag}`, "dim")}`
+}
+
+export function secretJson(secret: FoundSecret, name: string) {
+  return {
+    file: name,
+    line: secret.line,
+    column: secret.column,
+    byte_offset: secret.byteOffset,
+    byte_length: secret.byteLength,
+    rule: secret.rule,
+    about: secret.about,
+    masked: secret.masked,
+    tag: secret.tag,
+  }
+}
+
+export function summaryText(summary: InputSummary, { ruleset, hasStoreKey }: RulesHere): string {
+  const parts = [`${plural(summary.masks, "mask")} in ${formatBytes(summary.bytes)}`, `rules ${ruleset.profile}`]
+  if (summary.strayBytes > 0) parts.push(`${plural(summary.strayBytes, "byte")} outside UTF-8, kept`)
+  if (summary.masks > 0 && !hasStoreKey) parts.push("no data folder here, so tags compare within this output only")
+  return parts.join(" · ")
+}
+
+export function rulesText(ruleset: Ruleset, isPii: boolean): string {
+  const rules = describeRules(ruleset)
+  const table = formatTable(
+    [{ title: "RULE" }, { title: "PACK" }, { title: "ON" }, { title: "FINDS" }],
+    rules.map(({ id, pack, about }) => [id, pack, pack === "pii" && !isPii ? "no" : "yes", about]),
+  )
+  return `${table}\n${plural(rules.length, "rule")} · profile ${ruleset.profile}`
+}
+
+export function rulesJson(ruleset: Ruleset, isPii: boolean) {
+  return {
+    profile: ruleset.profile,
+    rules: describeRules(ruleset).map(({ id, pack, about }) => ({ id, pack, is_on: pack !== "pii" || isPii, about })),
+  }
+}
