@@ -1,0 +1,135 @@
+import type { Redirection, SimpleCommand, Word } from "./command.js"
+import { type EffectReader, files, readArguments, trees } from "./effects/arguments.js"
+import type { CommandEffects, PathUse } from "./effects/effects.js"
+import { FILE_PROGRAMS } from "./effects/files.js"
+import { git } from "./effects/git.js"
+import { INTERPRETERS } from "./effects/interpreters.js"
+import { NETWORK_PROGRAMS } from "./effects/network.js"
+import { PACKAGE_PROGRAMS } from "./effects/packages.js"
+import { BUILDERS, HARMLESS, READERS } from "./effects/quiet.js"
+import { testRunnerOf } from "./effects/test-runner.js"
+
+/**
+ * What one command does to files and to other machines, as far as its words tell. Builds and test runs are taken at their word; a program
+ * nobody described is `opaque`.
+ *
+ *     classifyCommand(parseShell("cp a.ts src/ > log").commands[0])
+ *     // { program: "cp", reads: [a.ts], writes: [src/, src/a.ts, log], … }
+ */
+export function classifyCommand(command: SimpleCommand): CommandEffects {
+  const { program, words } = command
+  const redirected = redirectedPaths(command.redirections)
+  if (program === undefined)
+    return { ...NOTHING, ...redirected, program, opaque: command.dynamic ?? "the program is not known" }
+  const effects = effectsOf(program, command)
+  const testRunner = testRunnerOf(program, words)
+  const opaque =
+    command.dynamic ?? codeInEnvironment(command) ?? (testRunner === undefined ? effects.opaque : undefined)
+  const network = redirected.network ?? effects.network
+  return {
+    ...NOTHING,
+    ...effects,
+    program,
+    writes: [...(effects.writes ?? []), ...redirected.writes],
+    reads: [...(effects.reads ?? []), ...redirected.reads],
+    network,
+    testRunner,
+    opaque,
+  }
+}
+
+const NOTHING: CommandEffects = {
+  program: undefined,
+  subcommand: undefined,
+  writes: [],
+  reads: [],
+  deletes: [],
+  network: undefined,
+  testRunner: undefined,
+  kind: undefined,
+  opaque: undefined,
+}
+
+// Several tables may know a program: npm is a package manager and runs builds. The first that says something wins.
+const TABLES: readonly Readonly<Record<string, EffectReader>>[] = [
+  { git },
+  FILE_PROGRAMS,
+  NETWORK_PROGRAMS,
+  PACKAGE_PROGRAMS,
+  INTERPRETERS,
+]
+
+function effectsOf(program: string, command: SimpleCommand): Partial<CommandEffects> {
+  // What a wrapper runs stands in the reading as a command of its own.
+  if (command.role === "wrapper" || command.role === "function" || program === "") return {}
+  const { words } = command
+  if (program === "find" || program === "fd") return findEffects(words)
+  for (const table of TABLES) {
+    const read = Object.hasOwn(table, program) ? table[program] : undefined
+    if (read !== undefined) return read(words, command)
+  }
+  if (READERS.has(program)) return { reads: files(readArguments(words).operands) }
+  if (HARMLESS.has(program) || BUILDERS.has(program)) return {}
+  if (command.role === "carrier") return {}
+  return { opaque: `what ${program} does is not known` }
+}
+
+function findEffects(words: readonly Word[]): Partial<CommandEffects> {
+  const roots: Word[] = []
+  for (const word of words.slice(1)) {
+    if (/^[-(!]/.test(word.text)) break
+    roots.push(word)
+  }
+  const from = roots.length > 0 ? roots : [{ text: ".", isKnown: true, hasGlob: false }]
+  const printed = words.flatMap((word, index) =>
+    /^-fprint/.test(word.text) && words[index + 1] !== undefined ? [words[index + 1]!] : [],
+  )
+  return {
+    reads: trees(from),
+    deletes: words.some((word) => word.text === "-delete") ? trees(from) : [],
+    writes: files(printed),
+  }
+}
+
+const NO_FILE = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+|full|zero)$/
+
+function redirectedPaths(redirections: readonly Redirection[]): {
+  writes: PathUse[]
+  reads: PathUse[]
+  network: readonly string[] | true | undefined
+} {
+  const writes: PathUse[] = []
+  const reads: PathUse[] = []
+  let network: readonly string[] | true | undefined
+  for (const { operator, target } of redirections) {
+    if (operator === "<<" || operator === "<<-" || operator === "<<<") continue
+    const socket = /^\/dev\/(?:tcp|udp)\/([^/]*)/.exec(target.text)
+    if (socket !== null) {
+      network = target.isKnown ? [(socket[1] as string).toLowerCase()] : true
+      continue
+    }
+    if (NO_FILE.test(target.text)) continue
+    if ((operator === ">&" || operator === "<&") && /^(?:\d+-?|-)$/.test(target.text)) continue
+    const use = { word: target, isTree: false }
+    if (operator === "<" || operator === "<&") reads.push(use)
+    else writes.push(use)
+  }
+  return { writes, reads, network }
+}
+
+/** Variables that make a harmless program run something else. */
+const RUNS_CODE =
+  /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ENV|PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EDITOR|GIT_PAGER|GIT_EXTERNAL_DIFF|GIT_ASKPASS|EDITOR|VISUAL|PAGER|PERL5OPT|PERL5LIB|PYTHONSTARTUP|PYTHONPATH|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|PATH|JAVA_TOOL_OPTIONS)$/
+
+function codeInEnvironment(command: SimpleCommand): string | undefined {
+  const telling = command.environment.find(
+    ({ name, value }) => RUNS_CODE.test(name) && !isHarmlessValue(name, value.text),
+  )
+  return telling === undefined ? undefined : `${telling.name} may make it run something else`
+}
+
+const isHarmlessValue = (name: string, value: string): boolean =>
+  value === "" ||
+  (/^(?:EDITOR|VISUAL|GIT_EDITOR|PAGER|GIT_PAGER)$/.test(name) && /^(?:cat|true|:|less|more)$/.test(value)) ||
+  (name === "NODE_OPTIONS" && /^--max[-_]old[-_]space[-_]size=\d+$/.test(value)) ||
+  (name === "PYTHONPATH" && /^[\w./:]*$/.test(value))

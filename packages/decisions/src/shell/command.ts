@@ -1,0 +1,63 @@
+/** One word of a command after quoting and expansion. */
+export interface Word {
+  /** The value; parts nobody can know from the text alone stand as they were written (`$HOST`, `$(date)`). */
+  readonly text: string
+  /** Whether the whole value is known. */
+  readonly isKnown: boolean
+  /** Whether the shell would match the word against file names. */
+  readonly hasGlob: boolean
+}
+
+export type RedirectOperator = "<" | ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" | "<&" | "<<" | "<<-" | "<<<"
+
+export interface Redirection {
+  readonly operator: RedirectOperator
+  readonly target: Word
+  /** The text of a here-document. */
+  readonly body?: Word
+}
+
+/** Where a command runs: on this machine, inside a container, or on another machine. */
+export type Place = "here" | "container" | "remote"
+
+/**
+ * - `command`   what the text runs
+ * - `wrapper`   runs another command of the same reading and nothing else (`timeout 5`, `env`, `sh -c`)
+ * - `carrier`   runs another command of the same reading elsewhere or as someone else (`sudo`, `ssh`, `docker exec`)
+ * - `function`  names a function of the same text, whose commands are in the reading too
+ */
+export type CommandRole = "command" | "wrapper" | "carrier" | "function"
+
+export interface SimpleCommand {
+  /** Base name of the program: `rm` for `/bin/rm`, `\rm` and `'r'm`. Empty for a mere redirection, undefined when only running would tell. */
+  readonly program: string | undefined
+  /** The words, the program first. */
+  readonly words: readonly Word[]
+  readonly environment: readonly { readonly name: string; readonly value: Word }[]
+  readonly redirections: readonly Redirection[]
+  /**
+   * Folders it may run in, relative to where the text starts (`""`). More than one when a `cd` before it may have failed; undefined when
+   * nobody can know.
+   */
+  readonly cwds: readonly string[] | undefined
+  readonly place: Place
+  readonly role: CommandRole
+  /** Why what it runs cannot be known from the text. */
+  readonly dynamic: string | undefined
+  /** Where it stands in the text that was read; commands inside a quoted script carry the range of the command that runs the script. */
+  readonly start: number
+  readonly end: number
+}
+
+export interface ShellProblem {
+  readonly position: number
+  readonly reason: string
+}
+
+export interface ShellReading {
+  /** Every command that may run, substitutions and scripts handed to a shell included, in the order of the text. */
+  readonly commands: readonly SimpleCommand[]
+  readonly problems: readonly ShellProblem[]
+  /** False when a command is dynamic or the text could not be read to its end as a shell would. */
+  readonly isCertain: boolean
+}

@@ -1,0 +1,26 @@
+import type { Word } from "../command.js"
+
+/** A path a command touches; `isTree` when everything below it is touched too. */
+export interface PathUse {
+  readonly word: Word
+  readonly isTree: boolean
+}
+
+/** What the work of a command is called, where it has a name of its own among actions. */
+export type CommandKind = "commit" | "push" | "open_pr" | "merge" | "deploy" | "install" | "publish"
+
+/** What one command does to the world, as far as its words tell. */
+export interface CommandEffects {
+  readonly program: string | undefined
+  /** `push` of `git -C x push`; undefined for programs without subcommands. */
+  readonly subcommand: string | undefined
+  readonly writes: readonly PathUse[]
+  readonly reads: readonly PathUse[]
+  readonly deletes: readonly PathUse[]
+  /** Hosts it talks to; true when it talks to somewhere its words do not name; undefined when it does not. */
+  readonly network: readonly string[] | true | undefined
+  readonly testRunner: string | undefined
+  readonly kind: CommandKind | undefined
+  /** Why its words do not tell what it does: inline code, a script, a program nobody described. */
+  readonly opaque: string | undefined
+}

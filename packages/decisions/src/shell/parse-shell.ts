@@ -1,0 +1,26 @@
+import type { ShellReading } from "./command.js"
+import { Interpreter } from "./interpret.js"
+import { Scope } from "./scope.js"
+
+/** A command line longer than this is read to here and no further. */
+export const MAX_SHELL_TEXT = 262_144
+
+/**
+ * Reads POSIX and bash command text: which commands it may run, with their words as the shell would see them, the scripts handed to other
+ * shells, the commands in substitutions. Never throws, and its work grows with the length of the text only. What cannot be known without
+ * running it is said: `dynamic` on the command, `isKnown` on the word, `isCertain` on the whole.
+ *
+ *     parseShell("cd infra && sudo sh -c 'rm -rf \"$1\"' _ ci").commands.at(-1)
+ *     // { program: "rm", words: [rm, -rf, ci], cwds: ["infra"], … }
+ */
+export function parseShell(text: string): ShellReading {
+  const kept = text.length > MAX_SHELL_TEXT ? text.slice(0, MAX_SHELL_TEXT) : text
+  const allowance = { steps: 32 * kept.length + 65_536, problems: [] }
+  const interpreter = new Interpreter(allowance)
+  interpreter.read(kept, new Scope(undefined, "here", [""]))
+  const problems = [...interpreter.problems]
+  if (kept !== text)
+    problems.push({ position: MAX_SHELL_TEXT, reason: `only the first ${MAX_SHELL_TEXT} characters were read` })
+  const { commands } = interpreter
+  return { commands, problems, isCertain: problems.length === 0 && commands.every((one) => one.dynamic === undefined) }
+}
