@@ -99,7 +99,7 @@ function rarestTrigram(keyword: string): number {
 function frequencyOf(character: string): number {
   const place = "etaoinsrhldcumfpgwybvkxjqz".indexOf(character)
   if (place >= 0) return 9 / (1 + place * place * 0.05)
-  if (/[-_:/$.~@]/.test(character)) return character === "$" || character === "~" ? 0.1 : 0.8
+  if (/[-_:/$|.~@]/.test(character)) return /[$|~]/.test(character) ? 0.1 : 0.8
   return /\d/.test(character) ? 3 : 15
 }
 
@@ -118,5 +118,6 @@ for (let digit = 0x30; digit <= 0x39; digit++) CLASS_OF[digit] = 27
 CLASS_OF[0x2d] = 28 // -
 CLASS_OF[0x5f] = 28 // _
 CLASS_OF[0x24] = 29 // $
+CLASS_OF[0x7c] = 29 // |
 CLASS_OF[0x3a] = 30 // :
 CLASS_OF[0x2f] = 31 // /

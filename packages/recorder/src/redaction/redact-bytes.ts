@@ -42,10 +42,11 @@ function redactSegment(segment: Buffer, ruleset: Ruleset): RedactedBytes {
     return { bytes: Buffer.from(MASK_MIDDLE), masks: [], failed: redacted.failed }
   }
   if (redacted.masks.length === 0) return { bytes: segment, masks: [] }
-  return { bytes: Buffer.from(redacted.text), masks: inBytes(redacted.text, redacted.masks) }
+  return { bytes: Buffer.from(redacted.text), masks: masksInBytes(redacted.text, redacted.masks) }
 }
 
-function inBytes(text: string, masks: readonly Mask[]): Mask[] {
+/** Masks of a text, counted in the bytes of its UTF-8 form. */
+export function masksInBytes(text: string, masks: readonly Mask[]): Mask[] {
   let at = 0
   let offset = 0
   return masks.map((mask) => {

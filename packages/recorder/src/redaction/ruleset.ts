@@ -24,7 +24,7 @@ export interface Ruleset {
 }
 
 /** Changes with every change of the built-in rules. */
-export const RULES_VERSION = 1
+export const RULES_VERSION = 2
 
 const SHAPES = new KeywordIndex(SHAPE_RULES)
 const EVERYTHING = new KeywordIndex([...SHAPE_RULES, ...NAME_RULES])

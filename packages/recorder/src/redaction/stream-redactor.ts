@@ -1,8 +1,6 @@
-import { findSecrets, type Secret } from "./find-secrets.js"
 import { applyMasks, failedText, type RedactedText } from "./redact-text.js"
-import { LEAD, LONGEST_SECRET } from "./rule.js"
 import type { Ruleset } from "./ruleset.js"
-import { isSpace } from "./text-edges.js"
+import { type SearchedText, StreamSearch } from "./stream-search.js"
 
 /**
  * Redacts a text that arrives in pieces: the decoded text of one content block. What `push` gives out never changes any more, and all of
@@ -17,72 +15,39 @@ import { isSpace } from "./text-edges.js"
  * ```
  */
 export class StreamRedactor {
-  readonly #ruleset: Ruleset
-  readonly #longestSweep: number
-  /** What went before, as much as a rule may look back, and what has not gone out yet. */
-  #window = ""
-  #given = 0
+  readonly #key: Uint8Array
+  readonly #search: StreamSearch
   #offset = 0
-  #failed: string | undefined
+  #hasFailed = false
 
   constructor(ruleset: Ruleset) {
-    this.#ruleset = ruleset
-    // One more than the longest match: what follows it decides whether it ends there.
-    this.#longestSweep = Math.max(0, ...ruleset.sweeps.map(({ longest }) => longest + 1))
+    this.#key = ruleset.key
+    this.#search = new StreamSearch(ruleset)
   }
 
   /** Takes the next piece; gives the text that is safe by now, with the masks in it, their offsets counted from the start of the block. */
   push(text: string): RedactedText {
-    if (this.#failed !== undefined) return NOTHING
-    this.#window += text
-    return this.#give(false)
+    return this.#give(() => this.#search.push(text))
   }
 
   /** Gives the rest. */
   finish(): RedactedText {
-    return this.#failed === undefined ? this.#give(true) : NOTHING
+    return this.#give(() => this.#search.finish())
   }
 
-  #give(isEnd: boolean): RedactedText {
+  #give(search: () => SearchedText): RedactedText {
+    if (this.#hasFailed) return NOTHING
     try {
-      const { secrets, openAt } = findSecrets(this.#window, this.#ruleset)
-      const end = isEnd ? this.#window.length : this.#safeEnd(secrets, openAt)
-      return this.#giveUpTo(end, secrets)
+      const searched = search()
+      const { text, masks } = applyMasks(searched.text, searched.secrets, this.#key)
+      const given = { text, masks: masks.map((mask) => ({ ...mask, offset: mask.offset + this.#offset })) }
+      this.#offset += text.length
+      return given
     } catch (error) {
       // The rest of the block goes with it: nobody has looked at it.
-      const failed = failedText(error)
-      this.#failed = failed.failed
-      this.#window = ""
-      return failed
+      this.#hasFailed = true
+      return failedText(error)
     }
-  }
-
-  #safeEnd(secrets: readonly Secret[], openAt: number): number {
-    const window = this.#window
-    let end = Math.min(this.#startOfLastWord(), openAt, window.length - this.#longestSweep)
-    for (const secret of secrets) if (secret.start < end && end < secret.end) end = secret.start
-    return Math.max(end, this.#given)
-  }
-
-  #startOfLastWord(): number {
-    const earliest = Math.max(this.#given, this.#window.length - LONGEST_SECRET)
-    let start = this.#window.length
-    while (start > earliest && !isSpace(this.#window.charCodeAt(start - 1))) start--
-    return start
-  }
-
-  #giveUpTo(end: number, secrets: readonly Secret[]): RedactedText {
-    const from = this.#given
-    const inside = secrets
-      .filter((secret) => secret.start >= from && secret.end <= end)
-      .map((secret) => ({ ...secret, start: secret.start - from, end: secret.end - from }))
-    const { text, masks } = applyMasks(this.#window.slice(from, end), inside, this.#ruleset.key)
-    const given = { text, masks: masks.map((mask) => ({ ...mask, offset: mask.offset + this.#offset })) }
-    this.#offset += text.length
-    const keepFrom = Math.max(0, end - LEAD)
-    this.#window = this.#window.slice(keepFrom)
-    this.#given = end - keepFrom
-    return given
   }
 }
 

@@ -1,32 +1,22 @@
-import { definitionOf, EVENT_TYPES, type EventType, isEventType, OrangeboxError } from "@orangebox/contract"
+import {
+  definitionOf,
+  EVENT_TYPES,
+  type EventType,
+  isEventType,
+  OrangeboxError,
+  type RedactionRules,
+} from "@orangebox/contract"
 import { defaultPolicy, type FieldPolicy } from "./field-policies.js"
 import { decidePolicy, effectOfDrop, type PolicyDecision } from "./policy-decision.js"
 import type { KeyPolicy } from "./redact-value.js"
 import type { SweepRule } from "./rule.js"
 import { readPattern } from "./safe-pattern.js"
 
-/** What a user may write. Paths are `event_type.field`, `*` standing for any one part: `tool_called.args_ref`, `*.attributes.user`. */
-export interface UserRules {
-  readonly deny?: readonly {
-    readonly path: string
-    /** `redact_required` if not said. */
-    readonly policy?: Exclude<FieldPolicy, "raw_allowed">
-  }[]
-  readonly allow?: readonly { readonly path: string }[]
-  /** Keys of nested objects, in any text or value that is walked: the whole value under them goes. */
-  readonly keys?: readonly {
-    readonly pattern: string
-    readonly flags?: string
-    readonly action: "mask" | "drop" | "hash" | "allow"
-  }[]
-  /** Patterns in text. What they match is masked. */
-  readonly values?: readonly {
-    readonly id: string
-    readonly pattern: string
-    readonly flags?: string
-    readonly about?: string
-  }[]
-}
+/**
+ * What a user may write. Paths are `event_type.field`, `*` standing for any one part: `tool_called.args_ref`, `*.attributes.user`. Without a
+ * policy a denied field is `redact_required`. Keys are those of nested objects: the whole value under them goes.
+ */
+export type UserRules = Omit<RedactionRules, "pii">
 
 export interface RuleProblem {
   /** Where the rule stands: `deny[2].path`. For patterns with the character: `values[0].pattern:17`. */

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { isMask, MASK_MIDDLE, maskedSecret, redactText, secretTag } from "../../src/redaction/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
+import { FAMILIES } from "./families.js"
 
 test("[X-03] a mask shows three characters of each end from 13 on, two from 11, one from 8, and none below", () => {
   const shown = (length: number) => maskedSecret("abcdefghijklmnop".slice(0, length))
@@ -44,9 +45,12 @@ test("[X-03] each mask says where it stands in the redacted text, which rule mad
 })
 
 test("[X-03] masking twice changes nothing", () => {
-  const text = fc.array(fc.oneof(fc.string(), fc.constantFrom(...Object.values(FAKES), fakePem(), ...FRAMES)), {
-    maxLength: 8,
-  })
+  const text = fc.array(
+    fc.oneof(fc.string(), fc.constantFrom(...Object.values(FAKES), ...Object.values(FAMILIES), fakePem(), ...FRAMES)),
+    {
+      maxLength: 8,
+    },
+  )
   fc.assert(
     fc.property(text, fc.constantFrom("", " ", "\n", '", "'), (parts, between) => {
       const once = redactText(parts.join(between), ruleset).text
@@ -56,6 +60,12 @@ test("[X-03] masking twice changes nothing", () => {
   )
 })
 const FRAMES = [
+  "DB_PASSWORD=",
+  "password is '",
+  "password=&quot;",
+  "authorization: Bot ",
+  "1234567890123456|",
+  "://a@b.c:",
   "password = ",
   'api_key: "',
   "Authorization: Bearer ",

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createRuleset, type Mask, type Ruleset, redactText, StreamRedactor } from "../../src/redaction/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
+import { FAMILIES } from "./families.js"
 
 function inPieces(pieces: readonly string[], rules: Ruleset = ruleset): { text: string; masks: Mask[] } {
   const redactor = new StreamRedactor(rules)
@@ -15,6 +16,7 @@ const part = fc.oneof(
     weight: 3,
     arbitrary: fc.constantFrom(
       ...Object.values(FAKES),
+      ...Object.values(FAMILIES),
       fakePem(2),
       fakePem(2).slice(0, 120),
       `"${drawn(20)}"`,
@@ -50,6 +52,18 @@ const part = fc.oneof(
         "the password is '",
         "key-",
         "Secret Key: ",
+      ],
+      ...[
+        "Private-Lines: 2\n",
+        '{"kty":"EC", "d": "',
+        "password=&quot;",
+        "DB_PASSWORD=",
+        "?password=",
+        "authorization: Bot ",
+        "otpauth://totp/a?secret=",
+        "1234567890123456|",
+        "proceed to installation:\n\n",
+        "&quot;",
       ],
     ),
   },

@@ -1,8 +1,9 @@
 import type { Found, Rule } from "../rule.js"
 import { endsEscape, isAlphanumeric } from "../text-edges.js"
 import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
+import { isPublishedExample } from "./published-example.js"
 import { kindOfName, type NameKind } from "./telling-name.js"
-import { isSecretValue } from "./telling-value.js"
+import { isSecretValue, type Quoting } from "./telling-value.js"
 
 /**
  * Values given to telling names, in any notation: `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, also
@@ -13,9 +14,9 @@ export const assignment: Rule = {
   about: "Values assigned to names such as password, secret, token, api_key",
   keywords: [
     // Two letters are too few for a keyword, and `pass` alone is a verb: these need what follows.
-    ...["pass", "pw"].flatMap((name) => [":", "=", " =", '"', "'", " !", "\\"].map((sign) => name + sign)),
+    ...["pass", "pw"].flatMap((name) => [":", "=", " =", " :", '"', "'", " !", "\\"].map((sign) => name + sign)),
     ...["passw", "passphrase", "passcode", "pwd", "pswd", "psw", "pssw", "secret", "token"],
-    ...["key", "credential", "auth", "_pat", "salt"],
+    ...["key", "credential", "creds", "auth", "_pat", "salt"],
   ],
   patterns: GAP_PATTERNS,
   find(text, keywordAt, keyword) {
@@ -25,11 +26,25 @@ export const assignment: Rule = {
     const gaps = readGaps(text, start, nameEnd)
     if (gaps.length === 0) return undefined
     const kind = kindOfName(text.slice(startOfTwoWords(text, start), nameEnd) + gaps[0]!.moreOfName)
-    return kind === undefined ? undefined : gaps.flatMap((gap) => readValue(text, gap, kind) ?? [])
+    if (kind === undefined) return undefined
+    const isLiteral = kind === "password" && standsForItself(text, start, nameEnd)
+    return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral ? "literal" : "bare") ?? [])
   },
 }
 
 const LONGEST_NAME = 48
+
+/**
+ * `DB_PASSWORD=…` in an environment, `;Pwd=…` in a connection string and `?password=…` in an address: what follows is the value itself, never
+ * the name of a variable, as it may be in code.
+ */
+function standsForItself(text: string, start: number, nameEnd: number): boolean {
+  if (text.charCodeAt(nameEnd) !== 0x3d) return false
+  if (start > 0 && ";?&".includes(text.charAt(start - 1))) return true
+  return (
+    nameEnd - start > 3 && /^[A-Z][A-Z0-9_]*$/.test(text.slice(start, nameEnd)) && !text.endsWith("OLDPWD", nameEnd)
+  )
+}
 
 const isNameCharacter = (code: number): boolean =>
   isAlphanumeric(code) || code === 0x5f || code === 0x2d || code === 0x2e || code === 0x24
@@ -60,25 +75,33 @@ const LONGEST_VALUE = 512
 /** Shorter, for a text can be made of nothing but names and values, each the beginning of the next. What is longer has a form of its own. */
 const LONGEST_BARE_VALUE = 256
 
-function readValue(text: string, gap: Gap, kind: NameKind): Found | undefined {
+function readValue(text: string, gap: Gap, kind: NameKind, unquoted: "bare" | "literal"): Found | undefined {
   if (gap.isWeak && kind !== "password") return undefined
   const start = gap.valueAt
   const end = gap.quote === "" ? endOfBareValue(text, start) : endOfQuoted(text, gap)
   if (end !== undefined) {
-    const quoting = gap.quote === "" ? "bare" : gap.isWeak ? "named" : "quoted"
-    return end > start && isSecretValue(text.slice(start, end), kind, quoting) ? { start, end } : undefined
+    const quoting = gap.quote === "" ? unquoted : gap.isWeak ? "named" : "quoted"
+    return end > start && isSecret(text.slice(start, end), kind, quoting) ? { start, end } : undefined
   }
   // A quote that is not closed: it may be before long, if the text ends here; until then the value is what a bare one would be.
   const bareEnd = endOfBareValue(text, start)
   const isOpen = text.length - start < LONGEST_VALUE && !text.slice(start).includes("\n")
-  const isSecret = bareEnd > start && isSecretValue(text.slice(start, bareEnd), kind, "bare")
-  if (isOpen) return { start, end: isSecret ? bareEnd : start, open: true }
-  return isSecret ? { start, end: bareEnd } : undefined
+  const isFound = bareEnd > start && isSecret(text.slice(start, bareEnd), kind, "bare")
+  if (isOpen) return { start, end: isFound ? bareEnd : start, open: true }
+  return isFound ? { start, end: bareEnd } : undefined
 }
+
+const isSecret = (value: string, kind: NameKind, quoting: Quoting): boolean =>
+  isSecretValue(value, kind, quoting) && !isPublishedExample(value)
 
 /** Where a quoted value ends: at its quote, with no more backslashes than the opening one had. */
 function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | undefined {
   const last = Math.min(text.length, valueAt + LONGEST_VALUE)
+  if (quote.length > 1) {
+    const within = text.slice(valueAt, last)
+    const end = within.indexOf(quote)
+    return end < 0 || within.lastIndexOf("\n", end) >= 0 ? undefined : valueAt + end
+  }
   const quoteCode = quote.charCodeAt(0)
   let backslashes = 0
   for (let at = valueAt; at < last; at++) {

@@ -1,5 +1,5 @@
 import { named } from "./named.js"
-import { charactersBefore, shape } from "./shape.js"
+import { charactersBefore, looksDrawn, shape } from "./shape.js"
 
 /** Tokens and webhooks of chat, mail and message services. */
 export const CHAT_RULES = [
@@ -11,12 +11,12 @@ export const CHAT_RULES = [
   shape("slack-webhook", {
     about: "Slack webhook addresses",
     keywords: ["hooks.slack.com/"],
-    pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{40,120}/,
+    pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{32,120}/,
   }),
   shape("discord-webhook", {
     about: "Discord webhook addresses",
-    keywords: ["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"],
-    pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,80}/,
+    keywords: ["discord.com/api/", "discordapp.com/api/"],
+    pattern: /discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{17,20}\/[\w-]{60,80}/,
   }),
   shape("teams-webhook", {
     about: "Microsoft Teams webhook addresses",
@@ -47,6 +47,18 @@ export const CHAT_RULES = [
     pattern: /x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}/,
   }),
   shape("resend-key", { about: "Resend keys", keywords: ["re_"], pattern: /re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}/ }),
+  shape("mandrill-key", { about: "Mandrill keys", keywords: ["md-"], pattern: /md-[\w-]{22}/, accepts: looksDrawn }),
+  shape("telnyx-key", { about: "Telnyx keys", keywords: ["KEY0"], pattern: /KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}/ }),
+  shape("power-automate-webhook", {
+    about: "Signatures of Power Automate and Logic Apps addresses",
+    keywords: ["/triggers/manual/paths/invoke"],
+    begin: (text, at) => {
+      const query = /\/triggers\/manual\/paths\/invoke[\w%=.&?;-]{0,120}sig=/y
+      query.lastIndex = at
+      return query.test(text) ? query.lastIndex : -1
+    },
+    pattern: /[\w-]{40,48}/,
+  }),
   shape("slack-token", {
     about: "Slack tokens",
     keywords: ["xoxa-", "xoxb-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxe-", "xoxe.", "xoxd-", "xoxc-"],

@@ -1,4 +1,4 @@
-import { charactersBefore, shape } from "./shape.js"
+import { charactersBefore, hasDigit, looksDrawn, shape } from "./shape.js"
 
 const digitsBefore = (suffix: string): string[] => Array.from({ length: 10 }, (_, digit) => `${digit}${suffix}`)
 
@@ -14,8 +14,8 @@ export const CLOUD_RULES = [
   }),
   shape("aws-session-token", {
     about: "AWS session tokens",
-    keywords: ["IQoJb3JpZ2lu", "FwoGZXIvYXdz"],
-    pattern: /(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/%]{100,2500}={0,2}/,
+    keywords: ["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz", "FQoDYXdz", "AQoDYXdz"],
+    pattern: /(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz|[FA]QoDYXdz)[A-Za-z0-9+/%]{100,2500}={0,2}/,
   }),
   shape("aws-bedrock-key", {
     about: "Amazon Bedrock API keys",
@@ -26,8 +26,8 @@ export const CLOUD_RULES = [
   shape("azure-client-secret", {
     about: "Azure AD client secrets",
     keywords: digitsBefore("Q~"),
-    begin: charactersBefore(3),
-    pattern: /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/,
+    begin: (text, at) => (/[_~.-]/.test(text.charAt(at - 4)) ? -1 : at - 3),
+    pattern: /[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/,
   }),
   shape("azure-key", {
     about: "Azure keys with their fixed signature",
@@ -37,7 +37,7 @@ export const CLOUD_RULES = [
   shape("google-oauth", {
     about: "Google OAuth secrets and tokens",
     keywords: ["GOCSPX-", "ya29.", "1//0"],
-    pattern: /GOCSPX-[\w-]{28}|ya29\.[\w-]{20,500}|1\/\/0[\w-]{30,200}/,
+    pattern: /GOCSPX-[\w-]{28}|ya29\.(?:[a-zA-Z]\.)?[\w-]{20,1000}|1\/\/0[\w-]{30,200}/,
   }),
   shape("digitalocean-token", {
     about: "DigitalOcean tokens",
@@ -76,8 +76,8 @@ export const CLOUD_RULES = [
   shape("tencent-key-id", { about: "Tencent Cloud secret ids", keywords: ["AKID"], pattern: /AKID[A-Za-z0-9]{32}/ }),
   shape("yandex-key", {
     about: "Yandex Cloud keys and tokens",
-    keywords: ["AQVN", "YCAJE", "t1."],
-    pattern: /AQVN[\w-]{35,38}|YCAJE[\w-]{20}|t1\.[A-Z0-9a-z_-]{1,20}\.[\w-]{86}={0,2}/,
+    keywords: ["AQVN", "YCAJE", "y0_", "y1_", "t1."],
+    pattern: /AQVN[\w-]{35,38}|YCAJE[\w-]{20}|y[01]_[\w-]{54,60}|t1\.[A-Z0-9a-z_-]{1,20}\.[\w-]{86}={0,2}/,
   }),
   shape("openshift-token", { about: "OpenShift tokens", keywords: ["sha256~"], pattern: /sha256~[\w-]{43}/ }),
   shape("fly-token", {
@@ -101,12 +101,46 @@ export const CLOUD_RULES = [
   shape("tailscale-key", {
     about: "Tailscale keys",
     keywords: ["tskey-"],
-    pattern: /tskey-(?:(?:api|auth|client|scim|webhook)-)?[A-Za-z0-9]{8,24}-[A-Za-z0-9]{16,40}/,
+    pattern: /tskey-(?:[a-z]{3,10}-)?[A-Za-z0-9]{8,24}-[A-Za-z0-9]{16,60}/,
   }),
   shape("age-secret-key", {
     about: "age secret keys",
-    keywords: ["AGE-SECRET-KEY-1"],
-    pattern: /AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}/,
+    keywords: ["AGE-SECRET-KEY-", "AGE-PLUGIN-"],
+    pattern: /AGE-(?:SECRET-KEY-(?:PQ-)?|PLUGIN-[A-Z0-9]{1,24}-)1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58,400}/,
+  }),
+  shape("render-key", {
+    about: "Render keys",
+    keywords: ["rnd_"],
+    pattern: /rnd_[A-Za-z0-9]{28,40}/,
+    accepts: looksDrawn,
+  }),
+  shape("neon-key", { about: "Neon keys", keywords: ["napi_"], pattern: /napi_[a-z0-9]{60,70}/ }),
+  shape("mongodb-atlas-secret", {
+    about: "MongoDB Atlas service account secrets",
+    keywords: ["mdb_sa_sk_"],
+    pattern: /mdb_sa_sk_[\w-]{36,50}/,
+  }),
+  shape("confluent-secret", { about: "Confluent Cloud secrets", keywords: ["cflt"], pattern: /cflt[A-Za-z0-9+/]{60}/ }),
+  shape("scaleway-key-id", {
+    about: "Scaleway key ids",
+    keywords: ["SCW"],
+    pattern: /SCW[A-Z0-9]{17}/,
+    accepts: hasDigit,
+  }),
+  shape("exoscale-key-id", { about: "Exoscale key ids", keywords: ["EXO"], pattern: /EXO[0-9a-f]{24}/ }),
+  shape("volcengine-key-id", { about: "Volcengine key ids", keywords: ["AKLT"], pattern: /AKLT[\w-]{40,60}/ }),
+  shape("akamai-token", { about: "Akamai tokens", keywords: ["akab-"], pattern: /akab-[a-z0-9]{16}-[a-z0-9]{16}/ }),
+  shape("backblaze-key", {
+    about: "Backblaze keys",
+    keywords: ["K00"],
+    pattern: /K00\d[A-Za-z0-9+/]{27}/,
+    accepts: looksDrawn,
+  }),
+  shape("ngrok-key", {
+    about: "ngrok tokens",
+    keywords: ["ak_2", "cr_2"],
+    pattern: /(?:ak|cr)_2[A-Za-z0-9]{26,30}/,
+    accepts: looksDrawn,
   }),
   shape("docker-swarm-token", {
     about: "Docker Swarm join tokens and unlock keys",

@@ -2,7 +2,9 @@ import { isMask } from "../mask.js"
 import type { Found, Rule } from "../rule.js"
 import { isPlaceholder } from "./placeholder.js"
 
-const USER_INFO = /:\/\/([^\s/:@"'`<>\\]{0,100}):([^\s/@"'`<>\\]{1,200})@[\w[]/y
+// A user may be an e-mail address, and a password may hold an unescaped `@`: the last one before the host counts.
+const USER_INFO =
+  /:\/\/([^\s/:@"'`<>\\]{0,100}(?:@[\w.-]{1,80})?):([^\s/@"'`<>\\]{1,200}(?:@[^\s/?#&=,:@"'`<>\\]{1,60}){0,2})@[\w[]/y
 const OAUTH_BASIC = /:\/\/([A-Za-z0-9_-]{20,255})(?::x-oauth-basic)?@[\w[]/y
 
 /** The password in `scheme://user:password@host`, of databases, brokers and repositories alike. The rest of the address stays. */

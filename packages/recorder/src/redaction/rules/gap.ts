@@ -2,6 +2,7 @@
 export interface Gap {
   /** Where the value begins, its opening quote left out. */
   readonly valueAt: number
+  /** A character, or what HTML writes for it. */
   readonly quote: string
   /** How many backslashes the quote has: how many strings deep the text is. */
   readonly depth: number
@@ -11,7 +12,7 @@ export interface Gap {
 }
 
 const MORE_OF_NAME = / (?:key|token|value|for [\w.@-]{1,32}|is|\d{1,2})(?=[\s:='"])/iy
-const CLOSERS = /(?:\\{0,7}["'`]|\[\d{0,4}\]|\]|\)|\*\*){0,3}/y
+const CLOSERS = /(?:\\{0,7}["'`]|&quot;|&#3[49];|\[\d{0,4}\]|\]|\)|\*\*){0,3}/y
 const TYPED = /[ \t]{1,4}[A-Za-z_][\w.]{0,20}[ \t]{1,4}:?=[ \t]{0,4}(?=\\{0,7}["'`])/y
 const ANNOTATED = /:[ \t]{0,4}[A-Za-z_][\w.<>[\]]{0,30}[ \t]{1,4}=[ \t]{0,4}(?=\\{0,7}["'`])/y
 const SIGN = /[ \t]{0,8}(?::{1,3}=|={1,3}>?|!={1,2}|\?=|\.=|->|:)[ \t]{0,8}/y
@@ -20,7 +21,7 @@ const VALUE_ATTRIBUTE = /\s{1,4}value {0,2}= {0,2}(?=\\{0,7}["'])/y
 const SPACES = /[ \t]{1,8}(?!-)/y
 const ELEMENT = />(?:\s|\\{1,7}[nrt]){0,24}/y
 const NEXT_LINE = /(?:\s|\\{1,7}[nrt]){1,16}(?=\\{0,7}["'])/y
-const QUOTE = /(?:[fbrLu@]|u8)?(\\{0,7})(["'`])/y
+const QUOTE = /(?:[fbrLu@]|u8)?(\\{0,7})(["'`]|&quot;|&#3[49];)/y
 
 export const GAP_PATTERNS: readonly RegExp[] = [
   ...[MORE_OF_NAME, CLOSERS, TYPED, ANNOTATED, SIGN, COMMA, VALUE_ATTRIBUTE, SPACES, ELEMENT, NEXT_LINE, QUOTE],
@@ -56,7 +57,8 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[
   if (sign === undefined && isSpaced) {
     const isOption = text.charCodeAt(nameStart) === HYPHEN
     const spaces = after(SPACES, text, closed)
-    if (spaces !== undefined && (isOption || isQuoteAt(text, spaces))) add(spaces, !isOption)
+    const isStated = more.toLowerCase() === " is"
+    if (spaces !== undefined && (isOption || isQuoteAt(text, spaces))) add(spaces, !isOption && !isStated)
   }
   return gaps
 }

@@ -22,6 +22,25 @@ export const bearerToken: Rule = {
   },
 }
 
+const AUTHORIZATION =
+  /authorization\\{0,7}["']? {0,2}[:=,] {0,2}(?:\\{0,7}["'])?([A-Za-z][\w-]{1,24})(?: |%20){1,2}(?:token=\\{0,7}["']?)?([\w.~+/=:-]{12,2000})/iy
+
+/** `Authorization: Bot …`, `ApiKey …`, `SSWS …`: whatever the vendor calls its scheme. */
+export const authorizationHeader: Rule = {
+  id: "authorization-header",
+  about: "Tokens in Authorization headers of any scheme",
+  keywords: ["authorization"],
+  patterns: [AUTHORIZATION],
+  find(text, at) {
+    AUTHORIZATION.lastIndex = at
+    const [, scheme = "", value] = AUTHORIZATION.exec(text) ?? []
+    // These have rules of their own, which know what follows.
+    if (value === undefined || /^(?:basic|bearer)$/i.test(scheme)) return undefined
+    if (isPlaceholder(value) || !looksRandom(value, 12)) return undefined
+    return { start: AUTHORIZATION.lastIndex - value.length, end: AUTHORIZATION.lastIndex }
+  },
+}
+
 const BASIC = /basic(?: |%20){1,2}([A-Za-z0-9+/]{8,500}={0,2})/iy
 const LOGIN = /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]{0,300}$/
 

@@ -1,4 +1,4 @@
-import { shape } from "./shape.js"
+import { hasDigit, looksDrawn, shape } from "./shape.js"
 
 /** Keys of payment and shop services. */
 export const PAYMENT_RULES = [
@@ -44,6 +44,30 @@ export const PAYMENT_RULES = [
   }),
   shape("razorpay-key", { about: "Razorpay keys", keywords: ["rzp_"], pattern: /rzp_(?:live|test)_[A-Za-z0-9]{14}/ }),
   shape("easypost-key", { about: "EasyPost keys", keywords: ["EZAK", "EZTK"], pattern: /EZ[AT]K[A-Za-z0-9]{54}/ }),
+  shape("mollie-key", {
+    about: "Mollie keys",
+    keywords: ["live_", "test_"],
+    pattern: /(?:live|test)_[A-Za-z0-9]{30}/,
+    accepts: looksDrawn,
+  }),
+  shape("paddle-key", {
+    about: "Paddle keys",
+    keywords: ["pdl_live_", "pdl_sdbx_"],
+    pattern: /pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}/,
+  }),
+  shape("checkout-key", {
+    about: "Checkout.com keys",
+    keywords: ["sk_"],
+    pattern: /sk_(?:sbox_)?[a-z2-7]{26}[a-z2-7*#$=]/,
+    accepts: hasDigit,
+  }),
+  shape("woocommerce-key", { about: "WooCommerce keys", keywords: ["ck_", "cs_"], pattern: /c[ks]_[0-9a-f]{40}/ }),
+  shape("adyen-key", {
+    about: "Adyen keys",
+    keywords: ["AQE"],
+    pattern: /AQE[a-z][A-Za-z0-9+/._-]{90,220}={0,2}/,
+    accepts: looksDrawn,
+  }),
   shape("gocardless-token", {
     about: "GoCardless tokens",
     keywords: ["live_", "sandbox_"],

@@ -7,7 +7,7 @@ export function isPlaceholder(value: string): boolean {
 }
 
 const FILLER =
-  /x{6}|X{6}|\*{3}|\.{3}|…$|EXAMPLE|example[_-]?(?:key|token|secret)|(?:your|my|the)[_ -]|change[_-]?me|placeholder|dummy|<[a-z]/
+  /x{6}|X{6}|\*{3}|\.{3}|…$|(?:^|[_-])EXAMPLE|EXAMPLE(?:KEY)?$|example[_-]?(?:key|token|secret)|(?:your|my|the)[_ -]|change[_-]?me|(?:replace|insert|put)[_-](?:me|with|your|this|here)|placeholder|dummy|<[a-z]/
 const REFERENCE =
   /^["']?(?:[$%@#&](?:[{(A-Za-z_]|$)|\{\{|\{[\w.]{0,40}\}|%\w{1,40}%|\{%|<|\[|\(|%[sdv({]|process\.env|os\.environ|env[.[(]|ENV\[|secrets\.|vars?\.)|\$\{[\w.:?-]{1,60}\}|\$\([\w ./-]{1,60}\)/
 

@@ -1,7 +1,6 @@
+import { isDigit } from "../text-edges.js"
 import { named } from "./named.js"
-import { charactersBefore, shape } from "./shape.js"
-
-const hasBothCases = (secret: string): boolean => /[a-z]/.test(secret.slice(4)) && /[A-Z]/.test(secret.slice(4))
+import { charactersBefore, hasBothCases, hasDigit, looksDrawn, shape } from "./shape.js"
 
 /** Tokens of all the other services whose vendors gave them a form of their own. */
 export const SAAS_RULES = [
@@ -9,7 +8,7 @@ export const SAAS_RULES = [
     about: "Grafana tokens",
     keywords: ["glsa_", "glc_", "eyJrIjoi"],
     pattern: /glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/]{32,400}={0,3}|eyJrIjoi[A-Za-z0-9+/]{60,400}={0,3}/,
-    accepts: (secret) => /\d/.test(secret),
+    accepts: hasDigit,
   }),
   shape("new-relic-key", {
     about: "New Relic keys",
@@ -72,8 +71,8 @@ export const SAAS_RULES = [
   shape("duffel-token", { about: "Duffel tokens", keywords: ["duffel_"], pattern: /duffel_(?:test|live)_[\w=-]{43}/ }),
   shape("dynatrace-token", {
     about: "Dynatrace tokens",
-    keywords: ["dt0c01."],
-    pattern: /dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}/i,
+    keywords: ["dt0c01.", "dt0s01.", "dt0s02.", "dt0s16."],
+    pattern: /dt0[cs]\d{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}/i,
   }),
   shape("infracost-key", {
     about: "Infracost keys",
@@ -126,7 +125,6 @@ export const SAAS_RULES = [
     keywords: ["test_", "live_"],
     pattern: /(?:test|live)_(?:pub_)?(?:[0-9a-f]{35}|[0-9a-f]{31})/,
   }),
-  shape("buildkite-token", { about: "Buildkite tokens", keywords: ["bkua_"], pattern: /bkua_[0-9a-z]{40}/ }),
   shape("circleci-token", {
     about: "CircleCI tokens",
     keywords: ["CCIPAT_", "CCIPRJ_"],
@@ -137,11 +135,10 @@ export const SAAS_RULES = [
     keywords: ["ddapi_"],
     pattern: /ddapi_[A-Za-z0-9]{30,50}/,
   }),
-  shape("posthog-key", { about: "PostHog personal keys", keywords: ["phx_"], pattern: /phx_[A-Za-z0-9_]{43,50}/ }),
   shape("hubspot-token", {
     about: "HubSpot private app tokens",
-    keywords: ["pat-na", "pat-eu"],
-    pattern: /pat-(?:na|eu)\d{1,2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/,
+    keywords: ["pat-na", "pat-eu", "pat-ap"],
+    pattern: /pat-(?:na|eu|ap)\d{1,2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/,
   }),
   shape("launchdarkly-key", {
     about: "LaunchDarkly keys",
@@ -173,7 +170,18 @@ export const SAAS_RULES = [
     about: "Notion tokens",
     keywords: ["ntn_", "secret_"],
     pattern: /ntn_\d{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43}/,
-    accepts: (secret) => /\d/.test(secret),
+    accepts: hasDigit,
+  }),
+  shape("facebook-app-token", {
+    about: "Facebook app tokens: the number of the app, a bar, its secret",
+    keywords: Array.from({ length: 100 }, (_, digits) => `${String(digits).padStart(2, "0")}|`),
+    begin: (text, at) => {
+      let start = at
+      while (at - start < 16 && isDigit(text.charCodeAt(start - 1))) start--
+      return start
+    },
+    pattern: /\d{15,17}\|[\w-]{27,32}(?![\w-])/,
+    accepts: (secret) => /[A-Za-z]/.test(secret),
   }),
   shape("facebook-token", {
     about: "Facebook and Instagram access tokens",
@@ -185,6 +193,77 @@ export const SAAS_RULES = [
     about: "Salesforce session tokens",
     keywords: ["00D"],
     pattern: /00D[A-Za-z0-9]{12,15}\\{0,2}![\w.]{80,130}/,
+  }),
+  shape("twitter-bearer-token", {
+    about: "Twitter (X) bearer tokens of applications",
+    keywords: ["AAAAAAAAAAAAAAAAAAAAA"],
+    pattern: /A{21,22}[\w%]{70,120}/,
+    accepts: looksDrawn,
+  }),
+  shape("linkedin-secret", {
+    about: "LinkedIn client secrets of the newer form",
+    keywords: ["WPL_AP"],
+    pattern: /WPL_AP\d\.[\w.+/-]{16,80}={0,2}/,
+  }),
+  shape("intercom-token", {
+    about: "Intercom access tokens",
+    keywords: ["dG9rO"],
+    pattern: /dG9rO[A-Za-z0-9+/]{50,90}={0,2}/,
+  }),
+  shape("zoho-token", {
+    about: "Zoho tokens and client secrets",
+    keywords: ["1000."],
+    pattern: /1000\.[0-9a-f]{32}\.[0-9a-f]{32}/,
+  }),
+  shape("clickup-token", { about: "ClickUp tokens", keywords: ["pk_"], pattern: /pk_\d{5,12}_[A-Z0-9]{32}/ }),
+  shape("klaviyo-key", {
+    about: "Klaviyo private keys",
+    keywords: ["pk_"],
+    pattern: /pk_(?:[A-Za-z0-9]{6}_)?[0-9a-f]{34}/,
+  }),
+  shape("sanity-token", {
+    about: "Sanity tokens",
+    keywords: ["skA", "skB", "skC", "skD", "skE"],
+    pattern: /sk[A-E][A-Za-z0-9]{79,179}/,
+    accepts: looksDrawn,
+  }),
+  shape("asana-token", {
+    about: "Asana personal tokens",
+    keywords: ["/120", "/121"],
+    begin: charactersBefore(1),
+    pattern: /[12]\/12\d{14}(?:\/\d{16})?:[0-9a-f]{32}/,
+  }),
+  shape("apify-token", { about: "Apify tokens", keywords: ["apify_api_"], pattern: /apify_api_[A-Za-z0-9]{36}/ }),
+  shape("statsig-key", {
+    about: "Statsig server keys",
+    keywords: ["secret-"],
+    pattern: /secret-[A-Za-z0-9]{43}/,
+    accepts: looksDrawn,
+  }),
+  shape("pubnub-key", {
+    about: "PubNub secret keys",
+    keywords: ["sec-c-"],
+    pattern: /sec-c-[A-Za-z0-9-]{36,48}/,
+    accepts: hasDigit,
+  }),
+  shape("zapier-webhook", {
+    about: "Zapier webhook addresses",
+    keywords: ["hooks.zapier.com/hooks/catch/"],
+    pattern: /hooks\.zapier\.com\/hooks\/catch\/\d{4,12}\/[a-z0-9]{5,12}/,
+  }),
+  shape("ifttt-webhook", {
+    about: "IFTTT webhook keys",
+    keywords: ["/with/key/"],
+    begin: (_, at) => at + "/with/key/".length,
+    pattern: /[\w-]{22,43}/,
+    accepts: hasDigit,
+  }),
+  shape("thingsboard-device-token", {
+    about: "ThingsBoard device tokens in addresses",
+    keywords: ["/api/v1/"],
+    begin: (_, at) => at + "/api/v1/".length,
+    pattern: /[A-Za-z0-9]{20}(?=\/(?:telemetry|attributes|rpc|claim))/,
+    accepts: hasDigit,
   }),
   shape("stackhawk-key", { about: "StackHawk keys", keywords: ["hawk."], pattern: /hawk\.[\w-]{20}\.[\w-]{20}/ }),
   shape("shippo-token", {

@@ -53,7 +53,7 @@ function kindOfWord(words: readonly string[], i: number): NameKind | undefined {
   ) {
     return "secret"
   }
-  if (word === "credential" || word === "credentials") return "token"
+  if (word === "credential" || word === "credentials" || word === "creds") return "token"
   if ((word === "auth" || word === "authorization" || word === "authentication") && i === words.length - 1)
     return "token"
   if (word === "pat" && i === words.length - 1 && words.length > 1) return "token"
@@ -62,13 +62,24 @@ function kindOfWord(words: readonly string[], i: number): NameKind | undefined {
 }
 
 const PASSWORD =
-  /^(?:[a-z]{0,16}(?:password|passwd|passwort|passphrase|passcode|pwd|pswd)|passwors?d[a-z]{0,6}|ps{1,2}w(?:o?r)?d|pass|pw|(?:db|my|mysql|user|root|admin|smtp|ftp|ssh|mail|os|pg)(?:pass|pw))$/
+  /^(?:[a-z]{0,16}(?:password|passwd|passwort|passphrase|passcode|pwd|pswd)|passwors?d[a-z]{0,6}|ps{1,2}w(?:o?r)?d|pass|pw|(?:db|my|mysql|user|root|admin|smtp|ftp|ssh|mail|os|pg|key|store|keystore|truststore|ldap|imap|redis|mongo|rabbit|sudo|login|vpn|wifi|web|api|proxy|bind|auth)(?:pass|pw))$/
 const GLUED_KEY =
   /^[a-z]{0,12}(?:api|secret|access|private|auth|encryption|signing|account|service|master|preshared|sharedaccess)key$/
 const KEY_OF = wordList(`
   api secret access private auth encryption signing account service master preshared shared app application admin
   consumer subscription deploy webhook stream session storage client hmac crypto cipher rsa ssh unseal recovery
-  integration
+  integration activation product serial registration
+`)
+/** A vendor's name before `key` says what the key opens. */
+const VENDORS = wordList(`
+  openai anthropic claude gemini groq mistral cohere deepseek perplexity openrouter huggingface replicate fireworks
+  together xai grok voyage pinecone tavily exa serper serpapi elevenlabs deepgram assemblyai stability langfuse
+  langsmith langchain wandb nvidia databricks azure aws gcp google maps firebase cloudflare digitalocean heroku
+  linode hetzner vultr netlify vercel supabase github gitlab bitbucket slack discord telegram twilio sendgrid
+  mailgun mailchimp postmark resend stripe paypal square shopify razorpay plaid datadog newrelic sentry grafana loki
+  algolia fastly launchdarkly segment mixpanel amplitude airtable notion linear figma asana zendesk intercom hubspot
+  jira confluence okta auth0 snyk sonar circleci travis npm pypi rubygems nuget artifactory weather openweathermap
+  finnhub alphavantage tmdb giphy unsplash pexels youtube twitter facebook instagram mapbox cloudinary imgur wakatime
 `)
 
 function kindOfKey(words: readonly string[], i: number): NameKind | undefined {
@@ -76,7 +87,7 @@ function kindOfKey(words: readonly string[], i: number): NameKind | undefined {
   const before = words[i - 1]
   if (words.some((one) => one === "softlayer" || one === "sl")) return "softlayer-key"
   if (words.some((one) => one === "ibm" || one === "iam")) return "ibm-key"
-  if (word === "key" && (before === undefined || !KEY_OF.has(before))) return undefined
+  if (word === "key" && (before === undefined || !(KEY_OF.has(before) || VENDORS.has(before)))) return undefined
   const isAccessKey = word.endsWith("accesskey") || before === "access"
   const isSecret = words.slice(0, i).includes("secret") || word.startsWith("secret")
   if (words.includes("aws") && isSecret) return "aws-key"
@@ -101,5 +112,5 @@ const HARMLESS = wordList(`
   public pub max min num total next page prev previous continuation sync cursor resume prompt completion output
   cached reasoning special eos bos pad unk sep stop start end first last non not no is has use without invalid
   missing cancel cancellation abort forgot reset confirm idempotency design logprob draft image audio csrf xsrf avg
-  trial
+  trial ice
 `)

@@ -1,5 +1,6 @@
 import { isMask } from "../mask.js"
 import { isDigit, isLetter } from "../text-edges.js"
+import { countLetterPairs } from "./letter-pairs.js"
 import { isPlaceholder } from "./placeholder.js"
 import type { NameKind } from "./telling-name.js"
 import { wordList } from "./word-list.js"
@@ -7,9 +8,11 @@ import { wordList } from "./word-list.js"
 /** Whether a value can be the secret that its name promises. The less the name says, the more the value has to look like one. */
 export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): boolean {
   if (value.length < 5 || isMask(value) || isPlaceholder(value) || ALPHABET.test(value)) return false
+  if (ANONYMOUS.test(value)) return false
   const isChosen = quoting === "quoted" && looksChosen(value)
   switch (kind) {
     case "password":
+      if (quoting === "literal" && !PATH.test(value) && (looksChosen(value) || isPlainPassword(value))) return true
       return isChosen || looksTyped(value, quoting) || (quoting === "quoted" && isPlainPassword(value))
     case "secret":
       return isChosen || looksRandom(value, 10) || (looksTyped(value, quoting) && !TOKEN.test(value))
@@ -22,8 +25,10 @@ export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): 
   }
 }
 
-/** `named`: in quotes, but only near the name, as in a sentence. */
-export type Quoting = "quoted" | "named" | "bare"
+/** `named`: in quotes, but only near the name, as in a sentence. `literal`: without quotes, where no name of a variable can stand. */
+export type Quoting = "quoted" | "named" | "bare" | "literal"
+
+const PATH = /^(?:[/~.]|[A-Za-z]:[\\/])/
 
 const KEY_FORMATS = {
   "access-key": /^[\w+/=-]{40,}$/,
@@ -35,13 +40,19 @@ const KEY_FORMATS = {
 /** Holds what no vendor puts into a token: then a person made it up. */
 const isNoToken = (value: string): boolean => !TOKEN.test(value) && !/[\s:\\]/.test(value)
 
+/** What an anonymous guest of a file server gives as password: an address, often without its host. */
+const ANONYMOUS = /^[\w.-]{1,32}@$/
 /** Nobody draws the alphabet by lot. */
 const ALPHABET = /abcdefghij|qrstuvwxyz/i
 const TOKEN = /^[\w.~+/=%|^@!#$&*-]+$/
+const HEX = /^[0-9a-f]{14,}$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** What joins a machine to a Kubernetes cluster. */
 const BOOTSTRAP = /^[a-z0-9]{6}\.[a-z0-9]{16}$/
 const TELEGRAM = /^\d{5,16}:A[\w-]{34}$/
+/** What opens software: groups of capitals and digits, all of one length. */
+const PRODUCT_KEY =
+  /^(?:[A-Z0-9]{4}(?:-[A-Z0-9]{4}){3,7}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}|[A-Z0-9]{6}(?:-[A-Z0-9]{6}){2,5})$/
 
 /**
  * Whether a value looks drawn by lot: letters and digits change places too often for words and numbers. Names of models and versions
@@ -51,13 +62,27 @@ export function looksRandom(value: string, shortest: number): boolean {
   if (value.length < shortest) return false
   if (!TOKEN.test(value)) return TELEGRAM.test(value)
   if (UUID.test(value) || BOOTSTRAP.test(value)) return true
+  if (PRODUCT_KEY.test(value)) return !spellsAlphabet(value)
   if (isCode(value) || isNamed(value)) return false
   const { digits, letters, changes, caseChanges, words } = traitsOf(value)
+  if (HEX.test(value) && digits >= 3 && letters >= 2) return true
   if (letters === 0) return digits >= 16 && digits === value.length && entropyOf(value) >= 2
   if (entropyOf(value) < 2.7) return false
   if (changes >= 3 && changes * 16 >= value.length) return true
   if (digits > 0 && caseChanges >= 4 && words * 5 >= value.length * 2) return true
-  return value.length >= 20 && caseChanges >= 8 && caseChanges * 4 >= value.length
+  if (value.length >= 20 && caseChanges >= 8 && caseChanges * 4 >= value.length) return true
+  const { pairs, familiar } = countLetterPairs(value)
+  const isMixed = digits > 0 || caseChanges >= 3
+  return pairs >= (isMixed ? 5 : 15) && familiar * 2 <= pairs
+}
+
+/** Groups that spell a piece of the alphabet were typed, not given out. */
+function spellsAlphabet(value: string): boolean {
+  let run = 1
+  for (let i = 1; i < value.length && run < 5; i++) {
+    run = value.charCodeAt(i) === value.charCodeAt(i - 1) + 1 ? run + 1 : 1
+  }
+  return run >= 5
 }
 
 /** What a person would choose as a password, in quotes: anything but a plain word. */
@@ -76,12 +101,14 @@ function isPlainPassword(value: string): boolean {
 const ABOUT_PASSWORDS = wordList(`
   string required optional hidden invalid incorrect missing number boolean object undefined unknown default varchar
   integer enabled disabled username encrypted hashed plaintext redacted change forgot update create delete submit
-  confirm strong masked filtered removed protected example sample
+  confirm strong masked filtered removed protected example sample wrong correct expired empty weak valid secret
+  needed wanted stored generated unchanged matching accepted rejected
 `)
 
 /** The same without quotes, where it could as well be a word, a number or a piece of code. */
 function looksTyped(value: string, quoting: Quoting): boolean {
-  if (value.length < 8 || (quoting === "bare" && (isNamed(value) || isCode(value)))) return false
+  if (value.length < 8 || ((quoting === "bare" || quoting === "literal") && (isNamed(value) || isCode(value))))
+    return false
   if (value.length >= 12 && new Set(value.replace(/[\w\s.,:;-]/g, "")).size >= 4) return true
   return /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[A-Z]?[a-z]+[._-]?\d{1,3}$/.test(value)
 }
@@ -91,7 +118,7 @@ function isCode(value: string): boolean {
   return (
     /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[a-z][a-z0-9+]{1,12}:\/\//.test(
       value,
-    ) && !/^[\w-]{10,40}\.[\w-]{20,}/.test(value)
+    ) && !/^[\w-]{10,40}\.[\w-]{16,}/.test(value)
   )
 }
 

@@ -7,6 +7,11 @@ export const VCS_RULES = [
     keywords: ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
     pattern: /gh[pousr]_[A-Za-z0-9]{36,76}/,
   }),
+  shape("github-installation-token-old", {
+    about: "GitHub installation tokens of the older form",
+    keywords: [..."0123456789abcdef"].map((digit) => `v1.${digit}`),
+    pattern: /v1\.[0-9a-f]{40}/,
+  }),
   shape("github-app-jwt", {
     about: "GitHub installation tokens that carry a JWT",
     keywords: ["ghs_"],

@@ -1,0 +1,66 @@
+import { findSecrets, type Secret } from "./find-secrets.js"
+import { LEAD, LONGEST_SECRET } from "./rule.js"
+import type { Ruleset } from "./ruleset.js"
+import { isSpace } from "./text-edges.js"
+
+/** A stretch of text that has been searched, with the secrets that stand in it, counted from its start. */
+export interface SearchedText {
+  readonly text: string
+  readonly secrets: readonly Secret[]
+}
+
+/**
+ * Searches a text that arrives in pieces. What `push` gives out will not be judged differently by anything that follows, and all of it
+ * together is what a search of the whole text finds, wherever the pieces were cut. Held back is the word still being written, or the quoted
+ * value or private key that has begun and not ended. Throws what a rule throws.
+ */
+export class StreamSearch {
+  readonly #ruleset: Ruleset
+  readonly #longestSweep: number
+  /** What went before, as much as a rule may look back, and what has not gone out yet. */
+  #window = ""
+  #given = 0
+
+  constructor(ruleset: Ruleset) {
+    this.#ruleset = ruleset
+    // One more than the longest match: what follows it decides whether it ends there.
+    this.#longestSweep = Math.max(0, ...ruleset.sweeps.map(({ longest }) => longest + 1))
+  }
+
+  push(text: string): SearchedText {
+    this.#window += text
+    const { secrets, openAt } = findSecrets(this.#window, this.#ruleset)
+    return this.#giveUpTo(this.#safeEnd(secrets, openAt), secrets)
+  }
+
+  /** Gives the rest. */
+  finish(): SearchedText {
+    return this.#giveUpTo(this.#window.length, findSecrets(this.#window, this.#ruleset).secrets)
+  }
+
+  #safeEnd(secrets: readonly Secret[], openAt: number): number {
+    const window = this.#window
+    let end = Math.min(this.#startOfLastWord(), openAt, window.length - this.#longestSweep)
+    for (const secret of secrets) if (secret.start < end && end < secret.end) end = secret.start
+    return Math.max(end, this.#given)
+  }
+
+  #startOfLastWord(): number {
+    const earliest = Math.max(this.#given, this.#window.length - LONGEST_SECRET)
+    let start = this.#window.length
+    while (start > earliest && !isSpace(this.#window.charCodeAt(start - 1))) start--
+    return start
+  }
+
+  #giveUpTo(end: number, secrets: readonly Secret[]): SearchedText {
+    const from = this.#given
+    const text = this.#window.slice(from, end)
+    const inside = secrets
+      .filter((secret) => secret.start >= from && secret.end <= end)
+      .map((secret) => ({ ...secret, start: secret.start - from, end: secret.end - from }))
+    const keepFrom = Math.max(0, end - LEAD)
+    this.#window = this.#window.slice(keepFrom)
+    this.#given = end - keepFrom
+    return { text, secrets: inside }
+  }
+}
