@@ -1,0 +1,94 @@
+import type { Event } from "@orangebox/contract"
+import { toolSignatureOfText } from "@orangebox/dialects"
+import { type Certification, certify } from "../certificate/certify.js"
+import type { Ask, Outcome } from "../match/ask.js"
+import { recordedRequest } from "../match/comparable.js"
+import { askableCalls } from "../match/matcher.js"
+import { openReplay } from "../match/session.js"
+import { type CoverageProblem, coverage } from "../tape/coverage.js"
+import { type Sign, signPlain } from "../tape/sign.js"
+import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
+import { signatureOfRequest } from "../tape/tape-of.js"
+
+export interface EngineReplay {
+  readonly certification: Certification
+  readonly coverage: readonly CoverageProblem[]
+  readonly steps: readonly EngineStep[]
+}
+
+/** What walking over one recorded call found. */
+export interface EngineStep {
+  readonly stepId: string
+  readonly kind: CallKind
+  readonly name: string
+  readonly outcome: Outcome["outcome"]
+  /** Whether the signature was worked out again from the stored request, and agreed. */
+  readonly signature: "agrees" | "differs" | "as_stamped"
+}
+
+const COVERED: readonly CallKind[] = ["model", "tool", "retriever", "http"]
+
+/**
+ * Replays a recording without its agent: every recorded call is asked again as it was recorded, and has to find itself. Proves that the
+ * recording is whole and unambiguous; runs nothing, opens nothing, and works on every stored run.
+ */
+export function replayByEngine(
+  tape: Tape,
+  events: readonly Event[],
+  options: { readonly sign?: Sign } = {},
+): EngineReplay {
+  const session = openReplay(tape, { onDrift: "halt" })
+  const steps: EngineStep[] = []
+  for (const call of askableCalls(tape, "faithful")) {
+    const asked = asRecorded(call, tape)
+    const signature = rederived(call, tape, options.sign ?? signPlain)
+    const outcome = session.ask(signature === "differs" ? { ...asked, sig: `${asked.sig}?` } : asked)
+    steps.push({ stepId: call.stepId, kind: call.kind, name: call.name, outcome: outcome.outcome, signature })
+  }
+  return {
+    certification: certify({
+      session,
+      driver: "engine",
+      sourceEvents: events,
+      replay: null,
+      covers: COVERED,
+      toolsExecuted: 0,
+    }),
+    coverage: coverage(tape),
+    steps,
+  }
+}
+
+/** A recorded call as it would be asked again. */
+export function asRecorded(call: TapeCall, tape: Tape): Ask {
+  const request = recordedRequest(call, tape.bodies)
+  return {
+    kind: call.kind,
+    name: call.name,
+    lane: call.lane,
+    sig: call.sig ?? "",
+    wire: call.wire,
+    shape: call.shape,
+    stream: call.stream,
+    isAuxiliary: call.isAuxiliary,
+    effect: call.effect,
+    ...(request ? { request } : {}),
+  }
+}
+
+/** A signature of a tool may come from a protocol that knows better than its arguments, so there only agreement says something. */
+function rederived(call: TapeCall, tape: Tape, sign: Sign): EngineStep["signature"] {
+  if (call.kind === "tool") {
+    const request = recordedRequest(call, tape.bodies)
+    const isPlain = request !== undefined && (request.masks?.length ?? 0) === 0
+    const text = isPlain ? Buffer.from(request.body).toString("utf8") : undefined
+    return text !== undefined && toolSignatureOfText(call.name, text) === call.sig ? "agrees" : "as_stamped"
+  }
+  if (call.wire === null) return "as_stamped"
+  // Headers are stored masked where they are secret; those that sign are not.
+  const signature = signatureOfRequest(call.request, tape.bodies, sign)
+  if (signature === undefined || isMaskedUrl(call.request.url)) return "as_stamped"
+  return signature.sig === call.sig ? "agrees" : "differs"
+}
+
+const isMaskedUrl = (url: string | null): boolean => url?.includes("redacted") ?? false

@@ -1,0 +1,106 @@
+import { type JsonNode, readJson, textHash } from "@orangebox/contract"
+import { canonicalRequestText, detectDialect, type MaskType, maskText, readBody } from "@orangebox/dialects"
+import { type Splice, spliced } from "../json/splice.js"
+import { memberOf, nodesOf, pointerMatches, stringAt } from "../json/walk.js"
+import { addressOf, withTags } from "../tape/sign.js"
+import { readStored } from "../tape/stored-body.js"
+import type { Bodies, TapeCall } from "../tape/tape.js"
+import type { AskedRequest } from "./ask.js"
+
+/**
+ * A request as two of them are compared beyond their signatures: canonical JSON, secrets told apart by their tags. Everything that looks
+ * closer than a digest (masks, drift, the nearest call) reads this one text, so that pointers mean the same everywhere.
+ */
+export function comparableText(kind: TapeCall["kind"], request: AskedRequest): string {
+  const body = withTags(request.body, request.masks ?? [])
+  if (kind === "retriever") {
+    const query = Buffer.from(body).toString("utf8")
+    return JSON.stringify({ query, ...(request.retrieval ?? {}) })
+  }
+  const json = readBody(body)
+  if (request.method !== null && request.url !== null) {
+    const address = addressOf(request.method, request.url)
+    const dialect = detectDialect({ ...address, requestBody: json })?.dialect
+    const canonical = canonicalRequestText({ ...address, body: json, dialect })
+    if (canonical !== undefined) return canonical
+  }
+  return json.root === undefined ? JSON.stringify(json.text) : json.text
+}
+
+const ofCalls = new WeakMap<TapeCall, string | null>()
+
+/** The same of a recorded call; undefined when its request is not there. */
+export function recordedText(call: TapeCall, bodies: Bodies): string | undefined {
+  const known = ofCalls.get(call)
+  if (known !== undefined) return known ?? undefined
+  const request = recordedRequest(call, bodies)
+  const text = request === undefined ? null : comparableText(call.kind, request)
+  ofCalls.set(call, text)
+  return text ?? undefined
+}
+
+/** A recorded request in the form of a new one. */
+export function recordedRequest(call: TapeCall, bodies: Bodies): AskedRequest | undefined {
+  const { body, method, url, headers, retrieval } = call.request
+  const reading = body === null ? { ok: true as const, bytes: new Uint8Array(0) } : readStored(body, bodies)
+  if (!reading.ok || body?.isCut) return undefined
+  return { method, url, headers, retrieval, body: reading.bytes, masks: body?.masks ?? [] }
+}
+
+/** A mask somebody accepted: values of one type in one place stand for each other. */
+export interface AcceptedMask {
+  readonly id: string
+  readonly type: MaskType
+  /** JSON Pointer pattern into the canonical request; `*` stands for one part, a final `**` for any number. */
+  readonly at: string
+}
+
+export interface MaskedText {
+  readonly key: string
+  /** The masks that changed something. */
+  readonly used: readonly string[]
+}
+
+/** Equal keys: equal but for values that accepted masks cover. */
+export function maskedKey(text: string, masks: readonly AcceptedMask[]): MaskedText {
+  const splices: Splice[] = []
+  const used = new Set<string>()
+  const reading = readJson(text)
+  if (!reading.ok) return { key: textHash(text), used: [] }
+  const readers = masks.map((mask) => ({ ...mask, apply: maskText([mask.type]) }))
+  for (const { node, pointer } of nodesOf(reading.node)) {
+    if (node.kind !== "string") continue
+    let value = node.value
+    for (const { id, at, apply } of readers) {
+      if (!pointerMatches(at, pointer)) continue
+      const masked = apply(value)
+      if (masked !== value) used.add(id)
+      value = masked
+    }
+    if (value !== node.value) splices.push({ start: node.start, end: node.end, with: JSON.stringify(value) })
+  }
+  return { key: textHash(spliced(text, splices)), used: [...used] }
+}
+
+/** Equal keys: equal but for what tools gave back, each result standing where the recorded one stood. */
+export function driftKey(text: string): { readonly key: string; readonly results: number } {
+  const reading = readJson(text)
+  if (!reading.ok) return { key: textHash(text), results: 0 }
+  const splices: Splice[] = []
+  for (const { node } of nodesOf(reading.node)) {
+    const result = resultIn(node)
+    if (result !== undefined) splices.push({ start: result.start, end: result.end, with: '"@result"' })
+  }
+  return { key: textHash(spliced(text, splices)), results: splices.length }
+}
+
+/** The content of a tool result, whatever the dialect calls it. */
+export function resultIn(node: JsonNode): JsonNode | undefined {
+  if (node.kind !== "object") return undefined
+  const type = stringAt(node, "type")
+  if (type !== undefined && /(?:^|_)tool_result$/.test(type)) return memberOf(node, "content")
+  if (type !== undefined && /_call_output$/.test(type)) return memberOf(node, "output")
+  const role = stringAt(node, "role")
+  if (role === "tool" || role === "function") return memberOf(node, "content")
+  return memberOf(memberOf(node, "functionResponse"), "response")
+}

@@ -1,0 +1,159 @@
+import type { Tape, TapeCall } from "../tape/tape.js"
+import type { Ask, Tier } from "./ask.js"
+import { type AcceptedMask, comparableText, driftKey, maskedKey, recordedText } from "./comparable.js"
+import type { ReplayPolicy } from "./policy.js"
+
+export type Match =
+  | { readonly found: "call"; readonly call: TapeCall; readonly tier: Tier; readonly maskIds: readonly string[] }
+  /** Several lanes could be meant, and they answer differently. */
+  | { readonly found: "ambiguous"; readonly calls: readonly TapeCall[] }
+  /** The question was recorded so many times, and asked once more. */
+  | { readonly found: "exhausted"; readonly recorded: number; readonly last: TapeCall }
+  /** The same question in another framing: an event stream is never made of a whole answer, nor the other way round. */
+  | { readonly found: "framing"; readonly call: TapeCall }
+  | { readonly found: "nothing" }
+
+/** Which recorded calls may answer, and which lane of the recording an ask belongs to. */
+export interface MatchScope {
+  readonly lane: string | undefined
+  isFree(call: TapeCall): boolean
+}
+
+/**
+ * The recorded calls of a tape by what they asked. It knows nothing about what was already served: that is the session's, so that one
+ * matcher serves many replays of one tape.
+ */
+export class TapeMatcher {
+  readonly #tape: Tape
+  readonly #masks: readonly AcceptedMask[]
+  readonly #serves: "exact" | "drift"
+  readonly #bySig = new Map<string, TapeCall[]>()
+  #byMask: MaskIndex | undefined
+  #byDrift: Map<string, TapeCall[]> | undefined
+
+  constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift">) {
+    this.#tape = tape
+    this.#masks = policy.masks
+    this.#serves = policy.onDrift === "serve" ? "drift" : "exact"
+    for (const call of askableCalls(tape, policy.retries)) {
+      if (call.sig === null) continue
+      const list = this.#bySig.get(call.sig)
+      if (list) list.push(call)
+      else this.#bySig.set(call.sig, [call])
+    }
+  }
+
+  /** Every recorded call with this question, in recorded order. */
+  withSignature(sig: string): readonly TapeCall[] {
+    return this.#bySig.get(sig) ?? NONE
+  }
+
+  find(ask: Ask, scope: MatchScope): Match {
+    const same = this.withSignature(ask.sig).filter((call) => call.kind === ask.kind && isOfCall(call, ask))
+    const fitting = same.filter((call) => hasFraming(call, ask))
+    const free = fitting.filter(scope.isFree)
+    if (free.length > 0) return this.#choose(free, ask, scope.lane, () => NONE)
+    if (fitting.length > 0) return { found: "exhausted", recorded: fitting.length, last: fitting.at(-1)! }
+    if (same.length > 0) return { found: "framing", call: same[0]! }
+    return this.#findMasked(ask, scope) ?? this.#findDrifted(ask, scope) ?? { found: "nothing" }
+  }
+
+  #findMasked(ask: Ask, scope: MatchScope): Match | undefined {
+    if (this.#masks.length === 0 || ask.request === undefined) return undefined
+    this.#byMask ??= this.#indexMasked()
+    const { key, used } = maskedKey(comparableText(ask.kind, ask.request), this.#masks)
+    const entries = (this.#byMask.get(`${ask.kind}\0${key}`) ?? NONE).filter(
+      ({ call }) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
+    )
+    if (entries.length === 0) return undefined
+    const usedBy = new Map(entries.map((entry) => [entry.call, entry.used]))
+    const calls = entries.map(({ call }) => call)
+    return this.#choose(calls, ask, scope.lane, (call) => [...new Set([...used, ...usedBy.get(call)!])], "masked")
+  }
+
+  #findDrifted(ask: Ask, scope: MatchScope): Match | undefined {
+    if (this.#serves !== "drift" || ask.kind !== "model" || ask.request === undefined) return undefined
+    const { key, results } = driftKey(comparableText(ask.kind, ask.request))
+    if (results === 0) return undefined
+    this.#byDrift ??= this.#indexDrifted()
+    const calls = (this.#byDrift.get(key) ?? NONE).filter(
+      (call) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
+    )
+    return calls.length === 0 ? undefined : this.#choose(calls, ask, scope.lane, () => NONE, "drift")
+  }
+
+  #choose(
+    calls: readonly TapeCall[],
+    ask: Ask,
+    lane: string | undefined,
+    maskIds: (call: TapeCall) => readonly string[],
+    tier?: Tier,
+  ): Match {
+    const inLane = calls.filter((call) => call.lane === lane)
+    const candidates = inLane.length > 0 ? inLane : calls
+    const isAmbiguous = candidates.some((call) => call.lane !== candidates[0]!.lane && differs(call, candidates[0]!))
+    if (isAmbiguous) return { found: "ambiguous", calls: candidates }
+    const sameBytes = candidates.find((call) => ask.wire != null && call.wire === ask.wire)
+    const call = sameBytes ?? candidates[0]!
+    return { found: "call", call, tier: tier ?? (sameBytes ? "wire" : "sig"), maskIds: maskIds(call) }
+  }
+
+  #indexMasked(): MaskIndex {
+    const index: MaskIndex = new Map()
+    for (const call of this.#all()) {
+      const text = recordedText(call, this.#tape.bodies)
+      if (text === undefined) continue
+      const { key, used } = maskedKey(text, this.#masks)
+      push(index, `${call.kind}\0${key}`, { call, used })
+    }
+    return index
+  }
+
+  #indexDrifted(): Map<string, TapeCall[]> {
+    const index = new Map<string, TapeCall[]>()
+    for (const call of this.#all()) {
+      const text = call.kind === "model" ? recordedText(call, this.#tape.bodies) : undefined
+      if (text !== undefined) push(index, driftKey(text).key, call)
+    }
+    return index
+  }
+
+  *#all(): Generator<TapeCall> {
+    for (const calls of this.#bySig.values()) yield* calls
+  }
+}
+
+const NONE: readonly never[] = []
+
+function push<T>(index: Map<string, T[]>, key: string, value: T): void {
+  const list = index.get(key)
+  if (list) list.push(value)
+  else index.set(key, [value])
+}
+
+/**
+ * The calls that something outside can ask for. What was deduced happened inside the agent. A logical call and its tries have the same
+ * question when a proxy saw them, so then only the tries stand for it; the SDK's own call has a question of its own.
+ */
+export function askableCalls(tape: Tape, retries: ReplayPolicy["retries"]): readonly TapeCall[] {
+  const byId = new Map(tape.calls.map((call) => [call.stepId, call]))
+  return tape.calls.filter((call) => {
+    if (call.isInferred) return false
+    if (call.attempts.some((id) => byId.get(id)?.sig === call.sig)) return false
+    if (retries === "faithful" || call.attemptOf === null) return true
+    return byId.get(call.attemptOf)?.attempts.at(-1) === call.stepId
+  })
+}
+
+const isOfCall = (call: TapeCall, ask: Ask): boolean => ask.attemptOf === undefined || call.attemptOf === ask.attemptOf
+
+const hasFraming = (call: TapeCall, ask: Ask): boolean =>
+  ask.stream == null || call.stream === null || call.stream === ask.stream
+
+/** Whether two calls would be answered differently. */
+function differs(a: TapeCall, b: TapeCall): boolean {
+  const of = ({ answer }: TapeCall): string => `${answer?.status}\0${answer?.httpStatus}\0${answer?.body?.hash}`
+  return of(a) !== of(b)
+}
+
+type MaskIndex = Map<string, { readonly call: TapeCall; readonly used: readonly string[] }[]>

@@ -1,0 +1,37 @@
+import type { Chunking, Timing } from "../stream/emission-plan.js"
+import type { AcceptedMask } from "./comparable.js"
+
+export type ReplayReason = "reproduce" | "what_if" | "regression" | "calibrate" | "control"
+
+/** How a replay treats what it cannot answer, or not exactly. Everything has a default, and the defaults are the strict ones. */
+export interface ReplayPolicy {
+  readonly reason: ReplayReason
+  /** `exact` serves the one call recorded in this place; `cached` any recorded call with the same question, as often as it is asked. */
+  readonly mode: "exact" | "cached"
+  /** A request that differs only in what tools gave back. */
+  readonly onDrift: "serve" | "halt"
+  /** A request that matches nothing. `nearest` serves the most similar answer as `simulated`, for exploring only. */
+  readonly onMiss: "halt" | "live" | "nearest"
+  /** `faithful` serves every try as it was recorded; `collapse` only the last. */
+  readonly retries: "faithful" | "collapse"
+  readonly completionOrder: "recorded" | "free"
+  readonly masks: readonly AcceptedMask[]
+  readonly chunking: Chunking
+  readonly timing: Timing
+}
+
+export function replayPolicy(given: Partial<ReplayPolicy> = {}): ReplayPolicy {
+  const mode = given.mode ?? "exact"
+  return {
+    reason: "reproduce",
+    onDrift: "serve",
+    onMiss: "halt",
+    retries: mode === "exact" ? "faithful" : "collapse",
+    completionOrder: "recorded",
+    masks: [],
+    chunking: "event",
+    timing: "none",
+    ...given,
+    mode,
+  }
+}

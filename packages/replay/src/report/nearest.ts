@@ -1,0 +1,157 @@
+import { type JsonNode, readJson } from "@orangebox/contract"
+import { jsonChanges } from "@orangebox/query"
+import { leavesIn, nodeAt, pointerParts, stringAt } from "../json/walk.js"
+import type { Ask } from "../match/ask.js"
+import { comparableText, recordedText } from "../match/comparable.js"
+import type { Bodies, TapeCall } from "../tape/tape.js"
+import type { LeafClass, LeafDiff, NearestCall } from "./divergence.js"
+
+const TOP = 3
+const SHOWN_DIFFS = 8
+const SHOWN_TEXT = 160
+/** A miss may come in a run of thousands of calls of one shape; the ones recorded around this place are the ones that are meant. */
+const CANDIDATES = 48
+
+export interface NearestSearch {
+  readonly ask: Ask
+  readonly calls: readonly TapeCall[]
+  readonly bodies: Bodies
+  /** Where in the recording the replay has come to. */
+  readonly position: number
+  readonly lane: string | undefined
+}
+
+/** The recorded calls most like the one that matched none, by the leaves they share. Whole-body distance would say nothing. */
+export function nearestCalls(search: NearestSearch): readonly NearestCall[] {
+  const { ask, bodies } = search
+  if (ask.request === undefined) return []
+  const now = comparableText(ask.kind, ask.request)
+  return candidatesOf(search)
+    .flatMap((call) => {
+      const recorded = recordedText(call, bodies)
+      const compared = recorded === undefined ? undefined : compareTexts(call, recorded, now)
+      return compared ? [compared] : []
+    })
+    .sort((a, b) => b.equal_leaves - a.equal_leaves || a.diff_leaves - b.diff_leaves)
+    .slice(0, TOP)
+}
+
+function candidatesOf({ ask, calls, position, lane }: NearestSearch): TapeCall[] {
+  const sameKind = calls.filter((call) => call.kind === ask.kind && (ask.kind === "model" || call.name === ask.name))
+  const isShape = (call: TapeCall): boolean => !ask.shape || call.shape === null || call.shape === ask.shape
+  const isLane = (call: TapeCall): boolean => lane === undefined || call.lane === lane
+  const best = [
+    sameKind.filter((call) => isLane(call) && isShape(call)),
+    sameKind.filter(isShape),
+    sameKind.filter(isLane),
+    sameKind,
+  ].find((list) => list.length > 0)
+  return [...(best ?? [])]
+    .sort((a, b) => Math.abs(a.openedAt - position) - Math.abs(b.openedAt - position))
+    .slice(0, CANDIDATES)
+}
+
+function compareTexts(call: TapeCall, recorded: string, now: string): NearestCall | undefined {
+  const first = readJson(recorded)
+  const changes = jsonChanges(recorded, now)
+  if (!first.ok || changes === undefined) return undefined
+  let differing = 0
+  let lost = 0
+  const diffs: LeafDiff[] = []
+  for (const change of changes) {
+    const before = change.before === undefined ? 0 : leavesOf(change.before)
+    const after = change.after === undefined ? 0 : leavesOf(change.after)
+    lost += before
+    differing += Math.max(before, after)
+    if (diffs.length < SHOWN_DIFFS) {
+      diffs.push({
+        ptr: change.pointer,
+        class: classOf(call.kind, change.pointer, first.node),
+        ...shownPair(change.before, change.after),
+      })
+    }
+  }
+  return {
+    step: call.stepId,
+    equal_leaves: Math.max(0, leavesIn(first.node) - lost),
+    diff_leaves: differing,
+    diffs,
+    more_diffs: changes.length - diffs.length,
+  }
+}
+
+function leavesOf(text: string): number {
+  const reading = readJson(text)
+  return reading.ok ? leavesIn(reading.node) : 1
+}
+
+/** Both sides as a reader needs them: strings without quotes, and of long ones the first line that differs. */
+function shownPair(before: string | undefined, after: string | undefined): Pick<LeafDiff, "recorded" | "now" | "line"> {
+  const recorded = textOf(before)
+  const now = textOf(after)
+  if (recorded === null || now === null) return { recorded: cut(recorded), now: cut(now) }
+  const recordedLines = recorded.split("\n")
+  const nowLines = now.split("\n")
+  if (recordedLines.length === 1 && nowLines.length === 1)
+    return { recorded: cutAround(recorded, now), now: cutAround(now, recorded) }
+  const line = recordedLines.findIndex((text, i) => text !== nowLines[i])
+  const at = line < 0 ? recordedLines.length : line
+  const [a, b] = [recordedLines[at] ?? "", nowLines[at] ?? ""]
+  return { recorded: cutAround(a, b), now: cutAround(b, a), line: at + 1 }
+}
+
+function textOf(json: string | undefined): string | null {
+  if (json === undefined) return null
+  const reading = readJson(json)
+  return reading.ok && reading.node.kind === "string" ? reading.node.value : json
+}
+
+function cut(text: string | null): string | null {
+  if (text === null || text.length <= SHOWN_TEXT) return text
+  return `${text.slice(0, SHOWN_TEXT - 1).toWellFormed()}…`
+}
+
+const CONTEXT = 40
+
+/** The part of a long line in which it differs from another. */
+function cutAround(text: string, other: string): string {
+  if (text.length <= SHOWN_TEXT) return text
+  let at = 0
+  while (at < text.length && text[at] === other[at]) at++
+  const from = Math.max(0, at - CONTEXT)
+  return `${from > 0 ? "…" : ""}${cut(text.slice(from).toWellFormed())}`
+}
+
+const SYSTEM = new Set(["system", "instructions", "systemInstruction", "system_instruction"])
+const HISTORY = new Set(["messages", "input", "contents"])
+
+/** What sort of thing stands at a place of a request. */
+export function classOf(kind: TapeCall["kind"], pointer: string, root: JsonNode): LeafClass {
+  if (kind === "tool") return "args"
+  if (kind === "retriever") return "query"
+  const parts = pointerParts(pointer)
+  const [top] = parts
+  if (top === undefined) return "other"
+  if (top === "model") return "model"
+  if (top === "tools" || top === "functions") return "tools"
+  if (SYSTEM.has(top)) return "system"
+  if (!HISTORY.has(top)) return "param"
+  for (let depth = parts.length; depth >= 1; depth--) {
+    const node = nodeAt(
+      root,
+      `/${parts
+        .slice(0, depth)
+        .map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1"))
+        .join("/")}`,
+    )
+    const type = stringAt(node, "type")
+    if (type !== undefined && /(?:^|_)tool_result$|_call_output$/.test(type)) return "tool_result"
+    const role = stringAt(node, "role")
+    if (role === "tool" || role === "function") return "tool_result"
+    if (node?.kind === "object" && node.members.some(({ key }) => key === "functionResponse")) return "tool_result"
+    if (role === "assistant" || role === "model") return "assistant"
+    if (role === "system" || role === "developer") return "system"
+    if (role !== undefined) return "user"
+  }
+  return "user"
+}

@@ -1,0 +1,95 @@
+import { CANON_VERSION } from "@orangebox/dialects"
+import { readStored } from "./stored-body.js"
+import type { Tape, TapeCall } from "./tape.js"
+
+export type CoverageCode =
+  | "RESPONSE_ABSENT"
+  | "RESPONSE_DAMAGED"
+  | "RESPONSE_CUT"
+  | "RESPONSE_MASKED"
+  | "REQUEST_ABSENT"
+  | "REQUEST_DAMAGED"
+  | "RECORDING_ENDS"
+  | "NO_SIGNATURE"
+  | "CANON_MISMATCH"
+  | "CONTEXT_HELD_BY_PROVIDER"
+  | "NEEDS_RECONCILIATION"
+  | "NO_TRAFFIC"
+
+/** Something a replay of this tape cannot do, known before it starts. */
+export interface CoverageProblem {
+  readonly code: CoverageCode
+  /** `blocks`: the call cannot be served exactly. `limits`: it can, and something beside it cannot. */
+  readonly severity: "blocks" | "limits"
+  /** Undefined when the whole tape is meant. */
+  readonly step: string | undefined
+  readonly call: string | undefined
+  readonly reason: string
+}
+
+/** Everything about a tape that cannot be replayed, and why. Empty means that an exact replay can serve every call. */
+export function coverage(tape: Tape): readonly CoverageProblem[] {
+  const problems: CoverageProblem[] = []
+  const asked = tape.calls.filter((call) => !call.isInferred)
+  if (asked.length === 0) {
+    const reason = "the run recorded no call that a replay could answer"
+    problems.push({ code: "NO_TRAFFIC", severity: "blocks", step: undefined, call: undefined, reason })
+  }
+  for (const call of asked) {
+    const say = (code: CoverageCode, severity: CoverageProblem["severity"], reason: string): void =>
+      void problems.push({ code, severity, step: call.stepId, call: `${call.kind} ${call.name}`, reason })
+    judgeQuestion(call, tape, say)
+    judgeAnswer(call, tape, say)
+  }
+  return problems
+}
+
+type Say = (code: CoverageCode, severity: CoverageProblem["severity"], reason: string) => void
+
+function judgeQuestion(call: TapeCall, tape: Tape, say: Say): void {
+  if (call.sig === null)
+    say("NO_SIGNATURE", "blocks", "the recording does not say what was asked, so nothing can match")
+  const isGeneric = call.kind === "model" && call.wire === null
+  if (call.sig !== null && !isGeneric && call.canonVersion !== null && call.canonVersion !== CANON_VERSION) {
+    say(
+      "CANON_MISMATCH",
+      "blocks",
+      `signed by canonical form ${call.canonVersion}, this build uses ${CANON_VERSION}, and the request is not there to sign again`,
+    )
+  }
+  if (call.heldByProvider !== null) {
+    const what = call.heldByProvider.replaceAll("_", " ")
+    say(
+      "CONTEXT_HELD_BY_PROVIDER",
+      "limits",
+      `leans on context the provider keeps (${what}); a fork cannot send it live`,
+    )
+  }
+  const { body } = call.request
+  if (body === null) return
+  const reading = readStored(body, tape.bodies)
+  if (reading.ok) return
+  if (reading.why === "damaged") say("REQUEST_DAMAGED", "blocks", `its request is damaged: ${reading.reason}`)
+  else say("REQUEST_ABSENT", "limits", `its request is not there (${reading.reason}); no nearest call, drift or masks`)
+}
+
+function judgeAnswer(call: TapeCall, tape: Tape, say: Say): void {
+  if (call.answer === null) {
+    const isWrite = call.kind === "tool" && call.effect !== "pure" && call.effect !== "read"
+    if (isWrite)
+      say("NEEDS_RECONCILIATION", "blocks", "a write that was started and never reported back; it is not retried")
+    else say("RECORDING_ENDS", "blocks", "the recording stops in the middle of this call")
+    return
+  }
+  const { body } = call.answer
+  if (body === null) return
+  const reading = readStored(body, tape.bodies)
+  if (!reading.ok) {
+    const code = reading.why === "damaged" ? "RESPONSE_DAMAGED" : "RESPONSE_ABSENT"
+    say(code, "blocks", `its answer cannot be served: ${reading.reason}`)
+  } else if (body.isCut) {
+    say("RESPONSE_CUT", "blocks", `only ${body.byteSize} bytes of its answer were kept`)
+  } else if (body.maskCount > 0) {
+    say("RESPONSE_MASKED", "limits", `its answer is served with ${body.maskCount} secret(s) masked, as it was stored`)
+  }
+}

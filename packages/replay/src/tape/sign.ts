@@ -1,0 +1,77 @@
+import type { BodyMask } from "@orangebox/contract"
+import { callSignature, detectDialect, readBody } from "@orangebox/dialects"
+import type { HeaderPairs } from "./tape.js"
+
+/** A request on the wire as it is signed. */
+export interface RequestToSign {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderPairs
+  readonly body: Uint8Array
+  /** Secrets that were taken out of the body. */
+  readonly masks: readonly BodyMask[]
+  /** Accepted typed masks. */
+  mask?(text: string): string
+}
+
+export interface Signature {
+  readonly sig: string
+  readonly wire: string
+  readonly shape: string
+  readonly canonVersion: number
+}
+
+/** Undefined where the signature cannot be worked out from what is there. */
+export type Sign = (request: RequestToSign) => Signature | undefined
+
+/** Signs a request that holds no masked secret. One that does needs the recorder's key, and so a `Sign` of the recorder. */
+export const signPlain: Sign = (request) => (request.masks.length > 0 ? undefined : signature(request))
+
+/**
+ * For comparing two stored requests with each other: every masked secret is replaced by its rule and tag on both sides, so different
+ * secrets that mask alike stay different. Not comparable with a signature stamped at capture.
+ */
+export function signStored(request: RequestToSign): Signature {
+  return signature({ ...request, body: withTags(request.body, request.masks) })
+}
+
+function signature(request: RequestToSign): Signature {
+  const address = addressOf(request.method, request.url)
+  const json = readBody(request.body)
+  const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const contentType = headers["content-type"]
+  const dialect = detectDialect({ ...address, requestBody: json })?.dialect
+  return callSignature({
+    ...address,
+    body: json,
+    dialect,
+    headers,
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(request.mask ? { mask: request.mask } : {}),
+  })
+}
+
+/** A masked stretch, told apart by what it hides. Only letters, digits and colons: it stands inside JSON strings. */
+const tagged = (mask: BodyMask): string => `@mask:${mask.rule}:${mask.tag}`.replace(/[^\w@:+/=.-]/g, "_")
+
+export function withTags(bytes: Uint8Array, masks: readonly BodyMask[]): Uint8Array {
+  if (masks.length === 0) return bytes
+  const pieces: Uint8Array[] = []
+  let from = 0
+  for (const mask of [...masks].sort((a, b) => a.offset - b.offset)) {
+    if (mask.offset < from || mask.offset + mask.length > bytes.length) continue
+    pieces.push(bytes.subarray(from, mask.offset), Buffer.from(tagged(mask), "utf8"))
+    from = mask.offset + mask.length
+  }
+  pieces.push(bytes.subarray(from))
+  return Buffer.concat(pieces)
+}
+
+export function addressOf(method: string, url: string): { method: string; path: string; host?: string } {
+  try {
+    const { pathname, search, host } = new URL(url)
+    return { method, path: pathname + search, host }
+  } catch {
+    return { method, path: url }
+  }
+}

@@ -1,0 +1,369 @@
+import type { Event, Problem } from "@orangebox/contract"
+import { CANON_VERSION } from "@orangebox/dialects"
+import { headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
+import { type Sign, signPlain } from "./sign.js"
+import { readStored, storedBody } from "./stored-body.js"
+import type { Bodies, RecordedRequest, RunOutputs, Tape, TapeCall, TapeStep } from "./tape.js"
+
+export type TapeReading =
+  | { readonly ok: true; readonly tape: Tape }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+export interface TapeOptions {
+  /** Works out a signature again where the recording was signed by another version. */
+  readonly sign?: Sign
+}
+
+/**
+ * A run's events as a tape. Runs of sub-agents may be handed in along with the run that started them: their calls stand in lanes of their
+ * own. Events of a run that is damaged or still going on make a tape too; what cannot be replayed from it is said by `coverage`.
+ */
+export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOptions = {}): TapeReading {
+  const own = ownEvents(events)
+  const first = own.find((event) => event.event_type === "run_started") ?? own[0]
+  if (first === undefined) return noRun("there is no event of a run")
+  const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signPlain)
+  for (const [position, event] of own.entries()) builder.take(event, position)
+  const foreign = own.find((event) => event.trace_id !== first.trace_id)
+  if (foreign !== undefined) return noRun(`the events belong to several traces: ${first.run_id} and ${foreign.run_id}`)
+  return {
+    ok: true,
+    tape: {
+      runId: first.run_id!,
+      traceId: first.trace_id!,
+      entrypoint: first.event_type === "run_started" ? first.payload.entrypoint_name : "?",
+      bodies,
+      ...builder.finish(),
+    },
+  }
+}
+
+const noRun = (reason: string): TapeReading => ({
+  ok: false,
+  problems: [{ code: "no_run", severity: "error", subject: "tape", field: "", reason }],
+})
+
+/** What the writers of the runs said, without what others said about them. Runs are merged by the clock, each staying in its own order. */
+export function ownEvents(events: readonly Event[]): Event[] {
+  const byRun = new Map<string, Event[]>()
+  for (const event of events) {
+    if (event.sequence_no === null || event.run_id === null) continue
+    const run = byRun.get(event.run_id)
+    if (run) run.push(event)
+    else byRun.set(event.run_id, [event])
+  }
+  for (const run of byRun.values()) run.sort((a, b) => a.sequence_no! - b.sequence_no!)
+  const runs = [...byRun.values()]
+  if (runs.length <= 1) return runs[0] ?? []
+  const merged: Event[] = []
+  const heads = runs.map(() => 0)
+  for (;;) {
+    let next = -1
+    for (let i = 0; i < runs.length; i++) {
+      const event = runs[i]![heads[i]!]
+      if (event === undefined) continue
+      if (next < 0 || event.timestamp_utc < runs[next]![heads[next]!]!.timestamp_utc) next = i
+    }
+    if (next < 0) return merged
+    merged.push(runs[next]![heads[next]!++]!)
+  }
+}
+
+type Draft = { -readonly [K in keyof Omit<TapeCall, "occurrence" | "attempts">]: TapeCall[K] }
+
+class TapeBuilder {
+  readonly #mainRun: string
+  readonly #bodies: Bodies
+  readonly #sign: Sign
+  readonly #calls = new Map<string, Draft>()
+  readonly #steps = new Map<string, { -readonly [K in keyof TapeStep]: TapeStep[K] } & { follows: string[] }>()
+  readonly #lanes = new Map<string, string>()
+  readonly #finalOutputs: string[] = []
+  #ended: RunOutputs["ended"] = "open"
+  #errorClass: string | null = null
+
+  constructor(mainRun: string, bodies: Bodies, sign: Sign) {
+    this.#mainRun = mainRun
+    this.#bodies = bodies
+    this.#sign = sign
+  }
+
+  take(event: Event, position: number): void {
+    this.#takeStep(event, position)
+    switch (event.event_type) {
+      case "run_started":
+        if (event.run_id !== this.#mainRun) this.#lanes.set(event.run_id!, subLane(event.payload.entrypoint_name))
+        break
+      case "model_called":
+        this.#openModel(event, position)
+        break
+      case "tool_called":
+        this.#openTool(event, position)
+        break
+      case "step_started":
+        if (event.payload.kind === "http") this.#openHttp(event, position)
+        if (event.payload.kind === "retrieval") this.#openRetrieval(event, position)
+        break
+      case "retrieval_executed":
+        this.#takeRetrieval(event, position)
+        break
+      case "model_result":
+        this.#close(event, position, () => modelAnswer(event, this.#bodies))
+        break
+      case "tool_result":
+        this.#close(event, position, () => toolAnswer(event, this.#bodies))
+        break
+      case "step_ended":
+        this.#closeStep(event, position)
+        break
+      case "final_output":
+        if (event.run_id === this.#mainRun) this.#finalOutputs.push(event.payload.output_ref)
+        break
+      case "run_completed":
+        if (event.run_id === this.#mainRun) this.#ended = "completed"
+        break
+      case "run_failed":
+        if (event.run_id !== this.#mainRun) break
+        this.#ended = "failed"
+        this.#errorClass = event.payload.error_class
+        break
+    }
+  }
+
+  finish(): Pick<Tape, "calls" | "steps" | "outputs"> {
+    const drafts = [...this.#calls.values()].sort((a, b) => a.openedAt - b.openedAt)
+    const attempts = new Map<string, string[]>()
+    for (const call of drafts) {
+      if (call.attemptOf === null) continue
+      const list = attempts.get(call.attemptOf)
+      if (list) list.push(call.stepId)
+      else attempts.set(call.attemptOf, [call.stepId])
+    }
+    const seen = new Map<string, number>()
+    const calls = drafts.map((call): TapeCall => {
+      const tries = attempts.get(call.stepId) ?? []
+      // A call and its tries ask the same question once, so only the tries count.
+      const isTold = tries.some((id) => this.#calls.get(id)?.sig === call.sig)
+      const key = `${call.lane}\0${call.sig}`
+      const occurrence = seen.get(key) ?? 0
+      if (call.sig !== null && !isTold) seen.set(key, occurrence + 1)
+      return { ...call, occurrence, attempts: tries }
+    })
+    const models = calls.filter((call) => call.kind === "model" && call.attemptOf === null && !call.isAuxiliary)
+    return {
+      calls,
+      steps: this.#steps,
+      outputs: {
+        ended: this.#ended,
+        errorClass: this.#errorClass,
+        finalOutputs: this.#finalOutputs,
+        lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
+      },
+    }
+  }
+
+  #takeStep(event: Event, position: number): void {
+    const id = event.step_id
+    if (id === null) return
+    let step = this.#steps.get(id)
+    if (step === undefined) {
+      step = {
+        stepId: id,
+        parentStepId: event.parent_step_id,
+        follows: [],
+        openedAt: position,
+        closedAt: null,
+      }
+      this.#steps.set(id, step)
+    }
+    const links = event.event_type === "link_added" ? [event.payload.link] : (event.links ?? [])
+    for (const link of links) {
+      const isOwn = link.run_id === undefined || link.run_id === event.run_id
+      if (link.kind === "follows" && link.step_id !== undefined && isOwn) step.follows.push(link.step_id)
+    }
+    if (CLOSERS.has(event.event_type)) step.closedAt = position
+  }
+
+  #draft(event: Event, position: number): Omit<Draft, "kind" | "name" | "request"> {
+    return {
+      stepId: event.step_id!,
+      runId: event.run_id!,
+      provider: null,
+      lane: event.lane_id ?? this.#lanes.get(event.run_id!) ?? MAIN_LANE,
+      sig: null,
+      wire: null,
+      shape: null,
+      canonVersion: null,
+      stream: null,
+      openedAt: position,
+      closedAt: null,
+      parentStepId: event.parent_step_id,
+      attemptOf: null,
+      attemptNo: null,
+      isAuxiliary: event.attributes?.["auxiliary"] === true,
+      isInferred: event.inferred_by !== undefined,
+      effect: "unknown",
+      toolCallId: null,
+      heldByProvider: null,
+      mode: event.determinism_mode,
+      replayed: replayedOf(event),
+      answer: null,
+    }
+  }
+
+  #openModel(event: Event<"model_called">, position: number): void {
+    const { payload, attributes } = event
+    const attemptNo = event.attempt_no ?? null
+    const parent = attemptNo === null ? undefined : this.#calls.get(event.parent_step_id ?? "")
+    const held = attributes?.["context_held_by_provider"]
+    const draft: Draft = {
+      ...this.#draft(event, position),
+      kind: "model",
+      name: payload.model_id ?? "?",
+      provider: payload.provider,
+      sig: payload.call_signature_hash ?? null,
+      wire: payload.wire_digest ?? null,
+      shape: payload.shape_digest ?? null,
+      canonVersion: payload.canon_version ?? null,
+      stream: payload.stream ?? null,
+      attemptNo,
+      attemptOf: parent?.stepId ?? null,
+      effect: "pure",
+      heldByProvider: typeof held === "string" ? held : null,
+      request: {
+        body: storedBody(event, payload.request_ref),
+        method: payload.http_method ?? null,
+        url: payload.url ?? null,
+        headers: headersOf(payload.request_headers_ref, this.#bodies),
+        retrieval: null,
+      },
+    }
+    // Told again when the second try began; it was opened when the call was.
+    if (parent && attributes?.["told_again"] === true) draft.openedAt = parent.openedAt + 0.5
+    if (draft.lane === MAIN_LANE && parent) draft.lane = parent.lane
+    this.#calls.set(draft.stepId, this.#resigned(draft))
+  }
+
+  #openTool(event: Event<"tool_called">, position: number): void {
+    const { payload } = event
+    this.#calls.set(event.step_id!, {
+      ...this.#draft(event, position),
+      kind: "tool",
+      name: payload.tool_name,
+      sig: payload.call_signature_hash,
+      canonVersion: payload.canon_version ?? null,
+      effect: payload.effect_class ?? "unknown",
+      toolCallId: payload.tool_call_id ?? null,
+      request: { ...NO_ADDRESS, body: storedBody(event, payload.args_ref) },
+    })
+  }
+
+  #openRetrieval(event: Event<"step_started">, position: number): void {
+    const draft = { ...this.#draft(event, position), kind: "retriever" as const, name: event.payload.name }
+    this.#calls.set(event.step_id!, { ...draft, effect: "read", request: { ...NO_ADDRESS, body: null } })
+  }
+
+  #takeRetrieval(event: Event<"retrieval_executed">, position: number): void {
+    const { payload } = event
+    const opened = this.#calls.get(event.step_id!)
+    const isOwnStep = opened?.kind === "retriever" && opened.sig === null
+    this.#calls.set(isOwnStep ? event.step_id! : `${event.step_id}#${position}`, {
+      ...(isOwnStep ? opened : this.#draft(event, position)),
+      kind: "retriever",
+      name: payload.retriever_id,
+      sig: payload.call_signature_hash ?? null,
+      canonVersion: CANON_VERSION,
+      effect: "read",
+      request: {
+        ...NO_ADDRESS,
+        body: storedBody(event, payload.query_text_ref),
+        retrieval: { version: payload.retriever_version, topK: payload.top_k, filters: payload.filters },
+      },
+      closedAt: position,
+      answer: retrievalAnswer(event),
+    })
+  }
+
+  #openHttp(event: Event<"step_started">, position: number): void {
+    const { attributes, payload } = event
+    const method = attributes?.["http_method"]
+    const url = attributes?.["url"]
+    const body = storedBody(event, payload.body_ref)
+    const draft: Draft = {
+      ...this.#draft(event, position),
+      kind: "http",
+      name: payload.name,
+      effect: method === "GET" || method === "HEAD" ? "read" : "unknown",
+      request: {
+        body,
+        method: typeof method === "string" ? method : null,
+        url: typeof url === "string" ? url : null,
+        headers: body ? [["content-type", body.mimeType]] : [],
+        retrieval: null,
+      },
+    }
+    // Only model calls are signed at capture; a plain request is signed by what was kept of it, on both sides alike.
+    this.#calls.set(draft.stepId, this.#resigned({ ...draft, canonVersion: CANON_VERSION - 1 }))
+  }
+
+  /** Digests of another version are not compared but worked out again, where the bytes are there. */
+  #resigned(draft: Draft): Draft {
+    const isCurrent = draft.canonVersion === CANON_VERSION
+    const isGeneric = draft.kind === "model" && draft.wire === null
+    if (isCurrent || isGeneric) return draft
+    const signature = signatureOfRequest(draft.request, this.#bodies, this.#sign)
+    if (signature === undefined) return draft.kind === "http" ? { ...draft, canonVersion: null } : draft
+    return { ...draft, ...signature }
+  }
+
+  #close(event: Event, position: number, answer: () => Draft["answer"]): void {
+    const draft = this.#calls.get(event.step_id!)
+    if (draft === undefined) return
+    draft.closedAt = position
+    draft.answer = answer()
+  }
+
+  #closeStep(event: Event<"step_ended">, position: number): void {
+    const draft = this.#calls.get(event.step_id!)
+    if (draft?.kind === "http") this.#close(event, position, () => httpAnswer(event))
+    if (draft?.kind === "retriever") draft.closedAt = position
+  }
+}
+
+function replayedOf({ replay }: Event): TapeCall["replayed"] {
+  if (replay?.source_step_id === undefined) return null
+  return { sourceStepId: replay.source_step_id, tier: replay.match?.tier ?? "?" }
+}
+
+export const MAIN_LANE = "main"
+export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
+
+const NO_ADDRESS = { method: null, url: null, headers: null, retrieval: null } as const
+const CLOSERS: ReadonlySet<string> = new Set([
+  "model_result",
+  "tool_result",
+  "step_ended",
+  "run_completed",
+  "run_failed",
+])
+
+/** The signature of a recorded request, from the bytes that are stored. */
+export function signatureOfRequest(
+  request: RecordedRequest,
+  bodies: Bodies,
+  sign: Sign,
+  mask?: (text: string) => string,
+): ReturnType<Sign> {
+  const { body, method, url } = request
+  if (method === null || url === null || body?.isCut) return undefined
+  const reading = body === null ? { ok: true as const, bytes: new Uint8Array(0) } : readStored(body, bodies)
+  if (!reading.ok || (body !== null && body.maskCount > body.masks.length)) return undefined
+  return sign({
+    method,
+    url,
+    headers: request.headers ?? [],
+    body: reading.bytes,
+    masks: body?.masks ?? [],
+    ...(mask ? { mask } : {}),
+  })
+}

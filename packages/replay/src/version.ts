@@ -1,0 +1,1 @@
+export const REPLAY_VERSION = "0.1.0"

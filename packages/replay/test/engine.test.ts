@@ -1,0 +1,158 @@
+import { bodyHash, type Event } from "@orangebox/contract"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import {
+  coverage,
+  fingerprintOf,
+  readPortable,
+  recheckCertificate,
+  replayByEngine,
+  tapeOf,
+  writePortable,
+} from "../src/index.js"
+import { anthropicAnswer, messages, post, recordRun, tapeFrom, withUpstream } from "./recorded.js"
+
+const aRun = () =>
+  withUpstream(
+    ({ body, count }, response) => {
+      if (count === 2) {
+        response.writeHead(429, { "content-type": "application/json", "retry-after": "1" })
+        response.end('{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}')
+      } else if (body.includes('"stream":true')) {
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        for (const text of ["a", "b", "ç"]) response.write(`event: x\ndata: {"t":"${text}"}\n\n`)
+        response.end("event: message_stop\ndata: {}\n\n")
+      } else {
+        response.writeHead(200, { "content-type": "application/json", date: "yesterday" })
+        response.end(anthropicAnswer(`answer ${count}`))
+      }
+    },
+    (url) =>
+      recordRun(async (run) => {
+        const step = run.step("plan")
+        await post(step.fetch, url, messages(["hello"]))
+        await post(step.fetch, url, messages(["again"]))
+        await post(step.fetch, url, messages(["again"]))
+        await post(step.fetch, url, messages(["stream"], { stream: true }))
+        await step.model({ provider: "own", model: "m", request: { q: 1 } }, () => ({ text: "yes", n: 12.5 }))
+        await Promise.all([1, 2, 3].map((n) => step.tool({ name: "add", args: { n } }, () => ({ sum: n + 1 }))))
+        await step
+          .tool({ name: "fails", args: {} }, () => Promise.reject(new RangeError("no such file")))
+          .catch(() => {})
+        await step.retrieval({ retriever: "docs", query: "q", topK: 2 }, () => [{ chunkId: "c1", content: "text" }])
+        step.end()
+      }),
+  )
+
+test("[P-03] the engine replays a recording without its agent and certifies it", async () => {
+  const { tape, events } = await aRun()
+  const { certification, coverage: gaps, steps } = replayByEngine(tape, events)
+  expect(gaps).toEqual([])
+  expect(certification.report.divergences).toEqual([])
+  expect(certification.report.fidelity).toBe("exact")
+  expect(steps.map((step) => step.outcome)).toEqual(Array(10).fill("served"))
+  expect(steps.filter((step) => step.signature === "agrees").length).toBeGreaterThanOrEqual(7)
+  expect(certification.issued).toBe(true)
+})
+
+test("[P-06] a certificate is checked again from the recording alone, and does not survive a change to it", async () => {
+  const { tape, events, bodies } = await aRun()
+  const { certification } = replayByEngine(tape, events)
+  if (!certification.issued) throw new Error("no certificate")
+  const { certificate } = certification
+  expect(recheckCertificate(certificate, { events, bodies })).toMatchObject({ holds: true })
+  expect(
+    recheckCertificate({ ...certificate, grades: { wire: 99, sig: 0, masked: 0 } }, { events, bodies }),
+  ).toMatchObject({ holds: false })
+  const edited = events.map((event) =>
+    event.event_type === "tool_result" ? { ...event, payload: { ...event.payload, latency_ms: 1e6 } } : event,
+  )
+  expect(recheckCertificate(certificate, { events: edited as Event[], bodies })).toMatchObject({ holds: false })
+})
+
+test("[P-06] any single changed byte in a recorded request or answer withholds the certificate", async () => {
+  const { tape, events, bodies } = await aRun()
+  const named = [...new Set(tape.calls.flatMap((call) => [call.request.body?.hash, call.answer?.body?.hash]))].filter(
+    (hash): hash is string => hash !== undefined && bodies.get(hash)!.length > 0,
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...named), fc.nat(), fc.integer({ min: 1, max: 255 }), (hash, at, flip) => {
+      const changed = Uint8Array.from(bodies.get(hash)!)
+      changed[at % changed.length]! ^= flip
+      const damaged = { get: (wanted: string) => (wanted === hash ? changed : bodies.get(wanted)) }
+      const { certification } = replayByEngine(tapeFrom({ events, bodies: damaged }), events)
+      expect(certification.issued).toBe(false)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test("[P-06] bytes changed together with their name withhold it as well: the question no longer matches its signature", async () => {
+  const { events, bodies, tape } = await aRun()
+  const call = tape.calls.find((found) => found.wire !== null)!
+  const old = call.request.body!.hash
+  const forged = Buffer.from(Buffer.from(bodies.get(old)!).toString().replace("hello", "jello"))
+  const renamed = JSON.parse(JSON.stringify(events).replaceAll(old, bodyHash(forged))) as Event[]
+  const withForged = { get: (hash: string) => (hash === bodyHash(forged) ? forged : bodies.get(hash)) }
+  const { certification, steps } = replayByEngine(tapeFrom({ events: renamed, bodies: withForged }), renamed)
+  expect(steps.find((step) => step.stepId === call.stepId)?.signature).toBe("differs")
+  expect(certification.issued).toBe(false)
+})
+
+test("[P-03] what cannot be replayed is said before anything starts, with the reason", async () => {
+  const { events, bodies, tape } = await aRun()
+  const [model] = tape.calls.filter((call) => call.kind === "model")
+  const pruned = events.map((event) => ({
+    ...event,
+    artifact_refs: event.artifact_refs.map((ref) =>
+      ref.artifact_hash === model!.answer!.body!.hash ? { ...ref, absent: "pruned" as const } : ref,
+    ),
+  })) as Event[]
+  expect(coverage(tapeFrom({ events: pruned, bodies }))).toEqual([
+    expect.objectContaining({
+      code: "RESPONSE_ABSENT",
+      step: model!.stepId,
+      reason: "its answer cannot be served: it was pruned",
+    }),
+  ])
+  const lastTool = events.findLast((event) => event.event_type === "tool_called")!
+  const cut = events.filter((event) => event.sequence_no !== null && event.sequence_no <= lastTool.sequence_no!)
+  const problems = coverage(tapeFrom({ events: cut, bodies }))
+  expect(problems.map((problem) => problem.code)).toEqual(["NEEDS_RECONCILIATION"])
+  expect(replayByEngine(tapeFrom({ events: cut, bodies }), cut).certification.issued).toBe(false)
+})
+
+test("[P-03] events of no run are no tape, and a run without calls says so", async () => {
+  expect(tapeOf([], new Map())).toMatchObject({ ok: false })
+  const { tape } = await recordRun(() => {})
+  expect(coverage(tape).map((problem) => problem.code)).toEqual(["NO_TRAFFIC"])
+})
+
+test("[O-10] a run exports to one file that replays anywhere, byte for byte", async () => {
+  const { events, bodies, tape } = await aRun()
+  const file = Buffer.concat([...writePortable(events, bodies)])
+  const read = readPortable(file)
+  expect(read.problems).toEqual([])
+  expect(read.events).toEqual(events)
+  for (const [hash, bytes] of read.bodies) expect(Buffer.from(bytes).equals(Buffer.from(bodies.get(hash)!))).toBe(true)
+  const again = tapeFrom(read)
+  expect(fingerprintOf(again)).toBe(fingerprintOf(tape))
+  expect(replayByEngine(again, read.events).certification.issued).toBe(true)
+})
+
+test("[O-10] a damaged file is refused with the place, wherever the damage is", async () => {
+  const { events, bodies } = await aRun()
+  const file = Buffer.concat([...writePortable(events, bodies)])
+  fc.assert(
+    fc.property(fc.nat(file.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+      const damaged = Buffer.from(file)
+      damaged[at]! ^= flip
+      const { problems } = readPortable(damaged)
+      expect(problems.length).toBeGreaterThan(0)
+      expect(problems[0]!.subject).toMatch(/^byte \d+$/)
+    }),
+    { numRuns: 200 },
+  )
+  for (const length of [0, 5, 200, file.length - 1])
+    expect(readPortable(file.subarray(0, length)).problems).not.toEqual([])
+})
