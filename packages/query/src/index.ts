@@ -106,14 +106,6 @@ export type {
   PromptPrefix,
   PromptSize,
 } from "./context/context-reading.js"
-export {
-  type ContextSource,
-  contextBodies,
-  contextSources,
-  outlineBodies,
-  previousContext,
-  type RequestOnRecord,
-} from "./context/context-sources.js"
 export { contextText } from "./context/context-text.js"
 export {
   type ContextView,
@@ -127,6 +119,14 @@ export { itemTypeOf, segmentKindOf } from "./context/item-types.js"
 export type { ProviderContext } from "./context/provider-context.js"
 export { readContext } from "./context/read-context.js"
 export { type Delivery, promptBodies, type RebuiltPrompt, rebuildPrompt } from "./context/rebuild-prompt.js"
+export {
+  contextBodies,
+  outlineBodies,
+  previousContext,
+  type RecordedContext,
+  type RequestOnRecord,
+  recordedContexts,
+} from "./context/recorded-contexts.js"
 export { hashesHolding, type ItemHistory, type Sighting, textBodies, type WhyView, whyOf } from "./context/why-item.js"
 export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/why-words.js"
 

@@ -39,13 +39,13 @@ export function changesBetween(before: ContextReading, now: ContextReading): Con
   const changed = kept.filter(({ before, item }) => !isEqual(before, item))
   const hasLostHistory = now.basis === "request"
   return {
-    since: before.source.n,
+    since: before.context.n,
     added: added.map((item) => ({ item, excludedBefore: reasonIn(before.excluded, item) })),
     removed: removed.map((item) => ({ item, excludedNow: reasonIn(now.excluded, item) })),
     changed,
     same: kept.length - changed.length,
     prefix: samePrefix(before, now),
-    historyLoss: hasLostHistory ? historyLossOf(now.source, before.items, now.items, removed) : undefined,
+    historyLoss: hasLostHistory ? historyLossOf(now.context, before.items, now.items, removed) : undefined,
   }
 }
 

@@ -2,15 +2,17 @@ import { cutToWidth } from "../display-width.js"
 import { formatBytes, formatCount, formatPercent, plural } from "../format-count.js"
 import { recordedWord } from "../recorded-words.js"
 import type { StepView } from "../run-view.js"
+import { safeLine } from "../safe-text.js"
 import type { Painter } from "../skeleton.js"
+import type { PromptPrefix } from "./context-reading.js"
 import type { ContextView } from "./context-view.js"
 import { stackedBar } from "./share-bar.js"
 
 /** What is there however small the budget: whose context, how full, what became of it. */
 export function headOf(view: ContextView, paint: Painter): string[] {
-  const { source, prompt, changes, manifest, gaps, delivery } = view
+  const { context, prompt, changes, manifest, gaps, delivery } = view
   const parts = [
-    `#${source.n} ${nameOf(source.step)}`,
+    `#${context.n} ${nameOf(context.step)}`,
     sizeWords(view),
     plural(view.items.length, "item"),
     ...leftOutWords(view),
@@ -19,12 +21,12 @@ export function headOf(view: ContextView, paint: Painter): string[] {
   if (manifest) lines.push(...budgetLines(manifest.token_budget, paint))
   else if (prompt.budget && prompt.tokens !== undefined) lines.push(windowLine(prompt.tokens, prompt.budget, paint))
   if (changes) lines.push(changeLine(changes))
-  if (view.prefix) lines.push(prefixLine(view))
+  if (view.prefix) lines.push(prefixLine(view, view.prefix))
   if (delivery === "verbatim") lines.push("sent     the request holds the prompt byte for byte")
   if (delivery === "context_injected") {
     lines.push(paint("sent     context_injected: the request does not hold the prompt byte for byte", "bad"))
   }
-  for (const gap of gaps) lines.push(paint(`unknown  ${cutToWidth(gap, 160)}`, "warn"))
+  for (const gap of gaps) lines.push(paint(`unknown  ${cutToWidth(safeLine(gap), 120)}`, "warn"))
   return lines
 }
 
@@ -75,7 +77,7 @@ function budgetLines({ ctx_max_tokens, headroom_tokens, tiers, counter }: Budget
   return [
     `budget   ${paint(bar, "number")}  ${free}`,
     `         ${tierWords.join(" · ")}`,
-    `         counted by ${counter.id} ${counter.version}`,
+    `         counted by ${recordedWord(counter.id, 48)} ${recordedWord(counter.version, 24)}`,
   ]
 }
 
@@ -84,7 +86,7 @@ function windowLine(tokens: number, budget: number, paint: Painter): string {
   return `budget   ${paint(bar, "number")}  ${formatCount(Math.max(0, budget - tokens))} free`
 }
 
-/** `since #3: 2 added, 1 changed, 14 the same; 12 messages gone by compaction`. */
+/** `since #3  2 added, 1 changed, 14 the same · ≈ 12 messages gone by compaction`. */
 function changeLine(changes: NonNullable<ContextView["changes"]>): string {
   const { since, added, removed, changed, same, historyLoss } = changes
   const counts = [
@@ -99,9 +101,8 @@ function changeLine(changes: NonNullable<ContextView["changes"]>): string {
   return `since #${since}${" ".repeat(Math.max(1, 3 - String(since).length))}${counts.join(", ")}${loss}`
 }
 
-function prefixLine({ prefix, changes }: ContextView): string {
-  const same = changes?.prefix === "same" ? ", the same" : changes?.prefix === "changed" ? ", another than" : undefined
-  const before =
-    same === undefined ? "" : same === ", the same" ? ` as in #${changes?.since}` : ` in #${changes?.since}`
-  return `prefix   ${cutToWidth(prefix!.hash, 19)} ${formatBytes(prefix!.byteSize)}${same ?? ""}${before}`
+function prefixLine({ changes }: ContextView, { hash, byteSize }: PromptPrefix): string {
+  const before = changes ? ` in #${changes.since}` : ""
+  const words = { same: `, the same as${before}`, changed: `, another than${before}`, unknown: "" }
+  return `prefix   ${recordedWord(hash, 19)} ${formatBytes(byteSize)}${words[changes?.prefix ?? "unknown"]}`
 }

@@ -6,11 +6,11 @@ import type { ContextView } from "./context-view.js"
 /** The same rows for programs, by what they are; print it with `safeJson`. */
 export function contextJson(view: ContextView, options: Omit<ContextOptions, "format" | "color">) {
   const { rows, from, to, total } = pageOf(view, options)
-  const { source, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery } = view
+  const { context, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery } = view
   return {
-    n: source.n,
-    step_id: source.step.id ?? null,
-    lane: source.lane ?? null,
+    n: context.n,
+    step_id: context.step.id ?? null,
+    lane: context.lane ?? null,
     ...snakeJson({ basis, inferredBy, delivery }),
     prompt: snakeJson(prompt),
     budget: manifest ? budgetJson(manifest.token_budget) : null,
@@ -33,7 +33,6 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     items: valuesOf(rows, "items"),
     folded: valuesOf(rows, "folded"),
     excluded: valuesOf(rows, "excluded"),
-    added: valuesOf(rows, "added"),
     removed: valuesOf(rows, "removed"),
     changed: valuesOf(rows, "changed"),
     provider: valuesOf(rows, "provider"),

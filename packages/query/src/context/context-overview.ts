@@ -10,8 +10,8 @@ import { type SnakeJson, snakeJson } from "../snake-json.js"
 import { formatTable } from "../table.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
-import { type ContextSource, previousContext } from "./context-sources.js"
 import { changesSince } from "./context-view.js"
+import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 
 /** One context of a run, in a line. */
 export interface ContextSummary {
@@ -43,17 +43,17 @@ export interface ChangeCounts {
 
 /** All contexts of a run side by side. */
 export function summarizeContexts(readings: readonly ContextReading[]): ContextSummary[] {
-  const sources = readings.map(({ source }) => source)
-  const bySource = new Map<ContextSource, ContextReading>(readings.map((reading) => [reading.source, reading]))
+  const contexts = readings.map(({ context }) => context)
+  const byContext = new Map<RecordedContext, ContextReading>(readings.map((reading) => [reading.context, reading]))
   return readings.map((reading) => {
-    const { source, basis, inferredBy, prompt, items, excludedCount, manifest } = reading
-    const before = previousContext(sources, source)
-    const changes = before && changesSince(bySource.get(before)!, reading)
+    const { context, basis, inferredBy, prompt, items, excludedCount, manifest } = reading
+    const before = previousContext(contexts, context)
+    const changes = before && changesSince(byContext.get(before)!, reading)
     return {
-      n: source.n,
-      name: source.step.name,
-      lane: source.lane,
-      isAuxiliary: source.isAuxiliary,
+      n: context.n,
+      name: context.step.name,
+      lane: context.lane,
+      isAuxiliary: context.isAuxiliary,
       basis,
       inferredBy,
       tokens: prompt.tokens,

@@ -21,7 +21,7 @@ export interface ContextOptions {
 }
 
 export const DEFAULT_CONTEXT_BUDGET = 2000
-export const MIN_CONTEXT_BUDGET = 320
+export const MIN_CONTEXT_BUDGET = 400
 
 export interface ContextPage {
   readonly rows: readonly ContextRow[]
@@ -70,6 +70,6 @@ export function footerOf(
   const { from, to, total } = page
   const rows = `rows ${total === 0 ? 0 : from + 1}–${to} of ${total}`
   const all = options.all ? " --all" : ""
-  const place = `${options.address}#${view.source.n}`
+  const place = `${options.address}#${view.context.n}`
   return to < total ? `${rows} · next: orangebox context ${place}${all} --cursor ${to}` : rows
 }

@@ -1,5 +1,5 @@
 import type { ContextManifest, ItemType } from "@orangebox/context"
-import type { ContextSource } from "./context-sources.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 
 /** Bodies by hash, as far as they are there. */
 export type Bodies = ReadonlyMap<string, Uint8Array>
@@ -9,7 +9,7 @@ export type Bodies = ReadonlyMap<string, Uint8Array>
  * derived from the request's bytes, by whoever `inferredBy` names.
  */
 export interface ContextReading {
-  readonly source: ContextSource
+  readonly context: RecordedContext
   readonly basis: "manifest" | "assembled" | "request" | "unknown"
   readonly inferredBy: string | undefined
   /** In the order in which the model read them. */

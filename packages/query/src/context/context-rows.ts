@@ -24,14 +24,21 @@ export interface ContextRowOf<S extends keyof ContextRowValues> {
 /** What a row of each section is about. */
 export interface ContextRowValues {
   readonly asked: { readonly name: string; readonly text: string }
-  readonly items: ContextItem
+  readonly items: SeenItem
   readonly folded: FoldedItems
   readonly excluded: ExcludedItem
-  readonly added: ContextChanges["added"][number]
   readonly removed: ContextChanges["removed"][number]
   readonly changed: ContextChanges["changed"][number]
   readonly provider: ProviderContext
   readonly revisions: ManifestRevision
+}
+
+/** An item beside what it was in the context before. */
+export interface SeenItem extends ContextItem {
+  /** Undefined where there is no context before to compare with. */
+  readonly change: "added" | "changed" | "same" | undefined
+  /** New here, and known before: why it was left out then. */
+  readonly excludedBefore: string | undefined
 }
 
 /** Neighbours that the context before held as well, told as one. */
@@ -77,19 +84,30 @@ function itemRows(view: ContextView, isUnfolded: boolean): ContextRow[] {
   const columns = columnsOf(view)
   const deduced = view.inferredBy === undefined ? "" : ` (≈ deduced by ${recordedWord(view.inferredBy, 40)})`
   const whole = view.prompt.budget === undefined ? "prompt" : "budget"
-  const heading = `saw, in order${deduced}: tokens, share of the ${whole}, kind, item type, item`
-  const row = (value: ContextItem): ContextRow => ({
-    section: "items",
-    value,
-    heading,
-    text: (paint) => itemText(value, columns, paint),
-  })
+  const columnWords = `tokens, share of the ${whole}, ${view.manifest ? "tier, " : ""}kind, item type, item${view.manifest ? ", why, from where" : ""}`
+  const heading = `saw, in order${deduced}: ${columnWords}`
+  const compare = comparison(view)
+  const row = (item: ContextItem): ContextRow => {
+    const value = compare(item)
+    return { section: "items", value, heading, text: (paint) => itemText(value, columns, paint) }
+  }
   const stretches = isUnfolded ? [] : unchangedStretches(view)
   return items.flatMap((item): ContextRow[] => {
     const stretch = stretches.find(({ from, to }) => item.position >= from && item.position <= to)
     if (!stretch) return [row(item)]
     if (item.position !== stretch.from) return []
     return [{ section: "folded", value: stretch, heading, text: (paint) => foldedText(view, stretch, columns, paint) }]
+  })
+}
+
+function comparison({ changes }: ContextView): (item: ContextItem) => SeenItem {
+  if (!changes) return (item) => ({ ...item, change: undefined, excludedBefore: undefined })
+  const added = new Map(changes.added.map(({ item, excludedBefore }) => [item, excludedBefore]))
+  const changed = new Set(changes.changed.map(({ item }) => item))
+  return (item) => ({
+    ...item,
+    change: added.has(item) ? "added" : changed.has(item) ? "changed" : "same",
+    excludedBefore: added.get(item),
   })
 }
 
@@ -135,42 +153,49 @@ interface Columns {
 }
 
 function columnsOf({ items, prompt }: ContextView): Columns {
-  const widest = (words: readonly string[]): number =>
-    words.reduce((most, word) => Math.max(most, displayWidth(word)), 0)
   return {
     position: String(items.length).length,
-    id: widest(items.map(({ id }) => recordedWord(id, LONGEST_ID))),
-    kind: widest(items.map(({ kind }) => recordedWord(kind, 16))),
-    type: widest(items.map(({ itemType }) => itemType)),
-    reason: widest(items.map(({ reason }) => reason ?? "")),
+    id: widestOf(items.map(({ id }) => recordedWord(id, LONGEST_ID))),
+    kind: widestOf(items.map(({ kind }) => recordedWord(kind, 16))),
+    type: widestOf(items.map(({ itemType }) => itemType)),
+    reason: widestOf(items.map(({ reason }) => reason ?? "")),
     largest: items.reduce((most, { share }) => Math.max(most, share ?? 0), 0),
     isEstimated: prompt.areItemsEstimated,
   }
 }
 
+const widestOf = (words: readonly string[]): number =>
+  words.reduce((most, word) => Math.max(most, displayWidth(word)), 0)
+
 const BAR = 8
 
-function figuresText(
-  position: string,
-  { tokens, share }: { readonly tokens: number | undefined; readonly share: number | undefined },
-  columns: Columns,
-  paint: Painter,
-): string {
+interface Figures {
+  readonly tokens: number | undefined
+  readonly share: number | undefined
+  readonly change?: SeenItem["change"]
+}
+
+const SIGN = { added: { text: "+", role: "number" }, changed: { text: "~", role: "warn" } } as const
+
+function figuresText(position: string, { tokens, share, change }: Figures, columns: Columns, paint: Painter): string {
   const bar = padToWidth(shareBar(columns.largest > 0 ? (share ?? 0) / columns.largest : 0, BAR), BAR)
   const size = `${columns.isEstimated && tokens !== undefined ? "≈" : ""}${formatCount(tokens)}`
   const percent = share === undefined ? "?" : formatPercent(share, 1)
   const at = padToWidth(position, columns.position, "left")
-  return `  ${paint(at, "dim")} ${paint(bar, "number")} ${padToWidth(size, 7, "left")} ${padToWidth(percent, 5, "left")} `
+  const sign = change === "added" || change === "changed" ? paint(SIGN[change].text, SIGN[change].role) : " "
+  return `${sign} ${paint(at, "dim")} ${paint(bar, "number")} ${padToWidth(size, 7, "left")} ${padToWidth(percent, 5, "left")} `
 }
 
-function itemText(item: ContextItem, columns: Columns, paint: Painter): string {
+function itemText(item: SeenItem, columns: Columns, paint: Painter): string {
   const figures = figuresText(String(item.position), item, columns, paint)
   const words = [
+    ...(item.tier === undefined ? [] : [`t${item.tier}`]),
     padToWidth(recordedWord(item.kind, 16), columns.kind),
     padToWidth(item.itemType, columns.type),
     padToWidth(recordedWord(item.id, LONGEST_ID), columns.id),
     ...(columns.reason > 0 ? [padToWidth(item.reason ?? "", columns.reason)] : []),
     ...(item.fromTokens === undefined ? [] : [paint(`cut from ${formatCount(item.fromTokens)}`, "warn")]),
+    ...(item.excludedBefore === undefined ? [] : [`(left out before: ${item.excludedBefore})`]),
     ...contributorWords(item),
     ...(item.text === undefined || item.text === "" ? [] : [recordedText(item.text, 60)]),
   ]
@@ -194,7 +219,8 @@ function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Col
 function excludedRows({ excluded }: ContextView): ContextRow[] {
   if (!excluded || excluded.length === 0) return []
   const heading = `available, but left out (${reasonCounts(excluded)}):`
-  const width = excluded.reduce((most, { id }) => Math.max(most, displayWidth(recordedWord(id, LONGEST_ID))), 0)
+  const width = widestOf(excluded.map(({ id }) => recordedWord(id, LONGEST_ID)))
+  const reasonWidth = widestOf(excluded.map(({ reason }) => reason))
   return excluded.map((value) => ({
     section: "excluded",
     value,
@@ -203,8 +229,8 @@ function excludedRows({ excluded }: ContextView): ContextRow[] {
       const words = [
         padToWidth(recordedWord(value.id, LONGEST_ID), width),
         padToWidth(value.itemType, 11),
-        paint(value.reason, "warn"),
-        ...(value.score === undefined ? [] : [`score ${roundScore(value.score)}`]),
+        paint(padToWidth(value.reason, reasonWidth), "warn"),
+        ...(value.score === undefined ? [] : [`score ${roundedScore(value.score)}`]),
         ...(value.duplicateOf === undefined ? [] : [`of ${recordedWord(value.duplicateOf, LONGEST_ID)}`]),
         ...(value.detail === undefined ? [] : [recordedText(value.detail, 60)]),
         recordedWord(value.sourceRef, 60),
@@ -214,7 +240,8 @@ function excludedRows({ excluded }: ContextView): ContextRow[] {
   }))
 }
 
-const roundScore = (score: number): string => String(Number(score.toPrecision(3)))
+/** `0.208`. */
+export const roundedScore = (score: number): string => String(Number(score.toPrecision(3)))
 
 /** `2 budget_limit, 1 duplicate`: most frequent first. */
 export function reasonCounts(excluded: readonly ExcludedItem[]): string {
@@ -226,43 +253,38 @@ export function reasonCounts(excluded: readonly ExcludedItem[]): string {
     .join(", ")
 }
 
+/** What is new stands among the items; what is gone, and what it was before, stands here. */
 function changeRows(view: ContextView): ContextRow[] {
   const { changes } = view
   if (!changes) return []
-  const { added, removed, changed, since } = changes
-  const heading = `changed since #${since}:`
+  const heading = `no longer as in #${changes.since}:`
   const name = (item: ContextItem): string =>
     [recordedWord(item.id, LONGEST_ID), recordedWord(item.kind, 16), ...textWords(item)].join("  ")
-  const size = ({ tokens }: ContextItem): string =>
-    `${view.prompt.areItemsEstimated ? "≈" : ""}${formatCount(tokens)} tokens`
   return [
-    ...added.map((value): ContextRow => {
-      const before = value.excludedBefore === undefined ? "" : `  (left out before: ${value.excludedBefore})`
-      return {
-        section: "added",
-        value,
-        heading,
-        text: (paint) => `  ${paint("+", "number")} ${name(value.item)}  ${size(value.item)}${before}`,
-      }
-    }),
-    ...removed.map(
+    ...changes.removed.map(
       (value): ContextRow => ({
         section: "removed",
         value,
         heading,
-        text: (paint) => `  ${paint("−", "bad")} ${name(value.item)}  ${size(value.item)}  (${goneWords(view, value)})`,
+        text: (paint) =>
+          `${paint("−", "bad")} ${name(value.item)}  ${sizeWords(view, value.item)}  (${goneWords(view, value)})`,
       }),
     ),
-    ...changed.map(
+    ...changes.changed.map(
       (value): ContextRow => ({
         section: "changed",
         value,
         heading,
-        text: (paint) => `  ${paint("~", "warn")} ${name(value.item)}  ${size(value.before)} → ${size(value.item)}`,
+        text: (paint) =>
+          `${paint("~", "warn")} ${name(value.item)}  ${sizeWords(view, value.before)} → ${sizeWords(view, value.item)}`,
       }),
     ),
   ]
 }
+
+/** Shares of two different wholes cannot be compared, bytes can. */
+const sizeWords = ({ prompt }: ContextView, { tokens, byteSize }: ContextItem): string =>
+  prompt.areItemsEstimated ? formatBytes(byteSize) : `${formatCount(tokens)} tokens`
 
 const textWords = ({ text }: ContextItem): string[] =>
   text === undefined || text === "" ? [] : [recordedText(text, 48)]

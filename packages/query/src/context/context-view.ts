@@ -4,10 +4,10 @@ import type { RunView } from "../run-view.js"
 import { runAddress } from "../run-words.js"
 import { type ContextChanges, changesBetween } from "./context-changes.js"
 import type { Bodies, ContextReading } from "./context-reading.js"
-import { type ContextSource, contextSources, previousContext } from "./context-sources.js"
 import { type ProviderContext, providerContextOf } from "./provider-context.js"
 import { readContext } from "./read-context.js"
 import { type Delivery, deliveryOf } from "./rebuild-prompt.js"
+import { previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
 
 /** What one step saw, why, what was left out, and what became of it since the context before. */
 export interface ContextView extends ContextReading {
@@ -34,10 +34,10 @@ export interface ManifestRevision {
  * there is said, not guessed.
  */
 export function contextOf(view: RunView, n: number, bodies: Bodies): ContextView {
-  const sources = contextSources(view)
-  const [source, ...others] = contextsWithin(view, sources, n)
-  if (source && others.length === 0) return viewContext(sources, source, bodies)
-  const found = source ? `has ${others.length + 1} contexts below it` : "has no context: it called no model"
+  const contexts = recordedContexts(view)
+  const [context, ...others] = contextsWithin(view, contexts, n)
+  if (context && others.length === 0) return viewContext(contexts, context, bodies)
+  const found = context ? `has ${others.length + 1} contexts below it` : "has no context: it called no model"
   throw new OrangeboxError("NO_CONTEXT", {
     what: `step #${n} ${found}`,
     where: runAddress(view),
@@ -46,13 +46,17 @@ export function contextOf(view: RunView, n: number, bodies: Bodies): ContextView
 }
 
 /** The contexts a step stands for: its own, that of the call whose attempt it is, or those of the calls below it. */
-export function contextsWithin(view: RunView, sources: readonly ContextSource[], n: number): readonly ContextSource[] {
+export function contextsWithin(
+  view: RunView,
+  contexts: readonly RecordedContext[],
+  n: number,
+): readonly RecordedContext[] {
   // A step may compile again before it calls: what stands is the last.
-  const own = sources.findLast((source) => source.n === n)
+  const own = contexts.findLast((context) => context.n === n)
   if (own) return [own]
   const step = view.steps[n - 1]
-  if (step?.attemptNo !== undefined) return sources.filter((source) => source.n === step.parent)
-  return sources.filter((source) => isBelow(view, source.n, n))
+  if (step?.attemptNo !== undefined) return contexts.filter((context) => context.n === step.parent)
+  return contexts.filter((context) => isBelow(view, context.n, n))
 }
 
 function isBelow(view: RunView, inner: number, outer: number): boolean {
@@ -63,13 +67,17 @@ function isBelow(view: RunView, inner: number, outer: number): boolean {
 }
 
 /** One of a run's contexts, seen beside the one before it. */
-export function viewContext(sources: readonly ContextSource[], source: ContextSource, bodies: Bodies): ContextView {
-  const reading = readContext(source, bodies)
-  const previous = previousContext(sources, source)
+export function viewContext(
+  contexts: readonly RecordedContext[],
+  context: RecordedContext,
+  bodies: Bodies,
+): ContextView {
+  const reading = readContext(context, bodies)
+  const previous = previousContext(contexts, context)
   return {
     ...reading,
     changes: previous && changesSince(readContext(previous, bodies), reading),
-    provider: providerContextOf(source, bodies),
+    provider: providerContextOf(context, bodies),
     revisions: revisionsOf(reading),
     delivery: deliveryOf(reading, bodies),
   }
@@ -80,7 +88,7 @@ export function changesSince(before: ContextReading, now: ContextReading): Conte
   return before.basis === "unknown" || now.basis === "unknown" ? undefined : changesBetween(before, now)
 }
 
-function revisionsOf({ manifest, source }: ContextReading): ManifestRevision[] {
+function revisionsOf({ manifest, context }: ContextReading): ManifestRevision[] {
   const faults = manifest?.faults ?? []
   const newest = manifest?.revision ?? 0
   const told = faults.map(({ trigger, detail, missing, artifacts }, index) => ({
@@ -91,7 +99,7 @@ function revisionsOf({ manifest, source }: ContextReading): ManifestRevision[] {
     missing,
     artifacts: artifacts.map(({ artifact_id, hash, size_bytes }) => ({ id: artifact_id, hash, sizeBytes: size_bytes })),
   }))
-  const unread = source.manifests.filter((event) => revisionIn(event) > newest)
+  const unread = context.manifests.filter((event) => revisionIn(event) > newest)
   return [...told, ...unread.map(unreadRevision)]
 }
 

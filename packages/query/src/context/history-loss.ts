@@ -1,7 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { textIn } from "../payload-reading.js"
 import type { ContextItem } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 import { READER } from "./segment-items.js"
 
 /** Messages of the previous request are no longer in this one. Nobody announced it: it was concluded, by whom `inferredBy` names. */
@@ -14,7 +14,7 @@ export interface HistoryLoss {
 }
 
 export function historyLossOf(
-  source: ContextSource,
+  context: RecordedContext,
   before: readonly ContextItem[],
   now: readonly ContextItem[],
   removed: readonly ContextItem[],
@@ -22,7 +22,7 @@ export function historyLossOf(
   const gone = removed.filter(isMessage)
   if (gone.length === 0) return undefined
   const items = gone.length
-  const said = saidOnTheWire(source)
+  const said = saidOnTheWire(context)
   if (said) return { ...said, items }
   return {
     why: shapeOf(before.filter(isMessage), now.filter(isMessage), gone),
@@ -35,7 +35,7 @@ export function historyLossOf(
 export const isMessage = ({ kind }: ContextItem): boolean => kind === "history" || kind === "user-msg"
 
 /** The proxy follows the traffic and says so right behind the call it is about. */
-function saidOnTheWire({ saidAfter }: ContextSource): Omit<HistoryLoss, "items"> | undefined {
+function saidOnTheWire({ saidAfter }: RecordedContext): Omit<HistoryLoss, "items"> | undefined {
   const said = saidAfter.find(isHistoryLog)
   const why = said && textIn(said.attributes ?? {}, "history")
   if (!said || (why !== "compaction" && why !== "truncation" && why !== "rewritten")) return undefined

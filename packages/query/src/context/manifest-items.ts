@@ -1,16 +1,16 @@
 import { ContextManifest, type ExclusionEntry, type InclusionEntry } from "@orangebox/context"
 import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
 import { segmentKindOf } from "./item-types.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 
 /** The newest manifest of a context whose body is there, or why there is none. */
 export function readManifest(
-  source: ContextSource,
+  context: RecordedContext,
   bodies: Bodies,
 ): { readonly manifest: ContextManifest } | { readonly gap: string } {
   let gap = "no manifest is recorded"
-  for (const event of source.manifests.toReversed()) {
+  for (const event of context.manifests.toReversed()) {
     const ref = textIn(payloadOf(event), "manifest_ref")
     const bytes = ref === undefined ? undefined : bodies.get(ref)
     if (bytes === undefined) {
@@ -35,13 +35,13 @@ function jsonOf(bytes: Uint8Array): unknown {
 }
 
 /** A context as its compiler tells it. */
-export function readingOfManifest(source: ContextSource, manifest: ContextManifest): ContextReading {
+export function readingOfManifest(context: RecordedContext, manifest: ContextManifest): ContextReading {
   const { token_budget, inclusion_log, exclusion_log, prefix_hash, prefix_length } = manifest
-  const segments = segmentsByHash(source)
+  const segments = segmentsByHash(context)
   const scores = new Map(manifest.candidate_chunk_ids.map(({ chunk_id, score }) => [chunk_id, score]))
   const budget = token_budget.ctx_max_tokens
   return {
-    source,
+    context,
     basis: "manifest",
     inferredBy: undefined,
     items: inclusion_log.map((entry, index) => ({
@@ -64,7 +64,7 @@ export function readingOfManifest(source: ContextSource, manifest: ContextManife
 }
 
 /** Who contributed an item, and as what, stands in the assembled prompt; manifest and prompt meet in the hash of the rendered bytes. */
-function segmentsByHash({ told }: ContextSource): ReadonlyMap<string, LoosePayload> {
+function segmentsByHash({ told }: RecordedContext): ReadonlyMap<string, LoosePayload> {
   const segments = new Map<string, LoosePayload>()
   for (const segment of recordsIn(payloadOf(told), "segments")) {
     const hash = textIn(segment, "segment_hash") ?? textIn(segment, "content_ref")

@@ -1,7 +1,7 @@
 import type { JsonNode } from "@orangebox/contract"
 import { foldResponse, type JsonValue } from "@orangebox/dialects"
 import type { Bodies } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 import { type ReadableRequest, readableRequest } from "./request-on-record.js"
 import { READER } from "./segment-items.js"
 
@@ -17,12 +17,12 @@ export interface ProviderContext {
   readonly inferredBy: string
 }
 
-export function providerContextOf(source: ContextSource, bodies: Bodies): readonly ProviderContext[] {
-  const request = readableRequest(source, bodies)
+export function providerContextOf(context: RecordedContext, bodies: Bodies): readonly ProviderContext[] {
+  const request = readableRequest(context, bodies)
   return [
-    ...(request ? heldIn(request) : heldOnRecord(source)),
+    ...(request ? heldIn(request) : heldOnRecord(context)),
     ...allowedIn(request),
-    ...editsIn(source, request, bodies),
+    ...editsIn(context, request, bodies),
   ]
 }
 
@@ -39,7 +39,7 @@ const heldIn = ({ anatomy }: ReadableRequest): ProviderContext[] =>
   anatomy.serverContext.map(({ what, id }) => found("held", what, { id: id ?? undefined }))
 
 /** Stamped at capture, so that it is known also where the request is not kept. */
-function heldOnRecord({ step }: ContextSource): ProviderContext[] {
+function heldOnRecord({ step }: RecordedContext): ProviderContext[] {
   const held = step.attributes["context_held_by_provider"]
   return typeof held === "string" ? held.split(" ").map((what) => found("held", what, { inferredBy: "dialects" })) : []
 }
@@ -52,7 +52,11 @@ function allowedIn(request: ReadableRequest | undefined): ProviderContext[] {
   return [...asked, ...(isTruncating ? ["truncation"] : [])].map((what) => found("may_edit", what))
 }
 
-function editsIn({ response }: ContextSource, request: ReadableRequest | undefined, bodies: Bodies): ProviderContext[] {
+function editsIn(
+  { response }: RecordedContext,
+  request: ReadableRequest | undefined,
+  bodies: Bodies,
+): ProviderContext[] {
   const bytes = response === undefined ? undefined : bodies.get(response)
   if (!request || bytes === undefined) return []
   try {

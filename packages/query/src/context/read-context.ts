@@ -1,7 +1,7 @@
 import { countIn, payloadOf, textIn } from "../payload-reading.js"
 import type { Bodies, ContextReading } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
 import { readingOfManifest, readManifest } from "./manifest-items.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 import { readableRequest } from "./request-on-record.js"
 import { readingOfSegments } from "./segment-items.js"
 
@@ -9,12 +9,12 @@ import { readingOfSegments } from "./segment-items.js"
  * What a context was made of, from the best account there is: its manifest, else what the application said, else the request itself.
  * Without bodies (`capture: "hashed"`) hashes and sizes of the segments are still on the events.
  */
-export function readContext(source: ContextSource, bodies: Bodies): ContextReading {
-  const segments = (): ContextReading => readingOfSegments(source, readableRequest(source, bodies), bodies)
-  const recorded = source.manifests.at(-1)
+export function readContext(context: RecordedContext, bodies: Bodies): ContextReading {
+  const segments = (): ContextReading => readingOfSegments(context, readableRequest(context, bodies), bodies)
+  const recorded = context.manifests.at(-1)
   if (!recorded) return segments()
-  const found = readManifest(source, bodies)
-  if ("manifest" in found) return readingOfManifest(source, found.manifest)
+  const found = readManifest(context, bodies)
+  if ("manifest" in found) return readingOfManifest(context, found.manifest)
   const payload = payloadOf(recorded)
   const hash = textIn(payload, "prefix_hash")
   const reading = segments()

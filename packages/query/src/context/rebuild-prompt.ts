@@ -15,18 +15,18 @@ export type RebuiltPrompt =
     }
 
 /** The bodies a prompt is rebuilt from: the whole where it was kept as one, and its pieces. */
-export function promptBodies({ manifest, source }: ContextReading): readonly string[] {
-  if (!manifest) return source.request ? [source.request.hash] : []
+export function promptBodies({ manifest, context }: ContextReading): readonly string[] {
+  if (!manifest) return context.request ? [context.request.hash] : []
   return [manifest.prompt_hash, ...new Set(manifest.inclusion_log.map(({ rendered_ref }) => rendered_ref))]
 }
 
 /** What the model was given: the compiled prompt where there is a manifest, else the request as it went out. */
-export function rebuildPrompt({ manifest, source, gaps }: ContextReading, bodies: Bodies): RebuiltPrompt {
+export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodies: Bodies): RebuiltPrompt {
   if (!manifest) {
-    const bytes = source.request && bodies.get(source.request.hash)
-    if (source.request && bytes) return { ok: true, from: "request", hash: source.request.hash, bytes }
-    const absent = source.request?.absent === undefined ? "" : `: ${source.request.absent.replace("_", " ")}`
-    const reason = source.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
+    const bytes = context.request && bodies.get(context.request.hash)
+    if (context.request && bytes) return { ok: true, from: "request", hash: context.request.hash, bytes }
+    const absent = context.request?.absent === undefined ? "" : `: ${context.request.absent.replace("_", " ")}`
+    const reason = context.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
     return { ok: false, missing: [], changed: [], partial: undefined, reason }
   }
   const whole = bodies.get(manifest.prompt_hash)
@@ -57,12 +57,12 @@ export function rebuildPrompt({ manifest, source, gaps }: ContextReading, bodies
 export type Delivery = "verbatim" | "context_injected" | "unknown"
 
 export function deliveryOf(reading: ContextReading, bodies: Bodies): Delivery {
-  const { manifest, source } = reading
-  const request = source.request && bodies.get(source.request.hash)
+  const { manifest, context } = reading
+  const request = context.request && bodies.get(context.request.hash)
   if (!manifest || !request) return "unknown"
   const rebuilt = rebuildPrompt(reading, bodies)
   if (!rebuilt.ok) return "unknown"
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   const compiled = { prompt: decoder.decode(rebuilt.bytes), prefixLength: manifest.prefix_length }
-  return findInjectedContext(decoder.decode(request), compiled, `#${source.n}`) ? "context_injected" : "verbatim"
+  return findInjectedContext(decoder.decode(request), compiled, `#${context.n}`) ? "context_injected" : "verbatim"
 }

@@ -7,7 +7,7 @@ import {
   readRequest,
 } from "@orangebox/dialects"
 import type { Bodies } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 
 export interface ReadableRequest {
   readonly dialect: Dialect
@@ -16,7 +16,7 @@ export interface ReadableRequest {
 }
 
 /** The request of a context in its dialect; undefined where its bytes are not there, or in no dialect known here. */
-export function readableRequest({ request }: ContextSource, bodies: Bodies): ReadableRequest | undefined {
+export function readableRequest({ request }: RecordedContext, bodies: Bodies): ReadableRequest | undefined {
   const bytes = request && bodies.get(request.hash)
   if (!request || bytes === undefined) return undefined
   const body = readBody(bytes)

@@ -1,55 +1,56 @@
+import type { PromptPart } from "@orangebox/dialects"
 import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
 import type { Bodies, ContextItem, ContextReading, PromptSize } from "./context-reading.js"
-import type { ContextSource } from "./context-sources.js"
 import { itemTypeOf } from "./item-types.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 import type { ReadableRequest } from "./request-on-record.js"
 
 /** A context as the segments of its prompt tell it, where no compiler does. */
 export function readingOfSegments(
-  source: ContextSource,
+  context: RecordedContext,
   request: ReadableRequest | undefined,
   bodies: Bodies,
 ): ContextReading {
-  const event = source.told ?? source.derived
+  const event = context.told ?? context.derived
   const segments: readonly LoosePayload[] = event
     ? recordsIn(payloadOf(event), "segments")
     : (request?.anatomy.segments ?? []).map(({ segment }) => segment)
-  const prompt = sizeOf(source, segments)
+  const prompt = sizeOf(context, segments)
   const excludedCount = countIn(payloadOf(event), "excluded_count")
-  const isTold = source.told !== undefined
+  const isTold = context.told !== undefined
   // Texts are found by position: a stored request may have been redacted after its segments were hashed.
   const parts = request && !isTold && request.anatomy.parts.length === segments.length ? request.anatomy.parts : []
-  const called = payloadOf(source.step.opened)
+  const called = payloadOf(context.step.opened)
   const sent = request?.anatomy.prefix
   const prefixHash = textIn(called, "prefix_fingerprint") ?? sent?.fingerprint ?? undefined
   const prefixSize = countIn(called, "prefix_length") ?? sent?.length ?? undefined
   return {
-    source,
+    context,
     basis: segments.length === 0 ? "unknown" : isTold ? "assembled" : "request",
     inferredBy: isTold || segments.length === 0 ? undefined : (event?.inferred_by ?? READER),
     items: segments.map((segment, index) =>
-      itemOf(segment, index + 1, prompt, parts[index]?.text ?? contentOf(segment, bodies)),
+      itemOf(segment, index + 1, prompt, wordsOf(parts[index]) ?? contentOf(segment, bodies)),
     ),
     excluded: null,
     excludedCount,
     prompt,
     prefix: prefixHash === undefined ? undefined : { hash: prefixHash, byteSize: prefixSize },
     manifest: undefined,
-    gaps: segments.length === 0 ? [whyUnknown(source)] : [],
+    gaps: segments.length === 0 ? [whyUnknown(context)] : [],
   }
 }
 
 /** Who derived it, where that was not done at capture. */
 export const READER = "context-reader@1"
 
-function whyUnknown({ request }: ContextSource): string {
+function whyUnknown({ request }: RecordedContext): string {
   if (!request) return "no request is recorded"
   if (request.absent !== undefined) return `the request's body is not there: ${request.absent.replace("_", " ")}`
   return "the request's body is not there, or in no dialect known here"
 }
 
 /** Where nobody counted the parts, the provider's count of the whole is shared out by size. */
-function sizeOf({ told, derived, step }: ContextSource, segments: readonly LoosePayload[]): PromptSize {
+function sizeOf({ told, derived, step }: RecordedContext, segments: readonly LoosePayload[]): PromptSize {
   const payload = payloadOf(told ?? derived)
   const lengths = segments.map((segment) => countIn(segment, "length") ?? 0)
   const byteSize = lengths.reduce((sum, length) => sum + length, 0)
@@ -95,6 +96,11 @@ function itemOf(segment: LoosePayload, position: number, prompt: PromptSize, tex
     hash: textIn(segment, "segment_hash") ?? textIn(segment, "content_ref"),
     text: text?.slice(0, LONGEST_TEXT).toWellFormed(),
   }
+}
+
+function wordsOf(part: PromptPart | undefined): string | undefined {
+  if (part?.kind === "tool-call") return `${part.name ?? "?"} ${part.arguments ?? ""}`
+  return part?.text ?? undefined
 }
 
 /** The beginning of what an application stored beside its account. */

@@ -1,9 +1,9 @@
 import type { ItemType } from "@orangebox/context"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
-import { type ContextSource, previousContext } from "./context-sources.js"
 import { changesSince } from "./context-view.js"
 import { isMessage } from "./history-loss.js"
 import { segmentKindOf } from "./item-types.js"
+import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 import { readableRequest } from "./request-on-record.js"
 
 /** What became of the items that a reader asked for, over all contexts of a run. */
@@ -31,7 +31,12 @@ export interface Sighting {
   /** Why it was included or left out; how it went, where that can be told. */
   readonly reason: string | undefined
   readonly detail: string | undefined
+  /** Left out as a copy of this one. */
+  readonly duplicateOf: string | undefined
+  readonly score: number | undefined
   readonly tokens: number | undefined
+  /** Its size before it was cut, where it was. */
+  readonly fromTokens: number | undefined
   readonly isEstimated: boolean
   /** Where it stood in the prompt. */
   readonly position: number | undefined
@@ -65,10 +70,10 @@ export function whyOf(
 }
 
 /** The bodies in which an item's text may stand. */
-export function textBodies({ basis, manifest, items, source }: ContextReading): readonly string[] {
+export function textBodies({ basis, manifest, items, context }: ContextReading): readonly string[] {
   if (manifest) return manifest.inclusion_log.map(({ rendered_ref }) => rendered_ref)
   if (basis === "assembled") return items.flatMap(({ sourceRef }) => sourceRef ?? [])
-  return source.request ? [source.request.hash] : []
+  return context.request ? [context.request.hash] : []
 }
 
 /** The hashes of the items whose text holds the words, for what nobody named. */
@@ -81,14 +86,14 @@ export function hashesHolding(reading: ContextReading, bodies: Bodies, words: st
 }
 
 function textsOf(reading: ContextReading, bodies: Bodies): readonly (string | undefined)[] {
-  const { basis, manifest, items, source } = reading
+  const { basis, manifest, items, context } = reading
   const textOf = (ref: string | undefined): string | undefined => {
     const bytes = ref === undefined ? undefined : bodies.get(ref)
     return bytes && new TextDecoder().decode(bytes)
   }
   if (manifest) return manifest.inclusion_log.map(({ rendered_ref }) => textOf(rendered_ref))
   if (basis === "assembled") return items.map(({ sourceRef }) => textOf(sourceRef))
-  const parts = readableRequest(source, bodies)?.anatomy.parts ?? []
+  const parts = readableRequest(context, bodies)?.anatomy.parts ?? []
   return parts.length === items.length ? parts.map(({ text, arguments: args }) => text ?? args ?? undefined) : []
 }
 
@@ -144,12 +149,12 @@ interface Seen {
 }
 
 function historiesOf(readings: readonly ContextReading[], keys: readonly string[]): ItemHistory[] {
-  const sources = readings.map(({ source }) => source)
-  const pages = new Map<ContextSource, Page>()
+  const contexts = readings.map(({ context }) => context)
+  const pages = new Map<RecordedContext, Page>()
   for (const reading of readings) {
-    const previous = previousContext(sources, reading.source)
+    const previous = previousContext(contexts, reading.context)
     const before = previous && pages.get(previous)
-    pages.set(reading.source, { reading, before, seen: seenIn(reading) })
+    pages.set(reading.context, { reading, before, seen: seenIn(reading) })
   }
   return keys.map((key) => historyOf([...pages.values()], key))
 }
@@ -166,10 +171,10 @@ function historyOf(pages: readonly Page[], key: string): ItemHistory {
   const found = pages.flatMap(({ seen }) => seen.get(key) ?? [])
   const first = found.find(({ item }) => item !== undefined)?.item
   const left = found.find(({ excluded }) => excluded !== undefined)?.excluded
-  const lanes = new Set(pages.filter(({ seen }) => seen.has(key)).map(({ reading }) => reading.source.lane))
+  const lanes = new Set(pages.filter(({ seen }) => seen.has(key)).map(({ reading }) => reading.context.lane))
   // A side call has a prompt of its own, and what is not in another lane is not missing there.
-  const couldHold = ({ reading: { source, basis }, seen }: Page): boolean =>
-    seen.has(key) || (!source.isAuxiliary && lanes.has(source.lane) && basis !== "unknown")
+  const couldHold = ({ reading: { context, basis }, seen }: Page): boolean =>
+    seen.has(key) || (!context.isAuxiliary && lanes.has(context.lane) && basis !== "unknown")
   return {
     id: first?.id ?? left?.id ?? key,
     kind: first?.kind ?? (left ? segmentKindOf(left.itemType) : "other"),
@@ -183,25 +188,21 @@ function historyOf(pages: readonly Page[], key: string): ItemHistory {
 function sightingOf({ reading, before, seen }: Page, key: string): Sighting {
   const { item, excluded } = seen.get(key) ?? {}
   const earlier = before?.seen.get(key)?.item
-  const { n } = reading.source
+  const { n } = reading.context
   const isEstimated = reading.prompt.areItemsEstimated
   if (item) {
     const isChanged = earlier !== undefined && earlier.hash !== item.hash
-    const detail = item.fromTokens === undefined ? undefined : `cut from ${item.fromTokens} tokens`
-    const { reason, tokens, position } = item
-    return { n, state: "included", reason, detail, tokens, isEstimated, position, isChanged }
+    const { reason, tokens, fromTokens, position, score } = item
+    const known = { tokens, fromTokens, isEstimated, position, isChanged, score, duplicateOf: undefined }
+    return { n, state: "included", reason, detail: undefined, ...known }
   }
-  const nothing = { tokens: undefined, isEstimated, position: undefined, isChanged: false }
+  const nothing = {
+    ...{ tokens: undefined, isEstimated, position: undefined, isChanged: false },
+    ...{ fromTokens: undefined, duplicateOf: undefined, score: undefined },
+  }
   if (excluded) {
     const { reason, detail, duplicateOf, score } = excluded
-    const more = duplicateOf === undefined ? detail : `of ${duplicateOf}`
-    return {
-      n,
-      state: "excluded",
-      reason,
-      detail: more ?? (score === undefined ? undefined : `score ${score}`),
-      ...nothing,
-    }
+    return { n, state: "excluded", reason, detail, ...nothing, duplicateOf, score }
   }
   const loss = before && earlier ? changesSince(before.reading, reading)?.historyLoss : undefined
   const reason = loss && earlier && isMessage(earlier) ? loss.why : undefined

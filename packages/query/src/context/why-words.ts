@@ -5,6 +5,7 @@ import { fenced } from "../markdown-fence.js"
 import { recordedText, recordedWord } from "../recorded-words.js"
 import type { Painter } from "../skeleton.js"
 import { snakeJson } from "../snake-json.js"
+import { roundedScore } from "./context-rows.js"
 import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 
 export interface WhyOptions {
@@ -89,7 +90,7 @@ function titleOf({ wanted, matchedBy, items, contexts }: WhyView): string {
 
 function blockOf(item: ItemHistory, most: number, paint: Painter): string[] {
   const text = item.text === undefined || item.text === "" ? [] : [recordedText(item.text, 60)]
-  const hash = item.hash === undefined ? [] : [paint(item.hash.slice(0, 19), "dim")]
+  const hash = item.hash === undefined ? [] : [paint(recordedWord(item.hash, 19), "dim")]
   const title = [
     paint(recordedWord(item.id, 60), "number"),
     recordedWord(item.kind, 16),
@@ -128,7 +129,14 @@ function stretchesOf(sightings: readonly Sighting[]): Stretch[] {
 function saysTheSame(before: Sighting, now: Sighting): boolean {
   // How it went is told where it went; after that it is only not there.
   if (before.state === "absent" && now.state === "absent") return now.reason === undefined
-  return before.state === now.state && before.reason === now.reason && before.detail === now.detail && !now.isChanged
+  return (
+    before.state === now.state &&
+    before.reason === now.reason &&
+    before.detail === now.detail &&
+    before.fromTokens === now.fromTokens &&
+    before.score === now.score &&
+    !now.isChanged
+  )
 }
 
 const STATE_WORDS: Readonly<Record<Sighting["state"], string>> = {
@@ -144,14 +152,18 @@ function stretchText({ first, last, count }: Stretch, paint: Painter): string {
   const tokens =
     first.tokens === undefined ? [] : [`${first.isEstimated ? "≈" : ""}${formatCount(first.tokens)} tokens`]
   const reason = first.reason === undefined ? [] : [`${first.state === "absent" ? "≈ gone by " : ""}${first.reason}`]
+  const { detail, duplicateOf, score } = first
   const words = [
     padToWidth(steps, 12),
     paint(state, tone),
     ...(count === 1 ? [] : [`in ${count}`]),
     ...(first.isChanged ? [paint("changed", "warn")] : []),
     ...reason,
-    ...(first.detail === undefined || first.state === "absent" ? [] : [recordedWord(first.detail, 60)]),
+    ...(duplicateOf === undefined ? [] : [`of ${recordedWord(duplicateOf, 40)}`]),
+    ...(detail === undefined || first.state === "absent" ? [] : [recordedText(detail, 60)]),
+    ...(score === undefined ? [] : [`score ${roundedScore(score)}`]),
     ...tokens,
+    ...(first.fromTokens === undefined ? [] : [`cut from ${formatCount(first.fromTokens)}`]),
     ...(first.position === undefined ? [] : [`at ${first.position}`]),
   ]
   return `  ${words.join("  ")}`.trimEnd()

@@ -3,7 +3,7 @@ import { countIn, payloadOf, recordsIn, textIn } from "../payload-reading.js"
 import type { RunView, StepView } from "../run-view.js"
 
 /** One context of a run, and where what is known about it is recorded. */
-export interface ContextSource {
+export interface RecordedContext {
   /** The step that saw it: a model call, or the step it was compiled for where no call followed. */
   readonly n: number
   readonly step: StepView
@@ -34,52 +34,55 @@ export interface RequestOnRecord {
 }
 
 /** The contexts of a run in the order in which they were sent. */
-export function contextSources(view: RunView): readonly ContextSource[] {
+export function recordedContexts(view: RunView): readonly RecordedContext[] {
   const claimed = new Set<Event>()
-  const sources = view.steps.filter(isCall).map((call) => {
-    const source = sourceOfCall(view, call)
-    for (const manifest of source.manifests) claimed.add(manifest)
-    return source
+  const contexts = view.steps.filter(isCall).map((call) => {
+    const context = contextOfCall(view, call)
+    for (const manifest of context.manifests) claimed.add(manifest)
+    return context
   })
   for (const step of view.steps) {
     for (const group of manifestGroups(step)) {
       if (group.some((manifest) => claimed.has(manifest))) continue
-      sources.push(sourceWithoutCall(step, group))
+      contexts.push(contextWithoutCall(step, group))
     }
   }
-  return sources.sort((a, b) => a.n - b.n)
+  return contexts.sort((a, b) => a.n - b.n)
 }
 
 /** The bodies that say what a context was made of; of a request only where nothing else tells. */
-export function outlineBodies(source: ContextSource): readonly string[] {
-  const manifests = source.manifests.flatMap((event) => textIn(payloadOf(event), "manifest_ref") ?? [])
-  const isTold = manifests.length > 0 || source.told !== undefined || source.derived !== undefined
-  return isTold || !source.request ? manifests : [...manifests, source.request.hash]
+export function outlineBodies(context: RecordedContext): readonly string[] {
+  const manifests = context.manifests.flatMap((event) => textIn(payloadOf(event), "manifest_ref") ?? [])
+  const isTold = manifests.length > 0 || context.told !== undefined || context.derived !== undefined
+  return isTold || !context.request ? manifests : [...manifests, context.request.hash]
 }
 
 /** All the bodies from which something can be said about a context: its texts, and what the provider did to it. */
-export function contextBodies(source: ContextSource): readonly string[] {
-  const told = recordsIn(payloadOf(source.told), "segments").map((segment) => textIn(segment, "content_ref"))
-  const more = [source.request?.hash, source.response, ...told].filter((hash) => hash !== undefined)
-  return [...new Set([...outlineBodies(source), ...more])]
+export function contextBodies(context: RecordedContext): readonly string[] {
+  const told = recordsIn(payloadOf(context.told), "segments").map((segment) => textIn(segment, "content_ref"))
+  const more = [context.request?.hash, context.response, ...told].filter((hash) => hash !== undefined)
+  return [...new Set([...outlineBodies(context), ...more])]
 }
 
 /** The context that stands before another: the one it goes on from where that is on record, else the last of its lane. */
-export function previousContext(sources: readonly ContextSource[], source: ContextSource): ContextSource | undefined {
-  const before = sources.slice(0, sources.indexOf(source)).filter((other) => isComparable(other, source))
-  const followed = source.step.links.flatMap(({ kind, step_id }) => (kind === "follows" ? [step_id] : []))
+export function previousContext(
+  contexts: readonly RecordedContext[],
+  context: RecordedContext,
+): RecordedContext | undefined {
+  const before = contexts.slice(0, contexts.indexOf(context)).filter((other) => isComparable(other, context))
+  const followed = context.step.links.flatMap(({ kind, step_id }) => (kind === "follows" ? [step_id] : []))
   return (
-    before.findLast(({ step }) => followed.includes(step.id)) ?? before.findLast(({ lane }) => lane === source.lane)
+    before.findLast(({ step }) => followed.includes(step.id)) ?? before.findLast(({ lane }) => lane === context.lane)
   )
 }
 
 /** Items of a manifest have names of their own, segments of a request have not. */
-const isComparable = (other: ContextSource, source: ContextSource): boolean =>
-  !other.isAuxiliary && other.manifests.length > 0 === source.manifests.length > 0
+const isComparable = (other: RecordedContext, context: RecordedContext): boolean =>
+  !other.isAuxiliary && other.manifests.length > 0 === context.manifests.length > 0
 
 const isCall = (step: StepView): boolean => step.kind === "model" && step.attemptNo === undefined
 
-function sourceOfCall(view: RunView, call: StepView): ContextSource {
+function contextOfCall(view: RunView, call: StepView): RecordedContext {
   const parent = call.parent === undefined ? undefined : view.steps[call.parent - 1]
   const attempts = call.children.map((n) => view.steps[n - 1]!).filter(({ attemptNo }) => attemptNo !== undefined)
   const own = [call, ...attempts].flatMap(({ events }) => events)
@@ -101,7 +104,7 @@ function sourceOfCall(view: RunView, call: StepView): ContextSource {
   }
 }
 
-function sourceWithoutCall(step: StepView, manifests: readonly Event[]): ContextSource {
+function contextWithoutCall(step: StepView, manifests: readonly Event[]): RecordedContext {
   return {
     n: step.n,
     step,
