@@ -1,0 +1,219 @@
+import type { z } from "zod"
+import type { BundleMessage } from "./decision-event.js"
+import { asRecord, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
+import type { RunReading } from "./read-run.js"
+import { bodyText } from "./recorded-run.js"
+import type { CallPrompt } from "./sent-prompts.js"
+import { outputTextOf } from "./tool-output.js"
+
+type Message = z.infer<typeof BundleMessage>
+
+/** What reached the model or the workspace without passing the recorder. */
+export interface BypassFinding {
+  readonly bypass: "assistant_turn" | "tool_result" | "workspace_change"
+  readonly stepId: string | null
+  readonly stepNo: number | null
+  readonly detail: string
+  /** `possible` for what stands in the first request of a talk: an earlier run may have produced it, or it is an example. */
+  readonly certainty: "certain" | "possible"
+}
+
+export function bypassesOf(reading: RunReading, prompts: ReadonlyMap<string, CallPrompt>): BypassFinding[] {
+  return [...historyBypasses(reading, prompts), ...workspaceBypasses(reading)]
+}
+
+/**
+ * Every assistant turn and every tool result in a request must have come from somewhere. Each message is looked at once, in the first
+ * request that has it; the answers known by then are those of the calls before.
+ */
+function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string, CallPrompt>): BypassFinding[] {
+  const found: BypassFinding[] = []
+  const results = new RecordedResults(run.actions)
+  const answers = { texts: new Set<string>(), toolIds: new Set<string>(), areAllRead: true }
+  const seen = new Seen()
+  for (const call of calls) {
+    const prompt = prompts.get(call.step.id)?.prompt
+    if (prompt?.from === "request" && call.sideCall === null) {
+      const isFirst = !seen.knowsTalk(prompt.messages)
+      const strange = seen.newIn(prompt.messages).flatMap((message): Strange[] => {
+        if (message.role === "assistant" && answers.areAllRead && !isAnswered(message, answers)) {
+          return [{ bypass: "assistant_turn", detail: "no recorded call produced this assistant turn", message }]
+        }
+        if (message.role === "tool" && !results.explain(message, prompt.messages)) {
+          return [{ bypass: "tool_result", detail: "no recorded tool call produced this result", message }]
+        }
+        return []
+      })
+      found.push(...findingsOf(strange, isFirst, call.step))
+    }
+    if (call.answer.text === null && call.answer.exists) answers.areAllRead = false
+    if (call.answer.text) answers.texts.add(bare(call.answer.text))
+    for (const { id } of call.answer.toolCalls) if (id !== null) answers.toolIds.add(id)
+  }
+  return found
+}
+
+interface Strange {
+  readonly bypass: "assistant_turn" | "tool_result"
+  readonly detail: string
+  readonly message: Message
+}
+
+function findingsOf(
+  strange: readonly Strange[],
+  isFirst: boolean,
+  { id, no }: { readonly id: string; readonly no: number },
+): BypassFinding[] {
+  const at = { stepId: id, stepNo: no }
+  if (!isFirst) {
+    return strange.map(({ bypass, detail, message }) => ({
+      bypass,
+      ...at,
+      detail: `${detail}: ${JSON.stringify(message.content.slice(0, 80))}`,
+      certainty: "certain" as const,
+    }))
+  }
+  return (["assistant_turn", "tool_result"] as const).flatMap((bypass) => {
+    const count = strange.filter((one) => one.bypass === bypass).length
+    if (count === 0) return []
+    const words = bypass === "assistant_turn" ? "assistant turns" : "tool results"
+    return [
+      {
+        bypass,
+        ...at,
+        detail: `the talk begins with ${count} ${words} of unknown origin`,
+        certainty: "possible" as const,
+      },
+    ]
+  })
+}
+
+/** Clients trim and rejoin what a model said before they send it back; only the letters must agree. */
+const bare = (text: string): string => text.replace(/\s+/g, "")
+
+function isAnswered(message: Message, answers: { texts: Set<string>; toolIds: Set<string> }): boolean {
+  const ids = message.tool_calls?.flatMap(({ id }) => id ?? []) ?? []
+  if (ids.length > 0) return ids.every((id) => answers.toolIds.has(id))
+  const text = bare(message.content)
+  return text === "" || answers.texts.has(text)
+}
+
+class Seen {
+  readonly #messages = new Set<Message>()
+  readonly #keys = new Set<string>()
+  readonly #talks = new Set<string>()
+
+  knowsTalk(messages: readonly Message[]): boolean {
+    const first = messages.find(({ role }) => role !== "system" && role !== "developer")
+    if (first === undefined) return false
+    const key = keyOf(first)
+    const isKnown = this.#talks.has(key)
+    this.#talks.add(key)
+    return isKnown
+  }
+
+  newIn(messages: readonly Message[]): Message[] {
+    const fresh: Message[] = []
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const message = messages[at]!
+      // Requests share the messages they begin with; behind the first known one there is nothing new.
+      if (this.#messages.has(message)) break
+      this.#messages.add(message)
+      const key = keyOf(message)
+      if (this.#keys.has(key)) continue
+      this.#keys.add(key)
+      fresh.push(message)
+    }
+    return fresh.reverse()
+  }
+}
+
+const keyOf = ({ role, content, tool_call_id, tool_calls }: Message): string =>
+  `${role}\0${tool_call_id ?? ""}\0${tool_calls?.map(({ id, name }) => id ?? name).join() ?? ""}\0${content}`
+
+/** The results of recorded tool calls. A tool recorded without the model's id for it is known by its words, else by its name. */
+class RecordedResults {
+  readonly #ids = new Set<string>()
+  readonly #texts = new Set<string>()
+  readonly #unnamed = new Map<string, number>()
+  #hasUnread = false
+
+  constructor(actions: RunReading["run"]["actions"]) {
+    for (const { tool } of actions) {
+      if (tool === null) continue
+      if (tool.callId !== null) {
+        this.#ids.add(tool.callId)
+        continue
+      }
+      if (tool.resultText !== null) this.#texts.add(bare(outputTextOf(tool.resultText)))
+      else if (tool.resultRef !== null) this.#hasUnread = true
+      this.#unnamed.set(tool.name, (this.#unnamed.get(tool.name) ?? 0) + 1)
+    }
+  }
+
+  explain(message: Message, messages: readonly Message[]): boolean {
+    const id = message.tool_call_id
+    if (this.#hasUnread || (id !== undefined && this.#ids.has(id))) return true
+    if (this.#unnamed.size === 0) return false
+    if (this.#texts.has(bare(message.content))) return true
+    const call = messages.flatMap(({ tool_calls }) => tool_calls ?? []).find((candidate) => candidate.id === id)
+    const left = call ? (this.#unnamed.get(call.name) ?? 0) : 0
+    if (call && left > 0) this.#unnamed.set(call.name, left - 1)
+    return left > 0
+  }
+}
+
+/**
+ * Files that differ between two snapshots with no action in between that could have changed them. A snapshot is an artifact whose content
+ * is JSON, `{ "files": { "<path>": "<hash>" } }`; a command may have changed anything, so it explains everything.
+ */
+function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] {
+  const placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
+  const snapshots = index.events.flatMap((event, place) => {
+    const payload = payloadOf(event)
+    if (event.event_type !== "artifact_recorded" || payload["artifact_type"] !== "workspace_snapshot") return []
+    const files = filesIn(bodyText(bodies, textIn(payload, "content_ref")))
+    return files ? [{ place, files, stepId: event.step_id }] : []
+  })
+  const found: BypassFinding[] = []
+  for (let at = 1; at < snapshots.length; at++) {
+    const [before, after] = [snapshots[at - 1]!, snapshots[at]!]
+    const between = run.actions.filter(({ eventId }) => {
+      const place = placeOf.get(eventId) ?? -1
+      return place > before.place && place < after.place
+    })
+    if (between.some(({ commands, unread }) => commands.length > 0 || unread.includes("args"))) continue
+    const written = between.flatMap(({ paths }) =>
+      paths.filter(({ access }) => access !== "read").map(({ path }) => path),
+    )
+    for (const path of changedPaths(before.files, after.files)) {
+      if (
+        written.some(
+          (candidate) => candidate === path || candidate.endsWith(`/${path}`) || path.endsWith(`/${candidate}`),
+        )
+      )
+        continue
+      found.push({
+        bypass: "workspace_change",
+        stepId: after.stepId,
+        stepNo: after.stepId === null ? null : (index.steps.get(after.stepId)?.no ?? null),
+        detail: `${path} changed and no action changed it`,
+        certainty: "certain",
+      })
+    }
+  }
+  return found
+}
+
+function filesIn(text: string | null): ReadonlyMap<string, string> | undefined {
+  const record = text === null ? undefined : asRecord(parsedJson(text))
+  if (!record) return undefined
+  const named = asRecord(record["files"])
+  if (named) return new Map(Object.entries(named).map(([path, hash]) => [path, String(hash)]))
+  const listed = recordsIn(record, "files")
+  return new Map(listed.flatMap((file) => [[textIn(file, "path") ?? "", textIn(file, "hash") ?? ""] as const]))
+}
+
+function changedPaths(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))
+}

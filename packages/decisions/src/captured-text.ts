@@ -1,0 +1,27 @@
+import type { ArtifactRef } from "@orangebox/contract"
+import { z } from "zod"
+
+/**
+ * How recorded text stands in a DecisionEvent. Seed 002 allows `string | redacted | hash` in one place, so the value is always a string:
+ * the text, the text with its secrets masked, or a `sha256:…` digest of it. Because a text may look like a digest, what is not verbatim
+ * says so beside itself, in `<name>_form`; no form means verbatim.
+ */
+export const TextForm = z.enum(["redacted", "hash"])
+export type TextForm = z.infer<typeof TextForm>
+
+export interface CapturedText {
+  readonly text: string
+  readonly form: TextForm | undefined
+}
+
+/** What stands in the place of a secret (`sk-…redacted…9f2`). */
+const MASK = "…redacted…"
+
+/** A text in the form it was kept in; its digest when it was not kept. Null when there is neither. */
+export function capturedText(text: string | null, ref: string | null, named?: ArtifactRef): CapturedText | null {
+  if (text !== null) return { text, form: isMasked(text, named) ? "redacted" : undefined }
+  return ref === null ? null : { text: ref, form: "hash" }
+}
+
+export const isMasked = (text: string, named?: ArtifactRef): boolean =>
+  (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || text.includes(MASK)

@@ -1,0 +1,330 @@
+import { type CaptureMode, type Constraint, Environment, type Event } from "@orangebox/contract"
+import type { Action } from "./action.js"
+import { artifactsOf } from "./artifacts-of.js"
+import { type CapturedText, capturedText } from "./captured-text.js"
+import {
+  DECISION_SCHEMA_VERSION,
+  type DecisionEvaluation,
+  type DecisionEvent,
+  type PromptBundle,
+} from "./decision-event.js"
+import { decisionId, decisionSpanId } from "./decision-id.js"
+import { UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
+import { type ModelCall, refOf } from "./model-calls.js"
+import { asRecord, countIn, numberIn, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
+import { PromptReader } from "./prompt-bundle.js"
+import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
+import { bodyText, type RecordedRun } from "./recorded-run.js"
+import { type CallPrompt, sentPrompts } from "./sent-prompts.js"
+
+export interface DecisionOptions extends ReadOptions {
+  /** Constraints beside those the run was started with: from the configuration, or inferred from the request. */
+  readonly constraints?: readonly Constraint[] | undefined
+  /** What checks say about an action. Undefined leaves the evaluation on record, or unknown where there is none. */
+  readonly evaluationOf?: ((action: Action) => DecisionEvaluation | undefined) | undefined
+}
+
+/**
+ * Every action of a run as a DecisionEvent, in order. Ids are derived from the boundary events, so that two readings of one run agree;
+ * `evaluation` is always there, with statuses `unknown` where nobody judged.
+ *
+ * @example
+ * for (const decision of decisionsOf({ events, bodies })) console.log(JSON.stringify(decision))
+ */
+export function decisionsOf(run: RecordedRun, options: DecisionOptions = {}): DecisionEvent[] {
+  return decisionsOfReading(readRun(run, options), options)
+}
+
+export function decisionsOfReading(reading: RunReading, options: DecisionOptions = {}): DecisionEvent[] {
+  const maker = new DecisionMaker(reading, options)
+  return reading.run.actions.map((action) => maker.make(action))
+}
+
+class DecisionMaker {
+  readonly #reading: RunReading
+  readonly #prompts: ReadonlyMap<string, CallPrompt>
+  readonly #verdicts: ReturnType<typeof verdictsOnRecord>
+  readonly #evaluationOf: DecisionOptions["evaluationOf"]
+  readonly #started: ReturnType<typeof payloadOf>
+  readonly #session: DecisionEvent["session"]
+  readonly #constraints: Constraint[]
+  readonly #inputs: readonly InputText[]
+  readonly #placeOf: ReadonlyMap<string, number>
+  readonly #artifacts: ReadonlyMap<string, Event[]>
+  readonly #noPrompt: { readonly bundle: PromptBundle; readonly bundleHash: string }
+  readonly #outputs = new Map<string, DecisionEvent["model_output"]>()
+
+  constructor(reading: RunReading, options: DecisionOptions) {
+    const { index, bodies } = reading
+    this.#reading = reading
+    this.#prompts = sentPrompts(reading)
+    this.#verdicts = verdictsOnRecord(reading)
+    this.#evaluationOf = options.evaluationOf
+    this.#started = payloadOf(index.root?.opened)
+    this.#session = sessionOf(reading)
+    this.#constraints = constraintsOf(this.#started, options.constraints ?? [])
+    this.#inputs = inputsOf(reading)
+    this.#placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
+    this.#artifacts = recordedArtifacts(reading)
+    const bundle: PromptBundle = {
+      messages: [],
+      retrieval: { enabled: false, sources: [], snippets: null },
+      source: "none",
+      tools: [],
+      transformations: [],
+    }
+    this.#noPrompt = { bundle, bundleHash: new PromptReader(bodies).hash(bundle) }
+  }
+
+  make(action: Action): DecisionEvent {
+    const prompt = action.modelStepId === null ? undefined : this.#prompts.get(action.modelStepId)
+    const ownsStep = action.boundary === "tool" || action.boundary === "completion"
+    return {
+      schema_version: DECISION_SCHEMA_VERSION,
+      event_id: decisionId(action.eventId),
+      timestamp: (action.boundary === "completion" ? action.closedAt : null) ?? action.openedAt,
+      trace_id: this.#reading.index.traceId,
+      span_id: ownsStep ? action.stepId : decisionSpanId(action.eventId),
+      parent_span_id: parentOf(action, ownsStep),
+      session: this.#session,
+      request: this.#request(action, prompt),
+      prompt_provenance: this.#provenance(action, prompt),
+      model_output: prompt ? this.#output(prompt.call) : NO_OUTPUT,
+      agent_action: {
+        action_type: action.type,
+        action_summary: action.summary,
+        artifacts: artifactsOf(action, this.#artifactsOf(action), this.#reading.bodies),
+        tool_results: toolResultsOf(action, this.#reading),
+        step_no: action.stepNo,
+        status: action.status,
+        inferred_by: action.inferredBy,
+      },
+      evaluation: this.#evaluation(action),
+    }
+  }
+
+  #evaluation(action: Action): DecisionEvaluation {
+    const evaluation = this.#evaluationOf?.(action) ?? this.#verdicts.ofStep.get(action.stepId) ?? UNKNOWN_EVALUATION
+    const overrides = action.boundary === "override" ? undefined : this.#verdicts.overridesOf.get(action.stepId)
+    return overrides ? { ...evaluation, overrides: [...overrides] } : evaluation
+  }
+
+  #request(action: Action, prompt: CallPrompt | undefined): DecisionEvent["request"] {
+    const said = this.#userRequest(action, prompt)
+    const { index } = this.#reading
+    return {
+      request_id: textIn(this.#started, "request_id") ?? index.runId,
+      user_request_raw: said?.text ?? "",
+      ...(said?.form ? { user_request_form: said.form } : {}),
+      constraints: this.#constraints,
+      context: {
+        channel: textIn(this.#started, "channel") ?? textIn(this.#started, "entrypoint_name") ?? "unknown",
+        repo: textIn(this.#started, "repo") ?? null,
+        branch: textIn(this.#started, "branch") ?? null,
+        ticket_id: textIn(this.#started, "ticket_id") ?? null,
+      },
+    }
+  }
+
+  /** The input that came last before the action; in a run of many turns that nobody recorded as inputs, the question the turn asks. */
+  #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
+    const at = this.#placeOf.get(action.eventId) ?? 0
+    const input = this.#inputs.findLast((candidate) => candidate.place <= at)
+    if (input?.isOfTurn || !prompt || !this.#isInTurn(action)) return input?.said ?? null
+    const users = prompt.prompt.messages.filter((message) => message.role === "user" && message.content !== "")
+    const own = users.findLast((message) => !message.content.startsWith("<")) ?? users.at(-1)
+    return own ? { text: own.content, form: own.content_form } : (input?.said ?? null)
+  }
+
+  #isInTurn(action: Action): boolean {
+    const { steps } = this.#reading.index
+    let at: string | null | undefined = action.parentStepId
+    for (let depth = 0; at && depth < 100; depth++) {
+      const step = steps.get(at)
+      if (payloadOf(step?.opened)["kind"] === "turn") return true
+      at = step?.parentId
+    }
+    return false
+  }
+
+  #provenance(action: Action, prompt: CallPrompt | undefined): DecisionEvent["prompt_provenance"] {
+    const { bundle, bundleHash } = prompt ?? this.#noPrompt
+    const call = prompt?.call
+    const opening = payloadOf(call?.sent.opened)
+    const sampling = prompt?.prompt.sampling
+    const provider = call?.provider ?? "none"
+    return {
+      provider: provider === "openai" || provider === "anthropic" ? provider : "other",
+      ...(provider === "openai" || provider === "anthropic" ? {} : { provider_name: provider }),
+      model: call ? (call.modelId ?? "unknown") : "none",
+      capture_mode: captureOf(action, this.#reading),
+      prompt_bundle: bundle,
+      prompt_bundle_hash: bundleHash,
+      parameters: {
+        temperature: numberIn(opening, "temperature") ?? sampling?.temperature ?? null,
+        top_p: numberIn(opening, "top_p") ?? sampling?.topP ?? null,
+        max_tokens: countIn(opening, "max_tokens") ?? sampling?.maxTokens ?? null,
+      },
+      model_step_id: action.modelStepId,
+      request_ref: call?.requestRef ?? null,
+    }
+  }
+
+  #output(call: ModelCall): DecisionEvent["model_output"] {
+    const known = this.#outputs.get(call.step.id)
+    if (known) return known
+    const { answer, responseRef } = call
+    const closing = payloadOf(call.result)
+    const said = answer.exists ? capturedText(answer.text, responseRef, refOf(call.result, responseRef)) : null
+    const output = {
+      completion_id: answer.id,
+      output_raw: said?.text ?? null,
+      ...(said?.form ? { output_form: said.form } : {}),
+      output_structured: structured(answer.text),
+      tool_calls: answer.toolCalls.map((tool) => {
+        const given = capturedText(tool.arguments, null)
+        return {
+          id: tool.id,
+          name: tool.name,
+          arguments: given?.text ?? null,
+          ...(given?.form ? { arguments_form: given.form } : {}),
+          runs_at: tool.runsAt,
+        }
+      }),
+      usage: {
+        input_tokens: answer.usage?.prompt ?? null,
+        output_tokens: answer.usage?.completion ?? null,
+        latency_ms: latencyIn(closing),
+      },
+    }
+    this.#outputs.set(call.step.id, output)
+    return output
+  }
+
+  #artifactsOf(action: Action): readonly Event[] {
+    return action.boundary === "tool" || action.boundary === "completion"
+      ? (this.#artifacts.get(action.stepId) ?? [])
+      : (this.#artifacts.get(action.eventId) ?? [])
+  }
+}
+
+const NO_OUTPUT: DecisionEvent["model_output"] = {
+  completion_id: null,
+  output_raw: null,
+  output_structured: null,
+  tool_calls: [],
+  usage: { input_tokens: null, output_tokens: null, latency_ms: null },
+}
+
+interface InputText {
+  readonly place: number
+  readonly said: CapturedText | null
+  /** It was recorded as an input; the run's own is only what the run began with. */
+  readonly isOfTurn: boolean
+}
+
+/** The tree of actions: a tool hangs below the model call that asked for it, everything else below its step. */
+function parentOf(action: Action, ownsStep: boolean): string | null {
+  if (action.boundary === "tool" && action.modelStepId !== null) return action.modelStepId
+  return (ownsStep ? action.parentStepId : action.stepId) || null
+}
+
+function sessionOf({ index }: RunReading): DecisionEvent["session"] {
+  const started = payloadOf(index.root?.opened)
+  const environment = Environment.safeParse(started["environment"])
+  return {
+    session_id: index.root?.opened?.conversation_id ?? index.runId,
+    run_id: index.runId,
+    agent_id: textIn(started, "agent_id") ?? textIn(started, "app_id") ?? "unknown",
+    agent_version: textIn(started, "agent_version") ?? "unknown",
+    environment: environment.success ? environment.data : "unknown",
+  }
+}
+
+function constraintsOf(started: ReturnType<typeof payloadOf>, more: readonly Constraint[]): Constraint[] {
+  const recorded = recordsIn(started, "constraints").flatMap((given) => {
+    const [id, type, rule] = [textIn(given, "id"), textIn(given, "type"), textIn(given, "rule")]
+    if (id === undefined || rule === undefined) return []
+    return [{ id, type: isConstraintType(type) ? type : ("other" as const), rule }]
+  })
+  const all = new Map<string, Constraint>()
+  for (const { id, type, rule } of [...recorded, ...more]) {
+    const key = `${id}\0${rule}`
+    if (!all.has(key)) all.set(key, { id, type, rule })
+  }
+  return [...all.values()]
+}
+
+const isConstraintType = (type: string | undefined): type is Constraint["type"] =>
+  type === "style" || type === "safety" || type === "format" || type === "scope" || type === "other"
+
+function inputsOf({ index, bodies, run }: RunReading): InputText[] {
+  const inputs: InputText[] = []
+  const started = payloadOf(index.root?.opened)
+  const startRef = textIn(started, "input_summary_ref") ?? null
+  const summary = textIn(started, "input_summary") ?? null
+  const first = capturedText(bodyText(bodies, startRef) ?? (startRef === null ? summary : null), startRef)
+  inputs.push({ place: -1, said: first ?? capturedText(run.request.text, run.request.ref), isOfTurn: false })
+  index.events.forEach((event, place) => {
+    if (event.event_type !== "input_received") return
+    const payload = payloadOf(event)
+    const ref = textIn(payload, "input_ref") ?? textIn(payload, "input_hash") ?? null
+    const text = bodyText(bodies, ref)
+    inputs.push({ place, said: capturedText(text, ref, refOf(event, ref)), isOfTurn: true })
+  })
+  return inputs
+}
+
+/** Artifacts by the action they belong to: the tool or model step they were recorded in, or below. */
+function recordedArtifacts({ index, run }: RunReading): Map<string, Event[]> {
+  const found = new Map<string, Event[]>()
+  const owners = new Map<string, Action>()
+  for (const action of run.actions) if (action.boundary !== "override") owners.set(action.stepId, action)
+  for (const event of index.events) {
+    if (event.event_type !== "artifact_recorded") continue
+    let at: string | null | undefined = event.step_id
+    for (let depth = 0; at && !owners.has(at) && depth < 100; depth++) at = index.steps.get(at)?.parentId
+    const action = at ? owners.get(at) : undefined
+    if (action === undefined) continue
+    const key = action.boundary === "tool" || action.boundary === "completion" ? action.stepId : action.eventId
+    const list = found.get(key) ?? []
+    list.push(event)
+    found.set(key, list)
+  }
+  return found
+}
+
+function toolResultsOf(action: Action, { index }: RunReading): DecisionEvent["agent_action"]["tool_results"] {
+  const { tool } = action
+  if (!tool || tool.status === "open") return []
+  const result = capturedText(
+    tool.resultText,
+    tool.resultRef,
+    refOf(index.steps.get(action.stepId)?.closed, tool.resultRef),
+  )
+  return [
+    {
+      tool_call_id: tool.callId,
+      tool_name: tool.name,
+      status: tool.status,
+      exit_code: tool.exitCode,
+      result: result?.text ?? null,
+      ...(result?.form ? { result_form: result.form } : {}),
+      result_ref: tool.resultRef,
+    },
+  ]
+}
+
+// A recording that does not say how it was captured kept its text as it was: everything before capture modes did.
+const captureOf = (action: Action, { run }: RunReading): CaptureMode => action.capture ?? run.capture ?? "full"
+
+function structured(text: string | null): Record<string, unknown> | null {
+  if (text === null || !/^\s*\{/.test(text)) return null
+  const value = asRecord(parsedJson(text))
+  return value ? { ...value } : null
+}
+
+function latencyIn(closing: ReturnType<typeof payloadOf>): number | null {
+  const latency = numberIn(closing, "latency_ms")
+  return latency !== undefined && latency >= 0 ? latency : null
+}

@@ -1,0 +1,93 @@
+import { asRecord, type LoosePayload, recordsIn } from "../payload.js"
+import { readApplyPatch } from "./apply-patch.js"
+import { deletedFile, insertedText, type MadeEdit, replacedText, writtenFile } from "./made-edit.js"
+import { readSearchBlocks } from "./search-blocks.js"
+import { readUnifiedPatch } from "./unified-patch.js"
+
+export interface EditContext {
+  /** The file the tool was told to touch; undefined where the text itself names it. */
+  readonly path: string | undefined
+  /** What the tool answered, where that is kept: some say whether the file is new. */
+  readonly result: string | null
+}
+
+/**
+ * The file edits in a tool's arguments. Agents give the same few things under many names, so the shape of the arguments decides, not the
+ * tool: a replacement, a list of them, SEARCH/REPLACE blocks, a patch, an insertion, a whole file.
+ */
+export function readEdits(args: unknown, context: EditContext): MadeEdit[] {
+  if (typeof args === "string") return readPatch(args, context.path)
+  const record = asRecord(args)
+  if (!record) return []
+  const several = filesOf(record, context)
+  if (several.length > 0) return several
+  return readOne(record, context)
+}
+
+const OLD = ["old_string", "oldString", "old_str", "oldText", "old_text", "old_code", "search", "old"]
+const NEW = ["new_string", "newString", "new_str", "newText", "new_text", "new_code", "replace", "replacement", "new"]
+const CONTENT = [
+  "content",
+  "file_text",
+  "contents",
+  "text",
+  "new_source",
+  "code",
+  "code_edit",
+  "new_content",
+  "file_content",
+]
+const PATCH = ["patch", "patchText", "patch_text", "diff", "input"]
+const PATH = ["path", "file_path", "filePath", "file", "filename", "target_file", "relative_path"]
+
+function filesOf(record: LoosePayload, context: EditContext): MadeEdit[] {
+  const files = recordsIn(record, "files")
+  return files.flatMap((file) => readOne(file, { ...context, path: stringAt(file, PATH) ?? context.path }))
+}
+
+function readOne(record: LoosePayload, { path, result }: EditContext): MadeEdit[] {
+  const patch = stringAt(record, PATCH)
+  if (patch !== undefined) {
+    const edits = readPatch(patch, path)
+    if (edits.length > 0) return edits
+  }
+  if (path === undefined) return []
+  if (record["command"] === "delete" || record["edit_mode"] === "delete") return [deletedFile(path)]
+  const listed = recordsIn(record, "edits")
+  const replacements = (listed.length > 0 ? listed : [record]).flatMap((edit) => {
+    const before = stringAt(edit, OLD)
+    const after = stringAt(edit, NEW)
+    if (before === undefined || after === undefined) return []
+    return [{ before, after }]
+  })
+  const [only] = replacements
+  // Replacing nothing is how several tools make a file.
+  if (only && replacements.length === 1 && only.before === "") return [writtenFile(path, only.after, true)]
+  if (only) return [replacedText(path, replacements)]
+  const line = [record["insert_line"], record["line"], record["line_number"]].find((value) => typeof value === "number")
+  const inserted = stringAt(record, ["insert_text", ...NEW, ...CONTENT])
+  if (inserted === undefined) return []
+  if (typeof line === "number") return [insertedText(path, inserted, line)]
+  return [writtenFile(path, inserted, record["command"] === "create" || saysNew(result))]
+}
+
+function readPatch(text: string, path: string | undefined): MadeEdit[] {
+  const edits = readApplyPatch(text)
+  if (edits.length > 0) return edits
+  const unified = readUnifiedPatch(text)
+  if (unified.length > 0) return unified
+  return path === undefined ? [] : readSearchBlocks(path, text)
+}
+
+const saysNew = (result: string | null): boolean =>
+  result !== null &&
+  /\b(?:created|new file|wrote new)\b/i.test(result.slice(0, 400)) &&
+  !/\bupdated\b/i.test(result.slice(0, 400))
+
+function stringAt(record: LoosePayload, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = record[name]
+    if (typeof value === "string") return value
+  }
+  return undefined
+}

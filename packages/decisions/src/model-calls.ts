@@ -1,0 +1,195 @@
+import type { ArtifactRef, Event, TokenUsage } from "@orangebox/contract"
+import { type Dialect, detectDialect, dialectOfAnswer, foldResponse, type ToolCall } from "@orangebox/dialects"
+import { asRecord, countIn, type LoosePayload, listIn, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
+import { type BodyLookup, bodyBytes } from "./recorded-run.js"
+import { captureIn, isAttempt, type RunIndex, type StepRecord } from "./run-index.js"
+
+/** A logical model call: its tries are folded into it, and what was sent is what the last of them sent. */
+export interface ModelCall {
+  readonly step: StepRecord
+  /** The try whose bytes went out last: the call itself when it has no tries of its own. */
+  readonly sent: StepRecord
+  readonly provider: string
+  readonly modelId: string | null
+  readonly requestRef: string | null
+  readonly responseRef: string | null
+  readonly result: Event | null
+  /** A call the harness makes for itself, such as counting tokens or naming a conversation. */
+  readonly sideCall: string | null
+  readonly dialect: Dialect | undefined
+  readonly answer: ModelAnswer
+}
+
+/** What the model answered. Null texts are not kept. */
+export interface ModelAnswer {
+  readonly id: string | null
+  readonly text: string | null
+  readonly toolCalls: readonly RequestedTool[]
+  /** Whether there is an answer at all, kept or not. */
+  readonly exists: boolean
+  /** As the recording tells it, else as the answer itself does. */
+  readonly usage: TokenUsage | null
+}
+
+export interface RequestedTool {
+  readonly id: string | null
+  readonly name: string
+  /** JSON text as the model wrote it; null when only the name is kept. */
+  readonly arguments: string | null
+  readonly runsAt: ToolCall["runsAt"]
+}
+
+/** Every logical model call of the run, in opening order. Each answer is folded once. */
+export function modelCallsOf(index: RunIndex, bodies: BodyLookup): ModelCall[] {
+  const calls: ModelCall[] = []
+  for (const step of index.steps.values()) {
+    if (step.kind === "model" && !isAttempt(index, step)) calls.push(modelCallOf(step, bodies))
+  }
+  return calls
+}
+
+function modelCallOf(step: StepRecord, bodies: BodyLookup): ModelCall {
+  const sent = step.attempts.at(-1) ?? step
+  const opening = payloadOf(sent.opened ?? step.opened)
+  const result = step.closed ?? sent.closed
+  const closing = payloadOf(result)
+  const responseRef = textIn(closing, "response_ref") ?? textIn(payloadOf(sent.closed), "response_ref") ?? null
+  const bytes = bodyBytes(bodies, responseRef)
+  const dialect = dialectOfCall(opening) ?? (bytes && dialectOfBytes(bytes))
+  return {
+    step,
+    sent,
+    provider: textIn(opening, "provider") ?? "other",
+    modelId: textIn(closing, "model_id") ?? textIn(opening, "model_id") ?? null,
+    requestRef: textIn(opening, "request_ref") ?? null,
+    responseRef,
+    result,
+    sideCall: sideCallOf(step),
+    dialect,
+    answer: answerOf(dialect, bytes, responseRef, closing),
+  }
+}
+
+function sideCallOf(step: StepRecord): string | null {
+  const attributes = step.opened?.attributes
+  if (typeof attributes?.["side_call"] === "string") return attributes["side_call"]
+  return attributes?.["auxiliary"] === true ? "auxiliary" : null
+}
+
+export function dialectOfCall(opening: LoosePayload): Dialect | undefined {
+  const url = textIn(opening, "url")
+  if (url === undefined) return undefined
+  const parts = /^[a-z]+:\/\/([^/?#]*)([^#]*)/i.exec(url)
+  const [, host, path] = parts ?? [undefined, undefined, url]
+  const method = textIn(opening, "http_method") ?? "POST"
+  return detectDialect({ method, path: path || "/", ...(host === undefined ? {} : { host }) })?.dialect
+}
+
+const FIRST_EVENTS = 64 * 1024
+
+function dialectOfBytes(bytes: Uint8Array): Dialect | undefined {
+  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b
+  const text = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset,
+    isJson ? bytes.length : Math.min(bytes.length, FIRST_EVENTS),
+  ).toString("utf8")
+  if (isJson) return dialectOfAnswer(text)
+  for (const [, data] of text.matchAll(/^data:[ ]?(.+)$/gm)) {
+    const dialect = dialectOfAnswer(data!)
+    if (dialect) return dialect
+  }
+  return undefined
+}
+
+function answerOf(
+  dialect: Dialect | undefined,
+  bytes: Uint8Array | undefined,
+  responseRef: string | null,
+  closing: LoosePayload,
+): ModelAnswer {
+  const usage = usageIn(closing)
+  if (bytes === undefined) {
+    return { id: null, text: null, toolCalls: namedTools(closing), exists: responseRef !== null, usage }
+  }
+  if (dialect !== undefined) {
+    const { id, text, toolCalls, parts, error, usage: folded } = foldResponse(dialect, bytes)
+    if (parts.length > 0 || id !== null) {
+      return {
+        id,
+        text,
+        toolCalls,
+        exists: parts.length > 0,
+        usage: usage ?? (folded.raw === null ? null : folded.tokens),
+      }
+    }
+    if (error !== null) return { id: null, text: "", toolCalls: [], exists: false, usage }
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+  return { id: null, ...plainAnswer(text, closing), exists: text !== "", usage }
+}
+
+/** Null when none of the counts is known. */
+function usageIn(closing: LoosePayload): TokenUsage | null {
+  const recorded = asRecord(closing["token_usage"])
+  if (!recorded) return null
+  const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) => countIn(recorded, name) ?? null)
+  if (prompt === null && completion === null && total === null) return null
+  return {
+    prompt: prompt ?? null,
+    completion: completion ?? null,
+    total: total ?? null,
+    cache_read: countIn(recorded, "cache_read") ?? null,
+    cache_write: countIn(recorded, "cache_write") ?? null,
+    reasoning: countIn(recorded, "reasoning") ?? null,
+  }
+}
+
+const namedTools = (closing: LoosePayload): RequestedTool[] =>
+  listIn(closing, "requested_tools").flatMap((name) =>
+    typeof name === "string" ? [{ id: null, name, arguments: null, runsAt: "client" as const }] : [],
+  )
+
+/** An answer an application recorded in a shape of its own: the usual names for text and tool calls are looked for, else it is all text. */
+function plainAnswer(body: string, closing: LoosePayload): Pick<ModelAnswer, "text" | "toolCalls"> {
+  const value = parsedJson(body)
+  if (typeof value === "string") return { text: value, toolCalls: namedTools(closing) }
+  const record = asRecord(value)
+  if (!record) return { text: body, toolCalls: namedTools(closing) }
+  const message = asRecord(record["message"]) ?? record
+  const parts = [
+    ...recordsIn(message, "content"),
+    ...recordsIn(message, "toolCalls"),
+    ...recordsIn(message, "tool_calls"),
+  ]
+  const toolCalls = parts.flatMap(requestedTool)
+  const texts = recordsIn(message, "content").flatMap((part) => textIn(part, "text") ?? [])
+  const text =
+    ["content", "text", "output_text", "output", "answer"].map((name) => textIn(message, name)).find(Boolean) ??
+    (texts.length > 0 ? texts.join("\n") : undefined) ??
+    (toolCalls.length > 0 ? "" : body)
+  return { text, toolCalls: toolCalls.length > 0 ? toolCalls : namedTools(closing) }
+}
+
+function requestedTool(part: LoosePayload): RequestedTool[] {
+  const made = asRecord(part["function"]) ?? part
+  const name = textIn(made, "name") ?? textIn(made, "toolName") ?? textIn(made, "tool_name")
+  if (name === undefined) return []
+  const given = ["arguments", "args", "input"].map((key) => made[key]).find((value) => value !== undefined)
+  return [
+    {
+      id: textIn(part, "id") ?? textIn(part, "toolCallId") ?? textIn(part, "tool_call_id") ?? null,
+      name,
+      arguments: typeof given === "string" ? given : given === undefined ? null : JSON.stringify(given),
+      runsAt: "client",
+    },
+  ]
+}
+
+/** What an event says about a body it names. */
+export function refOf(event: Event | null | undefined, hash: string | null): ArtifactRef | undefined {
+  return event?.artifact_refs.find((ref) => ref.artifact_hash === hash)
+}
+
+export const captureOf = (index: RunIndex, step: StepRecord): ReturnType<typeof captureIn> =>
+  captureIn(step.opened) ?? index.capture

@@ -1,0 +1,72 @@
+/**
+ * Events are kept even when they break the contract or come from a newer minor version, so nothing here trusts a payload's shape.
+ * A value of the wrong type reads as unknown.
+ */
+export interface LoosePayload {
+  readonly [name: string]: unknown
+}
+
+export function payloadOf(event: { readonly payload?: unknown } | null | undefined): LoosePayload {
+  return asRecord(event?.payload) ?? NOTHING
+}
+
+export function textIn(payload: LoosePayload, name: string): string | undefined {
+  const value = payload[name]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+export function numberIn(payload: LoosePayload, name: string): number | undefined {
+  const value = payload[name]
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+export function countIn(payload: LoosePayload, name: string): number | undefined {
+  const value = numberIn(payload, name)
+  return value !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined
+}
+
+export function listIn(payload: LoosePayload, name: string): readonly unknown[] {
+  const value = payload[name]
+  return Array.isArray(value) ? value : []
+}
+
+export function recordsIn(payload: LoosePayload, name: string): readonly LoosePayload[] {
+  return listIn(payload, name).flatMap((entry): LoosePayload[] => {
+    const record = asRecord(entry)
+    return record ? [record] : []
+  })
+}
+
+export function asRecord(value: unknown): LoosePayload | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as LoosePayload) : undefined
+}
+
+const NOTHING: LoosePayload = {}
+
+const DEEPEST = 1_000
+
+/** Undefined when the text is not JSON, or nested deeper than anything worth following: what reads the value does so with the call stack. */
+export function parsedJson(text: string): unknown {
+  if (text.length > 2 * DEEPEST && isTooDeep(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInString) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) isInString = false
+    } else if (code === 0x22) isInString = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > DEEPEST) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
+}

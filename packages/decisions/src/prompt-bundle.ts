@@ -1,0 +1,303 @@
+import { createHash, type Hash } from "node:crypto"
+import { canonicalJson, type Event, type JsonNode, textHash } from "@orangebox/contract"
+import {
+  createRequestMemory,
+  type Dialect,
+  detectDialect,
+  dialectOf,
+  type JsonBody,
+  type PromptPart,
+  type RequestAnatomy,
+  type RequestMemory,
+  readBody,
+  readRequest,
+} from "@orangebox/dialects"
+import type { z } from "zod"
+import { isMasked } from "./captured-text.js"
+import type { BundleMessage, BundleTool, PromptBundle } from "./decision-event.js"
+import { dialectOfCall, type ModelCall } from "./model-calls.js"
+import { asRecord, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
+import { type BodyLookup, bodyBytes } from "./recorded-run.js"
+
+type Message = z.infer<typeof BundleMessage>
+type Tool = z.infer<typeof BundleTool>
+
+/** What was sent with a call, read from the bytes where they are kept, from the list of segments or the manifest where only hashes are. */
+export interface SentPrompt {
+  /** `none` is the observability failure: neither the text nor what it was made of is on record. */
+  readonly from: "request" | "segments" | "manifest" | "none"
+  readonly messages: readonly Message[]
+  readonly tools: readonly Tool[]
+  readonly sampling: RequestAnatomy["sampling"] | undefined
+}
+
+/**
+ * Reads the requests of a run one after the other. Agents send their whole history with every call, so what one request shares with the
+ * one before is taken over, message objects included: a run costs what is new in each call.
+ */
+export class PromptReader {
+  readonly #bodies: BodyLookup
+  readonly #memory: RequestMemory = createRequestMemory()
+  readonly #messageOf = new WeakMap<
+    JsonNode,
+    { readonly parts: number; readonly last: JsonNode; readonly message: Message }
+  >()
+  readonly #toolOf = new Map<string, Tool>()
+  readonly #prefixes: HashedPrefix[] = []
+
+  constructor(bodies: BodyLookup) {
+    this.#bodies = bodies
+  }
+
+  read(call: ModelCall): SentPrompt {
+    const bytes = bodyBytes(this.#bodies, call.requestRef)
+    return bytes === undefined ? hashedPrompt(call) : this.#sent(call, bytes)
+  }
+
+  /** The hash of the bundle's canonical JSON, at the cost of the messages that the last few bundles did not begin with. */
+  hash(bundle: PromptBundle): string {
+    const known = this.#prefixes.find(({ messages }) => isPrefix(messages, bundle.messages))
+    const running = known ? known.running.copy() : createHash("sha256").update('{"messages":[')
+    for (let at = known?.messages.length ?? 0; at < bundle.messages.length; at++) {
+      running.update(`${at > 0 ? "," : ""}${canonicalJson(bundle.messages[at])}`)
+    }
+    this.#prefixes.unshift({ messages: bundle.messages, running: running.copy() })
+    if (this.#prefixes.length > REMEMBERED) this.#prefixes.pop()
+    const { messages: _, ...rest } = bundle
+    // `messages` is the first name in canonical order, so what follows it is the canonical form of the rest.
+    return `sha256:${running.update(`],${canonicalJson(rest).slice(1)}`).digest("hex")}`
+  }
+
+  #sent(call: ModelCall, bytes: Uint8Array): SentPrompt {
+    const body = readBody(bytes, this.#memory)
+    const dialect = dialectOfCall(payloadOf(call.sent.opened)) ?? dialectByBody(body) ?? dialectByProvider(call, body)
+    const anatomy = dialect && readRequest(dialect, body)
+    if (!anatomy || anatomy.parts.length === 0) return plainPrompt(body.text)
+    return {
+      from: "request",
+      messages: this.#messages(anatomy.parts, body.text),
+      tools: anatomy.tools.map((part) => this.#tool(part, body.text)),
+      sampling: anatomy.sampling,
+    }
+  }
+
+  #messages(parts: readonly PromptPart[], text: string): Message[] {
+    const messages: Message[] = []
+    let group: PromptPart[] = []
+    const close = (): void => {
+      if (group.length > 0) messages.push(this.#message(group, text))
+      group = []
+    }
+    for (const part of parts) {
+      if (part.kind === "tool-def") continue
+      const [first] = group
+      const goesOn = first && first.message !== null && first.message === part.message && roleOf(first) === roleOf(part)
+      if (!goesOn || part.kind === "tool-result") close()
+      group.push(part)
+    }
+    close()
+    return messages
+  }
+
+  #message(parts: readonly PromptPart[], text: string): Message {
+    const first = parts[0]!.node
+    const last = parts.at(-1)!.node
+    const known = this.#messageOf.get(first)
+    if (known && known.parts === parts.length && known.last === last) return known.message
+    const message = messageOf(parts, text)
+    this.#messageOf.set(first, { parts: parts.length, last, message })
+    return message
+  }
+
+  #tool(part: PromptPart, text: string): Tool {
+    const raw = text.slice(part.node.start, part.node.end)
+    const known = this.#toolOf.get(raw)
+    if (known) return known
+    const tool = toolOf(part, raw)
+    this.#toolOf.set(raw, tool)
+    return tool
+  }
+}
+
+interface HashedPrefix {
+  readonly messages: readonly Message[]
+  readonly running: Hash
+}
+
+// A run switches between a handful of agents at most; each of them goes on from its own last request.
+const REMEMBERED = 8
+
+function isPrefix(known: readonly Message[], messages: readonly Message[]): boolean {
+  if (known.length > messages.length || known.length === 0) return false
+  for (let at = known.length - 1; at >= 0; at--) if (known[at] !== messages[at]) return false
+  return true
+}
+
+/** Two messages that say the same; marks for the provider's cache move from call to call and change nothing that is said. */
+export function isSameMessage(a: Message, b: Message): boolean {
+  if (a === b) return true
+  if (a.role !== b.role || a.content !== b.content || a.tool_call_id !== b.tool_call_id) return false
+  if (!a.tool_calls && !b.tool_calls && !a.attachments && !b.attachments) return true
+  return canonicalJson(a) === canonicalJson(b)
+}
+
+function roleOf(part: PromptPart): Message["role"] {
+  if (part.kind === "tool-result") return "tool"
+  if (part.kind === "system") return part.role === "developer" ? "developer" : "system"
+  switch (part.role) {
+    case "system":
+    case "developer":
+    case "assistant":
+    case "tool":
+      return part.role
+    case "function":
+      return "tool"
+    default:
+      return "user"
+  }
+}
+
+function messageOf(parts: readonly PromptPart[], text: string): Message {
+  const first = parts[0]!
+  const content = parts.flatMap((part) => (saysText(part) ? [part.text ?? ""] : [])).join("\n")
+  const toolCalls = parts.flatMap((part) =>
+    part.kind === "tool-call" ? [{ id: part.callId, name: part.name ?? "", arguments: part.arguments ?? "" }] : [],
+  )
+  const attachments = parts.flatMap((part) =>
+    saysText(part) || part.kind === "tool-call"
+      ? []
+      : [{ kind: part.kind, hash: textHash(text.slice(part.node.start, part.node.end)) }],
+  )
+  return {
+    role: roleOf(first),
+    content,
+    ...(isMasked(content) ? { content_form: "redacted" as const } : {}),
+    ...(first.kind === "tool-result" && first.callId !== null ? { tool_call_id: first.callId } : {}),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...(attachments.length > 0 ? { attachments } : {}),
+  }
+}
+
+const saysText = (part: PromptPart): boolean =>
+  part.text !== null && (part.kind === "text" || part.kind === "system" || part.kind === "tool-result")
+
+function toolOf(part: PromptPart, raw: string): Tool {
+  const sent = asRecord(parsedJson(raw)) ?? {}
+  const made = asRecord(sent["function"]) ?? sent
+  const schema = ["input_schema", "parameters", "parametersJsonSchema", "inputSchema"]
+    .map((name) => asRecord(made[name]))
+    .find((found) => found !== undefined)
+  return {
+    name: part.name ?? "?",
+    description: textIn(made, "description") ?? null,
+    schema: schema ? { ...schema } : null,
+  }
+}
+
+function dialectByBody(body: JsonBody): Dialect | undefined {
+  return detectDialect({ method: "POST", path: "/", requestBody: body })?.dialect
+}
+
+/** An application that records its own request gives no address; what it says about the provider, and the shape, decide. */
+function dialectByProvider(call: ModelCall, { root }: JsonBody): Dialect | undefined {
+  if (root?.kind !== "object") return undefined
+  const has = (name: string, kind: JsonNode["kind"]): boolean =>
+    root.members.some(({ key, value }) => key === name && value.kind === kind)
+  if (has("contents", "array")) return dialectOf("gemini")
+  if (has("messages", "array")) {
+    return dialectOf(call.provider === "anthropic" || has("system", "string") ? "anthropic-messages" : "openai-chat")
+  }
+  return has("input", "array") || has("input", "string") ? dialectOf("openai-responses") : undefined
+}
+
+/** A request in no dialect: the list of messages the AI SDK calls `prompt`, or else one text. */
+function plainPrompt(text: string): SentPrompt {
+  const value = parsedJson(text)
+  const record = asRecord(value)
+  const listed = record ? recordsIn(record, "prompt") : []
+  const messages: Message[] =
+    listed.length > 0
+      ? listed.map((message) => plainMessage(message))
+      : [{ role: "user", content: typeof value === "string" ? value : (textIn(record ?? {}, "prompt") ?? text) }]
+  const tools = record ? recordsIn(record, "tools") : []
+  return {
+    from: "request",
+    messages: messages.map((message) =>
+      isMasked(message.content) ? { ...message, content_form: "redacted" as const } : message,
+    ),
+    tools: tools.flatMap((tool) => {
+      const name = textIn(tool, "name")
+      const schema = asRecord(tool["inputSchema"]) ?? asRecord(tool["parameters"])
+      if (name === undefined) return []
+      return [{ name, description: textIn(tool, "description") ?? null, schema: schema ? { ...schema } : null }]
+    }),
+    sampling: undefined,
+  }
+}
+
+function plainMessage(message: { readonly [name: string]: unknown }): Message {
+  const role = textIn(message, "role")
+  const parts = recordsIn(message, "content")
+  const content = textIn(message, "content") ?? parts.flatMap((part) => textIn(part, "text") ?? []).join("\n")
+  const rest = parts.filter((part) => textIn(part, "text") === undefined)
+  return {
+    role: role === "system" || role === "developer" || role === "assistant" || role === "tool" ? role : "user",
+    content,
+    ...(rest.length > 0
+      ? {
+          attachments: rest.map((part) => ({
+            kind: textIn(part, "type") ?? "other",
+            hash: textHash(canonicalJson(part)),
+          })),
+        }
+      : {}),
+  }
+}
+
+/** Without the text: the hashes of what the prompt was made of, in its order. */
+function hashedPrompt(call: ModelCall): SentPrompt {
+  const assembled = findEvent(call, "prompt_assembled")
+  const segments = assembled ? recordsIn(payloadOf(assembled), "segments") : []
+  if (segments.length > 0) {
+    return {
+      from: "segments",
+      messages: segments.flatMap((segment) => {
+        const hash = textIn(segment, "segment_hash") ?? textIn(segment, "content_ref")
+        if (segment["kind"] === "tool-def" || hash === undefined) return []
+        return [{ role: segmentRole(segment), content: hash, content_form: "hash" as const }]
+      }),
+      tools: segments.flatMap((segment) => {
+        const contributor = textIn(segment, "contributor") ?? ""
+        if (segment["kind"] !== "tool-def") return []
+        return [{ name: contributor.replace(/^tool:/, "") || "?", description: null, schema: null }]
+      }),
+      sampling: undefined,
+    }
+  }
+  const manifest = payloadOf(findEvent(call, "context_manifest"))
+  const manifestRef = textIn(manifest, "manifest_ref")
+  const known = manifestRef !== undefined && call.requestRef !== null
+  return {
+    from: known ? "manifest" : "none",
+    messages:
+      call.requestRef === null ? [] : [{ role: "user", content: call.requestRef, content_form: "hash" as const }],
+    tools: [],
+    sampling: undefined,
+  }
+}
+
+function segmentRole(segment: { readonly [name: string]: unknown }): Message["role"] {
+  const contributor = textIn(segment, "contributor") ?? ""
+  if (contributor.startsWith("tool-result:")) return "tool"
+  const role = textIn(segment, "role")
+  if (role === "assistant" || role === "developer" || role === "tool" || role === "system") return role
+  return segment["kind"] === "persona" ? "system" : "user"
+}
+
+export function findEvent(call: ModelCall, type: Event["event_type"]): Event | undefined {
+  for (const step of [call.sent, call.step]) {
+    const found = step.events.findLast((event) => event.event_type === type)
+    if (found) return found
+  }
+  return undefined
+}

@@ -1,0 +1,288 @@
+import { type ActionType, type Event, summarizeText } from "@orangebox/contract"
+import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
+import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
+import { countIn, payloadOf, textIn } from "./payload.js"
+import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
+import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
+import { ACTION_TYPES, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"
+
+/** A run read once: everything in this package that asks about a run asks this. */
+export interface RunReading {
+  readonly index: RunIndex
+  readonly bodies: BodyLookup
+  readonly calls: readonly ModelCall[]
+  readonly callOfStep: ReadonlyMap<string, ModelCall>
+  readonly run: RunActions
+}
+
+export interface ReadOptions {
+  /** What the application's own tools do (`tools` in the configuration). */
+  readonly tools?: ToolMeanings | undefined
+}
+
+/** The actions of a run in order, as checks evaluate them. */
+export function actionsOf(run: RecordedRun, options: ReadOptions = {}): RunActions {
+  return readRun(run, options).run
+}
+
+export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunReading {
+  const { bodies } = recorded
+  const index = indexRun(recorded.events)
+  const calls = modelCallsOf(index, bodies)
+  const callOfStep = new Map(calls.map((call) => [call.step.id, call]))
+  const actions = boundariesOf({ index, bodies, callOfStep, meanings: options.tools ?? {} })
+  return {
+    index,
+    bodies,
+    calls,
+    callOfStep,
+    run: {
+      runId: index.runId,
+      traceId: index.traceId,
+      status: index.status,
+      capture: index.capture,
+      request: requestOf(index, bodies),
+      actions,
+      stepCount: index.steps.size,
+      modelCalls: calls.map(useOf),
+    },
+  }
+}
+
+interface Reading {
+  readonly index: RunIndex
+  readonly bodies: BodyLookup
+  readonly callOfStep: ReadonlyMap<string, ModelCall>
+  readonly meanings: ToolMeanings
+}
+
+function boundariesOf(reading: Reading): Action[] {
+  const { index, callOfStep } = reading
+  const askers = new Askers(index)
+  const actions: Action[] = []
+  for (const event of index.events) {
+    const step = event.step_id === null ? undefined : index.steps.get(event.step_id)
+    if (event.event_type === "override") actions.push(overrideAction(reading, event, step))
+    else if (step === undefined || event.sequence_no === null) continue
+    else if (event.event_type === "final_output") actions.push(outputAction(reading, event, step, askers))
+    else if (event.event_type === "decision") {
+      // In the step of a tool or a model it says what that action is; anywhere else it is an action.
+      if (step.kind !== "tool" && step.kind !== "model") actions.push(decisionAction(reading, event, step, askers))
+    } else if (step.kind === "tool" && event === (step.opened ?? step.closed)) {
+      actions.push(toolAction(reading, event, step, askers))
+    } else if (step.kind === "model" && event === step.closed) {
+      const call = callOfStep.get(step.id)
+      if (call === undefined) continue
+      askers.answered(call)
+      if (isAccepted(call)) actions.push(completionAction(reading, event, call))
+    }
+  }
+  return actions
+}
+
+/** An answer the agent went on with. A call that failed or gave nothing decided nothing; the report counts it. */
+const isAccepted = (call: ModelCall): boolean => {
+  const status = statusOf(call.step)
+  return call.answer.exists && (status === "success" || status === "partial")
+}
+
+/** Which model call asked for a tool: the one that named its id, else the one it follows, else the last one answered above it. */
+class Askers {
+  readonly #index: RunIndex
+  readonly #byCallId = new Map<string, string>()
+  readonly #lastUnder = new Map<string | null, string>()
+  readonly #ofTool = new Map<string, string>()
+
+  constructor(index: RunIndex) {
+    this.#index = index
+  }
+
+  answered(call: ModelCall): void {
+    for (const { id } of call.answer.toolCalls) if (id !== null) this.#byCallId.set(id, call.step.id)
+    this.#lastUnder.set(call.step.parentId, call.step.id)
+  }
+
+  ofTool(step: StepRecord, callId: string | null): string | null {
+    const asker =
+      (callId === null ? undefined : this.#byCallId.get(callId)) ??
+      this.#followed(step) ??
+      this.lastAbove(step.parentId)
+    if (asker) this.#ofTool.set(step.id, asker)
+    return asker ?? null
+  }
+
+  lastAbove(parentId: string | null): string | null {
+    let at: string | null | undefined = parentId
+    for (let depth = 0; at !== undefined && depth < DEEPEST_TREE; depth++) {
+      const last = this.#lastUnder.get(at)
+      if (last !== undefined) return last
+      at = at === null ? undefined : this.#index.steps.get(at)?.parentId
+    }
+    return null
+  }
+
+  #followed(step: StepRecord): string | undefined {
+    for (const link of step.opened?.links ?? []) {
+      if (link.kind !== "follows" || link.step_id === undefined) continue
+      const followed = this.#index.steps.get(link.step_id)
+      if (followed?.kind === "model") return followed.id
+      if (followed?.kind === "tool") return this.#ofTool.get(followed.id)
+    }
+    return undefined
+  }
+}
+
+/** Recorded parents may point in a circle; nesting deeper than this is not followed. */
+const DEEPEST_TREE = 1_000
+
+const NOTHING_DONE = {
+  tool: null,
+  output: null,
+  paths: [],
+  commands: [],
+  edits: [],
+  testRuns: [],
+  commits: [],
+  pullRequests: [],
+  targets: [],
+  unread: [],
+} as const
+
+function toolAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+  const facts = readToolStep(step, reading.bodies, reading.meanings)
+  return {
+    ...placeOf(reading, event, step),
+    boundary: "tool",
+    modelStepId: askers.ofTool(step, facts.tool?.callId ?? null),
+    output: null,
+    ...facts,
+  }
+}
+
+function completionAction(reading: Reading, event: Event, call: ModelCall): Action {
+  const { step, answer, responseRef } = call
+  const asked = answer.toolCalls.map(({ name }) => name)
+  const decided = decisionIn(step)
+  const summary = answer.text ?? textIn(payloadOf(event), "output_summary") ?? ""
+  return {
+    ...NOTHING_DONE,
+    ...placeOf(reading, event, step),
+    boundary: "completion",
+    type: decided.type ?? (call.sideCall !== null ? "other" : asked.length > 0 ? "plan" : "message"),
+    summary: summarizeText(
+      decided.summary ??
+        (asked.length > 0
+          ? `asks for ${asked.join(", ")}${summary === "" ? "" : `: ${summary}`}`
+          : summary || "an answer"),
+    ),
+    status: statusOf(step),
+    modelStepId: step.id,
+    unread: answer.text === null ? ["output"] : [],
+    output: { text: answer.text, ref: responseRef },
+    evidence: [{ stepId: step.id, ref: responseRef }],
+  }
+}
+
+function outputAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+  const payload = payloadOf(event)
+  const ref = textIn(payload, "output_ref") ?? null
+  const text = bodyText(reading.bodies, ref)
+  return {
+    ...NOTHING_DONE,
+    ...placeOf(reading, event, step),
+    boundary: "output",
+    type: "message",
+    summary: summarizeText(text ?? textIn(payload, "output_summary") ?? "the final output"),
+    status: "success",
+    modelStepId: askers.lastAbove(step.id),
+    unread: text === null ? ["output"] : [],
+    output: { text, ref },
+    evidence: [{ stepId: step.id, ref }],
+  }
+}
+
+function decisionAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+  const payload = payloadOf(event)
+  const type = textIn(payload, "action_type") ?? ""
+  return {
+    ...NOTHING_DONE,
+    ...placeOf(reading, event, step),
+    boundary: "decision",
+    type: ACTION_TYPES.has(type) ? (type as ActionType) : "other",
+    summary: textIn(payload, "action_summary") ?? "",
+    status: "success",
+    modelStepId: askers.lastAbove(step.id),
+    evidence: [{ stepId: step.id, ref: textIn(payload, "decision_ref") ?? null }],
+  }
+}
+
+function overrideAction(reading: Reading, event: Event, step: StepRecord | undefined): Action {
+  const payload = payloadOf(event)
+  const subject = reading.index.steps.get(textIn(payload, "subject_step_id") ?? "")
+  const about = subject ?? step ?? reading.index.root
+  const reasonRef = textIn(payload, "reason_ref") ?? null
+  const author = textIn(payload, "author") ?? "somebody"
+  const reason = bodyText(reading.bodies, reasonRef) ?? textIn(payload, "reason") ?? ""
+  return {
+    ...NOTHING_DONE,
+    eventId: event.event_id,
+    stepId: about?.id ?? event.step_id ?? "",
+    parentStepId: about?.parentId ?? null,
+    stepNo: about?.no ?? 0,
+    openedAt: event.timestamp_utc,
+    closedAt: event.timestamp_utc,
+    inferredBy: event.inferred_by ?? null,
+    capture: reading.index.capture,
+    boundary: "override",
+    type: "override",
+    summary: summarizeText(`${author} says ${textIn(payload, "verdict") ?? "unknown"}: ${reason}`),
+    status: "success",
+    modelStepId: null,
+    evidence: [{ stepId: about?.id ?? event.step_id ?? "", ref: reasonRef }],
+  }
+}
+
+function placeOf({ index }: Reading, event: Event, step: StepRecord) {
+  const isWithin = event !== step.opened && event !== step.closed
+  return {
+    eventId: event.event_id,
+    stepId: step.id,
+    parentStepId: step.parentId,
+    stepNo: step.no,
+    openedAt: (isWithin ? event : (step.opened ?? event)).timestamp_utc,
+    closedAt: (isWithin ? event : step.closed)?.timestamp_utc ?? null,
+    inferredBy: event.inferred_by ?? null,
+    capture: captureOf(index, step),
+  }
+}
+
+function decisionIn(step: StepRecord): { type?: ActionType; summary?: string } {
+  const payload = payloadOf(step.events.findLast((event) => event.event_type === "decision"))
+  const type = textIn(payload, "action_type")
+  const summary = textIn(payload, "action_summary")
+  return {
+    ...(type !== undefined && ACTION_TYPES.has(type) ? { type: type as ActionType } : {}),
+    ...(summary === undefined ? {} : { summary }),
+  }
+}
+
+function requestOf(index: RunIndex, bodies: BodyLookup): ActionText {
+  const received = index.events.find((event) => event.event_type === "input_received")
+  const started = payloadOf(index.root?.opened)
+  const ref = textIn(payloadOf(received), "input_ref") ?? textIn(started, "input_summary_ref") ?? null
+  const summary = textIn(payloadOf(received), "input_summary") ?? textIn(started, "input_summary")
+  return { text: bodyText(bodies, ref) ?? (ref === null ? (summary ?? null) : null), ref }
+}
+
+function useOf(call: ModelCall): ModelUse {
+  const closing = payloadOf(call.result)
+  return {
+    stepId: call.step.id,
+    provider: call.provider,
+    modelId: call.modelId,
+    at: (call.step.opened ?? call.step.events[0])?.timestamp_utc ?? "",
+    usage: call.answer.usage,
+    serviceTier: textIn(closing, "service_tier") ?? null,
+    cacheWrite1hTokens: countIn(closing, "cache_write_1h_tokens") ?? null,
+  }
+}

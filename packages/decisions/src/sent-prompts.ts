@@ -1,0 +1,172 @@
+import { CandidateList, type Event } from "@orangebox/contract"
+import { capturedText } from "./captured-text.js"
+import type { PromptBundle } from "./decision-event.js"
+import type { ModelCall } from "./model-calls.js"
+import { countIn, parsedJson, payloadOf, textIn } from "./payload.js"
+import { isSameMessage, PromptReader, type SentPrompt } from "./prompt-bundle.js"
+import type { RunReading } from "./read-run.js"
+import { type BodyLookup, bodyText } from "./recorded-run.js"
+import type { RunIndex, StepRecord } from "./run-index.js"
+import { transformationsOf } from "./transformations.js"
+
+/** The prompt of one model call, in the form decisions carry it. */
+export interface CallPrompt {
+  readonly call: ModelCall
+  readonly prompt: SentPrompt
+  readonly bundle: PromptBundle
+  readonly bundleHash: string
+  /** A change of the history that nothing on record explains. */
+  readonly unrecorded: string | null
+}
+
+/** The prompts of all model calls of a run, by step. Requests are read once, in order. */
+export function sentPrompts({
+  index,
+  bodies,
+  calls,
+}: Pick<RunReading, "index" | "bodies" | "calls">): ReadonlyMap<string, CallPrompt> {
+  const reader = new PromptReader(bodies)
+  const surroundings = surroundingsOf(index, calls)
+  const histories = new Histories()
+  const prompts = new Map<string, CallPrompt>()
+  for (const call of calls) {
+    const prompt = reader.read(call)
+    const around = surroundings.get(call.step.id) ?? []
+    const before = call.sideCall === null ? histories.take(call, prompt) : undefined
+    const { listed, unrecorded } = transformationsOf(call, prompt, { around, before }, bodies)
+    const bundle: PromptBundle = {
+      messages: prompt.messages as PromptBundle["messages"],
+      retrieval: retrievalOf(around, bodies),
+      source: prompt.from,
+      tools: prompt.tools as PromptBundle["tools"],
+      transformations: [...listed],
+    }
+    prompts.set(call.step.id, { call, prompt, bundle, bundleHash: reader.hash(bundle), unrecorded })
+  }
+  return prompts
+}
+
+/** What decides how a prompt came about, by the call it belongs to. */
+function surroundingsOf(index: RunIndex, calls: readonly ModelCall[]): Map<string, Event[]> {
+  const callOf = new Map<string, ModelCall>()
+  for (const call of calls) {
+    callOf.set(call.step.id, call)
+    for (const attempt of call.step.attempts) callOf.set(attempt.id, call)
+  }
+  const found = new Map<string, Event[]>()
+  const waiting = new Map<string, Event[]>()
+  const lastCallUnder = new Map<string | null, string>()
+  const give = (callId: string, event: Event): void => void entry(found, callId).push(event)
+
+  for (const event of index.events) {
+    const step = event.step_id === null ? undefined : index.steps.get(event.step_id)
+    if (step === undefined || event.sequence_no === null) continue
+    const call = callOf.get(step.id)
+    if (call !== undefined && event === call.step.opened) {
+      lastCallUnder.set(step.parentId, step.id)
+      for (const id of nearest(index, step)) {
+        for (const waited of waiting.get(id) ?? []) give(step.id, waited)
+        waiting.delete(id)
+      }
+    }
+    if (!TELLING.has(event.event_type)) continue
+    if (call !== undefined) give(call.step.id, event)
+    else if (event.event_type !== "log") entry(waiting, waitsAt(step)).push(event)
+    else if (event.attributes?.["history"] !== undefined) {
+      // The reducer speaks about the call that has just been opened.
+      const last = lastCallUnder.get(step.id)
+      if (last !== undefined) give(last, event)
+    }
+  }
+  return found
+}
+
+const TELLING: ReadonlySet<string> = new Set([
+  "prompt_rendered",
+  "prompt_assembled",
+  "context_manifest",
+  "repair",
+  "retrieval_executed",
+  "log",
+])
+
+/** A retrieval is a step of its own; what it found is for whoever asked, and that is the step above. */
+const waitsAt = (step: StepRecord): string =>
+  payloadOf(step.opened)["kind"] === "retrieval" && step.parentId !== null ? step.parentId : step.id
+
+function nearest(index: RunIndex, step: StepRecord): string[] {
+  const parent = step.parentId
+  const above = parent === null ? null : (index.steps.get(parent)?.parentId ?? null)
+  return [above, parent].filter((id): id is string => id !== null)
+}
+
+function entry(lists: Map<string, Event[]>, key: string): Event[] {
+  const list = lists.get(key) ?? []
+  lists.set(key, list)
+  return list
+}
+
+/** The prompts before, so that a call can be held against the one it goes on from. */
+class Histories {
+  readonly #recent: { readonly lane: string | undefined; readonly prompt: SentPrompt }[] = []
+
+  /** The prompt this one should have begun with; undefined when it does begin with one, or none is like it. */
+  take(call: ModelCall, prompt: SentPrompt): SentPrompt | undefined {
+    const lane = call.step.laneId
+    const known = this.#recent.filter((earlier) => earlier.lane === lane)
+    const goesOn = known.some(({ prompt: earlier }) => begins(prompt, earlier))
+    const last = known[0]?.prompt
+    this.#recent.unshift({ lane, prompt })
+    if (this.#recent.length > REMEMBERED) this.#recent.pop()
+    return goesOn || prompt.from !== "request" ? undefined : last
+  }
+}
+
+const REMEMBERED = 8
+
+function begins(prompt: SentPrompt, earlier: SentPrompt): boolean {
+  const [messages, known] = [prompt.messages, earlier.messages]
+  if (known.length > messages.length) return false
+  for (let at = known.length - 1; at >= 0; at--) {
+    const [old, made] = [known[at]!, messages[at]!]
+    const isInstruction = old.role === "system" || old.role === "developer"
+    if (old.role !== made.role || (!isInstruction && !isSameMessage(old, made))) return false
+  }
+  return true
+}
+
+function retrievalOf(around: readonly Event[], bodies: BodyLookup): PromptBundle["retrieval"] {
+  const retrievals = around.filter((event) => event.event_type === "retrieval_executed")
+  if (retrievals.length === 0) return { enabled: false, sources: [], snippets: null }
+  const found = retrievals.map((event) => candidatesOf(event, bodies))
+  const texts = found.flatMap(({ texts }) => texts)
+  const digest = found.map(({ ref }) => ref).find((ref) => ref !== null) ?? null
+  const snippets = capturedText(texts.length > 0 ? texts.join("\n\n") : null, digest)
+  return {
+    enabled: true,
+    sources: retrievals.map((event, at) => {
+      const payload = payloadOf(event)
+      return {
+        retriever_id: textIn(payload, "retriever_id") ?? "?",
+        top_k: countIn(payload, "top_k") ?? null,
+        candidate_count: countIn(payload, "candidate_count") ?? null,
+        candidate_list_ref: found[at]!.ref,
+        source_uris: [...found[at]!.uris],
+      }
+    }),
+    snippets: snippets?.text ?? null,
+    ...(snippets?.form ? { snippets_form: snippets.form } : {}),
+  }
+}
+
+function candidatesOf(event: Event, bodies: BodyLookup): { ref: string | null; texts: string[]; uris: string[] } {
+  const ref = textIn(payloadOf(event), "candidate_list_ref") ?? null
+  const listed = bodyText(bodies, ref)
+  const candidates = CandidateList.safeParse(listed === null ? undefined : parsedJson(listed))
+  if (!candidates.success) return { ref, texts: listed === null ? [] : [listed], uris: [] }
+  return {
+    ref,
+    texts: candidates.data.flatMap(({ content_ref }) => bodyText(bodies, content_ref) ?? []),
+    uris: candidates.data.flatMap(({ source_uri }) => source_uri ?? []),
+  }
+}

@@ -1,0 +1,177 @@
+import { type ActionType, type Status, summarizeText, type ToolMeaning } from "@orangebox/contract"
+import type { Action, ActionPart, ActionTool, EvidencePointer, FileEdit, RanCommand } from "./action.js"
+import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
+import { readApplyPatch } from "./edits/apply-patch.js"
+import { pointTo } from "./evidence.js"
+import { exitCodeIn } from "./exit-code.js"
+import { numberIn, parsedJson, payloadOf, textIn } from "./payload.js"
+import { type BodyLookup, bodyText } from "./recorded-run.js"
+import type { StepRecord } from "./run-index.js"
+import { outputTextOf } from "./tool-output.js"
+import { readToolUse, type ToolReading } from "./tools/tool-reading.js"
+
+export type ToolMeanings = { readonly [toolName: string]: ToolMeaning }
+
+/** What a tool step did, without what its place in the run adds. */
+export type ToolFacts = Pick<
+  Action,
+  | "type"
+  | "summary"
+  | "status"
+  | "unread"
+  | "tool"
+  | "paths"
+  | "commands"
+  | "edits"
+  | "testRuns"
+  | "commits"
+  | "pullRequests"
+  | "targets"
+  | "evidence"
+>
+
+export function readToolStep(step: StepRecord, bodies: BodyLookup, meanings: ToolMeanings): ToolFacts {
+  const tool = toolOf(step, bodies)
+  const meaning = Object.hasOwn(meanings, tool.name) ? meanings[tool.name] : undefined
+  const reading = readToolUse({ name: tool.name, args: tool.args, result: tool.resultText, meaning })
+  const output = tool.resultText === null ? null : outputTextOf(tool.resultText)
+  const argsAt = (text: string): EvidencePointer => pointTo(step.id, tool.argsRef || null, tool.argsText, text)
+  const resultAt: EvidencePointer = { stepId: step.id, ref: tool.resultRef }
+
+  const exitCode = tool.exitCode ?? exitCodeOf(tool, output, reading, step.opened?.inferred_by !== undefined)
+  const command = reading.command
+  const ran: RanCommand[] = command ? [{ ...command, exitCode, evidence: argsAt(command.text) }] : []
+  const did = command
+    ? readCommand({ text: command.text, output, exitCode, evidence: ran[0]!.evidence, outputEvidence: resultAt })
+    : undefined
+  const made = command ? readApplyPatch(command.text) : reading.edits
+  const edits: FileEdit[] = made.map((edit) => ({ ...edit, evidence: argsAt(edit.path) }))
+  const told = toldType(step)
+  const type = told ?? typeOf(reading, did?.action, edits)
+  const isApiPullRequest = type === "open_pr" && did === undefined
+
+  return {
+    type,
+    summary: summaryOf(step, tool, reading, edits, did?.testRuns[0]?.summary, exitCode),
+    status: tool.status,
+    unread: unreadOf(tool),
+    tool: { ...tool, exitCode },
+    paths: [
+      ...reading.paths.map((touched) => ({ ...touched, evidence: argsAt(touched.path) })),
+      ...(command
+        ? edits.map(({ path, kind, evidence }) => ({
+            path,
+            access: kind === "delete" ? ("delete" as const) : ("write" as const),
+            evidence,
+          }))
+        : []),
+    ],
+    commands: ran,
+    edits,
+    testRuns: did?.testRuns ?? [],
+    commits: did?.commits ?? [],
+    pullRequests: isApiPullRequest
+      ? [{ url: output === null ? null : pullRequestUrlIn(output), title: reading.title, evidence: resultAt }]
+      : (did?.pullRequests ?? []),
+    targets: [...reading.urls.map((target) => ({ target, evidence: argsAt(target) })), ...(did?.targets ?? [])],
+    evidence: [{ stepId: step.id, ref: tool.argsRef || null }, ...(tool.resultRef === null ? [] : [resultAt])],
+  }
+}
+
+function toolOf(step: StepRecord, bodies: BodyLookup): ActionTool {
+  const opening = payloadOf(step.opened)
+  const closing = payloadOf(step.closed)
+  const argsRef = textIn(opening, "args_ref") ?? ""
+  const argsText = bodyText(bodies, argsRef)
+  const resultRef = textIn(closing, "result_ref") ?? textIn(closing, "error_message_ref") ?? null
+  return {
+    name: textIn(opening, "tool_name") ?? textIn(closing, "tool_name") ?? "?",
+    callId: textIn(opening, "tool_call_id") ?? textIn(closing, "tool_call_id") ?? null,
+    args: argsText === null ? undefined : (parsedJson(argsText) ?? argsText),
+    argsText,
+    argsRef,
+    resultText: bodyText(bodies, resultRef),
+    resultRef,
+    status: statusOf(step),
+    exitCode: numberIn(closing, "exit_code") ?? null,
+  }
+}
+
+const STATUS: ReadonlySet<unknown> = new Set<Status>(["success", "timeout", "error", "partial"])
+
+export function statusOf(step: StepRecord): Status | "open" {
+  if (step.closed === null) return "open"
+  const status = payloadOf(step.closed)["status"]
+  return STATUS.has(status) ? (status as Status) : "success"
+}
+
+function exitCodeOf(tool: ActionTool, output: string | null, reading: ToolReading, isOnWire: boolean): number | null {
+  if (reading.command === null || tool.resultText === null || output === null) return null
+  const isError = tool.status !== "success"
+  const stated = exitCodeIn(tool.resultText) ?? (output === tool.resultText ? null : exitCodeIn(output))
+  // Claude Code turns a failed command into an error that begins with its code, and so a result seen on the wire that is none means 0.
+  return stated ?? (isOnWire && tool.name === "Bash" && !isError ? 0 : null)
+}
+
+/** The application's own word in the step: a decision event, or an attribute on the call. */
+function toldType(step: StepRecord): ActionType | undefined {
+  const decided = step.events.findLast((event) => event.event_type === "decision")
+  const told = textIn(payloadOf(decided), "action_type") ?? step.opened?.attributes?.["action_type"]
+  return typeof told === "string" && ACTION_TYPES.has(told) ? (told as ActionType) : undefined
+}
+
+export const ACTION_TYPES: ReadonlySet<string> = new Set<ActionType>([
+  "plan",
+  "edit",
+  "run_tests",
+  "command",
+  "open_pr",
+  "merge",
+  "deploy",
+  "api_call",
+  "message",
+  "no_op",
+  "override",
+  "other",
+])
+
+function typeOf(reading: ToolReading, did: ActionType | undefined, edits: readonly FileEdit[]): ActionType {
+  if (reading.isFixed || did === undefined) return reading.action
+  if (did === "command" && edits.length > 0) return "edit"
+  return did === "command" ? reading.action : did
+}
+
+function unreadOf(tool: ActionTool): ActionPart[] {
+  const unread: ActionPart[] = []
+  if (tool.argsText === null) unread.push("args")
+  if (tool.resultRef !== null && tool.resultText === null) unread.push("result")
+  return unread
+}
+
+function summaryOf(
+  step: StepRecord,
+  tool: ActionTool,
+  reading: ToolReading,
+  edits: readonly FileEdit[],
+  tests: string | undefined,
+  exitCode: number | null,
+): string {
+  const decided = step.events.findLast((event) => event.event_type === "decision")
+  const own = textIn(payloadOf(decided), "action_summary")
+  if (own !== undefined) return summarizeText(own)
+  const about =
+    reading.command?.text ??
+    (edits.length > 0 ? edits.map(editWords).join(", ") : undefined) ??
+    reading.paths[0]?.path ??
+    reading.urls[0] ??
+    textIn(payloadOf(step.opened), "args_summary") ??
+    ""
+  const end =
+    tests ?? (exitCode !== null && exitCode !== 0 ? `exit code ${exitCode}` : undefined) ?? statusWords(tool.status)
+  return summarizeText(`${tool.name} ${about}`.trim() + (end === undefined ? "" : ` (${end})`))
+}
+
+const editWords = ({ path, linesAdded, linesRemoved }: FileEdit): string =>
+  `${path} +${linesAdded} −${linesRemoved ?? "?"}`
+
+const statusWords = (status: ActionTool["status"]): string | undefined => (status === "success" ? undefined : status)

@@ -1,0 +1,171 @@
+import type { ActionType, ToolMeaning } from "@orangebox/contract"
+import type { MadeEdit } from "../edits/made-edit.js"
+import { readEdits } from "../edits/read-edits.js"
+import { asRecord, type LoosePayload } from "../payload.js"
+import { isMcpName, type KnownTool, knownTool } from "./known-tools.js"
+
+/** What a tool call says it does, before anything is read out of the commands in it. */
+export interface ToolReading {
+  readonly action: ActionType
+  /** The application's own word: nothing read from the arguments changes it. */
+  readonly isFixed: boolean
+  readonly paths: readonly { readonly path: string; readonly access: "read" | "write" | "delete" }[]
+  readonly command: { readonly text: string; readonly workingDirectory: string | null } | null
+  readonly edits: readonly MadeEdit[]
+  readonly urls: readonly string[]
+  readonly title: string | null
+}
+
+export interface ToolUse {
+  readonly name: string
+  /** Undefined when they are not kept. */
+  readonly args: unknown
+  readonly result: string | null
+  /** The application's own word on what its tool does. */
+  readonly meaning: ToolMeaning | undefined
+}
+
+/**
+ * What a tool call does: by the configuration first, then by the tool's name where it is known, then by the shape of its arguments.
+ * A tool nobody knows that shows nothing of what it does is `other`, never a guess.
+ */
+export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReading {
+  const record = asRecord(args) ?? {}
+  const known = knownTool(name)
+  const command = commandOf(record, args, known, meaning)
+  const given = givenPaths(record, meaning)
+  const isEditor = meaning?.action === "edit" || known?.action === "edit" || looksLikeEdit(record)
+  const isView = record["command"] === "view" || record["command"] === "undo_edit"
+  const edits = isEditor && !isView ? readEdits(args, { path: given[0], result }) : []
+  const access = isView ? "read" : (known?.access ?? accessOf(meaning, edits))
+  const action = meaning?.action ?? (isView ? "other" : (known?.action ?? guessedAction(name, command !== null, edits)))
+  return {
+    action,
+    isFixed: meaning?.action !== undefined,
+    paths: pathsOf(given, edits, access, record, name),
+    command: isEditor && meaning?.command === undefined ? null : command,
+    edits,
+    urls: urlsOf(record),
+    title: typeof record["title"] === "string" ? record["title"] : null,
+  }
+}
+
+const COMMAND = ["command", "cmd", "script", "shell_command", "commandLine", "command_line", "CommandLine", "bash"]
+const DIRECTORY = ["workdir", "cwd", "working_directory", "workingDirectory", "directory", "dir_path", "Cwd"]
+const PATH = [
+  "file_path",
+  "filePath",
+  "path",
+  "target_file",
+  "notebook_path",
+  "notebookPath",
+  "absolute_path",
+  "file",
+  "filename",
+  "file_name",
+  "relative_path",
+  "relative_workspace_path",
+  "TargetFile",
+  "AbsolutePath",
+  "source",
+  "destination",
+]
+const PATH_LISTS = ["paths", "file_paths", "filePaths"]
+
+function commandOf(
+  record: LoosePayload,
+  args: unknown,
+  known: KnownTool | undefined,
+  meaning: ToolMeaning | undefined,
+): ToolReading["command"] {
+  const workingDirectory = stringAt(record, DIRECTORY) ?? null
+  const named = meaning?.command === undefined ? undefined : shellText(record[meaning.command])
+  if (named !== undefined) return { text: named, workingDirectory }
+  if (known && !known.isShell) return null
+  if (known?.isShell && typeof args === "string" && args !== "") return { text: args, workingDirectory }
+  const action = asRecord(record["action"])
+  const text = [...COMMAND.map((key) => shellText(record[key])), shellText(action?.["command"])].find(
+    (found) => found !== undefined,
+  )
+  return text === undefined ? null : { text, workingDirectory }
+}
+
+/** A command as one text a shell would read: a list of words is quoted, so that reading it again gives the same words. */
+function shellText(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value
+  if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === "string")) return undefined
+  return value.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ")
+}
+
+function givenPaths(record: LoosePayload, meaning: ToolMeaning | undefined): string[] {
+  const names = meaning?.path === undefined ? PATH : [meaning.path, ...PATH]
+  const found = names.flatMap((name) => {
+    const value = record[name]
+    return typeof value === "string" && value !== "" ? [value] : []
+  })
+  for (const name of PATH_LISTS) {
+    const value = record[name]
+    if (Array.isArray(value)) found.push(...value.filter((path): path is string => typeof path === "string"))
+  }
+  return [...new Set(found)]
+}
+
+function pathsOf(
+  given: readonly string[],
+  edits: readonly MadeEdit[],
+  access: "read" | "write" | "delete" | undefined,
+  record: LoosePayload,
+  name: string,
+): ToolReading["paths"] {
+  const touched = new Map<string, "read" | "write" | "delete">()
+  if (access !== undefined) for (const path of given) if (!isUrl(path)) touched.set(path, access)
+  for (const edit of edits) touched.set(edit.path, edit.kind === "delete" ? "delete" : "write")
+  // A move takes one file away and writes another.
+  if (/move|rename/i.test(name) && typeof record["source"] === "string") touched.set(record["source"], "delete")
+  return [...touched].map(([path, how]) => ({ path, access: how }))
+}
+
+function accessOf(meaning: ToolMeaning | undefined, edits: readonly MadeEdit[]): "read" | "write" | undefined {
+  if (meaning?.effect === "read" || meaning?.effect === "pure") return "read"
+  if (meaning?.effect !== undefined || meaning?.action === "edit" || edits.length > 0) return "write"
+  // A path in the hands of a tool nobody knows may have been written: saying it was only read would be a guess in its favour.
+  return "write"
+}
+
+const looksLikeEdit = (record: LoosePayload): boolean =>
+  ["old_string", "oldString", "old_str", "oldText"].some((name) => typeof record[name] === "string") ||
+  [record["patch"], record["input"], record["diff"], record["patchText"]].some(
+    (text) => typeof text === "string" && /^\*\*\* Begin Patch|^--- .*\n\+\+\+ /m.test(text.slice(0, 4096)),
+  )
+
+function guessedAction(name: string, hasCommand: boolean, edits: readonly MadeEdit[]): ActionType {
+  if (edits.length > 0) return "edit"
+  if (hasCommand) return "command"
+  const words = name.toLowerCase()
+  if (/pull_?request|merge_?request/.test(words) && /create|open/.test(words)) return "open_pr"
+  if (/deploy|rollout|release_to/.test(words)) return "deploy"
+  if (/(?:^|_)run_?tests?(?:$|_)/.test(words)) return "run_tests"
+  if (/(?:^|_)(?:write|edit|create|update|save)_?(?:file|document)/.test(words)) return "edit"
+  if (isMcpName(name) || /(?:^|_)(?:http|fetch|request|api|webhook)(?:$|_)/.test(words)) return "api_call"
+  return "other"
+}
+
+function urlsOf(record: LoosePayload): string[] {
+  const found: string[] = []
+  for (const value of Object.values(record)) {
+    if (typeof value === "string" && isUrl(value)) found.push(value.trim())
+    else if (Array.isArray(value))
+      found.push(...value.filter((item): item is string => typeof item === "string" && isUrl(item)))
+  }
+  return [...new Set(found)]
+}
+
+const isUrl = (text: string): boolean => /^\s*[a-z][a-z0-9+.-]*:\/\/\S+\s*$/i.test(text.slice(0, 4096))
+
+function stringAt(record: LoosePayload, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = record[name]
+    if (typeof value === "string" && value !== "") return value
+  }
+  return undefined
+}

@@ -1,0 +1,135 @@
+import type { Event } from "@orangebox/contract"
+import type { z } from "zod"
+import type { BundleMessage, Transformation } from "./decision-event.js"
+import { jsonDifference } from "./json-difference.js"
+import type { ModelCall } from "./model-calls.js"
+import { asRecord, countIn, parsedJson, payloadOf, textIn } from "./payload.js"
+import { isSameMessage, type SentPrompt } from "./prompt-bundle.js"
+import { type BodyLookup, bodyText } from "./recorded-run.js"
+
+type Message = z.infer<typeof BundleMessage>
+
+/** What happened to a prompt on its way: what the application recorded, what its two forms show, what the history shows. */
+export interface Transformations {
+  readonly listed: readonly Transformation[]
+  /** A change of the history that nothing on record explains. */
+  readonly unrecorded: string | null
+}
+
+export interface CallSurroundings {
+  /** Events of the call's parent since the call before it, and those inside the call. */
+  readonly around: readonly Event[]
+  /** The prompt of the call this one goes on from. */
+  readonly before: SentPrompt | undefined
+}
+
+export function transformationsOf(
+  call: ModelCall,
+  prompt: SentPrompt,
+  { around, before }: CallSurroundings,
+  bodies: BodyLookup,
+): Transformations {
+  const recorded = around.flatMap((event) => recordedTransformation(event))
+  const rewrite = rewriteOf(call, prompt, around, bodies)
+  const known = [...recorded, ...rewrite]
+  const seen = around.flatMap((event) => historyLog(event))
+  if (seen.length > 0) return { listed: [...known, ...seen], unrecorded: null }
+  const change = before && historyChange(before.messages, prompt.messages)
+  if (change === undefined) return { listed: known, unrecorded: null }
+  const listed = [...known, { ...change, is_inferred: true }]
+  return { listed, unrecorded: known.length > 0 ? null : change.summary }
+}
+
+function recordedTransformation(event: Event): Transformation[] {
+  const payload = payloadOf(event)
+  switch (event.event_type) {
+    case "prompt_rendered": {
+      const template = textIn(payload, "prompt_template_id")
+      if (template === undefined) return []
+      const version = textIn(payload, "prompt_template_version")
+      return [{ type: "template", summary: version === undefined ? template : `${template} ${version}` }]
+    }
+    case "repair":
+      if (payload["kind"] !== "history") return []
+      return [{ type: "rewrite", summary: `history ${textIn(payload, "outcome") ?? "repaired"}` }]
+    case "context_manifest": {
+      const included = countIn(payload, "included_count") ?? 0
+      const excluded = countIn(payload, "excluded_count") ?? 0
+      return [{ type: "template", summary: `context compiled: ${included} items in, ${excluded} left out` }]
+    }
+    case "prompt_assembled": {
+      const excluded = countIn(payload, "excluded_count") ?? 0
+      return excluded === 0 ? [] : [{ type: "other", summary: `${excluded} items left out` }]
+    }
+    default:
+      return []
+  }
+}
+
+/** The reducer of wire traffic says what became of a lane's history in a log with the attribute `history`. */
+function historyLog(event: Event): Transformation[] {
+  if (event.event_type !== "log" || event.inferred_by === undefined) return []
+  switch (event.attributes?.["history"]) {
+    case "compaction":
+      return [{ type: "summarize", summary: "the history was replaced by a summary", is_inferred: true }]
+    case "truncation":
+      return [{ type: "other", summary: "the beginning of the history is gone", is_inferred: true }]
+    case "rewritten":
+      return [{ type: "rewrite", summary: "earlier messages were rewritten", is_inferred: true }]
+    default:
+      return []
+  }
+}
+
+const SHOWN_POINTERS = 5
+
+/** BEFORE and AFTER: the prompt as the application built it, and the request as it went out. */
+function rewriteOf(
+  call: ModelCall,
+  prompt: SentPrompt,
+  around: readonly Event[],
+  bodies: BodyLookup,
+): Transformation[] {
+  const rendered = payloadOf(around.findLast((event) => event.event_type === "prompt_rendered"))
+  const builtRef =
+    textIn(rendered, "rendered_prompt_ref") ??
+    (call.sent === call.step ? undefined : textIn(payloadOf(call.step.opened), "request_ref"))
+  if (builtRef === undefined || builtRef === call.requestRef) return []
+  const built = bodyText(bodies, builtRef)
+  const sent = bodyText(bodies, call.requestRef)
+  if (built === null || sent === null) {
+    return [{ type: "rewrite", summary: "what was sent is not what was built, byte for byte; the texts are not kept" }]
+  }
+  const before = parsedJson(built)
+  const after = parsedJson(sent)
+  if (asRecord(before) === undefined || asRecord(after) === undefined) {
+    const text = typeof before === "string" ? before : built
+    const isSent = prompt.messages.some((message) => message.content.includes(text.trim()))
+    return isSent ? [] : [{ type: "rewrite", summary: "the rendered prompt is not in the request as it was rendered" }]
+  }
+  const { pointers, count } = jsonDifference(before, after, SHOWN_POINTERS)
+  if (count === 0) return []
+  const rest = count > pointers.length ? ` and ${count - pointers.length} more` : ""
+  const places = `${count} ${count === 1 ? "change" : "changes"} between what was built and what was sent: ${pointers.join(", ")}${rest}`
+  return [{ type: "rewrite", summary: places }]
+}
+
+/** What became of the history since the call before, where it did not simply grow. A history with nothing in common is another talk. */
+export function historyChange(before: readonly Message[], after: readonly Message[]): Transformation | undefined {
+  const [old, made] = [before.filter(isHistory), after.filter(isHistory)]
+  let shared = 0
+  while (shared < old.length && shared < made.length && isSameMessage(old[shared]!, made[shared]!)) shared++
+  if (shared === old.length) return undefined
+  if (shared > 0) {
+    const lost = old.length - shared
+    return {
+      type: "rewrite",
+      summary: `${lost} earlier ${lost === 1 ? "message was" : "messages were"} rewritten or taken out`,
+    }
+  }
+  const first = made[0]
+  const cut = first === undefined ? -1 : old.findIndex((message) => isSameMessage(message, first))
+  return cut > 0 ? { type: "other", summary: `the first ${cut} messages of the history are gone` } : undefined
+}
+
+const isHistory = (message: Message): boolean => message.role !== "system" && message.role !== "developer"
