@@ -6,6 +6,7 @@ export {
   type AttributeValue,
   type FlatAttributes,
   flattenAttributes,
+  MAX_ATTRIBUTE_TEXT,
   MAX_ATTRIBUTES,
 } from "./attributes.js"
 // Bodies

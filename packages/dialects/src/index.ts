@@ -55,6 +55,7 @@ export { mcpSignature, mcpSignatureOfMessage } from "./signature/mcp-signature.j
 export { embeddingSignature, type RetrievalToSign, retrieverSignature } from "./signature/retriever-signature.js"
 export { toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, type SseParser, sseParser } from "./sse.js"
+export { type FrameText, type TextDelta, textDeltas } from "./text-deltas.js"
 export { UNKNOWN_USAGE } from "./usage.js"
 // Lanes
 export type {

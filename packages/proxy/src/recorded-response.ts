@@ -113,6 +113,7 @@ export class RecordedResponse {
     this.#problem ??= error instanceof NotDecodable ? error.message : String(error)
     this.#isRaw = this.#seenBytes === 0
     this.abandon()
+    if (this.#isRaw) this.#call.responseNotDecoded()
     const kept = this.#isRaw ? this.#undecoded : []
     this.#undecoded = []
     for (const bytes of kept) this.#store(bytes, this.#call.step.monoUs())

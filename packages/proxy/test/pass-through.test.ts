@@ -161,24 +161,31 @@ describe("[K-02] encodings", () => {
     ["an unknown encoding", "rot13", Buffer.from("uryyb")],
     ["what is not what it says", "gzip", Buffer.from("plainly not gzip")],
     ["a huge zstd window", "zstd", Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, ...Array(30).fill(1)])],
-  ])("%s passes unharmed and is recorded as not decoded", async (_, encoding, wire) => {
-    const upstream = await startUpstream((_, response) => {
-      response.writeHead(200, { "content-encoding": encoding })
-      response.end(wire)
-    })
-    const proxy = await recordedProxy({ api: upstream.origin })
-    const path = new URL(proxy.urlFor("api")).pathname
-    const { bytes } = await rawRequest(
-      proxy.port,
-      `GET ${path}/ HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\nConnection: close\r\n\r\n`,
-    )
-    expect(unchunk(bytes).body.equals(wire)).toBe(true)
-    const ended = await eventually(() => proxy.all("step_ended")[0], "an end")
-    expect(ended.attributes?.["response_not_decoded"]).toEqual(expect.any(String))
-    const [ref] = ended.artifact_refs
-    if (ref && ref.content_encoding !== "identity") expect(proxy.body(ref.artifact_hash)?.equals(wire)).toBe(true)
-    expect(ended.attributes?.["response_wire_bytes"]).toBe(wire.length)
-  })
+  ])(
+    "%s passes unharmed and is recorded as not decoded; its bytes are kept only under full",
+    async (_, encoding, wire) => {
+      const upstream = await startUpstream((_, response) => {
+        response.writeHead(200, { "content-encoding": encoding })
+        response.end(wire)
+      })
+      const proxy = await recordedProxy({ api: upstream.origin })
+      const path = new URL(proxy.urlFor("api")).pathname
+      const { bytes } = await rawRequest(
+        proxy.port,
+        `GET ${path}/ HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\nConnection: close\r\n\r\n`,
+      )
+      expect(unchunk(bytes).body.equals(wire)).toBe(true)
+      const ended = await eventually(() => proxy.all("step_ended")[0], "an end")
+      expect(ended.attributes?.["response_not_decoded"]).toEqual(expect.any(String))
+      const [ref] = ended.artifact_refs
+      if (ref && ref.content_encoding !== "identity") {
+        expect(ref).toMatchObject({ absent: "not_kept", byte_size: wire.length })
+        expect(proxy.body(ref.artifact_hash)).toBeUndefined()
+        expect(ended.redaction_status).toBe("blocked")
+      }
+      expect(ended.attributes?.["response_wire_bytes"]).toBe(wire.length)
+    },
+  )
 })
 
 test("[K-02] a chunk leaves before the next one arrives", async () => {

@@ -1,10 +1,15 @@
 import { types } from "node:util"
-import { type BodyHash, bodyHash } from "@orangebox/contract"
+import type { BodyHash } from "@orangebox/contract"
 import { carelessJson } from "./careless-json.js"
 
-/** Bytes as they will be stored, and what they are. */
+/** Bytes as they are stored. */
 export interface CapturedBody {
   readonly hash: BodyHash
+  readonly bytes: Uint8Array
+}
+
+/** A value as bytes, and what they are. */
+export interface GivenBody {
   readonly bytes: Uint8Array
   readonly mimeType: string
 }
@@ -13,7 +18,7 @@ export interface CapturedBody {
  * Any value as a body. Bytes stay as they are; a string is its UTF-8 text; everything else is its JSON. A string with lone surrogates has
  * no UTF-8 form (it would come back changed), so it is kept as a JSON string, where they survive as escapes.
  */
-export function captureBody(value: unknown): CapturedBody {
+export function bytesOf(value: unknown): GivenBody {
   // Not `instanceof`: it asks the value for its prototype, and a proxy may refuse.
   if (types.isUint8Array(value)) return bytesBody(value)
   if (types.isArrayBuffer(value)) return bytesBody(new Uint8Array(value))
@@ -21,11 +26,10 @@ export function captureBody(value: unknown): CapturedBody {
   return textBody(carelessJson(value), "application/json")
 }
 
-function bytesBody(bytes: Uint8Array): CapturedBody {
-  return { hash: bodyHash(bytes), bytes, mimeType: "application/octet-stream" }
+function bytesBody(bytes: Uint8Array): GivenBody {
+  return { bytes, mimeType: "application/octet-stream" }
 }
 
-function textBody(text: string, mimeType: string): CapturedBody {
-  const bytes = Buffer.from(text, "utf8")
-  return { hash: bodyHash(bytes), bytes, mimeType }
+function textBody(text: string, mimeType: string): GivenBody {
+  return { bytes: Buffer.from(text, "utf8"), mimeType }
 }

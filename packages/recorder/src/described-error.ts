@@ -1,4 +1,4 @@
-import { MAX_SUMMARY, summarizeText } from "@orangebox/contract"
+import { summarizeText } from "@orangebox/contract"
 
 /** One error of a cause chain, outermost first. */
 export interface ErrorLink {
@@ -16,9 +16,13 @@ export interface DescribedError {
 }
 
 const LONGEST_CHAIN = 16
+const LONGEST_LINE = 4096
 
-/** Whatever was thrown, with class, message, stack and causes. Never throws: even an error whose getters throw is described. */
-export function describeError(thrown: unknown): DescribedError {
+/**
+ * Whatever was thrown, with class, message, stack and causes. Never throws: even an error whose getters throw is described.
+ * @param summarize how a message becomes a summary: what is captured of it is not for this file to say
+ */
+export function describeError(thrown: unknown, summarize: (text: string) => string = summarizeText): DescribedError {
   const chain: ErrorLink[] = []
   const seen = new Set<unknown>()
   let next: unknown = thrown
@@ -31,7 +35,7 @@ export function describeError(thrown: unknown): DescribedError {
   }
   const outermost = chain[0]!
   const firstLine = outermost.message.split("\n", 1)[0] ?? ""
-  return { errorClass: outermost.class, summary: summarizeText(firstLine.slice(0, MAX_SUMMARY * 2)), chain }
+  return { errorClass: outermost.class, summary: summarize(firstLine.slice(0, LONGEST_LINE)), chain }
 }
 
 function linkOf(thrown: unknown): ErrorLink {

@@ -10,8 +10,10 @@ export {
 } from "./adapters/ai-sdk.js"
 export { type McpClientLike, type McpRecording, recordMcpClient } from "./adapters/mcp.js"
 export { wrapTools } from "./adapters/wrap-tools.js"
+
 // The way in
 
+export type { BodyMarks } from "./bodies-of-event.js"
 export type { Moment, Now } from "./clock.js"
 // Configuration, and whose word counts
 export { type HeldBack, heldBackWarning, holdBack } from "./config/held-back.js"
@@ -102,7 +104,6 @@ export {
 export { openWireCall } from "./wire/open-wire-call.js"
 export { type HeaderList, isSecretHeader, safeHeaders, safeUrl } from "./wire/safe-headers.js"
 export {
-  type BodyMarks,
   type KnownRequest,
   knowRequest,
   type RetriedCall,

@@ -1,11 +1,12 @@
 import type { OrangeboxError } from "@orangebox/contract"
-import { type Journal, openDataFolder, openJournal } from "@orangebox/journal"
+import { type Journal, openDataFolder, openJournal, openStoreKey } from "@orangebox/journal"
 import type { EventRecord } from "./event-record.js"
 import type { BodyStream, Sink, SinkCounts, SinkExit } from "./sink.js"
 
 /** The production sink: each record is one line in this writer's journal file when `emit` returns. */
 export class JournalSink implements Sink {
   readonly writerId: string
+  readonly storeKey: Uint8Array
   readonly #journal: Journal
 
   constructor(options: {
@@ -20,7 +21,8 @@ export class JournalSink implements Sink {
     }
     onWarning: (warning: OrangeboxError) => void
   }) {
-    const { journalFolder } = openDataFolder(options.folder)
+    const { path, journalFolder } = openDataFolder(options.folder)
+    this.storeKey = openStoreKey(path)
     this.#journal = openJournal({
       folder: journalFolder,
       appId: options.appId,

@@ -1,8 +1,7 @@
 import { type EventType, MAX_SUMMARY, type PayloadOf, summarizeText, textHash } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
-import type { EventExtras } from "./scribe.js"
+import type { EventExtras, Scribe } from "./scribe.js"
 import { signatureOfRetrieval } from "./signature.js"
-import type { Sink } from "./sink.js"
 import type {
   AssembledPrompt,
   FinalOutputGiven,
@@ -21,8 +20,8 @@ interface Emitter {
   emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void
 }
 
-export function emitInputReceived(to: Emitter, sink: Sink, input: ReceivedInput): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitInputReceived(to: Emitter, scribe: Scribe, input: ReceivedInput): void {
+  const bodies = new BodiesOfEvent(scribe, "input_received")
   const body = bodies.add("input", input.value ?? null)!
   to.emit(
     "input_received",
@@ -37,8 +36,8 @@ export function emitInputReceived(to: Emitter, sink: Sink, input: ReceivedInput)
   )
 }
 
-export function emitPromptRendered(to: Emitter, sink: Sink, prompt: RenderedPrompt): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitPromptRendered(to: Emitter, scribe: Scribe, prompt: RenderedPrompt): void {
+  const bodies = new BodiesOfEvent(scribe, "prompt_rendered")
   const system = bodies.ref("system_message", prompt.system)
   to.emit(
     "prompt_rendered",
@@ -53,15 +52,15 @@ export function emitPromptRendered(to: Emitter, sink: Sink, prompt: RenderedProm
   )
 }
 
-export function emitPromptAssembled(to: Emitter, sink: Sink, prompt: AssembledPrompt): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitPromptAssembled(to: Emitter, scribe: Scribe, prompt: AssembledPrompt): void {
+  const bodies = new BodiesOfEvent(scribe, "prompt_assembled")
   const segments = prompt.segments.map((segment) => ({
     contributor: segment.contributor,
     kind: segment.kind,
     role: segment.role ?? null,
     length: segment.content.length,
     ...(segment.tokens === undefined ? {} : { tokens: segment.tokens }),
-    segment_hash: textHash(segment.content),
+    segment_hash: textHash(scribe.capture.comparable(segment.content)),
     content_ref: bodies.ref("segment", segment.content)!,
   }))
   to.emit(
@@ -78,12 +77,12 @@ export function emitPromptAssembled(to: Emitter, sink: Sink, prompt: AssembledPr
 
 export function emitRetrieval(
   to: Emitter,
-  sink: Sink,
+  scribe: Scribe,
   call: RetrievalCall,
   chunks: readonly RetrievedChunk[],
   latencyMs: number,
 ): void {
-  const bodies = new BodiesOfEvent(sink)
+  const bodies = new BodiesOfEvent(scribe, "retrieval_executed")
   const candidates = Array.from(chunks ?? [], (chunk, index) => ({
     rank: index,
     chunk_id: chunk.chunkId,
@@ -104,15 +103,15 @@ export function emitRetrieval(
       filters,
       candidate_count: candidates.length,
       candidate_list_ref: bodies.ref("candidate_list", candidates)!,
-      call_signature_hash: signatureOfRetrieval(call),
+      call_signature_hash: signatureOfRetrieval({ ...call, query: scribe.capture.comparable(call.query) }),
       latency_ms: latencyMs,
     },
     bodies,
   )
 }
 
-export function emitValidatorDecision(to: Emitter, sink: Sink, made: ValidatorDecisionMade): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitValidatorDecision(to: Emitter, scribe: Scribe, made: ValidatorDecisionMade): void {
+  const bodies = new BodiesOfEvent(scribe, "validator_decision")
   to.emit(
     "validator_decision",
     {
@@ -125,8 +124,8 @@ export function emitValidatorDecision(to: Emitter, sink: Sink, made: ValidatorDe
   )
 }
 
-export function emitSafetyDecision(to: Emitter, sink: Sink, made: SafetyDecisionMade): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitSafetyDecision(to: Emitter, scribe: Scribe, made: SafetyDecisionMade): void {
+  const bodies = new BodiesOfEvent(scribe, "safety_decision")
   to.emit(
     "safety_decision",
     {
@@ -139,8 +138,8 @@ export function emitSafetyDecision(to: Emitter, sink: Sink, made: SafetyDecision
   )
 }
 
-export function emitFinalOutput(to: Emitter, sink: Sink, output: FinalOutputGiven): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitFinalOutput(to: Emitter, scribe: Scribe, output: FinalOutputGiven): void {
+  const bodies = new BodiesOfEvent(scribe, "final_output")
   const value = bodies.add("output", output.value ?? null)!
   const citations = bodies.ref("citations", output.citations)
   to.emit(
@@ -155,8 +154,8 @@ export function emitFinalOutput(to: Emitter, sink: Sink, output: FinalOutputGive
   )
 }
 
-export function emitRepair(to: Emitter, sink: Sink, made: RepairMade): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitRepair(to: Emitter, scribe: Scribe, made: RepairMade): void {
+  const bodies = new BodiesOfEvent(scribe, "repair")
   const after = bodies.ref("after", made.after)
   to.emit(
     "repair",
@@ -175,8 +174,8 @@ export function emitRepair(to: Emitter, sink: Sink, made: RepairMade): void {
   )
 }
 
-export function emitArtifact(to: Emitter, sink: Sink, made: MadeArtifact): void {
-  const bodies = new BodiesOfEvent(sink)
+export function emitArtifact(to: Emitter, scribe: Scribe, made: MadeArtifact): void {
+  const bodies = new BodiesOfEvent(scribe, "artifact_recorded")
   const content = bodies.ref(made.type, made.content ?? null)!
   to.emit(
     "artifact_recorded",

@@ -81,20 +81,23 @@ export class RecordingLogger implements Logger {
   }
 
   #writeLong(level: Level, message: string, err: unknown, attributes: LogAttributes | undefined): void {
-    const bodies = new BodiesOfEvent(this.#scribe.sink)
+    const bodies = new BodiesOfEvent(this.#scribe, "log")
     const isLong = message.length > MAX_LOG_MESSAGE
     const messageRef = isLong ? bodies.ref("message", message) : undefined
-    const error = err === undefined ? undefined : describeError(err)
+    const error = err === undefined ? undefined : describeError(err, this.#scribe.summarize)
     const errorRef = error && bodies.ref("error", error.chain)
     this.#place.emitLog(
       {
         level,
-        message: isLong ? message.slice(0, MAX_LOG_MESSAGE) : message,
+        // Searched before it is cut: half a secret has no form to be known by.
+        message: isLong
+          ? this.#scribe.capture.text(message.slice(0, 2 * MAX_LOG_MESSAGE)).slice(0, MAX_LOG_MESSAGE)
+          : message,
         ...(messageRef ? { message_ref: messageRef } : {}),
         ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
         ...(errorRef ? { error_ref: errorRef } : {}),
       },
-      { attributes: merged(this.#bound, attributes), refs: bodies.refs, bodies: bodies.bodies },
+      { attributes: merged(this.#bound, attributes), ...bodies.extras() },
     )
   }
 

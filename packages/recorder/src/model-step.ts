@@ -1,10 +1,10 @@
-import { summarizeText, type TokenUsage } from "@orangebox/contract"
+import type { TokenUsage } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import type { CapturedStream } from "./capture/captured-stream.js"
 import { describeError } from "./described-error.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
-import type { BodyStream } from "./sink.js"
 import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 import { asName } from "./wire/as-contracted.js"
@@ -15,8 +15,8 @@ import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wire
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
   parent.assertMayGoOn()
   const { run } = parent
-  const bodies = new BodiesOfEvent(parent.sink)
-  const requestRef = bodies.ref("request", call.request ?? null)!
+  const bodies = new BodiesOfEvent(run.scribe, "model_called")
+  const request = bodies.add("request", call.request ?? null)!
   const step = new ModelStepHandle(run, parent.newChild(attemptNo), parent.source, call)
   const parameters = parametersOf(call.request)
   step.emit(
@@ -29,19 +29,19 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       top_p: parameters("top_p", "topP"),
       max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
       seed: parameters("seed"),
-      request_ref: requestRef,
-      capture_mode: parent.captureMode,
-      call_signature_hash: modelSignature(call.provider, call.request, requestRef),
+      request_ref: request.hash,
+      capture_mode: parent.capture.mode,
+      call_signature_hash: modelSignature(call.provider, call.request, request),
       canon_version: GENERIC_CANON_VERSION,
     },
-    { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },
+    { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
   )
   return step
 }
 
 class ModelStepHandle extends StepHandle implements ModelStep {
   readonly #call: ModelCall
-  #stream: BodyStream | undefined
+  #stream: CapturedStream | undefined
   #attempts = 0
   #lastWire: WireCall | undefined
   #openWires = 0
@@ -97,8 +97,8 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   chunk(bytes: Uint8Array): void {
     try {
-      this.#stream ??= this.run.scribe.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
-      this.#stream.write(bytes)
+      this.#stream ??= this.captureResponse("model_result", "response_ref")
+      this.#stream.write(bytes, this.monoUs() - this.state.openedAt.monoUs)
     } catch {
       // Telemetry: the answer still reaches the application.
     }
@@ -120,8 +120,8 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     if (!this.close()) return
     this.run.scribe.callsByHeader.delete(this.id)
     const result = { ...describeWire(this.#lastWire), ...given }
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const error = result.err === undefined ? undefined : describeError(result.err)
+    const bodies = new BodiesOfEvent(this.run.scribe, "model_result")
+    const error = result.err === undefined ? undefined : describeError(result.err, this.summarize)
     const responseRef = this.#responseRef(bodies, result)
     const usageRef = bodies.ref("usage", result.rawUsage)
     this.emitClose(
@@ -145,7 +145,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         ...(result.requestedTools === undefined ? {} : { requested_tools: result.requestedTools as string[] }),
         ...(result.outputText === undefined
           ? {}
-          : summaryOf("output_summary", () => summarizeText(result.outputText!))),
+          : summaryOf("output_summary", () => this.summarize(result.outputText!))),
       },
       bodies,
     )
@@ -153,11 +153,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   #responseRef(bodies: BodiesOfEvent, result: { response?: unknown; responseMimeType?: string }): string | null {
     if (this.#stream) {
-      const { id } = this.#stream
-      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", {
-        id,
-        ...this.#stream.finish(),
-      })
+      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", this.#stream.finish())
     }
     const given = bodies.ref("response", result.response)
     if (given !== undefined) return given

@@ -11,8 +11,14 @@ export interface RecorderOptions {
   readonly enabled?: boolean
   readonly profile?: NonNullable<Config["profile"]>
   readonly capture?: NonNullable<Config["capture"]>
+  /** Needed beside `capture: "full"` wherever the environment is not `local`. */
+  readonly allowFull?: boolean
+  /** Which bodies are kept when nothing goes wrong. */
+  readonly bodies?: NonNullable<Config["bodies"]>
   /** Whether a commit that fails stops the run, and whether `open` may go on without a journal. */
-  readonly audit?: "required" | "best_effort"
+  readonly audit?: NonNullable<Config["audit"]>
+  /** Redaction rules beside the built-in ones. */
+  readonly redaction?: NonNullable<Config["redaction"]>
   /** Throw on an event that breaks the contract, instead of recording it with its problems. */
   readonly strict?: boolean
   readonly journal?: NonNullable<Config["journal"]>
@@ -33,6 +39,8 @@ export interface RecorderOptions {
   readonly sink?: Sink
   readonly now?: Now
   readonly newId?: IdSource
+  /** Keys masks and digests; without it the store's own key. */
+  readonly key?: Uint8Array
 }
 
 const KNOWN: Record<keyof RecorderOptions, true> = {
@@ -41,7 +49,10 @@ const KNOWN: Record<keyof RecorderOptions, true> = {
   enabled: true,
   profile: true,
   capture: true,
+  allowFull: true,
+  bodies: true,
   audit: true,
+  redaction: true,
   strict: true,
   journal: true,
   sources: true,
@@ -56,9 +67,23 @@ const KNOWN: Record<keyof RecorderOptions, true> = {
   sink: true,
   now: true,
   newId: true,
+  key: true,
 }
 
-const IN_CONFIG = ["app", "enabled", "profile", "capture", "strict", "journal", "sources"] as const
+const IN_CONFIG = [
+  "app",
+  "enabled",
+  "profile",
+  "capture",
+  "allowFull",
+  "bodies",
+  "audit",
+  "environment",
+  "redaction",
+  "strict",
+  "journal",
+  "sources",
+] as const
 
 /** Wrong options are a programming error: they are named at `open`, with the value and the remedy. */
 export function checkOptions(options: RecorderOptions): void {
@@ -84,10 +109,6 @@ export function checkOptions(options: RecorderOptions): void {
   for (const name of ["onWarning", "onAny", "now"] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== "function") throw optionError(name, value, "must be a function")
-  }
-  const audit: unknown = options.audit
-  if (audit !== undefined && audit !== "required" && audit !== "best_effort") {
-    throw optionError("audit", audit, 'must be "required" or "best_effort"')
   }
 }
 

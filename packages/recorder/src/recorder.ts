@@ -1,6 +1,7 @@
 import { threadId } from "node:worker_threads"
 import { type Event, OrangeboxError, randomIds } from "@orangebox/contract"
 import { findDataFolder } from "@orangebox/journal"
+import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
 import { findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
@@ -55,10 +56,12 @@ export class Recorder implements Scope {
     const app = settings.app
     if (app === undefined) throw optionError("app", undefined, "every recording needs the name of its application")
     if (settings.enabled === false || isSwitchedOff(process.env["ORANGEBOX"])) return Recorder.off()
-    checkAvailable(settings)
+    const surroundings = readSurroundings(cwd, process.env)
+    const environment = settings.environment ?? surroundings.environment
+    const keeping = keepingOf(settings, environment)
 
     const warn = options.onWarning ?? warnOnStderr
-    let sink: Sink & { readonly writerId?: string }
+    let sink: Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
     try {
       sink =
         options.sink ??
@@ -72,15 +75,15 @@ export class Recorder implements Scope {
     } catch (cause) {
       const error =
         cause instanceof OrangeboxError ? cause : new OrangeboxError("OPEN", { what: "recording cannot start", cause })
-      if (settings.audit === "required") throw error
+      if (keeping.audit === "required") throw error
       warn(new OrangeboxError(error.code, { what: `recording is off: ${error.what}`, ...placeOf(error), cause }))
       return Recorder.off()
     }
 
-    const surroundings = readSurroundings(cwd, process.env)
     const active = new ActiveRecorder(
       new Scribe({
         sink,
+        capture: openCapture(keeping, settings.redaction, options.key ?? sink.storeKey),
         now: options.now ?? systemClock,
         newId: options.newId ?? randomIds(),
         strict: settings.strict ?? false,
@@ -88,9 +91,8 @@ export class Recorder implements Scope {
       }),
       {
         appId: app,
-        captureMode: "full",
         defaults: {
-          environment: options.environment ?? surroundings.environment,
+          environment,
           ...defined("repo", options.repo ?? surroundings.repo),
           ...defined("branch", options.branch ?? surroundings.branch),
           ...defined("agentId", options.agentId),
@@ -193,7 +195,10 @@ class ActiveRecorder {
         const stepId = request.headers.get(STEP_HEADER)?.split("/")[1]
         const call = stepId === undefined ? undefined : this.scribe.callsByHeader.get(stepId)
         if (call instanceof StepHandle) return call.wireTarget()
-        const run = this.startRun(source, { entrypoint: `${request.method} ${new URL(request.url).pathname}` })
+        const { host, pathname } = new URL(request.url)
+        // Where no content is kept, a path is content.
+        const where = this.scribe.capture.mode === "hashed" ? host : pathname
+        const run = this.startRun(source, { entrypoint: `${request.method} ${where}` })
         return { step: run, onEnd: (error) => (error === undefined ? run.complete() : run.fail(error)) }
       },
       () => globalThis.fetch,
@@ -208,7 +213,7 @@ class ActiveRecorder {
       thread_id: threadId,
       runtime: `node ${process.versions.node}`,
       recorder_version: RECORDER_VERSION,
-      capture_mode: this.#app.captureMode,
+      capture_mode: this.scribe.capture.mode,
     })
   }
 
@@ -216,7 +221,7 @@ class ActiveRecorder {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#forgetProcessEnd()
-    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error)
+    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error, this.scribe.summarize)
     const { written, dropped } = this.scribe.sink.counts()
     this.scribe.emit(contextOutsideRuns(this.#app.appId), "process_exited", null, {
       writer_id: this.#writerId,
@@ -240,20 +245,6 @@ function spanAsRun(name: string, attributes: LogAttributes | undefined, body: un
     entrypoint: name,
     ...(attributes === undefined ? {} : { attributes }),
     ...(body === undefined ? {} : { input: body }),
-  }
-}
-
-/** What the schema knows but this build cannot do yet is refused, never ignored: a user must not believe in a mask that is not there. */
-function checkAvailable(settings: { profile?: string | undefined; capture?: string | undefined }): void {
-  if (settings.profile === "audit") {
-    throw optionError("profile", "audit", "this version has the profile debug only")
-  }
-  if (settings.capture !== undefined && settings.capture !== "full") {
-    throw optionError(
-      "capture",
-      settings.capture,
-      'this version records everything in full; say capture: "full" or leave it out',
-    )
   }
 }
 

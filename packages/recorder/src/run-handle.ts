@@ -1,4 +1,4 @@
-import { type Constraint, type PayloadProblem, summarizeText, textHash } from "@orangebox/contract"
+import { type Constraint, type PayloadProblem, summarizeText } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { carelessJson } from "./careless-json.js"
 import { describeError } from "./described-error.js"
@@ -74,7 +74,7 @@ class RunHandle extends StepHandle implements Run {
 
   emitStarted(options: StartRun, problems: readonly PayloadProblem[] | undefined): void {
     const { scribe, app } = this.run
-    const bodies = new BodiesOfEvent(scribe.sink)
+    const bodies = new BodiesOfEvent(scribe, "run_started")
     const input = bodies.add("input_summary", options.input)
     const { parent } = options
     const agentId = options.agentId ?? app.defaults.agentId
@@ -87,7 +87,7 @@ class RunHandle extends StepHandle implements Run {
         app_id: app.appId,
         environment: options.environment ?? app.defaults.environment,
         entrypoint_name: options.entrypoint,
-        user_session_ref: typeof options.userSession === "string" ? textHash(options.userSession) : null,
+        user_session_ref: typeof options.userSession === "string" ? scribe.capture.keyed(options.userSession) : null,
         input_summary: input ? (summaryOf("text", () => summarizeText(input.text())).text ?? null) : null,
         ...(input ? { input_summary_ref: input.hash } : {}),
         ...(agentId === undefined ? {} : { agent_id: agentId }),
@@ -98,12 +98,11 @@ class RunHandle extends StepHandle implements Run {
         ...(repo === undefined ? {} : { repo }),
         ...(branch === undefined ? {} : { branch }),
         ...(options.ticket === undefined ? {} : { ticket_id: options.ticket }),
-        capture_mode: app.captureMode,
+        capture_mode: scribe.capture.mode,
       },
       {
         attributes: options.attributes,
-        refs: bodies.refs,
-        bodies: bodies.bodies,
+        ...bodies.extras(),
         problems,
         links: parent && [
           { kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: parent.stepId },
@@ -136,8 +135,8 @@ class RunHandle extends StepHandle implements Run {
 
   fail(err: unknown, end: { readonly failedStep?: { readonly id: string } } = {}): void {
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const error = describeError(err)
+    const bodies = new BodiesOfEvent(this.run.scribe, "run_failed")
+    const error = describeError(err, this.summarize)
     this.emitClose(
       "run_failed",
       {

@@ -67,5 +67,4 @@ export interface AppFacts {
     readonly repo?: string
     readonly branch?: string
   }
-  readonly captureMode: "full" | "redacted" | "hashed"
 }

@@ -2,16 +2,19 @@ import {
   type ArtifactRef,
   type Event,
   type EventType,
-  flattenAttributes,
   type IdSource,
   type Level,
   type Link,
   OrangeboxError,
   type PayloadOf,
   type PayloadProblem,
+  type RedactionStatus,
   SystemError,
   validatePayload,
 } from "@orangebox/contract"
+import type { Capture } from "./capture/capture.js"
+import { carelessAttributes } from "./capture/careless-attributes.js"
+import { captureEvent } from "./capture/event-content.js"
 import { carelessJson } from "./careless-json.js"
 import type { Now } from "./clock.js"
 import { describeError } from "./described-error.js"
@@ -26,6 +29,8 @@ export interface EventExtras {
   readonly refs?: readonly ArtifactRef[]
   readonly bodies?: readonly RecordBody[]
   readonly inferredBy?: string | undefined
+  /** What had to be done to the bodies. */
+  readonly redaction?: RedactionStatus
   /** Contract breaches the handle itself noticed, such as a step used after its end. */
   readonly problems?: readonly PayloadProblem[] | undefined
 }
@@ -41,6 +46,7 @@ export interface SourceRules {
  */
 export class Scribe {
   readonly sink: Sink
+  readonly capture: Capture
   readonly now: Now
   readonly newId: IdSource
   readonly strict: boolean
@@ -49,16 +55,20 @@ export class Scribe {
   /** Open model calls by step id, kept only while somebody correlates requests by header. */
   readonly callsByHeader = new Map<string, Step>()
   correlatesByHeader = process.env["ORANGEBOX_PROXY"] !== undefined
+  /** A text as the summary of something: searched, then cut. */
+  readonly summarize = (text: string): string => this.capture.summary(text)
   #listener: ((event: Event) => void) | undefined
 
   constructor(parts: {
     sink: Sink
+    capture: Capture
     now: Now
     newId: IdSource
     strict: boolean
     sources: ReadonlyMap<string, SourceRules>
   }) {
     this.sink = parts.sink
+    this.capture = parts.capture
     this.now = parts.now
     this.newId = parts.newId
     this.strict = parts.strict
@@ -133,6 +143,10 @@ export class Scribe {
       // What breaks the contract may be anything at all, so it is made safe to serialise before it is kept.
       payload = tamedPayload(payload)
     }
+    const attributes =
+      extras?.attributes === undefined ? undefined : carelessAttributes(this.capture, extras.attributes)
+    const bodies = extras?.redaction ?? "not_required"
+    const content = captureEvent(this.capture, type, payload, attributes, extras?.links, bodies)
     return new EventRecord(
       context,
       {
@@ -140,11 +154,11 @@ export class Scribe {
         eventId: this.newId.event(at.wallMs),
         sequenceNo,
         at,
-        payload,
+        payload: content.payload,
         refs: extras?.refs ?? NONE,
-        redaction: "not_required",
-        attributes: extras?.attributes === undefined ? undefined : flattenAttributes(extras.attributes, carelessJson),
-        links: extras?.links,
+        redaction: content.status,
+        attributes: content.attributes,
+        links: content.links,
         inferredBy: extras?.inferredBy,
         problems,
       },

@@ -1,6 +1,7 @@
 import { types } from "node:util"
-import { type BodyHash, canonicalJson, textHash } from "@orangebox/contract"
+import { type BodyHash, bodyHash, canonicalJson, textHash } from "@orangebox/contract"
 import { retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
+import type { AddedBody } from "./bodies-of-event.js"
 import { carelessJson, isTame } from "./careless-json.js"
 import type { RetrievalCall, ToolCall } from "./step.js"
 
@@ -9,20 +10,22 @@ export const GENERIC_CANON_VERSION = 0
 
 /**
  * What a model was asked, as the application tells it: equal calls have equal signatures whatever their key order. A question that is
- * already text or bytes is told by the hash its body has anyway; hashing 50 KB twice would cost as much as writing it.
+ * already text or bytes is told by the hash of its body.
  */
-export function modelSignature(provider: unknown, question: unknown, hash: BodyHash): string {
+export function modelSignature(provider: unknown, question: unknown, body: AddedBody): string {
   const isOpaque = typeof question === "string" || types.isUint8Array(question)
-  const asked = isOpaque ? hash : canonicalOr(question, canonicalJson, carelessJson)
+  const asked = isOpaque
+    ? opaqueDigest(body)
+    : canonicalOr(comparableValue(question, body), canonicalJson, carelessJson)
   return textHash(`obx-sig\0${GENERIC_CANON_VERSION}\0model\0${nameOf(provider)}\0${asked}`)
 }
 
 /** The signature the dialects give the same call when they see it in a model's answer, so that recordings of either kind match. */
-export function signatureOfTool(call: Pick<ToolCall, "name" | "args">, hash: BodyHash): string {
+export function signatureOfTool(call: Pick<ToolCall, "name" | "args">, body: AddedBody): string {
   const name = nameOf(call.name)
-  if (types.isUint8Array(call.args)) return toolSignature(name, { bytes: hash })
+  if (types.isUint8Array(call.args)) return toolSignature(name, { bytes: opaqueDigest(body) })
   return canonicalOr(
-    call.args,
+    comparableValue(call.args, body),
     (args) => toolSignature(name, args),
     (args) => toolSignatureOfText(name, carelessJson(args)),
   )
@@ -34,6 +37,15 @@ export function signatureOfRetrieval(call: RetrievalCall): string {
   return canonicalOr(asked, retrieverSignature, (careless) =>
     retrieverSignature(JSON.parse(carelessJson(careless)) as typeof asked),
   )
+}
+
+/** The hash of a body from which nothing was taken is the one it has anyway; hashing 50 KB twice would cost as much as writing it. */
+function opaqueDigest(body: AddedBody): BodyHash {
+  return body.isAsGiven ? body.hash : bodyHash(body.comparable())
+}
+
+function comparableValue(value: unknown, body: AddedBody): unknown {
+  return body.isAsGiven ? value : body.comparableValue()
 }
 
 const nameOf = (name: unknown): string => (typeof name === "string" ? name : carelessJson(name))

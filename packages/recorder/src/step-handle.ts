@@ -1,5 +1,7 @@
 import { type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import type { Capture } from "./capture/capture.js"
+import { type CapturedStream, captureStream } from "./capture/captured-stream.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, stepContext } from "./event-record.js"
@@ -120,7 +122,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   child(name: string, attributes?: LogAttributes, options: StepOptions = {}): Step {
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const bodies = new BodiesOfEvent(this.run.scribe, "step_started")
     const bodyRef = bodies.ref("body", options.body)
     const step = new StepHandle(this.run, this.newChild(), this.source)
     step.emit(
@@ -130,7 +132,7 @@ export class StepHandle implements Step, LogPlace {
         ...(options.kind === undefined ? {} : { kind: options.kind }),
         ...(bodyRef ? { body_ref: bodyRef } : {}),
       },
-      { attributes, links: this.#followLinks(options.follows), refs: bodies.refs, bodies: bodies.bodies },
+      { attributes, links: this.#followLinks(options.follows), ...bodies.extras() },
     )
     return step
   }
@@ -141,9 +143,9 @@ export class StepHandle implements Step, LogPlace {
 
   end(outcome: StepOutcome = {}): void {
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
+    const bodies = new BodiesOfEvent(this.run.scribe, "step_ended")
     const bodyRef = bodies.ref("body", outcome.body)
-    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
+    const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
     const errorRef = error && bodies.ref("error", error.chain)
     this.emitClose(
       "step_ended",
@@ -154,7 +156,7 @@ export class StepHandle implements Step, LogPlace {
         ...(errorRef ? { error_ref: errorRef } : {}),
         ...(bodyRef ? { body_ref: bodyRef } : {}),
       },
-      { attributes: outcome.attributes, refs: bodies.refs, bodies: bodies.bodies },
+      { attributes: outcome.attributes, ...bodies.extras() },
     )
   }
 
@@ -235,34 +237,34 @@ export class StepHandle implements Step, LogPlace {
       step.end({ err })
       throw err
     }
-    emitRetrieval(step, this.run.scribe.sink, call, chunks, step.elapsedMs())
+    emitRetrieval(step, this.run.scribe, call, chunks, step.elapsedMs())
     step.end()
     return chunks
   }
 
   inputReceived(input: ReceivedInput): void {
-    emitInputReceived(this, this.run.scribe.sink, input)
+    emitInputReceived(this, this.run.scribe, input)
   }
   promptRendered(prompt: RenderedPrompt): void {
-    emitPromptRendered(this, this.run.scribe.sink, prompt)
+    emitPromptRendered(this, this.run.scribe, prompt)
   }
   promptAssembled(prompt: AssembledPrompt): void {
-    emitPromptAssembled(this, this.run.scribe.sink, prompt)
+    emitPromptAssembled(this, this.run.scribe, prompt)
   }
   validatorDecision(made: ValidatorDecisionMade): void {
-    emitValidatorDecision(this, this.run.scribe.sink, made)
+    emitValidatorDecision(this, this.run.scribe, made)
   }
   safetyDecision(made: SafetyDecisionMade): void {
-    emitSafetyDecision(this, this.run.scribe.sink, made)
+    emitSafetyDecision(this, this.run.scribe, made)
   }
   finalOutput(output: FinalOutputGiven): void {
-    emitFinalOutput(this, this.run.scribe.sink, output)
+    emitFinalOutput(this, this.run.scribe, output)
   }
   repair(made: RepairMade): void {
-    emitRepair(this, this.run.scribe.sink, made)
+    emitRepair(this, this.run.scribe, made)
   }
   artifact(made: MadeArtifact): void {
-    emitArtifact(this, this.run.scribe.sink, made)
+    emitArtifact(this, this.run.scribe, made)
   }
 
   startRun(options: StartRun): Run {
@@ -286,8 +288,21 @@ export class StepHandle implements Step, LogPlace {
   get sink(): Sink {
     return this.run.scribe.sink
   }
-  get captureMode(): "full" | "redacted" | "hashed" {
-    return this.run.app.captureMode
+  get capture(): Capture {
+    return this.run.scribe.capture
+  }
+  /** A body of this step that arrives in pieces. */
+  captureResponse(
+    eventType: EventType,
+    field: string,
+    { mimeType, isEncoded = false }: { mimeType?: string; isEncoded?: boolean } = {},
+  ): CapturedStream {
+    return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, () =>
+      this.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" }),
+    )
+  }
+  get summarize(): (text: string) => string {
+    return this.run.scribe.summarize
   }
   monoUs(): number {
     return this.run.scribe.now().monoUs

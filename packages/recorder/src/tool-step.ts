@@ -11,23 +11,23 @@ import { StepHandle, type StepState } from "./step-handle.js"
 /** Opens the step of a tool call: what it is asked is recorded before it runs. */
 export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   parent.assertMayGoOn()
-  const bodies = new BodiesOfEvent(parent.sink)
-  const argsRef = bodies.ref("args", call.args ?? null)!
+  const bodies = new BodiesOfEvent(parent.run.scribe, "tool_called")
+  const args = bodies.add("args", call.args ?? null)!
   const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
   step.emit(
     "tool_called",
     {
       tool_name: call.name,
       tool_version: call.version ?? null,
-      call_signature_hash: call.signature ?? signatureOfTool(call, argsRef),
-      args_ref: argsRef,
+      call_signature_hash: call.signature ?? signatureOfTool(call, args),
+      args_ref: args.hash,
       timeout_ms: call.timeoutMs ?? null,
       ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
-      ...summaryOf("args_summary", () => summarizeArgs(call.args)),
+      ...summaryOf("args_summary", () => summarizeArgs(args.value())),
       canon_version: CANON_VERSION,
       ...(call.effect === undefined ? {} : { effect_class: call.effect }),
     },
-    { attributes: call.attributes, links: step.followLinks(), refs: bodies.refs, bodies: bodies.bodies },
+    { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
   )
   return step
 }
@@ -50,8 +50,8 @@ class ToolStepHandle extends StepHandle implements ToolStep {
 
   endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe.sink)
-    const error = outcome.err === undefined ? undefined : describeError(outcome.err)
+    const bodies = new BodiesOfEvent(this.run.scribe, "tool_result")
+    const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
     const result = bodies.add("result", outcome.result)
     this.emitClose(
       "tool_result",

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { captureBody } from "../src/captured-body.js"
+import { bytesOf } from "../src/captured-body.js"
 import { carelessJson } from "../src/careless-json.js"
 import { flatJson } from "../src/flat-json.js"
 import { recordInMemory } from "./recording.js"
@@ -164,13 +164,13 @@ describe("careless callers", () => {
   test("bytes, well-formed text and lone surrogates come back from a body as they were", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ unit: "binary" }), (bytes, text) => {
-        expect(Buffer.from(captureBody(bytes).bytes).equals(bytes)).toBe(true)
-        const body = captureBody(text)
+        expect(Buffer.from(bytesOf(bytes).bytes).equals(bytes)).toBe(true)
+        const body = bytesOf(text)
         const stored = Buffer.from(body.bytes).toString("utf8")
         expect(body.mimeType === "application/json" ? JSON.parse(stored) : stored).toBe(text)
       }),
     )
-    expect(JSON.parse(Buffer.from(captureBody("\ud800").bytes).toString())).toBe("\ud800")
+    expect(JSON.parse(Buffer.from(bytesOf("\ud800").bytes).toString())).toBe("\ud800")
   })
 })
 

@@ -134,9 +134,27 @@ describe("bad input at open", () => {
     expect(thrown(() => Recorder.open(null as never))).toMatch(/options is null/)
   })
 
-  test("what this version cannot keep to is refused, not ignored", () => {
-    expect(thrown(open({ app: "x", capture: "hashed" }))).toMatch(/capture.*records everything in full/)
-    expect(thrown(open({ app: "x", profile: "audit" }))).toMatch(/profile/)
+  test("[X-01] full capture is for local work; anywhere else it needs a second word, and the refusal says which", () => {
+    const full = { app: "x", capture: "full" } as const
+    expect(thrown(open({ ...full, environment: "prod" }))).toMatch(/environment is "prod".*allowFull: true/)
+    expect(thrown(open({ ...full, environment: "ci" }))).toMatch(/allowFull/)
+    for (const options of [
+      { ...full, environment: "local" },
+      { ...full, environment: "prod", allowFull: true },
+    ] as const) {
+      const recorder = Recorder.open({ ...options, cwd: folder.path })
+      expect(recorder.isRecording).toBe(true)
+      recorder.close()
+    }
+  })
+
+  test("[X-06] a redaction rule that cannot hold is refused at open with its place and the reason", () => {
+    const refused = (redaction: object): string => thrown(open({ app: "x", redaction }))
+    expect(refused({ values: [{ id: "a", pattern: "(" }] })).toMatch(/redaction\.values\[0\]\.pattern:/)
+    expect(refused({ values: [{ id: "a", pattern: "(a+)+$" }] })).toMatch(/values\[0\]\.pattern:\d/)
+    expect(refused({ deny: [{ path: "tool_called.args_ref" }], allow: [{ path: "tool_called.args_ref" }] })).toMatch(
+      /contradicts the deny/,
+    )
   })
 
   test("a configuration file with a mistake is named with file and option", () => {

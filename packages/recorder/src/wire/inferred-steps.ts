@@ -1,4 +1,4 @@
-import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
+import { type Status, summarizeArgs } from "@orangebox/contract"
 import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import { summaryOf } from "../lifecycle-events.js"
@@ -45,7 +45,8 @@ export interface InferredToolStep {
 export function openInferredTool(parent: Step, made: InferredTool): InferredToolStep {
   if (!(parent instanceof StepHandle)) return { step: parent, end: () => {} }
   const step = markedChild(parent, made)
-  const opening = new BodiesOfEvent(step.sink)
+  const opening = new BodiesOfEvent(step.run.scribe, "tool_called")
+  const args = opening.addAs("args", made.argumentText, "application/json")
   const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
   const tool_name = made.name.slice(0, 512) || "?"
   step.emit(
@@ -53,20 +54,20 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
     {
       tool_name,
       tool_version: null,
-      call_signature_hash: toolSignatureOfText(made.name, made.argumentText),
-      args_ref: opening.addAs("args", made.argumentText, "application/json"),
+      call_signature_hash: toolSignatureOfText(made.name, textOf(args.comparable())),
+      args_ref: args.hash,
       timeout_ms: null,
       ...callId,
-      ...summaryOf("args_summary", () => summarizeArgs(parsed(made.argumentText))),
+      ...summaryOf("args_summary", () => summarizeArgs(parsed(args.value()))),
       canon_version: CANON_VERSION,
     },
-    { attributes: made.attributes, links: linksOf(made), refs: opening.refs, bodies: opening.bodies },
+    { attributes: made.attributes, links: linksOf(made), ...opening.extras() },
   )
   return {
     step,
     end({ text, status }) {
-      const closing = new BodiesOfEvent(step.sink)
-      const result_ref = text === null ? null : closing.addAs("result", text, "text/plain; charset=utf-8")
+      const closing = new BodiesOfEvent(step.run.scribe, "tool_result")
+      const result_ref = text === null ? null : closing.refAs("result", text, "text/plain; charset=utf-8")
       const isError = status === "error" || status === "timeout"
       step.closeWith(
         "tool_result",
@@ -78,10 +79,8 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
           error_message_ref: isError ? result_ref : null,
           latency_ms: step.elapsedMs(),
           ...callId,
-          ...(text === null ? {} : summaryOf("result_summary", () => summarizeText(text.slice(0, SUMMARY_SOURCE)))),
-          ...(isError && text !== null
-            ? summaryOf("error_summary", () => summarizeText(text.slice(0, SUMMARY_SOURCE)))
-            : {}),
+          ...(text === null ? {} : summaryOf("result_summary", () => step.summarize(text))),
+          ...(isError && text !== null ? summaryOf("error_summary", () => step.summarize(text)) : {}),
         },
         closing,
       )
@@ -102,12 +101,13 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
   state.endedBy = "run_completed"
 }
 
-const SUMMARY_SOURCE = 2048
-
 const linksOf = ({ follows }: { readonly follows?: readonly string[] }) =>
   follows?.map((step_id) => ({ kind: "follows" as const, step_id }))
 
-function parsed(argumentText: string): unknown {
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8")
+
+function parsed(argumentText: unknown): unknown {
+  if (typeof argumentText !== "string") return argumentText
   try {
     return JSON.parse(argumentText)
   } catch {

@@ -1,14 +1,13 @@
-import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
+import type { ArtifactRef, PayloadOf, RedactionStatus } from "@orangebox/contract"
 import { createRequestMemory, type RequestMemory } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
+import type { CapturedStream, StoredStream } from "../capture/captured-stream.js"
 import type { LogAttributes } from "../logger.js"
-import type { BodyStream } from "../sink.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
 import { markedChild } from "./marked-step.js"
 import { safeUrl } from "./safe-headers.js"
 import {
-  type BodyMarks,
   type FinishedWire,
   httpStatusOf,
   type KnownRequest,
@@ -21,6 +20,7 @@ import {
   WireCall,
   type WireNotes,
   type WireRequest,
+  type WireResponseHead,
   type WireStep,
 } from "./wire-call.js"
 
@@ -44,7 +44,7 @@ export function openWireCall(
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
   const called = emitModelCalled(handle, request, known, notes)
-  const wire = new ModelWire(handle, called, notes, known)
+  const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
 }
@@ -70,7 +70,9 @@ function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes
 interface ModelOpening {
   readonly payload: PayloadOf<"model_called">
   readonly refs: readonly ArtifactRef[]
+  readonly redaction: RedactionStatus
   readonly attributes: LogAttributes
+  readonly anatomy: KnownRequest["anatomy"]
 }
 
 function emitModelCalled(
@@ -79,40 +81,32 @@ function emitModelCalled(
   known: KnownRequest,
   notes: WireNotes,
 ): ModelOpening {
-  const bodies = new BodiesOfEvent(handle.sink)
-  const payload = modelCalledOf(request, known, handle.captureMode, bodies)
-  markBody(bodies, payload.request_ref, request.bodyMarks)
+  const bodies = new BodiesOfEvent(handle.run.scribe, "model_called")
+  const body = bodies.addAs("request", request.body, mimeTypeOf(request.headers), request.bodyMarks)
+  // What is stamped on the call is read from the form in which secrets are replaced by their tags.
+  const stamped =
+    body.isAsGiven || handle.capture.mode === "hashed"
+      ? known
+      : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle))
+  const payload = modelCalledOf(request, stamped, body.hash, handle.capture.mode, bodies)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),
     ...notes.attributes,
   }
   handle.emit("model_called", payload, {
-    refs: bodies.refs,
-    bodies: bodies.bodies,
+    ...bodies.extras(),
     links: notes.follows ? undefined : handle.followLinks(),
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
   })
   emitFollows(handle, notes)
-  return { payload, refs: bodies.refs, attributes }
+  return { payload, refs: bodies.refs, redaction: bodies.redaction, attributes, anatomy: stamped.anatomy }
 }
 
 /** What a call goes on from was deduced while the call itself was seen: two events, because the mark stands on whole events. */
 function emitFollows(handle: StepHandle, { follows }: WireNotes): void {
   for (const step_id of follows?.stepIds ?? []) {
     handle.emit("link_added", { link: { kind: "follows", step_id } }, { inferredBy: follows?.inferredBy })
-  }
-}
-
-function markBody(bodies: BodiesOfEvent, hash: string | null | undefined, marks: BodyMarks | undefined): void {
-  if (!marks || !hash) return
-  const at = bodies.refs.findIndex((ref) => ref.artifact_hash === hash)
-  const ref = bodies.refs[at]
-  if (!ref) return
-  bodies.refs[at] = {
-    ...ref,
-    ...(marks.contentEncoding === undefined ? {} : { content_encoding: marks.contentEncoding.slice(0, 64) }),
-    ...(marks.fullByteSize === undefined ? {} : { full_byte_size: marks.fullByteSize }),
   }
 }
 
@@ -123,16 +117,21 @@ function heldByProvider(known: KnownRequest): { context_held_by_provider?: strin
 }
 
 function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownRequest, notes: WireNotes): string {
-  const bodies = new BodiesOfEvent(handle.sink)
-  const bodyRef = request.body.length > 0 ? bodies.addAs("body", request.body, mimeTypeOf(request.headers)) : undefined
-  markBody(bodies, bodyRef, request.bodyMarks)
+  const bodies = new BodiesOfEvent(handle.run.scribe, "step_started")
+  const body =
+    request.body.length > 0
+      ? bodies.addAs("body", request.body, mimeTypeOf(request.headers), request.bodyMarks)
+      : undefined
   const url = safeUrl(request.url)
   handle.emit(
     "step_started",
-    { name: `${request.method} ${pathOf(url)}`.slice(0, 512), kind: "http", ...(bodyRef ? { body_ref: bodyRef } : {}) },
     {
-      refs: bodies.refs,
-      bodies: bodies.bodies,
+      name: nameOf(handle, request.method, url),
+      kind: "http",
+      ...(body ? { body_ref: body.hash } : {}),
+    },
+    {
+      ...bodies.extras(),
       links: notes.follows ? undefined : handle.followLinks(),
       attributes: {
         http_method: request.method,
@@ -152,10 +151,13 @@ abstract class WireBase implements WireStep {
   readonly runId: string
   response: ArtifactRef | undefined
   protected readonly handle: StepHandle
-  #stream: BodyStream | undefined
+  readonly #type: "model_result" | "step_ended"
+  #stream: CapturedStream | undefined
+  #isEncoded = false
 
-  constructor(handle: StepHandle) {
+  constructor(handle: StepHandle, type: "model_result" | "step_ended") {
     this.handle = handle
+    this.#type = type
     this.id = handle.id
     this.runId = handle.runId
   }
@@ -164,22 +166,34 @@ abstract class WireBase implements WireStep {
     return this.handle.monoUs()
   }
 
-  writeChunk(bytes: Uint8Array): void {
+  responseNotDecoded(): void {
+    this.#isEncoded = true
+  }
+
+  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined): void {
     try {
-      this.#stream ??= this.handle.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" })
-      this.#stream.write(bytes)
+      this.#stream ??= this.handle.captureResponse(
+        this.#type,
+        this.#type === "model_result" ? "response_ref" : "body_ref",
+        {
+          mimeType: mimeTypeOf(head?.headers ?? []),
+          isEncoded: this.#isEncoded,
+        },
+      )
+      this.#stream.write(bytes, micros)
     } catch {
       // Telemetry: the answer still reaches the application.
     }
   }
 
-  protected responseRef(bodies: BodiesOfEvent, type: string, end: FinishedWire): string | null {
-    if (!this.#stream) return null
-    const mime = mimeTypeOf(end.head?.headers ?? [])
-    const ref = bodies.addStreamed(type, mime, { id: this.#stream.id, ...this.#stream.finish() })
-    markBody(bodies, ref, end.notes.bodyMarks)
-    this.response = bodies.refs.find(({ artifact_hash }) => artifact_hash === ref)
-    return ref
+  /** The answer's bytes as they were stored, named by the event that ends the step. Undefined when none came. */
+  protected storedResponse(bodies: BodiesOfEvent, type: string, end: FinishedWire): StoredStream | undefined {
+    const stored = this.#stream?.finish()
+    if (stored === undefined) return undefined
+    const at = bodies.refs.length
+    bodies.addStreamed(type, mimeTypeOf(end.head?.headers ?? []), stored, end.notes.bodyMarks)
+    this.response = bodies.refs[at]
+    return stored
   }
 
   abstract finishWire(end: FinishedWire): void
@@ -191,11 +205,11 @@ class ModelWire extends WireBase {
   #untoldPrompt: KnownRequest["anatomy"]
   #onResult: ((result: ModelEnding) => void) | undefined
 
-  constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes, known: KnownRequest) {
-    super(handle)
+  constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes) {
+    super(handle, "model_result")
     this.#opening = opening
     this.#notes = notes
-    this.#untoldPrompt = known.anatomy
+    this.#untoldPrompt = opening.anatomy
   }
 
   tellPrompt(): void {
@@ -219,18 +233,22 @@ class ModelWire extends WireBase {
   finishTry(end: FinishedWire): RetriedCall {
     const ending = this.#endingOf(end)
     const first = markedChild(this.handle, this.#notes, 1)
-    const { payload, refs, attributes } = this.#opening
-    first.emit("model_called", payload, { refs, attributes: { ...attributes, told_again: true } })
+    const { payload, refs, redaction, attributes } = this.#opening
+    first.emit("model_called", payload, { refs, redaction, attributes: { ...attributes, told_again: true } })
     first.closeWith("model_result", ending.payload, ending)
     return new OpenRetriedCall(this.handle, ending)
   }
 
   #endingOf(end: FinishedWire): ModelEnding {
-    const bodies = new BodiesOfEvent(this.handle.sink)
-    const response_ref = this.responseRef(bodies, "response", end)
-    const payload = { ...modelResultOf(end, this.handle.elapsedMs(), bodies), response_ref }
+    const bodies = new BodiesOfEvent(this.handle.run.scribe, "model_result")
+    const stored = this.storedResponse(bodies, "response", end)
+    const result = modelResultOf(end, this.handle.elapsedMs(), bodies, stored, this.handle.summarize)
     const { attributes } = end.notes
-    return { payload, refs: bodies.refs, bodies: bodies.bodies, ...(attributes ? { attributes } : {}) }
+    return {
+      payload: { ...result, response_ref: stored?.hash ?? null },
+      ...bodies.extras(),
+      ...(attributes ? { attributes } : {}),
+    }
   }
 }
 
@@ -238,6 +256,7 @@ interface ModelEnding {
   readonly payload: PayloadOf<"model_result">
   readonly refs: BodiesOfEvent["refs"]
   readonly bodies: BodiesOfEvent["bodies"]
+  readonly redaction: BodiesOfEvent["redaction"]
   readonly attributes?: LogAttributes
 }
 
@@ -265,19 +284,26 @@ class OpenRetriedCall implements RetriedCall {
 
   close(): void {
     // The bodies came with the try; the call only names them.
-    const { payload, refs } = this.#last
-    this.#handle.closeWith("model_result", { ...payload, latency_ms: this.#handle.elapsedMs() }, { refs })
+    const { payload, refs, redaction } = this.#last
+    this.#handle.closeWith("model_result", { ...payload, latency_ms: this.#handle.elapsedMs() }, { refs, redaction })
   }
 }
 
 class HttpWire extends WireBase {
+  constructor(handle: StepHandle) {
+    super(handle, "step_ended")
+  }
+
   finishWire(end: FinishedWire): void {
-    const bodies = new BodiesOfEvent(this.handle.sink)
-    const bodyRef = this.responseRef(bodies, "body", end)
+    const { scribe } = this.handle.run
+    const bodies = new BodiesOfEvent(scribe, "step_ended")
+    const stored = this.storedResponse(bodies, "body", end)
     const { status, latency_ms, error_class, error_summary } = modelResultOf(
       end,
       this.handle.elapsedMs(),
-      new BodiesOfEvent(this.handle.sink),
+      new BodiesOfEvent(scribe, "model_result"),
+      stored,
+      this.handle.summarize,
     )
     this.handle.closeWith(
       "step_ended",
@@ -286,15 +312,24 @@ class HttpWire extends WireBase {
         latency_ms,
         ...(error_class ? { error_class } : {}),
         ...(error_summary ? { error_summary } : {}),
-        ...(bodyRef ? { body_ref: bodyRef } : {}),
+        ...(stored ? { body_ref: stored.hash } : {}),
       },
       {
-        refs: bodies.refs,
-        bodies: bodies.bodies,
+        ...bodies.extras(),
         attributes: { http_status: httpStatusOf(end), stream_end: end.how, ...end.notes.attributes },
       },
     )
   }
+}
+
+/** Where no content is kept, a path is content. */
+function nameOf(handle: StepHandle, method: string, url: string): string {
+  const where = handle.capture.mode === "hashed" ? hostOf(url) : pathOf(url)
+  return `${method} ${where}`.slice(0, 512)
+}
+
+function hostOf(url: string): string {
+  return pathOf(url).split("/", 1)[0]!
 }
 
 function pathOf(url: string): string {

@@ -1,4 +1,4 @@
-import { type ArtifactRef, type PayloadOf, summarizeText, type TokenUsage } from "@orangebox/contract"
+import type { ArtifactRef, CaptureMode, PayloadOf, TokenUsage } from "@orangebox/contract"
 import {
   callSignature,
   type Dialect,
@@ -12,7 +12,8 @@ import {
   readRequest,
   responseFolder,
 } from "@orangebox/dialects"
-import type { BodiesOfEvent } from "../bodies-of-event.js"
+import type { BodiesOfEvent, BodyMarks } from "../bodies-of-event.js"
+import type { StoredStream } from "../capture/captured-stream.js"
 import { describeError } from "../described-error.js"
 import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
@@ -26,14 +27,6 @@ export interface WireRequest {
   /** The bytes that go out, content-decoded. */
   readonly body: Uint8Array
   readonly bodyMarks?: BodyMarks
-}
-
-/** What a body's ref says when the stored bytes are not simply all of them, decoded. */
-export interface BodyMarks {
-  /** Only the first part was kept; so many bytes there were. */
-  readonly fullByteSize?: number
-  /** The bytes could not be decoded, and are kept as they came. */
-  readonly contentEncoding?: string
 }
 
 export interface WireResponseHead {
@@ -84,7 +77,6 @@ export class WireCall {
   readonly #folder: ResponseFolder | undefined
   readonly #provider: string
   readonly #openedMonoUs: number
-  readonly #index: [number, number][] = []
   #head: WireResponseHead | undefined
   #bytes = 0
   #firstByteMs: number | undefined
@@ -107,14 +99,18 @@ export class WireCall {
     if (bytes.length === 0) return
     const micros = Math.max(0, monoUs - this.#openedMonoUs)
     this.#firstByteMs ??= micros / 1000
-    this.#index.push([this.#bytes, micros])
     this.#bytes += bytes.length
-    this.step.writeChunk(bytes)
+    this.step.writeChunk(bytes, micros, this.#head)
     try {
       this.#folder?.push(bytes)
     } catch {
       // Reading along is a courtesy; the bytes are kept whatever they mean.
     }
+  }
+
+  /** Says, before any byte comes, that nobody can decode them. */
+  responseNotDecoded(): void {
+    this.step.responseNotDecoded()
   }
 
   /** What the answer meant. Known once the exchange has ended. */
@@ -162,8 +158,6 @@ export class WireCall {
       head: this.#head,
       folded,
       firstByteMs: this.#firstByteMs,
-      index: this.#index,
-      bytes: this.#bytes,
     }
     return this.#finished
   }
@@ -184,7 +178,8 @@ export interface WireStep {
   /** The answer's body, once it is stored. */
   readonly response: ArtifactRef | undefined
   monoUs(): number
-  writeChunk(bytes: Uint8Array): void
+  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined): void
+  responseNotDecoded(): void
   tellPrompt?(): void
   finishWire(end: FinishedWire): void
   finishTry?(end: FinishedWire): RetriedCall
@@ -208,8 +203,6 @@ export interface FinishedWire {
   readonly head: WireResponseHead | undefined
   readonly folded: FoldedResponse | undefined
   readonly firstByteMs: number | undefined
-  readonly index: readonly (readonly [offset: number, micros: number])[]
-  readonly bytes: number
 }
 
 /** @param memory of the requests before: one that repeats the last is then known at the cost of what is new */
@@ -245,7 +238,8 @@ function modelNamed(request: WireRequest, { root }: JsonBody): string | null {
 export function modelCalledOf(
   request: WireRequest,
   known: KnownRequest,
-  captureMode: "full" | "redacted" | "hashed",
+  requestRef: string,
+  captureMode: CaptureMode,
   bodies: BodiesOfEvent,
 ): PayloadOf<"model_called"> {
   const { anatomy, dialect } = known
@@ -266,7 +260,7 @@ export function modelCalledOf(
     top_p: anatomy?.sampling.topP ?? null,
     max_tokens: asCount(anatomy?.sampling.maxTokens),
     seed: anatomy?.sampling.seed ?? null,
-    request_ref: bodies.addAs("request", request.body, mimeTypeOf(request.headers)),
+    request_ref: requestRef,
     capture_mode: captureMode,
     stream: anatomy?.stream ?? false,
     call_signature_hash: signature.sig,
@@ -278,7 +272,7 @@ export function modelCalledOf(
     cache_use: anatomy?.cacheUse ?? "unknown",
     http_method: request.method.slice(0, 32),
     url: safeUrl(request.url).slice(0, LONGEST_URL),
-    request_headers_ref: bodies.addAs(
+    request_headers_ref: bodies.refAs(
       "request_headers",
       JSON.stringify(safeHeaders(request.headers)),
       "application/json",
@@ -304,9 +298,11 @@ export function modelResultOf(
   end: FinishedWire,
   latencyMs: number,
   bodies: BodiesOfEvent,
+  stored: StoredStream | undefined,
+  summarize: (text: string) => string,
 ): Omit<PayloadOf<"model_result">, "response_ref"> {
   const { folded, head } = end
-  const failure = failureOf(end)
+  const failure = failureOf(end, summarize)
   const rawUsage = folded?.usage.raw ?? null
   const requestId = requestIdOf(end)
   const toolNames = toolNamesOf(end)
@@ -319,35 +315,35 @@ export function modelResultOf(
     status: statusOf(end),
     http_status: httpStatusOf(end),
     error_class: asName(failure?.errorClass),
-    error_ref: failure ? bodies.addAs("error", JSON.stringify(failure.chain), "application/json") : null,
+    error_ref: failure ? bodies.refAs("error", JSON.stringify(failure.chain), "application/json") : null,
     ...(failure ? { error_summary: failure.summary } : {}),
     ...(end.firstByteMs === undefined ? {} : { first_byte_ms: end.firstByteMs }),
-    ...(rawUsage === null ? {} : { usage_ref: bodies.addAs("usage", JSON.stringify(rawUsage), "application/json") }),
+    ...(rawUsage === null ? {} : { usage_ref: bodies.refAs("usage", JSON.stringify(rawUsage), "application/json") }),
     ...(folded?.usage.serviceTier ? { service_tier: folded.usage.serviceTier } : {}),
     ...(folded?.usage.cacheWrite1h ? { cache_write_1h_tokens: folded.usage.cacheWrite1h } : {}),
     ...(head
       ? {
-          response_headers_ref: bodies.addAs(
+          response_headers_ref: bodies.refAs(
             "response_headers",
             JSON.stringify(safeHeaders(head.headers)),
             "application/json",
           ),
         }
       : {}),
-    ...(end.index.length > 1
+    ...(stored !== undefined && stored.index.length > 1
       ? {
-          stream_index_ref: bodies.addAs(
+          stream_index_ref: bodies.refAs(
             "stream_index",
-            JSON.stringify({ end: end.how, bytes: end.bytes, reads: end.index }),
+            JSON.stringify({ end: end.how, bytes: stored.byteSize, reads: stored.index }),
             "application/json",
           ),
         }
       : {}),
     stream_end: end.how,
     ...(requestId === null ? {} : { provider_request_id: requestId }),
-    ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarizeText(folded.text)) : {}),
+    ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarize(folded.text)) : {}),
     ...(toolNames.length > 0 ? { requested_tools: toolNames } : {}),
-    stored_bytes: end.bytes,
+    stored_bytes: stored?.byteSize ?? 0,
   }
 }
 
@@ -374,14 +370,17 @@ export function statusOf({ how, err, head, folded }: FinishedWire): "success" | 
   return how === "complete" ? "success" : "partial"
 }
 
-function failureOf(end: FinishedWire): { errorClass: string; summary: string; chain: readonly unknown[] } | undefined {
-  if (end.err !== undefined) return describeError(end.err)
+function failureOf(
+  end: FinishedWire,
+  summarize: (text: string) => string,
+): { errorClass: string; summary: string; chain: readonly unknown[] } | undefined {
+  if (end.err !== undefined) return describeError(end.err, summarize)
   const { head, folded } = end
   const said = folded?.error
   if (!said && (head === undefined || head.status < 400)) return undefined
   const errorClass = asName(said?.type) ?? asName(said?.code) ?? `HTTP ${head?.status ?? "error"}`
   const message = said?.message ?? `HTTP ${head?.status}`
-  return { errorClass, summary: summarizeText(message), chain: [{ class: errorClass, message, stack: null }] }
+  return { errorClass, summary: summarize(message), chain: [{ class: errorClass, message, stack: null }] }
 }
 
 function providerOf(request: WireRequest, dialect: Dialect | undefined): string {

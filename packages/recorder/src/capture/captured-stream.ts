@@ -1,0 +1,156 @@
+import type { ArtifactRef, BodyHash, RedactionStatus } from "@orangebox/contract"
+import type { Mask } from "../redaction/index.js"
+import type { BodyStream } from "../sink.js"
+import type { Capture } from "./capture.js"
+import { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
+import { incrementalKeyedDigest } from "./keyed-digest.js"
+import { worse } from "./redaction-status.js"
+import { TextRedactor } from "./text-redactor.js"
+
+/** A body that arrives in pieces, on its way through the capture mode to the journal. */
+export interface CapturedStream {
+  write(bytes: Uint8Array, atMicros: number): void
+  finish(): StoredStream
+}
+
+/** What there is of it in the end. */
+export interface StoredStream {
+  /** Undefined when no bytes were written. */
+  readonly id: string | undefined
+  readonly hash: BodyHash
+  readonly byteSize: number
+  readonly complete: boolean
+  readonly masks: readonly Mask[]
+  readonly status: RedactionStatus
+  readonly profile: string
+  readonly absent?: NonNullable<ArtifactRef["absent"]>
+  /** When which byte came: offsets in the stored body. */
+  readonly index: readonly (readonly [offset: number, micros: number])[]
+}
+
+export interface StreamOptions {
+  readonly eventType: string
+  readonly field: string
+  readonly mimeType: string | undefined
+  /** The bytes could not be decoded. */
+  readonly isEncoded: boolean
+}
+
+/** @param open is called when the first byte is written */
+export function captureStream(capture: Capture, options: StreamOptions, open: () => BodyStream): CapturedStream {
+  if (capture.mode === "full") return new WrittenStream(passing, "none", open)
+  const { policy, ruleset } = capture.treatmentOf(options.eventType, options.field)
+  if (capture.mode === "hashed" || policy === "hash_only") return new DigestedStream(capture.key, "hashed", "redacted")
+  if (policy === "drop") return new DigestedStream(capture.key, "not_kept", "redacted")
+  if (options.isEncoded) return new DigestedStream(capture.key, "not_kept", "blocked")
+  if (ruleset === undefined) return new WrittenStream(passing, "none", open)
+  const redactor = (first: Uint8Array): PieceMaker => {
+    const framing = framingOf(options.mimeType, first)
+    return framing === undefined ? new TextRedactor(ruleset) : new FrameRedactor(ruleset, framing)
+  }
+  return new WrittenStream(redactor, ruleset.profile, open)
+}
+
+/** Gives each piece back as it may be stored, at once or later. */
+interface PieceMaker {
+  push(bytes: Uint8Array, arrival: Arrival): readonly Piece[]
+  finish(arrival: Arrival): readonly Piece[]
+}
+
+const passing = (): PieceMaker => ({
+  push: (bytes, arrival) => [{ bytes, masks: [], arrival }],
+  finish: () => [],
+})
+
+function framingOf(mimeType: string | undefined, first: Uint8Array): "sse" | "lines" | undefined {
+  if (mimeType !== undefined && /event-stream/i.test(mimeType)) return "sse"
+  if (mimeType !== undefined && /ndjson|jsonl|json-?seq|json-?lines/i.test(mimeType)) return "lines"
+  // Not every server says what it sends.
+  return /^(?:event|data|id|retry)?:/.test(Buffer.from(first.subarray(0, 8)).toString("latin1")) ? "sse" : undefined
+}
+
+class WrittenStream implements CapturedStream {
+  readonly #makerFor: (first: Uint8Array) => PieceMaker
+  readonly #profile: string
+  readonly #open: () => BodyStream
+  #maker: PieceMaker | undefined
+  #stream: BodyStream | undefined
+  #status: RedactionStatus = "not_required"
+  #bytes = 0
+  #lastArrival: Arrival = { atMicros: 0 }
+  #indexed: Arrival | undefined
+  readonly #masks: Mask[] = []
+  readonly #index: [number, number][] = []
+
+  constructor(makerFor: (first: Uint8Array) => PieceMaker, profile: string, open: () => BodyStream) {
+    this.#makerFor = makerFor
+    this.#profile = profile
+    this.#open = open
+  }
+
+  write(bytes: Uint8Array, atMicros: number): void {
+    this.#maker ??= this.#makerFor(bytes)
+    this.#lastArrival = { atMicros }
+    // Opened with the first byte, not with the first that may be stored: a reader sees that an answer has begun.
+    this.#stream ??= this.#open()
+    for (const piece of this.#maker.push(bytes, this.#lastArrival)) this.#store(piece)
+  }
+
+  finish(): StoredStream {
+    for (const piece of this.#maker?.finish(this.#lastArrival) ?? []) this.#store(piece)
+    this.#stream ??= this.#open()
+    return {
+      id: this.#stream.id,
+      ...this.#stream.finish(),
+      masks: this.#masks,
+      status: this.#status,
+      profile: this.#profile,
+      index: this.#index,
+    }
+  }
+
+  #store({ bytes, masks, arrival, failed }: Piece): void {
+    if (failed) this.#status = worse(this.#status, "failed")
+    if (masks.length > 0) this.#status = worse(this.#status, "redacted")
+    for (const mask of masks) this.#masks.push({ ...mask, offset: mask.offset + this.#bytes })
+    // Frames that came together are one read.
+    if (this.#indexed !== arrival) this.#index.push([this.#bytes, arrival.atMicros])
+    this.#indexed = arrival
+    this.#bytes += bytes.length
+    this.#stream?.write(bytes)
+  }
+}
+
+class DigestedStream implements CapturedStream {
+  readonly #hash: ReturnType<typeof incrementalKeyedDigest>
+  readonly #absent: "hashed" | "not_kept"
+  readonly #status: RedactionStatus
+  #bytes = 0
+  readonly #index: [number, number][] = []
+
+  constructor(key: Uint8Array, absent: "hashed" | "not_kept", status: RedactionStatus) {
+    this.#hash = incrementalKeyedDigest(key)
+    this.#absent = absent
+    this.#status = status
+  }
+
+  write(bytes: Uint8Array, atMicros: number): void {
+    this.#hash.update(bytes)
+    this.#index.push([this.#bytes, atMicros])
+    this.#bytes += bytes.length
+  }
+
+  finish(): StoredStream {
+    return {
+      id: undefined,
+      hash: this.#hash.digest(),
+      byteSize: this.#bytes,
+      complete: true,
+      masks: [],
+      status: this.#status,
+      profile: "hashed",
+      absent: this.#absent,
+      index: this.#index,
+    }
+  }
+}

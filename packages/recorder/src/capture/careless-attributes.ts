@@ -1,0 +1,35 @@
+import { type FlatAttributes, flattenAttributes, MAX_ATTRIBUTE_TEXT } from "@orangebox/contract"
+import { carelessJson } from "../careless-json.js"
+import type { Capture } from "./capture.js"
+
+/**
+ * Whatever a caller passed, as flat attributes. What will be cut is searched before: half a secret has no form to be known by. The rest
+ * is searched with the event it stands in.
+ */
+export function carelessAttributes(capture: Capture, given: unknown): FlatAttributes | undefined {
+  if (capture.mode !== "redacted") return flattenAttributes(given, carelessJson)
+  return flattenAttributes(withoutLongSecrets(capture, given), (value) =>
+    capture.text(carelessJson(value).slice(0, LONGEST)),
+  )
+}
+
+const LONGEST = 16 * MAX_ATTRIBUTE_TEXT
+
+function withoutLongSecrets(capture: Capture, given: unknown): unknown {
+  if (typeof given === "string") return isLong(given) ? capture.text(given.slice(0, LONGEST)) : given
+  if (typeof given !== "object" || given === null) return given
+  try {
+    let copy: Record<string, unknown> | undefined
+    for (const [name, value] of Object.entries(given)) {
+      if (typeof value !== "string" || !isLong(value)) continue
+      copy ??= { ...given }
+      copy[name] = capture.text(value.slice(0, LONGEST))
+    }
+    return copy ?? given
+  } catch {
+    // What cannot be read is said to be so where it is made flat.
+    return given
+  }
+}
+
+const isLong = (text: string): boolean => text.length > MAX_ATTRIBUTE_TEXT

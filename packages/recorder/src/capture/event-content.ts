@@ -1,0 +1,258 @@
+import {
+  type Attributes,
+  type EventType,
+  type FlatAttributes,
+  isEventType,
+  type Link,
+  type RedactionStatus,
+  refFieldsOf,
+} from "@orangebox/contract"
+import { effectOfDrop, MASK_MIDDLE, type Ruleset, redactText, redactValue } from "../redaction/index.js"
+import type { Capture } from "./capture.js"
+import { isOurAttribute } from "./our-attributes.js"
+import { worse } from "./redaction-status.js"
+
+/** Everything an event says in its own line, as it may be written. */
+export interface EventContent {
+  readonly payload: object
+  readonly attributes: FlatAttributes | undefined
+  readonly links: readonly Link[] | undefined
+  readonly status: RedactionStatus
+}
+
+/**
+ * The last gate before a record is built: whatever a caller put into an event's own fields goes through the policy of that field here, so that
+ * no path can forget to. Bodies have been treated when they were added; their fields hold hashes only.
+ */
+export function captureEvent(
+  capture: Capture,
+  type: EventType,
+  payload: object,
+  attributes: FlatAttributes | undefined,
+  links: readonly Link[] | undefined,
+  bodies: RedactionStatus,
+): EventContent {
+  if (capture.mode === "full") return { payload, attributes, links, status: "not_required" }
+  const gate = new Gate(capture, type, bodies)
+  return {
+    payload: gate.payload(payload as Record<string, unknown>),
+    attributes: attributes && gate.attributes(attributes),
+    links: links && gate.links(links),
+    status: gate.status,
+  }
+}
+
+/** Shorter texts hold no secret that is known by its form alone. */
+const SHORTEST_SHAPE = 16
+
+/** Digests of content that was read before anything was taken out of it. */
+const DIGESTS = new Set([
+  "call_signature_hash",
+  "wire_digest",
+  "shape_digest",
+  "prefix_fingerprint",
+  "prefix_hash",
+  "segment_hash",
+])
+
+class Gate {
+  status: RedactionStatus
+  readonly #capture: Capture
+  readonly #type: EventType
+  readonly #isHashed: boolean
+  /** Whether a digest of the bodies as they were could tell what was taken out of them. */
+  readonly #hidesBodies: boolean
+
+  constructor(capture: Capture, type: EventType, bodies: RedactionStatus) {
+    this.#capture = capture
+    this.status = bodies
+    this.#hidesBodies = bodies !== "not_required"
+    this.#type = type
+    this.#isHashed = capture.mode === "hashed"
+  }
+
+  payload(payload: Record<string, unknown>): object {
+    let copy: Record<string, unknown> | undefined
+    for (const field of Object.keys(payload)) {
+      const value = payload[field]
+      if (value === null || value === undefined || typeof value === "boolean") continue
+      const treated = this.#safely(MASK_MIDDLE, () => this.#field(field, value))
+      if (treated === value) continue
+      copy ??= { ...payload }
+      if (treated === undefined) delete copy[field]
+      else copy[field] = treated
+    }
+    return copy ?? payload
+  }
+
+  /** What breaks the treatment of one value takes that value with it, and nothing else. */
+  #safely<T>(instead: T, treat: () => T): T {
+    try {
+      return treat()
+    } catch {
+      this.status = worse(this.status, "failed")
+      return instead
+    }
+  }
+
+  #field(field: string, value: unknown): unknown {
+    if (this.#isHashed && DIGESTS.has(field)) return this.#capture.digest(value as string)
+    if (isRefField(this.#type, field)) return value
+    if (field === "link") return this.links([value as Link])[0]
+    if (field === "segments") return this.#segments(value)
+    const { policy, ruleset } = this.#capture.treatmentOf(this.#type, field)
+    if (policy === "drop") return this.#dropped(field, value)
+    if (policy === "hash_only") return this.#hashed(value)
+    if (policy === "raw_allowed") return this.#shapesOnly(value, ruleset)
+    if (this.#isHashed) return this.#withoutContent(field, value)
+    return typeof value === "string" ? this.#text(value, ruleset) : this.#value(value, ruleset)
+  }
+
+  /** What our own code or a developer put there; still, a name may be built from anything. */
+  #shapesOnly(value: unknown, ruleset: Ruleset | undefined): unknown {
+    if (typeof value === "string") return value.length < SHORTEST_SHAPE ? value : this.#text(value, ruleset)
+    if (typeof value !== "object") return value
+    return this.#value(value, ruleset)
+  }
+
+  #text(text: string, ruleset: Ruleset | undefined): string {
+    if (ruleset === undefined || text.startsWith("sha256:")) return text
+    const redacted = redactText(text, ruleset)
+    if (redacted.failed !== undefined) this.status = worse(this.status, "failed")
+    else if (redacted.masks.length > 0) this.status = worse(this.status, "redacted")
+    return redacted.text
+  }
+
+  #value(value: unknown, ruleset: Ruleset | undefined): unknown {
+    if (ruleset === undefined || !holdsText(value)) return value
+    const redacted = redactValue(value, ruleset)
+    if (redacted.failed.length > 0) this.status = worse(this.status, "failed")
+    else if (redacted.masks.length > 0) this.status = worse(this.status, "redacted")
+    return redacted.masks.length === 0 && redacted.failed.length === 0 ? value : redacted.value
+  }
+
+  #hashed(value: unknown): unknown {
+    const text = typeof value === "string" ? value : JSON.stringify(value)
+    if (text.startsWith("sha256:")) return value
+    this.status = worse(this.status, "redacted")
+    return this.#capture.digestWord(text)
+  }
+
+  #dropped(field: string, value: unknown): unknown {
+    this.status = worse(this.status, "redacted")
+    switch (effectOfDrop(this.#type, field)) {
+      case "omit":
+        return undefined
+      case "null":
+        return null
+      case "empty_list":
+        return []
+      case "empty_record":
+        return {}
+      case "mask":
+        return MASK_MIDDLE
+      default:
+        return value
+    }
+  }
+
+  /** `hashed`: lists keep their shape, text leaves a digest where the field must be there and nothing where it need not. */
+  #withoutContent(field: string, value: unknown): unknown {
+    this.status = worse(this.status, "redacted")
+    if (field === "constraints")
+      return (value as { id: string; type: string; rule: string }[]).map((c) => this.#rule(c))
+    const kept = this.#dropped(field, value)
+    return kept === MASK_MIDDLE ? this.#capture.digestWord(String(value)) : kept
+  }
+
+  /** A request has a hundred of them and nothing in them is free text but the name of who contributed it. */
+  #segments(value: unknown): unknown {
+    if (!Array.isArray(value)) return this.#isHashed ? [] : this.#value(value, this.#capture.ruleset)
+    let isChanged = this.#isHashed
+    const treated = (value as Record<string, unknown>[]).map((segment) => {
+      const { contributor, segment_hash: hash } = segment
+      const named =
+        typeof contributor === "string" ? this.#shapesOnly(contributor, this.#capture.ruleset.shapes) : contributor
+      if (named !== contributor) isChanged = true
+      if (!this.#isHashed) return named === contributor ? segment : { ...segment, contributor: named }
+      return {
+        ...segment,
+        contributor: named,
+        ...(typeof hash === "string" ? { segment_hash: this.#capture.digest(hash) } : {}),
+      }
+    })
+    return isChanged ? treated : value
+  }
+
+  #rule(constraint: { id: string; type: string; rule: string }): object {
+    return { ...constraint, rule: this.#capture.digestWord(String(constraint.rule)) }
+  }
+
+  attributes(flat: FlatAttributes): FlatAttributes {
+    let copy: Record<string, Attributes[string]> | undefined
+    for (const name of Object.keys(flat.attributes)) {
+      const value = flat.attributes[name]!
+      const treated = this.#safely(MASK_MIDDLE, () => this.#attribute(name, value))
+      if (treated === value) continue
+      copy ??= { ...flat.attributes }
+      if (treated === undefined) delete copy[name]
+      else copy[name] = treated
+    }
+    return copy ? { ...flat, attributes: copy } : flat
+  }
+
+  #attribute(name: string, value: Attributes[string]): Attributes[string] | undefined {
+    if (value === null || typeof value === "boolean") return value
+    if (name.endsWith("_wire_digest") && this.#hidesBodies) return this.#capture.keyed(String(value))
+    const treatment = this.#capture.treatmentOf(
+      this.#type,
+      this.#capture.hasFieldRules ? `attributes.${name}` : "attributes",
+    )
+    if (treatment.policy === "drop") return undefined
+    if (treatment.policy === "hash_only") return this.#capture.digestWord(String(value))
+    if (typeof value === "number") return value
+    if (this.#isHashed) return isOurAttribute(name, value) ? value : this.#digested(value)
+    if (value.length < SHORTEST_NAMED || treatment.ruleset === undefined) return value
+    const treated = this.#value({ [name]: value }, treatment.ruleset) as Record<string, string>
+    return treated[name]
+  }
+
+  #digested(value: string): string {
+    this.status = worse(this.status, "redacted")
+    return this.#capture.digestWord(value)
+  }
+
+  links(links: readonly Link[]): readonly Link[] {
+    if (links.every((link) => link?.reason === undefined)) return links
+    return links.map((link) => {
+      const { reason, ...rest } = link
+      if (reason === undefined) return link
+      if (!this.#isHashed && typeof reason === "string") {
+        return { ...rest, reason: this.#text(reason, this.#capture.ruleset) }
+      }
+      this.status = worse(this.status, "redacted")
+      return rest
+    })
+  }
+}
+
+/** Shorter values are never masked, whatever they are called. */
+const SHORTEST_NAMED = 5
+
+/** Whether there is any text in a value: usage counts have none. */
+function holdsText(value: unknown): boolean {
+  if (typeof value === "string") return true
+  if (typeof value !== "object" || value === null) return false
+  return Object.values(value).some(holdsText)
+}
+
+const refFields = new Map<EventType, ReadonlySet<string>>()
+
+function isRefField(type: EventType, field: string): boolean {
+  let fields = refFields.get(type)
+  if (!fields) {
+    fields = new Set(isEventType(type) ? refFieldsOf(type) : [])
+    refFields.set(type, fields)
+  }
+  return fields.has(field)
+}
