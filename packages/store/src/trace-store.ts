@@ -23,6 +23,14 @@ export interface TraceStore {
    * stored again when its bytes turn up in an old journal.
    */
   redactBodies(hashes: readonly string[]): Promise<number>
+  /**
+   * Takes text out of everything that is stored: bodies become tombstones, events keep what `event` leaves of them, and the search index,
+   * runs, steps, roll-ups and whatever else holds the text follow. Nothing of it comes back from an old journal, in a rebuilt store neither.
+   */
+  redactStored(
+    redaction: StoredRedaction,
+    options?: { readonly isDryRun?: boolean } & Progress,
+  ): Promise<StoredRedactionReport>
 
   // Processes
 
@@ -46,6 +54,8 @@ export interface TraceStore {
   /** Records that carry the id of another record but do not say the same. */
   conflictsOf(runId: string): Promise<readonly Conflict[]>
   partialStreamsOf(runId: string): Promise<readonly PartialStream[]>
+  /** Events of the run that say less than when they were recorded. Its digest of before cannot be proven any more. */
+  redactionsOf(runId: string): Promise<readonly EventRedaction[]>
 
   // Ids, bodies, text
 
@@ -329,6 +339,42 @@ export interface RebuildReport {
   readonly runs: number
   readonly steps: number
   readonly texts: number
+}
+
+// ── Redaction after the fact ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface StoredRedaction {
+  /** Only what this run holds. A body that other runs hold too goes for them as well. */
+  readonly runId?: string
+  /** The event as it may stay; the same object where nothing has to go. Its ids and its place must not change. */
+  readonly event: (event: Event) => Event
+  /** Whether the content of a body has to go. */
+  readonly body: (bytes: Uint8Array, mime: string | null) => boolean
+  /** Any other text of the store: names in roll-ups, conflicts, gaps, problems, what processes said about themselves. */
+  readonly text: (text: string) => string
+}
+
+export interface StoredRedactionReport {
+  readonly events: number
+  readonly eventsSeen: number
+  readonly bodies: number
+  readonly bodiesSeen: number
+  /** Size of the bodies that went, as they were recorded. */
+  readonly bodyBytes: number
+  readonly otherTexts: number
+  readonly runIds: readonly string[]
+  /** Bodies with such text that are still being received, and were left alone. */
+  readonly openStreams: readonly string[]
+  /** Bodies that are damaged, so that nobody could look into them. */
+  readonly unreadableBodies: number
+  /** Nothing of it is left in unused pages of the database, in its WAL or in packs. */
+  readonly isSwept: boolean
+  readonly notSweptBecause?: string
+}
+
+export interface EventRedaction {
+  readonly eventId: string
+  readonly atMs: number
 }
 
 // ── Ids ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

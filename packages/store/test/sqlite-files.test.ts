@@ -231,7 +231,7 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 1.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 2.*Upgrade/)
     }
   })
 
@@ -247,6 +247,25 @@ describe("schema", () => {
     }
   })
 
+  test("[S-05] a store of the first schema is brought to this one, and reads as before", async () => {
+    const folder = temporaryFolder()
+    const { store: old } = openStore(folder)
+    const run = ordinaryRun()
+    await old.commit(run.batch())
+    await old.close()
+    const database = sqliteDriver().open(join(folder, "trace.db"))
+    database.exec("DROP TABLE redacted_events")
+    database.exec("PRAGMA user_version = 1")
+    database.close()
+    const reader = openStoreReader(folder)
+    expect(await reader.redactionsOf(run.runId)).toEqual([])
+    await reader.close()
+    const { store } = openStore(folder)
+    expect((await store.eventsOf(run.runId)).events).toEqual(run.events.map(({ event }) => event))
+    expect(await store.redactionsOf(run.runId)).toEqual([])
+    await store.close()
+  })
+
   test("[S-05] a migration that fails at any statement changes nothing", () => {
     const statements = [
       "CREATE TABLE one (a)",
@@ -257,7 +276,7 @@ describe("schema", () => {
     for (let broken = 0; broken <= statements.length; broken++) {
       const database = sqliteDriver().open(join(temporaryFolder(), "x.db"))
       const migration = {
-        version: 2,
+        version: MIGRATIONS.length + 1,
         title: "broken",
         statements: [...statements.slice(0, broken), "NONSENSE", ...statements.slice(broken)],
       }
@@ -265,7 +284,7 @@ describe("schema", () => {
       const before = database.prepare("SELECT sql FROM sqlite_schema ORDER BY name").all()
       expect(() => migrate(database, "x.db", [...MIGRATIONS, migration])).toThrow()
       expect(database.prepare("SELECT sql FROM sqlite_schema ORDER BY name").all()).toEqual(before)
-      expect(database.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 1 })
+      expect(database.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: MIGRATIONS.length })
       migrate(database, "x.db", [...MIGRATIONS, { ...migration, statements }])
       expect(database.prepare("SELECT b FROM one").get()).toMatchObject({ b: 2 })
       database.close()

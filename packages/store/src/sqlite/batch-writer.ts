@@ -14,6 +14,7 @@ import { type EventReader, spillMark } from "./event-reader.js"
 import { timeOf } from "./event-row.js"
 import { fitting, MAX_ROW_TEXT } from "./fitting-json.js"
 import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
+import { RedactedEvents, storedName } from "./redacted-events.js"
 import { RollupTable } from "./rollup-table.js"
 import { type LiveRun, RunTable } from "./run-table.js"
 import { StreamTable } from "./stream-table.js"
@@ -37,6 +38,7 @@ export class BatchWriter {
   readonly #rollups: RollupTable
   readonly #streams: StreamTable
   readonly #writers: WriterTable
+  readonly #redacted: RedactedEvents
   readonly #addEvent: SqliteStatement
   readonly #addConflict: SqliteStatement
   readonly #addId: SqliteStatement
@@ -59,6 +61,7 @@ export class BatchWriter {
     this.#rollups = new RollupTable(database)
     this.#streams = new StreamTable(database)
     this.#writers = new WriterTable(database)
+    this.#redacted = new RedactedEvents(database)
     this.#addEvent = database.prepare(
       "INSERT INTO event_rows (key, event_id, type, profile, step_id, at, mono, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     )
@@ -128,6 +131,7 @@ export class BatchWriter {
     this.#texts.reset()
     this.#rollups.reset()
     this.#writers.reset()
+    this.#redacted.reset()
     this.#events.codec.reset()
     this.#nextOutsideKey = 0
   }
@@ -221,7 +225,8 @@ export class BatchWriter {
 
   // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #takeEvent({ event, writerId }: RecordedEvent, work: BatchWork): void {
+  #takeEvent({ event: recorded, writerId }: RecordedEvent, work: BatchWork): void {
+    const event = this.#redacted.revisionOf(recorded) ?? recorded
     const run = event.run_id === null ? undefined : work.runs.get(event.run_id)
     if (event.run_id !== null && run === undefined) {
       work.summary.buried++
@@ -272,7 +277,7 @@ export class BatchWriter {
   }
 
   #isStored(event: Event, run: LiveRun | undefined): boolean {
-    const stored = this.#events.rowById(event.event_id ?? `~${event.run_id}@${event.sequence_no}`)
+    const stored = this.#events.rowById(storedName(event))
     return stored !== undefined && canonicalJson(this.#storedEvent(stored, run)) === canonicalJson(event)
   }
 

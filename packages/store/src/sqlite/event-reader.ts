@@ -11,6 +11,11 @@ export function spillMark(hash: string): string {
   return `${SPILLED}${hash}"}`
 }
 
+/** The body a row's text was moved to, if it was. */
+export function spilledHash(text: string): string | undefined {
+  return text.startsWith(SPILLED) ? text.slice(SPILLED.length, -2) : undefined
+}
+
 /** Puts events together again from their rows. */
 export class EventReader {
   readonly codec: EventCodec
@@ -88,8 +93,8 @@ export class EventReader {
 
   textOf(row: SqliteRow): string {
     const text = String(row["json"])
-    if (!text.startsWith(SPILLED)) return text
-    const hash = text.slice(SPILLED.length, -2)
+    const hash = spilledHash(text)
+    if (hash === undefined) return text
     const recipe = this.#recipe.get(packHash(hash)!)?.["recipe"]
     const reading = recipe instanceof Uint8Array ? this.#shelf.read(recipe, hash) : undefined
     // The event is shown without its payload rather than not at all; `integrity` names the loss.

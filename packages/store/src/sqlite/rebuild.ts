@@ -48,9 +48,10 @@ export async function rebuild(
     const runKey = Number(next["value"])
     await transact(() => {
       const index = new TextIndex(database)
-      if (runKey === 0) report.events += indexProcessEvents(database, shelf, reader, index)
+      if (runKey === 0) report.events += deriveProcessEvents(database, shelf, reader, index)
       else {
-        const state = rebuildRun(database, shelf, reader, index, runKey)
+        const { state, steps } = deriveRun(database, shelf, reader, index, runKey)
+        countRollups(database, state, steps)
         report.events += state.events
         report.steps += state.steps
         report.runs++
@@ -70,16 +71,16 @@ function setNext(database: SqliteDatabase, runKey: number): void {
   database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('rebuild_next', ?)").run(runKey)
 }
 
-function rebuildRun(
+/** A run's row, steps, ids and texts again from its events and bodies. Texts it was linked to before must be unlinked first. */
+export function deriveRun(
   database: SqliteDatabase,
   shelf: BodyShelfReader,
   reader: EventReader,
   index: TextIndex,
   runKey: number,
-): RunState {
+): { readonly state: RunState; readonly steps: ReadonlySet<StepState> } {
   const place = reader.placeOfRun(runKey)
   const steps = new Set<StepState>()
-  const rollups = new RollupTable(database)
   let state: RunState | undefined
   const rows = database
     .prepare("SELECT * FROM event_rows WHERE key BETWEEN ? AND ? ORDER BY key")
@@ -92,14 +93,19 @@ function rebuildRun(
     indexEvent(database, index, row, event)
   }
   state ??= newRunState(place.runId ?? "", { trace_id: place.traceId } as never, 0)
-  for (const step of steps) if (step.opened !== null && step.closed !== null) rollups.count(step, state.app)
-  rollups.write()
   putRunState(database, runKey, state, steps)
   indexBodies(database, shelf, index, runKey, firstKey(runKey), lastKey(runKey))
-  return state
+  return { state, steps }
 }
 
-function indexProcessEvents(
+function countRollups(database: SqliteDatabase, state: RunState, steps: Iterable<StepState>): void {
+  const rollups = new RollupTable(database)
+  for (const step of steps) if (step.opened !== null && step.closed !== null) rollups.count(step, state.app)
+  rollups.write()
+}
+
+/** The same for what was said outside any run. */
+export function deriveProcessEvents(
   database: SqliteDatabase,
   shelf: BodyShelfReader,
   reader: EventReader,

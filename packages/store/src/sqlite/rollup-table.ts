@@ -76,6 +76,24 @@ export class RollupTable {
     this.#write(0, -1, (step) => step.open < step.count)
   }
 
+  /** Gives rows other names, and joins those that then have the same. Says how many were renamed. */
+  rename(database: SqliteDatabase, rename: (name: string) => string): number {
+    const remove = database.prepare(
+      "DELETE FROM rollup_rows WHERE day = ? AND kind = ? AND name = ? AND provider = ? AND app = ? AND kept = ?",
+    )
+    let renamed = 0
+    for (const row of database.prepare("SELECT * FROM rollup_rows").all()) {
+      const values = Object.values(row) as (number | string | null)[]
+      const [day, kind, name, provider, app, ...rest] = values as [number, number, string, string, string, number]
+      const names = [name, provider, app].map(rename)
+      if (names[0] === name && names[1] === provider && names[2] === app) continue
+      remove.run(day, kind, name, provider, app, rest[0])
+      this.#add.run(day, kind, ...names, ...rest)
+      renamed++
+    }
+    return renamed
+  }
+
   reset(): void {
     this.#sums = new Map()
   }

@@ -2,6 +2,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { failpoint } from "../failpoint.js"
 import type { SqliteDatabase } from "./driver.js"
 import { firstSchema } from "./migrations/001-first-schema.js"
+import { redactedEvents } from "./migrations/002-redacted-events.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -11,7 +12,7 @@ export interface Migration {
   readonly statements: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstSchema]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 export function schemaVersionOf(database: SqliteDatabase): number {

@@ -5,6 +5,7 @@ import type {
   BodyReading,
   Conflict,
   EventPage,
+  EventRedaction,
   Gap,
   OpenRun,
   Page,
@@ -35,6 +36,7 @@ import { bodyInfo, readBody } from "./read-bodies.js"
 import { annotationsOf, eventsOf, processEventsOf } from "./read-events.js"
 import { readRollups } from "./read-rollups.js"
 import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
+import { redactionsOf } from "./redacted-events.js"
 import { resolve } from "./resolve-id.js"
 import { numberOrNull, textOrNull } from "./run-table.js"
 import { schemaVersionOf } from "./schema.js"
@@ -44,7 +46,7 @@ import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
 /** What can be asked of a store without writing to it. */
-export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactBodies">
+export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactBodies" | "redactStored">
 
 export interface ReadConnection {
   readonly database: SqliteDatabase
@@ -104,6 +106,10 @@ export class SqliteReader implements TraceReader {
 
   async listRuns(query: RunQuery = {}): Promise<Page<RunRow>> {
     return this.#atOnce(() => listRuns(this.database, query))
+  }
+
+  async redactionsOf(runId: string): Promise<readonly EventRedaction[]> {
+    return redactionsOf(this.database, runId)
   }
 
   async getRun(runId: string): Promise<RunRow | undefined> {

@@ -3,7 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { OrangeboxError } from "@orangebox/contract"
 import { failpoint } from "../failpoint.js"
 import type { PruneReport, RetentionPolicy } from "../retention.js"
-import type { Batch, CommitSummary, Progress, RebuildReport, TraceStore } from "../trace-store.js"
+import type {
+  Batch,
+  CommitSummary,
+  Progress,
+  RebuildReport,
+  StoredRedaction,
+  StoredRedactionReport,
+  TraceStore,
+} from "../trace-store.js"
 import { BatchWriter } from "./batch-writer.js"
 import { BodyShelf } from "./body-shelf.js"
 import { openForWriting } from "./connection.js"
@@ -12,6 +20,7 @@ import { markDamage } from "./note-damage.js"
 import { collectDead, prune } from "./prune.js"
 import { rebuild } from "./rebuild.js"
 import { redactBodies } from "./redact-bodies.js"
+import { redactStored } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
 import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"
 import { type ReadConnection, SqliteReader } from "./sqlite-reader.js"
@@ -90,6 +99,28 @@ export class SqliteStore extends SqliteReader implements TraceStore {
       this.connection.writer.reset()
       this.#foldWal()
       return count
+    })
+  }
+
+  redactStored(
+    redaction: StoredRedaction,
+    options: { readonly isDryRun?: boolean } & Progress = {},
+  ): Promise<StoredRedactionReport> {
+    return this.#inTurn(async () => {
+      const context = this.#releaseContext()
+      const report = await redactStored(context, redaction, options)
+      if (options.isDryRun === true) return report
+      this.connection.writer.reset()
+      if (this.database.prepare("SELECT 1 FROM meta WHERE name = 'is_unswept'").get() === undefined) {
+        return { ...report, isSwept: true }
+      }
+      options.onProgress?.(0, undefined, "sweeping")
+      await collectDead(context, true)
+      const notSweptBecause = this.#sweep()
+      if (notSweptBecause === undefined) {
+        await this.#transact(() => this.database.prepare("DELETE FROM meta WHERE name = 'is_unswept'").run())
+      }
+      return notSweptBecause === undefined ? { ...report, isSwept: true } : { ...report, notSweptBecause }
     })
   }
 
@@ -217,6 +248,26 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     try {
       this.connection.database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()
     } catch {}
+  }
+
+  /**
+   * Writes the database anew: what was deleted or replaced stays readable in unused parts of its pages until then, the search index keeps
+   * terms of deleted texts until its segments are merged, and the WAL keeps everything until it is cut. Says what stood in the way.
+   */
+  #sweep(): string | undefined {
+    const { database } = this.connection
+    try {
+      database.exec("INSERT INTO search_index (search_index) VALUES ('optimize')")
+      // A copy of the whole database may not fit into memory.
+      database.exec("PRAGMA temp_store = FILE")
+      database.exec("VACUUM")
+      const folded = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()
+      return Number(folded?.["busy"]) === 0 ? undefined : "another process is reading, so the WAL could not be cut"
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      database.exec("PRAGMA temp_store = MEMORY")
+    }
   }
 
   #foldWal(): void {

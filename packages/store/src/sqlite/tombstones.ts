@@ -1,7 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs"
+import type { Event } from "@orangebox/contract"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { packHash } from "./keys.js"
+import { RedactedEvents } from "./redacted-events.js"
 
 export type Tombstone =
   | {
@@ -12,6 +14,8 @@ export type Tombstone =
       readonly why: "pruned" | "redacted"
     }
   | { readonly kind: "run"; readonly runId: string; readonly atMs: number }
+  /** What a redacted event may say: it takes the event's place wherever an old journal still has the first words. */
+  | { readonly kind: "event"; readonly event: Event; readonly atMs: number }
 
 const COMPACT_BYTES = 16 * 1024 * 1024
 /** Journals are kept for days, so a pruned body older than this is in none of them. */
@@ -56,7 +60,9 @@ export class TombstoneFile {
     if (!existsSync(this.#path) || statSync(this.#path).size < COMPACT_BYTES) return
     const kept = this.read().filter(
       (tombstone) =>
-        (tombstone.kind === "body" && tombstone.why === "redacted") || nowMs - tombstone.atMs < PRUNED_KEPT_MS,
+        tombstone.kind === "event" ||
+        (tombstone.kind === "body" && tombstone.why === "redacted") ||
+        nowMs - tombstone.atMs < PRUNED_KEPT_MS,
     )
     const temporary = new TombstoneFile(`${this.#path}.new`)
     closeSync(openSync(temporary.#path, "w", 0o600))
@@ -73,7 +79,7 @@ export class TombstoneFile {
 function parse(line: string): Tombstone | undefined {
   try {
     const value = JSON.parse(line) as Tombstone
-    return value.kind === "body" || value.kind === "run" ? value : undefined
+    return ["body", "run", "event"].includes(value.kind) ? value : undefined
   } catch {
     return undefined
   }
@@ -86,9 +92,11 @@ export function plantTombstones(database: SqliteDatabase, tombstones: readonly T
     `INSERT INTO body_rows (hash, byte_size, state, seen_at, state_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET state = max(state, excluded.state), state_at = excluded.state_at WHERE state <> ${BODY.redacted}`,
   )
+  const redacted = new RedactedEvents(database)
   database.exec("BEGIN IMMEDIATE")
   for (const tombstone of tombstones) {
     if (tombstone.kind === "run") run.run(tombstone.runId, tombstone.atMs)
+    else if (tombstone.kind === "event") redacted.put(tombstone.event, tombstone.atMs)
     else {
       const packed = packHash(tombstone.hash)
       const state = tombstone.why === "redacted" ? BODY.redacted : BODY.pruned

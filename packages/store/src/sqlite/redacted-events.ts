@@ -1,0 +1,66 @@
+import type { Event } from "@orangebox/contract"
+import type { EventRedaction } from "../trace-store.js"
+import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { packUuid, unpackUuid } from "./keys.js"
+import { schemaVersionOf } from "./schema.js"
+
+/** Three bytes a character at most, so that a part stays under 64 KiB. */
+const PART_LENGTH = 20_000
+
+/**
+ * What redacted events may say. An old journal still has their first words; whenever such a line is read again, these take their place,
+ * in a fresh database as well.
+ */
+export class RedactedEvents {
+  readonly #put: SqliteStatement
+  readonly #remove: SqliteStatement
+  readonly #find: SqliteStatement
+  readonly #any: SqliteStatement
+  #isEmpty: boolean | undefined
+
+  constructor(database: SqliteDatabase) {
+    this.#put = database.prepare(
+      "INSERT INTO redacted_events (event_id, part, run_id, redacted_at, json) VALUES (?, ?, ?, ?, ?)",
+    )
+    this.#remove = database.prepare("DELETE FROM redacted_events WHERE event_id = ?")
+    this.#find = database.prepare("SELECT json FROM redacted_events WHERE event_id = ? ORDER BY part")
+    this.#any = database.prepare("SELECT 1 FROM redacted_events LIMIT 1")
+  }
+
+  put(event: Event, atMs: number): void {
+    const id = packUuid(storedName(event))
+    const json = JSON.stringify(event)
+    this.#remove.run(id)
+    for (let part = 0; part * PART_LENGTH < json.length; part++) {
+      const text = json.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH)
+      this.#put.run(id, part, event.run_id, atMs, text)
+    }
+    this.#isEmpty = false
+  }
+
+  /** The words that take the place of an event's own; undefined for nearly all events. */
+  revisionOf(event: Event): Event | undefined {
+    this.#isEmpty ??= this.#any.get() === undefined
+    if (this.#isEmpty) return undefined
+    const parts = this.#find.all(packUuid(storedName(event)))
+    return parts.length === 0 ? undefined : (JSON.parse(parts.map((row) => String(row["json"])).join("")) as Event)
+  }
+
+  reset(): void {
+    this.#isEmpty = undefined
+  }
+}
+
+/** What an event is known by: its id, or its place where it is too old to have one. */
+export function storedName(event: Pick<Event, "run_id" | "sequence_no"> & { readonly event_id?: string }): string {
+  return event.event_id ?? `~${event.run_id}@${event.sequence_no}`
+}
+
+export function redactionsOf(database: SqliteDatabase, runId: string): EventRedaction[] {
+  // A reader beside a collector of an older build.
+  if (schemaVersionOf(database) < 2) return []
+  return database
+    .prepare("SELECT event_id, redacted_at FROM redacted_events WHERE run_id = ? AND part = 0 ORDER BY event_id")
+    .all(runId)
+    .map((row) => ({ eventId: unpackUuid(row["event_id"]), atMs: Number(row["redacted_at"]) }))
+}
