@@ -25,6 +25,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/step.js"),
     takesRun: true,
   },
+  {
+    name: "context",
+    summary: "what a step saw, why, and what was left out",
+    load: () => import("./commands/context.js"),
+    takesRun: true,
+  },
   { name: "search", summary: "search everything recorded", load: () => import("./commands/search.js") },
   { name: "sql", summary: "ask the store in SQL, read-only", load: () => import("./commands/sql.js") },
   {

@@ -1,0 +1,201 @@
+import {
+  contextJson,
+  contextsWithin,
+  contextText,
+  MIN_CONTEXT_BUDGET,
+  overviewJson,
+  overviewText,
+  parseAddress,
+  type RecordedContext,
+  type RunView,
+  rebuildPrompt,
+  recordedContexts,
+  safeJson,
+  safeLine,
+  summarizeContexts,
+  whyJson,
+  whyText,
+} from "@orangebox/query"
+import type { TraceReader } from "@orangebox/store"
+import type { Command } from "commander"
+import { findWhy, loadContext, outlineContexts } from "../context/find-context.js"
+import { writePrompt } from "../context/write-prompt.js"
+import { InputError } from "../failure.js"
+import { pasteable, shellWord } from "../next-command.js"
+import { parseCount, parsePositive } from "../option-values.js"
+import { findTarget, runOf } from "../reading/find-target.js"
+import { withReading } from "../reading/open-reading.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface ContextCommandOptions {
+  readonly budget?: number
+  readonly cursor?: number
+  readonly all?: boolean
+  readonly markdown?: boolean
+  readonly why?: string
+  readonly rebuild?: boolean
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description("Show what a step saw, why, what was left out, and what changed since the step before.")
+    .argument("[address]", "a run, for all its contexts; last#4 or run_01JT9#4, for one", "last")
+    .argument("[step]", "the step where the address names only the run: '#4'")
+    .option("--budget <tokens>", `at most so many tokens, at least ${MIN_CONTEXT_BUDGET}`, parsePositive)
+    .option("--cursor <n>", "the row to begin with", parseCount)
+    .option("--all", "every item, also messages that the request before held as well")
+    .option("--why <item>", "for one item, by id, contributor, hash or text: where it was included, left out or absent")
+    .option("--rebuild", "the prompt itself: to the byte into a pipe or a file, as safe text on a terminal")
+    .option("--markdown", "as a fenced Markdown block")
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox context", "the contexts of the last run, one line each"],
+        ["orangebox context last#4", "what step 4 saw, in order, and what it did not"],
+        ["orangebox context last --why read_file", "where one item was included, left out or absent"],
+        ["orangebox context last#4 --rebuild > prompt.txt", "the prompt, byte for byte"],
+      ]),
+    )
+    .addHelpText(
+      "after",
+      "\nA bar is full at the largest item; the percentage is of the token budget, or of the prompt where no budget is known.\n≈ marks what was deduced from the traffic and not recorded as such.",
+    )
+    .action(shellOf<ContextCommandOptions>(session, showContext))
+}
+
+function showContext(
+  session: Session,
+  options: ContextCommandOptions & GlobalOptions,
+  address = "last",
+  step?: string,
+): Promise<number | undefined> {
+  if (options.why !== undefined && options.rebuild) {
+    throw new InputError("USAGE", { what: "--why and --rebuild are two questions", next: "Ask one of them" })
+  }
+  if (options.why !== undefined && options.why.trim() === "") {
+    throw new InputError("USAGE", {
+      what: "--why names no item",
+      next: "Name one: an id, a contributor, a hash or a text",
+    })
+  }
+  return withReading(session, options, async ({ store, freshness }) => {
+    const target = await findTarget(store, step === undefined ? address : joined(address, step))
+    const run = await runOf(store, target)
+    const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
+    const contexts = recordedContexts(run.view)
+    const asked = { store, view: run.view, contexts, place, freshness }
+    if (options.why !== undefined) return showWhy(session, asked, options.why, options)
+
+    const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
+    const wanted = n === undefined || n === 1 ? contexts : contextsWithin(run.view, contexts, n)
+    const [context, ...others] = wanted
+    if (n !== undefined && context === undefined) throw noContext(run.view, contexts, n, place)
+    const isOne = n !== undefined && n !== 1 && others.length === 0
+    if (context !== undefined && isOne) return showOne(session, asked, context, options)
+    if (options.rebuild) throw whichPrompt(wanted, place)
+    return showOverview(session, asked, wanted, options)
+  })
+}
+
+/** What every form of the command works on. */
+interface Asked {
+  readonly store: TraceReader
+  readonly view: RunView
+  readonly contexts: readonly RecordedContext[]
+  /** How the run is written in the commands we suggest. */
+  readonly place: string
+  readonly freshness: object
+}
+
+/** `run_01JT9 '#4'` is the same as `run_01JT9#4`. */
+function joined(address: string, step: string): string {
+  const { form } = parseAddress(address)
+  if ((form === "last" || form === "run") && /^#?\d+$/.test(step)) return `${address.trim()}#${step.replace("#", "")}`
+  throw new InputError("USAGE", {
+    what: `${safeJson(address)} and ${safeJson(step)} are not a run and a step of it`,
+    next: "Write it as last#4, or as last '#4'",
+  })
+}
+
+async function showOne(
+  session: Session,
+  { store, view: run, contexts, place, freshness }: Asked,
+  context: RecordedContext,
+  options: ContextCommandOptions & GlobalOptions,
+): Promise<number | undefined> {
+  const { terminal } = session
+  const { view, bodies } = await loadContext(store, contexts, context)
+  if (options.rebuild) {
+    const { json = false, budget } = options
+    return writePrompt(session, rebuildPrompt(view, bodies), { n: context.n, json, budget, freshness })
+  }
+  const shown = { ...limits(options), address: place, ...(options.all ? { all: true } : {}) }
+  terminal.out(
+    options.json
+      ? safeJson({ run_id: run.runId ?? null, ...contextJson(view, shown), ...freshness }, 2)
+      : contextText(view, { ...shown, ...looks(session, options) }),
+  )
+  return undefined
+}
+
+async function showOverview(
+  session: Session,
+  { store, view, contexts, place, freshness }: Asked,
+  wanted: readonly RecordedContext[],
+  options: ContextCommandOptions & GlobalOptions,
+): Promise<undefined> {
+  const summaries = summarizeContexts(await outlineContexts(store, contexts)).filter(({ n }) =>
+    wanted.some((context) => context.n === n),
+  )
+  const shown = { ...limits(options), address: place }
+  session.terminal.out(
+    options.json
+      ? safeJson({ run_id: view.runId ?? null, ...overviewJson(view, summaries, shown), ...freshness }, 2)
+      : overviewText(view, summaries, { ...shown, ...looks(session, options) }),
+  )
+}
+
+async function showWhy(
+  session: Session,
+  { store, view, contexts, place, freshness }: Asked,
+  item: string,
+  options: ContextCommandOptions & GlobalOptions,
+): Promise<undefined> {
+  const why = await findWhy(store, contexts, item)
+  const shown = { ...limits(options), command: `orangebox context ${place} --why ${safeLine(shellWord(item))}` }
+  session.terminal.out(
+    options.json
+      ? safeJson({ run_id: view.runId ?? null, ...whyJson(why, shown), ...freshness }, 2)
+      : whyText(why, { ...shown, ...looks(session, options) }),
+  )
+}
+
+const limits = ({ budget, cursor }: ContextCommandOptions) => ({
+  ...(budget === undefined ? {} : { budget }),
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+const looks = ({ terminal }: Session, { markdown }: ContextCommandOptions) => ({
+  ...(markdown ? { format: "markdown" as const } : {}),
+  ...(terminal.paint && !markdown ? { color: terminal.paint } : {}),
+})
+
+function noContext(view: RunView, contexts: readonly RecordedContext[], n: number, place: string): InputError {
+  const nearest = contexts.findLast((context) => context.n < n) ?? contexts[0]
+  return new InputError("NO_CONTEXT", {
+    what: `step #${n} has no context: it called no model`,
+    where: view.runId ?? "",
+    next: nearest
+      ? `The nearest one that has: orangebox context ${place}#${nearest.n}`
+      : "No step of this run has one: no model was called",
+  })
+}
+
+function whichPrompt(wanted: readonly RecordedContext[], place: string): InputError {
+  const last = wanted.at(-1)
+  if (!last) return new InputError("NO_CONTEXT", { what: "there is no prompt: no model was called" })
+  return new InputError("USAGE", {
+    what: `--rebuild needs one step, and there are ${wanted.length} contexts`,
+    next: `Say which, such as: orangebox context ${place}#${last.n} --rebuild`,
+  })
+}

@@ -1,0 +1,73 @@
+import { type RebuiltPrompt, recordedWord, safeJson, safeText, sliceBody } from "@orangebox/query"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import type { Session } from "../session.js"
+
+/** More than a slice of a body, because who asks for a prompt wants to read it; a pipe gets all of it. */
+const TERMINAL_BUDGET = 8000
+
+export interface PromptOptions {
+  readonly n: number
+  readonly json: boolean
+  readonly budget: number | undefined
+  readonly freshness: object
+}
+
+/** The prompt: exact bytes into a pipe or a file, safe text on a terminal. What is missing is said, and nothing is made up for it. */
+export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, options: PromptOptions): ExitCode {
+  if (options.json) {
+    terminal.out(safeJson({ n: options.n, ...promptJson(rebuilt), ...options.freshness }, 2))
+    return rebuilt.ok ? EXIT.fine : EXIT.findings
+  }
+  if (!rebuilt.ok) {
+    for (const line of lossLines(rebuilt, options.n)) terminal.say(line)
+    // Half a prompt in a pipe would be taken for a whole one.
+    if (terminal.isOutTerminal && rebuilt.partial !== undefined) terminal.out(safeText(rebuilt.partial))
+    return EXIT.findings
+  }
+  if (!terminal.isOutTerminal) {
+    terminal.outBytes(rebuilt.bytes)
+    return EXIT.fine
+  }
+  const slice = sliceBody(rebuilt.bytes, { budget: options.budget ?? TERMINAL_BUDGET })
+  const paint = terminal.paint ?? ((text: string) => text)
+  const range = slice.total === 0 ? "0 bytes" : `bytes 0–${slice.to - 1} of ${slice.total}`
+  const more = slice.to < slice.total ? " · all of it: raise --budget, or send it to a file" : ""
+  terminal.out(`${slice.text}\n${paint(`${range} · ${rebuilt.hash}${more}`, "dim")}`)
+  return EXIT.fine
+}
+
+function promptJson(rebuilt: RebuiltPrompt) {
+  if (!rebuilt.ok) {
+    const { missing, changed, partial, reason } = rebuilt
+    return {
+      ok: false,
+      from: null,
+      hash: null,
+      byte_size: null,
+      text: null,
+      reason,
+      missing,
+      changed,
+      partial: partial ?? null,
+    }
+  }
+  const { from, hash, bytes } = rebuilt
+  const text = Buffer.from(bytes).toString("utf8")
+  return { ok: true, from, hash, byte_size: bytes.length, text, reason: null, missing: [], changed: [], partial: null }
+}
+
+const MOST_LINES = 20
+
+function lossLines({ reason, missing, changed }: Extract<RebuiltPrompt, { ok: false }>, n: number): string[] {
+  const lost = [
+    ...missing.map((item) => ({ ...item, how: "missing" })),
+    ...changed.map((item) => ({ ...item, how: "changed" })),
+  ]
+  const lines = lost.slice(0, MOST_LINES).map(({ how, item_id, source_ref, rendered_ref }) => {
+    const context = `from ${recordedWord(source_ref, 60)}, was ${rendered_ref.slice(0, 19)}`
+    return `  ${how}  ${recordedWord(item_id, 60)}  ${context}`
+  })
+  const more =
+    lost.length > MOST_LINES ? [`  … ${lost.length - MOST_LINES} of ${lost.length} more (see them with --json)`] : []
+  return [`orangebox: the prompt of #${n} cannot be rebuilt: ${reason}`, ...lines, ...more]
+}
