@@ -34,3 +34,33 @@ export {
 } from "./decision-event.js"
 export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
 export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
+
+// The trail: the six observability failures, and what went past the recorder
+
+export type { BypassFinding } from "./bypass.js"
+export {
+  type Observability,
+  type ObservabilityFailure,
+  type ObservabilityFinding,
+  observabilityOf,
+  observabilityOfReading,
+} from "./observability.js"
+
+// The run report
+
+export { reportHtml } from "./report/html-report.js"
+export { reportMarkdown } from "./report/markdown-report.js"
+export {
+  type ReportArtifact,
+  type ReportOptions,
+  type ReportSummary,
+  type ReportViolation,
+  type RunReport,
+  runReport,
+  type TimelineEntry,
+} from "./report/run-report.js"
+export { reportText, type TerminalReportOptions } from "./report/terminal-report.js"
+
+// OpenTelemetry
+
+export { decisionLogRecords, type OtlpLogRecord, type OtlpLogs } from "./otel-logs.js"

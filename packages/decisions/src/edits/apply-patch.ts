@@ -1,4 +1,4 @@
-import { deletedFile, type MadeEdit } from "./made-edit.js"
+import { deletedFile, diffHeader, type MadeEdit } from "./made-edit.js"
 
 /**
  * The patch envelope of Codex and those who took it over:
@@ -53,7 +53,7 @@ interface OpenFile {
 
 function editOf({ path, isNew, movedTo, lines }: OpenFile): MadeEdit {
   const target = movedTo ?? path
-  let diff = `--- ${isNew ? "/dev/null" : `a/${path}`}\n+++ b/${target}\n`
+  let diff = diffHeader(isNew ? null : path, target)
   let oldLine = isNew ? 0 : 1
   let newLine = 1
   let linesAdded = 0

@@ -7,9 +7,18 @@ export type MadeEdit = Omit<FileEdit, "evidence">
 
 const NO_FILE = "/dev/null"
 
+/** The two lines a diff begins with. A name with line breaks or quotes in it is quoted, as git does, and so stays on its line. */
+export function diffHeader(before: string | null, after: string | null): string {
+  const name = (side: "a" | "b", path: string | null): string => {
+    if (path === null) return NO_FILE
+    return /[\p{Cc}"\\]/u.test(path) ? JSON.stringify(`${side}/${path}`) : `${side}/${path}`
+  }
+  return `--- ${name("a", before)}\n+++ ${name("b", after)}\n`
+}
+
 // Finding the shortest diff of two texts that have nothing in common takes the square of their length; past this many changed lines
 // everything old is shown as removed and everything new as added, which is the same change told at greater length.
-const MOST_CHANGED_LINES = 2_000
+const MOST_CHANGED_LINES = 500
 
 /** One piece of text replaced by another, somewhere in a file: line numbers count from the piece, not from the file. */
 export function replacedText(path: string, replacements: readonly { before: string; after: string }[]): MadeEdit {
@@ -17,7 +26,7 @@ export function replacedText(path: string, replacements: readonly { before: stri
   return {
     path,
     kind: "change",
-    diff: `--- a/${path}\n+++ b/${path}\n${hunks.map(({ text }) => text).join("")}`,
+    diff: diffHeader(path, path) + hunks.map(({ text }) => text).join(""),
     linesAdded: sum(hunks.map(({ added }) => added)),
     linesRemoved: sum(hunks.map(({ removed }) => removed)),
     beforeHash: null,
@@ -33,7 +42,7 @@ export function writtenFile(path: string, content: string, isNew: boolean): Made
   return {
     path,
     kind: isNew ? "create" : "change",
-    diff: `--- ${isNew ? NO_FILE : `a/${path}`}\n+++ b/${path}\n${head}${body}`,
+    diff: diffHeader(isNew ? null : path, path) + head + body,
     linesAdded: lines.length,
     linesRemoved: isNew ? 0 : null,
     beforeHash: null,
@@ -47,7 +56,7 @@ export function insertedText(path: string, text: string, afterLine: number | nul
   return {
     path,
     kind: "change",
-    diff: `--- a/${path}\n+++ b/${path}\n@@ -${at},0 +${at + 1},${lines.length} @@\n${lines.map((line) => `+${line}\n`).join("")}`,
+    diff: `${diffHeader(path, path)}@@ -${at},0 +${at + 1},${lines.length} @@\n${lines.map((line) => `+${line}\n`).join("")}`,
     linesAdded: lines.length,
     linesRemoved: 0,
     beforeHash: null,
@@ -56,7 +65,7 @@ export function insertedText(path: string, text: string, afterLine: number | nul
 }
 
 export function deletedFile(path: string): MadeEdit {
-  const diff = `--- a/${path}\n+++ ${NO_FILE}\n`
+  const diff = diffHeader(path, null)
   return { path, kind: "delete", diff, linesAdded: 0, linesRemoved: null, beforeHash: null, afterHash: null }
 }
 

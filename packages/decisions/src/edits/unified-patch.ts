@@ -1,4 +1,4 @@
-import type { MadeEdit } from "./made-edit.js"
+import { diffHeader, type MadeEdit } from "./made-edit.js"
 
 /** A unified diff as git, diff and several agents write it, split by file. Text that is no diff gives nothing. */
 export function readUnifiedPatch(text: string): MadeEdit[] {
@@ -37,7 +37,7 @@ function editOf({ old, made, lines }: { old: string; made: string; lines: readon
   return {
     path,
     kind: isNew ? "create" : isGone ? "delete" : "change",
-    diff: `--- ${isNew ? old : `a/${old}`}\n+++ ${isGone ? made : `b/${made}`}\n${lines.map((line) => `${line}\n`).join("")}`,
+    diff: diffHeader(isNew ? null : old, isGone ? null : made) + lines.map((line) => `${line}\n`).join(""),
     linesAdded: lines.filter((line) => line.startsWith("+")).length,
     linesRemoved: lines.filter((line) => line.startsWith("-")).length,
     beforeHash: null,

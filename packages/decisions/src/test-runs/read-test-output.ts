@@ -21,7 +21,6 @@ const READERS: readonly TestRunReader[] = [
 // Runners say how it went at the end. A log of many megabytes is not searched from its beginning.
 const LONGEST_OUTPUT = 1_000_000
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes are what is taken off here
 const ESCAPE_CODES = /\u001b\[[0-9;:?]*[ -/]*[@-~]/g
 
 /** What a test runner said about its run; undefined when the text is no runner's that is known here. */

@@ -1,0 +1,205 @@
+import { hash } from "node:crypto"
+import type { Verdict } from "@orangebox/contract"
+import { REPORT_STYLE } from "./html-style.js"
+import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./report-words.js"
+import type { ReportArtifact, RunReport } from "./run-report.js"
+import { safeText, shortBlock, shortLine } from "./safe-text.js"
+
+const MOST = {
+  timeline: 5_000,
+  diffs: 300,
+  violations: 200,
+  holes: 200,
+  diffLines: 800,
+  columns: 2_000,
+  request: 4_000,
+}
+
+/**
+ * The report as one HTML file that needs nothing else: no script, no font, no network. Its policy forbids everything but the one style in
+ * it, so that even text which slipped through the escaping could load and run nothing.
+ */
+export function reportHtml(report: RunReport): string {
+  const { run, summary } = report
+  const title = `${summary.verdict} · ${shortLine(run.agent_id, 60)} · ${run.run_id}`
+  const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", REPORT_STYLE, "base64")}'; base-uri 'none'; form-action 'none'`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escaped(title)}</title>
+<style>${REPORT_STYLE}</style>
+</head>
+<body>
+<main>
+${head(report)}
+${violations(report)}
+${holes(report)}
+${overrides(report)}
+${timeline(report)}
+${commands(report)}
+${changes(report)}
+<p class="dim">${escaped(plural(summary.decisions, "decision"))}, ${escaped(plural(report.artifacts.length, "artifact"))}. Recorded text is shown as text: control and invisible characters stand as ␛ or \\u{…}.</p>
+</main>
+</body>
+</html>
+`
+}
+
+function head(report: RunReport): string {
+  const { run, summary } = report
+  const facts = [run.app_id, run.entrypoint, run.environment, `version ${run.agent_version}`].map((fact) =>
+    shortLine(fact, 80),
+  )
+  const parts = (["alignment", "quality", "policy"] as const).map(
+    (name) => `<div class="card"><b>${name}</b>${badge(summary[name])}</div>`,
+  )
+  const rows = summaryRows(report).map(
+    ([name, value]) => `<div class="card"><b>${escaped(name)}</b>${escaped(value)}</div>`,
+  )
+  const constraints = run.constraints.map(({ id, rule }) => `<code>${escaped(shortLine(`${id}: ${rule}`, 200))}</code>`)
+  return `<header>
+<h1>${badge(summary.verdict)}<span>${escaped(shortLine(run.agent_id, 80))}</span></h1>
+<div class="dim">${escaped(facts.join(" · "))}</div>
+<div class="dim mono">${escaped(run.run_id)}${run.started_at === null ? "" : ` · ${escaped(run.started_at)}`} · ${escaped(STATUS_WORDS[run.status])}</div>
+<div class="request">${escaped(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
+${constraints.length === 0 ? "" : `<p class="dim">Asked of it: ${constraints.join(" ")}</p>`}
+</header>
+<div class="cards">${parts.join("")}${rows.join("")}</div>`
+}
+
+function violations({ violations: all }: RunReport): string {
+  if (all.length === 0) return section("Violations", '<p class="dim">none</p>')
+  const items = all.slice(0, MOST.violations).map((violation) => {
+    const steps = violation.steps.slice(0, 20).map(({ step_no }) => stepWord(step_no))
+    const more = violation.steps.length > 20 ? ` and ${violation.steps.length - 20} more` : ""
+    const times = violation.count > 1 ? ` ×${violation.count}` : ""
+    const evidence =
+      violation.evidence === null ? "" : `<p><code>${escaped(shortLine(violation.evidence, 400))}</code></p>`
+    const rule =
+      violation.rule === undefined
+        ? ""
+        : `<p class="dim mono">${escaped(shortLine(violation.rule, 200))}${violation.is_inferred ? " (inferred from the request)" : ""}</p>`
+    return `<div class="item">${badge(violation.severity)} <b>${escaped(shortLine(violation.id, 120))}</b>${times} <span class="dim">${escaped(steps.join(" ") + more)}</span><p>${escaped(shortLine(violation.message, 600))}</p>${evidence}${rule}</div>`
+  })
+  return section("Violations", items.join("\n") + rest(all.length, MOST.violations))
+}
+
+function holes({ observability }: RunReport): string {
+  const all = [
+    ...observability.failures.map(({ failure, stepNo, detail }) => ({
+      words: FAILURE_WORDS[failure]!,
+      stepNo,
+      detail,
+    })),
+    ...observability.bypasses.map(({ bypass, stepNo, detail, certainty }) => ({
+      words: `${FAILURE_WORDS[bypass]!}${certainty === "possible" ? " (possible)" : ""}`,
+      stepNo,
+      detail,
+    })),
+  ]
+  if (all.length === 0) return section("Holes in the trail", '<p class="dim">none</p>')
+  const rows = all
+    .slice(0, MOST.holes)
+    .map(
+      ({ words, stepNo, detail }) =>
+        `<tr><td class="no mono">${escaped(stepWord(stepNo))}</td><td>${escaped(words)}</td><td>${escaped(shortLine(detail, 400))}</td></tr>`,
+    )
+  return section("Holes in the trail", `<table><tbody>${rows.join("")}</tbody></table>${rest(all.length, MOST.holes)}`)
+}
+
+function overrides({ overrides: all }: RunReport): string {
+  if (all.length === 0) return ""
+  const items = all.map(
+    ({ author, verdict, reason, timestamp }) =>
+      `<div class="item">${badge(verdict)} <b>${escaped(shortLine(author, 120))}</b> <span class="dim mono">${escaped(timestamp)}</span><p>${escaped(shortLine(reason, 600))}</p></div>`,
+  )
+  return section("What people said", items.join("\n"))
+}
+
+function timeline({ timeline: all }: RunReport): string {
+  if (all.length === 0) return section("Timeline", '<p class="dim">no decisions</p>')
+  const rows = all.slice(0, MOST.timeline).map((entry) => {
+    const notes = [entry.status === "success" ? "" : entry.status, entry.is_inferred ? "inferred" : ""].filter(Boolean)
+    const note = notes.length === 0 ? "" : ` <span class="dim">(${escaped(notes.join(", "))})</span>`
+    return `<tr><td class="time">${escaped(durationWords(entry.offset_ms))}</td><td class="no mono">${escaped(stepWord(entry.step_no))}</td><td class="type">${escaped(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${escaped(shortLine(entry.summary, 300))}${note}</td></tr>`
+  })
+  const names =
+    '<tr><th class="time">after</th><th class="no">step</th><th class="type">action</th><th class="verdict">verdict</th><th>what</th></tr>'
+  return section(
+    "Timeline",
+    `<table><thead>${names}</thead><tbody>${rows.join("")}</tbody></table>${rest(all.length, MOST.timeline)}`,
+  )
+}
+
+function commands({ artifacts }: RunReport): string {
+  const all = artifacts.filter(
+    ({ type }) => type === "command" || type === "test_run" || type === "commit" || type === "pr",
+  )
+  if (all.length === 0) return ""
+  const rows = all.slice(0, MOST.timeline).map(({ type, step_no, metadata, summary, content, content_form }) => {
+    const exit = metadata.exit_code
+    const mark =
+      type === "test_run"
+        ? (TEST_VERDICT[metadata.tests?.outcome ?? "unknown"] ?? "unknown")
+        : exit === null
+          ? "unknown"
+          : exit === 0
+            ? "pass"
+            : "fail"
+    const text = type === "command" && content !== null && content_form !== "hash" ? content : summary
+    return `<tr><td class="no mono">${escaped(stepWord(step_no))}</td><td class="type">${escaped(type)}</td><td class="no ${mark}">${exit === null ? "" : `exit ${exit}`}</td><td class="mono">${escaped(shortLine(text, 600))}</td></tr>`
+  })
+  return section(
+    "Commands, tests, commits",
+    `<table><tbody>${rows.join("")}</tbody></table>${rest(all.length, MOST.timeline)}`,
+  )
+}
+
+const TEST_VERDICT: Readonly<Record<string, Verdict>> = { passed: "pass", failed: "fail", unknown: "unknown" }
+
+function changes({ artifacts }: RunReport): string {
+  const all = artifacts.filter(({ type }) => type === "file_edit" || type === "diff")
+  if (all.length === 0) return ""
+  return section("Changes", all.slice(0, MOST.diffs).map(diff).join("\n") + rest(all.length, MOST.diffs))
+}
+
+function diff({ content, content_form, metadata, summary, step_no }: ReportArtifact): string {
+  const counts = `+${metadata.lines_added ?? "?"} −${metadata.lines_removed ?? "?"}`
+  const name = `<span class="mono">${escaped(shortLine(metadata.path ?? summary, 300))}</span> <span class="dim">${escaped(counts)} · ${escaped(stepWord(step_no))}</span>`
+  if (content === null || content_form === "hash")
+    return `<div class="item">${name} <span class="dim">text not kept</span></div>`
+  const lines = shortBlock(content, { lines: MOST.diffLines, columns: MOST.columns }).map((line) => {
+    const kind = /^(?:\+\+\+|---|@@)/.test(line)
+      ? "hunk"
+      : line.startsWith("+")
+        ? "add"
+        : line.startsWith("-")
+          ? "del"
+          : ""
+    return `<span${kind === "" ? "" : ` class="${kind}"`}>${escaped(line)}</span>`
+  })
+  return `<details open><summary>${name}</summary><pre>${lines.join("")}</pre></details>`
+}
+
+const section = (title: string, content: string): string => `<section><h2>${escaped(title)}</h2>${content}</section>`
+const rest = (count: number, most: number): string =>
+  count > most ? `<p class="dim">${count - most} of ${count} left out</p>` : ""
+const badge = (verdict: Verdict): string => `<span class="badge ${verdict}">${verdict}</span>`
+
+function cut(text: string): string {
+  const kept = safeText(text.slice(0, MOST.request).replace(/[\ud800-\udbff]$/, ""))
+  return text.length > MOST.request ? `${kept}… ${text.length - MOST.request} more characters` : kept
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+}
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!)

@@ -1,0 +1,67 @@
+import type { RunReport } from "./run-report.js"
+
+/** The words all forms of the report share. */
+export function durationWords(ms: number | null): string {
+  if (ms === null) return "?"
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  const minutes = Math.floor(ms / 60_000)
+  return minutes < 60
+    ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
+
+export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> = {
+  completed: "completed",
+  failed: "failed",
+  open: "still in progress, or ended without saying so",
+}
+
+export function actionCounts({ actions }: RunReport["summary"]): string {
+  return Object.entries(actions)
+    .sort((a, b) => b[1] - a[1])
+    .map(([type, count]) => `${count} ${type}`)
+    .join(", ")
+}
+
+/** One line each: the figures a reader wants before anything else. */
+export function summaryRows(report: RunReport): (readonly [name: string, value: string])[] {
+  const { run, summary } = report
+  const tests =
+    summary.test_runs === 0 ? "none" : `${plural(summary.test_runs, "run")}, the last one ${summary.last_test_outcome}`
+  const failed = summary.failed_model_calls === 0 ? "" : `, ${summary.failed_model_calls} failed`
+  const tokens = `${summary.input_tokens?.toLocaleString("en-US") ?? "?"} in, ${summary.output_tokens?.toLocaleString("en-US") ?? "?"} out`
+  const commands = `${plural(summary.commands, "command")}${summary.failed_commands === 0 ? "" : `, ${summary.failed_commands} failed`}`
+  return [
+    ["run", `${STATUS_WORDS[run.status]}, ${durationWords(run.duration_ms)}, kept ${run.capture_mode ?? "unknown"}`],
+    ["decisions", summary.decisions === 0 ? "none" : `${summary.decisions}: ${actionCounts(summary)}`],
+    ["model", `${plural(summary.model_calls, "call")}${failed}; ${tokens}`],
+    [
+      "changes",
+      `${plural(summary.files_changed, "file")}, +${summary.lines_added} −${summary.lines_removed}; ${commands}`,
+    ],
+    ["tests", tests],
+    ["violations", `${summary.violations.fail} fail, ${summary.violations.warn} warn`],
+    [
+      "trail",
+      `${plural(summary.observability_failures, "observability failure")}, ${plural(summary.bypasses, "bypass", "bypasses")}`,
+    ],
+  ]
+}
+
+export const FAILURE_WORDS: Readonly<Record<string, string>> = {
+  model_call_without_prompt: "model call without its prompt",
+  action_without_correlation: "action without correlation ids",
+  missing_capture_mode: "capture mode missing",
+  missing_evaluation: "evaluation missing",
+  unrecorded_transformation: "prompt changed, unrecorded",
+  tool_call_without_result: "tool call without a result",
+  assistant_turn: "assistant turn from elsewhere",
+  tool_result: "tool result from elsewhere",
+  workspace_change: "workspace changed without an action",
+}
+
+export const stepWord = (stepNo: number | null): string => (stepNo === null ? "run" : `#${stepNo}`)

@@ -1,0 +1,70 @@
+import type { Verdict } from "@orangebox/contract"
+import { durationWords, FAILURE_WORDS, plural, stepWord, summaryRows } from "./report-words.js"
+import type { RunReport } from "./run-report.js"
+import { shortLine } from "./safe-text.js"
+
+export interface TerminalReportOptions {
+  readonly width?: number
+  /** Most lines of the timeline; all others are counted. */
+  readonly rows?: number
+}
+
+const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
+
+/** The report as plain text for a terminal. Recorded text in it cannot move the cursor or begin a line. */
+export function reportText(report: RunReport, { width = 100, rows = 40 }: TerminalReportOptions = {}): string {
+  const { run, summary } = report
+  const lines = [
+    `${MARK[summary.verdict]} ${summary.verdict}  ${run.run_id}  ${shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 50)}`,
+    `  ${shortLine(run.request, width - 4) || "no request on record"}`,
+    "",
+    ...summaryRows(report).map(([name, value]) => `  ${name.padEnd(11)}${value}`),
+    "",
+    ...violationLines(report, width),
+    ...holeLines(report, width),
+    ...timelineLines(report, width, rows),
+  ]
+  return `${lines.join("\n").trimEnd()}\n`
+}
+
+const MOST_VIOLATIONS = 10
+
+function violationLines({ violations }: RunReport, width: number): string[] {
+  if (violations.length === 0) return []
+  const shown = violations.slice(0, MOST_VIOLATIONS).flatMap((violation) => {
+    const times = violation.count > 1 ? ` ×${violation.count}` : ""
+    const steps = violation.steps.slice(0, 5).map(({ step_no }) => stepWord(step_no))
+    const more = violation.steps.length > steps.length ? ` and ${violation.steps.length - steps.length} more` : ""
+    const head = `  ${MARK[violation.severity]} ${violation.severity} ${shortLine(violation.id, 60)}${times}  ${steps.join(" ")}${more}`
+    const evidence = violation.evidence ? [`      ${shortLine(violation.evidence, width - 8)}`] : []
+    return [head, `      ${shortLine(violation.message, width - 8)}`, ...evidence]
+  })
+  return ["violations", ...shown, ...restOf(violations.length, MOST_VIOLATIONS), ""]
+}
+
+const MOST_HOLES = 10
+
+function holeLines({ observability }: RunReport, width: number): string[] {
+  const holes = [
+    ...observability.failures.map(({ failure, stepNo, detail }) => ({ what: failure as string, stepNo, detail })),
+    ...observability.bypasses.map(({ bypass, stepNo, detail }) => ({ what: bypass as string, stepNo, detail })),
+  ]
+  if (holes.length === 0) return []
+  const shown = holes.slice(0, MOST_HOLES).map(({ what, stepNo, detail }) => {
+    const head = `  ${stepWord(stepNo)} ${FAILURE_WORDS[what] ?? what}: `
+    return head + shortLine(detail, Math.max(20, width - head.length))
+  })
+  return ["holes in the trail", ...shown, ...restOf(holes.length, MOST_HOLES), ""]
+}
+
+function timelineLines({ timeline }: RunReport, width: number, rows: number): string[] {
+  if (timeline.length === 0) return []
+  const shown = timeline.slice(0, rows).map((entry) => {
+    const head = `  ${MARK[entry.verdict]} ${durationWords(entry.offset_ms).padStart(9)}  ${stepWord(entry.step_no).padEnd(6)} ${entry.action_type.padEnd(9)} `
+    return head + shortLine(entry.summary, Math.max(20, width - head.length))
+  })
+  return [`timeline, ${plural(timeline.length, "decision")}`, ...shown, ...restOf(timeline.length, rows)]
+}
+
+const restOf = (count: number, shown: number): string[] =>
+  count > shown ? [`  … ${count - shown} of ${count} left out`] : []
