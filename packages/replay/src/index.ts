@@ -35,6 +35,25 @@ export {
 export { type HaltResponse, haltResponse } from "./report/halt-response.js"
 export { type ReportTextOptions, reportText } from "./report/report-text.js"
 
+// Forks and what they change
+
+export { descendantsOf } from "./fork/causal-cut.js"
+export { type CoverageGap, coverageGaps, type EffectMap, effectOf, isWrite } from "./fork/effects.js"
+export { Fork, type ForkPlan, type ForkRequest, type PostMode, type PostPolicy, planFork } from "./fork/fork.js"
+export { editRequest, type MessageAnchor, type RequestEdit } from "./override/edit-request.js"
+export type { FromRun } from "./override/override-answer.js"
+export {
+  EMPTY_PROFILE,
+  type OverrideOp,
+  OverrideProfile as OverrideProfileSchema,
+  type OverrideProfile,
+  type OverrideRule,
+  parseProfile,
+  profileId,
+} from "./override/profile.js"
+export { messageHash } from "./override/request-parts.js"
+export type { RuleProblem } from "./override/rule-book.js"
+
 // Streams
 
 export {

@@ -70,6 +70,8 @@ export interface GoLive extends Answered {
   readonly mode: "live"
   readonly request: AskedRequest | undefined
   readonly isChanged: boolean
+  /** Makes the same changes to the request as it really goes out, where what was asked with had its secrets masked. */
+  rewrite?(raw: AskedRequest): AskedRequest
 }
 
 /** A call with effects that must not happen again: the caller gets a result that says so. */

@@ -34,6 +34,8 @@ export interface SessionState {
   isForkReached: boolean
   /** Override rule → how often it fired. */
   readonly ruleUses: Map<string, number>
+  /** Override rule → how many calls it has selected, fired or not. */
+  readonly ruleSeen: Map<string, number>
 }
 
 export function newSessionState(): SessionState {
@@ -51,5 +53,6 @@ export function newSessionState(): SessionState {
     haltedAt: null,
     isForkReached: false,
     ruleUses: new Map(),
+    ruleSeen: new Map(),
   }
 }

@@ -1,5 +1,5 @@
 import { bodyHash } from "@orangebox/contract"
-import type { ForkDesk } from "../fork/fork-desk.js"
+import type { Fork } from "../fork/fork.js"
 import { diagnoseMiss } from "../report/diagnose-miss.js"
 import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "../report/divergence.js"
 import { nearestCalls } from "../report/nearest.js"
@@ -15,7 +15,7 @@ export interface ReplayOptions {
   /** What the driver can answer in the agent's way: a proxy sees models, the SDK sees everything. The rest is not missed at the end. */
   readonly covers?: readonly CallKind[]
   /** A fork: from one step on the recording no longer decides. */
-  readonly fork?: ForkDesk
+  readonly fork?: Fork
   /** Share the index of a tape between replays of it. */
   readonly matcher?: TapeMatcher
 }
@@ -24,7 +24,13 @@ const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
 
 /** Opens a replay of a tape. */
 export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, options: ReplayOptions = {}): ReplaySession {
-  return new ReplaySession(tape, replayPolicy(policy), options, newSessionState())
+  const session = new ReplaySession(tape, replayPolicy(policy), options, newSessionState())
+  for (const { code, message } of options.fork?.notes ?? []) {
+    const { stepId, lane, kind, name, occurrence } = options.fork!.call
+    const about = { step: stepId, lane, at: { kind, name, occurrence }, incoming: null, nearest: [], suggest: [] }
+    session.note({ ...about, code, message, severity: "note", cause: "UNKNOWN" })
+  }
+  return session
 }
 
 /**
@@ -48,7 +54,7 @@ export class ReplaySession {
     this.#covers = new Set(options.covers ?? EVERYTHING)
   }
 
-  get fork(): ForkDesk | undefined {
+  get fork(): Fork | undefined {
     return this.#options.fork
   }
 

@@ -1,0 +1,366 @@
+import { OrangeboxError } from "@orangebox/contract"
+import type { Ask, Outcome, Served } from "../match/ask.js"
+import type { Match } from "../match/matcher.js"
+import type { ReplaySession } from "../match/session.js"
+import type { SessionState } from "../match/session-state.js"
+import type { FromRun } from "../override/override-answer.js"
+import { EMPTY_PROFILE, type OverrideProfile, profileId } from "../override/profile.js"
+import { RuleBook, type RuleEffect, type RuleProblem } from "../override/rule-book.js"
+import type { Divergence } from "../report/divergence.js"
+import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
+import { descendantsOf } from "./causal-cut.js"
+import { type EffectMap, effectOf, isWrite } from "./effects.js"
+import { materialized } from "./materialize.js"
+
+/** What answers a call behind the fork. `cached` falls back to `live`. */
+export type PostMode = "exact" | "cached" | "live" | "deny"
+export type PostPolicy = Readonly<Record<CallKind, PostMode>>
+
+const DEFAULT_POST: PostPolicy = { model: "live", retriever: "cached", tool: "cached", http: "cached" }
+
+export interface ForkRequest {
+  readonly stepId: string
+  /** Before its request is sent, or after its recorded answer was given. */
+  readonly at?: "before_request" | "after_response"
+  readonly profile?: OverrideProfile
+  readonly post?: Partial<PostPolicy>
+  /** Whether branches beside the fork keep their recorded answers. */
+  readonly siblings?: "exact" | "live"
+  /** Tools with effects that may run for real; `*` is all of them. */
+  readonly allowEffects?: readonly string[]
+  readonly effects?: EffectMap
+  /** Whether the files of that moment were put back. */
+  readonly isWorkspaceRestored?: boolean
+  readonly fromRun?: FromRun
+}
+
+export type ForkPlan =
+  | { readonly ok: true; readonly fork: Fork }
+  | { readonly ok: false; readonly problems: readonly RuleProblem[] }
+
+/** Plans a fork and tries its rules on the recording. Nothing has run when this returns. */
+export function planFork(tape: Tape, request: ForkRequest): ForkPlan {
+  const place = forkPlace(tape, request)
+  const fork = new Fork(tape, request, place)
+  const problems = fork.rules.check()
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, fork }
+}
+
+interface ForkPlace {
+  readonly call: TapeCall
+  readonly at: "before_request" | "after_response"
+  readonly snapped: string | undefined
+}
+
+/** Where a fork can be made. Inside a batch of tools the model's answer that asked for them is the last moment everything is still one. */
+function forkPlace(tape: Tape, { stepId, at = "before_request" }: ForkRequest): ForkPlace {
+  const call = tape.calls.find((candidate) => candidate.stepId === stepId)
+  if (call === undefined) {
+    const inside = tape.calls.find((candidate) => !candidate.isInferred && isInside(tape, candidate.stepId, stepId))
+    if (inside === undefined) {
+      throw new OrangeboxError("FORK_STEP", {
+        what: `${stepId} is no call of ${tape.runId} and holds none`,
+        next: "Name a model, tool or retrieval step: orangebox show lists them",
+      })
+    }
+    return {
+      call: inside,
+      at: "before_request",
+      snapped: `${stepId} is no call; the fork is at the first call inside it`,
+    }
+  }
+  const [firstTry] = call.attempts
+  const tried = tape.calls.find((candidate) => candidate.stepId === firstTry && candidate.sig === call.sig)
+  if (tried) return { call: tried, at, snapped: undefined }
+  if (call.kind !== "tool") return { call, at, snapped: undefined }
+  const batch = tape.calls.filter((other) => other.kind === "tool" && other !== call && overlaps(other, call))
+  if (batch.length === 0 && !call.isInferred) return { call, at, snapped: undefined }
+  const asker = tape.calls.findLast(
+    (other) =>
+      other.kind === "model" &&
+      !other.isInferred &&
+      other.attempts.length === 0 &&
+      other.closedAt !== null &&
+      other.closedAt < call.openedAt &&
+      other.lane === call.lane,
+  )
+  if (asker === undefined) {
+    if (!call.isInferred) return { call, at, snapped: undefined }
+    throw new OrangeboxError("FORK_STEP", { what: `nothing was recorded that asked for the tool call ${stepId}` })
+  }
+  const why = call.isInferred ? "the agent runs this tool by itself" : "the tool ran in a batch"
+  return { call: asker, at: "after_response", snapped: `${why}; the fork is at the answer that asked for it` }
+}
+
+function isInside(tape: Tape, stepId: string, outer: string): boolean {
+  for (let id: string | null | undefined = stepId; id != null; id = tape.steps.get(id)?.parentStepId) {
+    if (id === outer) return true
+  }
+  return false
+}
+
+const overlaps = (a: TapeCall, b: TapeCall): boolean =>
+  a.openedAt < (b.closedAt ?? Number.POSITIVE_INFINITY) && b.openedAt < (a.closedAt ?? Number.POSITIVE_INFINITY)
+
+/** A planned fork: decides for a replay which calls the recording still answers. */
+export class Fork {
+  readonly call: TapeCall
+  readonly at: "before_request" | "after_response"
+  readonly profile: OverrideProfile
+  readonly profileId: string
+  readonly rules: RuleBook
+  /** Said at the start of every replay of this fork. */
+  readonly notes: readonly Pick<Divergence, "code" | "message">[]
+  readonly #tape: Tape
+  readonly #cut: ReadonlySet<string>
+  readonly #cutLanes: ReadonlySet<string>
+  readonly #post: PostPolicy
+  readonly #request: ForkRequest
+
+  constructor(tape: Tape, request: ForkRequest, place: ForkPlace) {
+    this.#tape = tape
+    this.#request = request
+    this.call = place.call
+    this.at = place.at
+    this.profile = request.profile ?? EMPTY_PROFILE
+    this.profileId = profileId(this.profile)
+    this.#post = { ...DEFAULT_POST, ...request.post }
+    const descendants = descendantsOf(tape, place.call.stepId, place.at === "before_request" ? "start" : "end")
+    this.#cut = descendants
+    this.#cutLanes = new Set(tape.calls.filter((call) => this.#cut.has(call.stepId)).map((call) => call.lane))
+    this.rules = new RuleBook(this.profile, tape, {
+      anchorCall: this.#anchorCall(),
+      sources: { bodies: tape.bodies, fromRun: request.fromRun ?? (() => undefined) },
+      isInScope: (call) => this.#isInScope(call),
+    })
+    this.notes = [
+      ...(place.snapped === undefined ? [] : [{ code: "FORK_SNAPPED" as const, message: place.snapped }]),
+      ...(request.isWorkspaceRestored
+        ? []
+        : [
+            {
+              code: "STATE_NOT_RESTORED" as const,
+              message: "forked without workspace: files are as they are now, not as they were at that step",
+            },
+          ]),
+    ]
+  }
+
+  isCut(stepId: string): boolean {
+    return this.#cut.has(stepId)
+  }
+
+  unusedRules(state: SessionState): readonly string[] {
+    return this.rules.unused(state)
+  }
+
+  /** Undefined leaves the call to the tape. */
+  decide(session: ReplaySession, ask: Ask, match: Match, ticket: number): Outcome | undefined {
+    const { state } = session
+    const source = match.found === "call" ? match.call : null
+    const isForkStep = source?.stepId === this.call.stepId
+    const wasReached = state.isForkReached
+    if (isForkStep) state.isForkReached = true
+    const isFree = source
+      ? this.#cut.has(source.stepId) || (wasReached && this.#request.siblings === "live")
+      : this.#isNew(session, ask)
+    if (!isFree && this.profile.scope !== "whole_run") return undefined
+    const isFirstFree = source?.stepId === this.#anchorCall().stepId
+    const areRulesOn = this.profile.scope !== "fork_step_only" || isForkStep || isFirstFree
+    const effect = areRulesOn ? this.rules.apply({ ...ruled(ask), source }, state) : untouched(ask)
+    if (!isFree && effect.ruleIds.length === 0) return undefined
+    return this.#answer(session, ask, source, effect, ticket, match)
+  }
+
+  /** A call nobody recorded belongs to the fork once that is reached, unless it stands in a lane the fork does not touch. */
+  #isNew(session: ReplaySession, ask: Ask): boolean {
+    if (!session.state.isForkReached) return false
+    const lane = ask.lane === undefined ? undefined : session.state.lanes.get(ask.lane)
+    return lane === undefined || this.#cutLanes.has(lane) || lane === this.call.lane
+  }
+
+  #answer(
+    session: ReplaySession,
+    ask: Ask,
+    source: TapeCall | null,
+    effect: RuleEffect,
+    ticket: number,
+    match: Match,
+  ): Outcome {
+    const { ruleIds } = effect
+    if (effect.problem) {
+      const { ruleId, reason } = effect.problem
+      return session.diverged(ask, ticket, "REQ_CHANGED", {
+        message: `override rule ${ruleId} cannot be carried out here: ${reason}`,
+      })
+    }
+    if (effect.strippedReasoning)
+      session.note(
+        noted("STRIPPED_REASONING", ask, source, "reasoning blocks of another model were taken out of the request"),
+      )
+    if (effect.answer) return simulated(session, ask, source, effect.answer, ticket, ruleIds)
+    const mode = effect.mode ?? (effect.isChanged ? "live" : this.#post[ask.kind])
+    switch (mode) {
+      case "exact":
+        if (!effect.isChanged) return session.answerFromTape(ask, match, ticket)
+        return session.diverged(ask, ticket, "REQ_CHANGED", {
+          message: "a rule changed the request, so the recorded answer is not its answer",
+        })
+      case "cached":
+        return (
+          (effect.isChanged ? undefined : session.cachedAnswer(ask, ticket)) ??
+          this.#live(session, ask, source, effect, ticket)
+        )
+      case "live":
+        return this.#live(session, ask, source, effect, ticket)
+      case "simulated": {
+        const name = effect.simulator ?? "none"
+        return this.#denied(session, ask, source, ticket, ruleIds, `no simulator ${name} is installed`)
+      }
+      case "deny":
+        return this.#denied(session, ask, source, ticket, ruleIds, "the policy denies it")
+    }
+  }
+
+  #live(session: ReplaySession, ask: Ask, source: TapeCall | null, effect: RuleEffect, ticket: number): Outcome {
+    const refusal = this.#refusal(ask, source)
+    if (refusal !== undefined) return this.#denied(session, ask, source, ticket, effect.ruleIds, refusal)
+    const whole = effect.request && ask.kind === "model" ? materialized(effect.request, this.#tape) : undefined
+    if (whole && !whole.ok) {
+      return session.diverged(ask, ticket, "STATEFUL_ID_UNKNOWN", {
+        step: source?.stepId ?? null,
+        message: whole.reason,
+      })
+    }
+    const request = whole?.request ?? effect.request
+    const call = { ...ruled(ask), source }
+    return {
+      outcome: "live",
+      ticket,
+      mode: "live",
+      tier: null,
+      occurrence: source?.occurrence ?? 0,
+      source,
+      taint: session.taintOf(ask),
+      ruleIds: effect.ruleIds,
+      request,
+      isChanged: effect.isChanged || (whole?.isChanged ?? false),
+      rewrite: (raw) => {
+        const edited = this.rules.rewrite(effect.ruleIds, call, raw)
+        const expanded = ask.kind === "model" ? materialized(edited, this.#tape) : undefined
+        return expanded?.ok ? expanded.request : edited
+      },
+    }
+  }
+
+  /** Why a call may not go out. Connections are ruled by the profile's egress, tools by what they do to the world. */
+  #refusal(ask: Ask, source: TapeCall | null): string | undefined {
+    const { egress } = this.profile
+    if (ask.kind === "model")
+      return egress === "deny" ? "the profile denies every connection (egress: deny)" : undefined
+    if (ask.kind === "http" && egress !== "allow") return `the profile allows no plain requests (egress: ${egress})`
+    if (ask.kind !== "tool") return undefined
+    const effect = effectOf({ name: ask.name, effect: ask.effect ?? source?.effect }, this.#request.effects ?? {})
+    const allowed = this.#request.allowEffects ?? []
+    if (!isWrite(effect) || allowed.includes(ask.name) || allowed.includes("*")) return undefined
+    const what = effect === "unknown" ? "nobody said what it does" : `it is a ${effect.replace("_", " ")}`
+    return `${what}, and tools with effects do not run again; allow it with --allow-effects ${ask.name}`
+  }
+
+  #denied(
+    session: ReplaySession,
+    ask: Ask,
+    source: TapeCall | null,
+    ticket: number,
+    ruleIds: readonly string[],
+    reason: string,
+  ): Outcome {
+    if (ask.kind === "model")
+      return session.diverged(ask, ticket, "EFFECT_DENIED", { step: source?.stepId ?? null, message: reason })
+    session.note({ ...noted("EFFECT_DENIED", ask, source, reason), severity: "warn" })
+    return {
+      outcome: "denied",
+      ticket,
+      mode: "simulated",
+      tier: null,
+      occurrence: source?.occurrence ?? 0,
+      source,
+      taint: session.taintOf(ask),
+      ruleIds,
+      reason,
+    }
+  }
+
+  #isInScope(call: TapeCall): boolean {
+    if (this.profile.scope === "whole_run") return true
+    if (this.profile.scope === "fork_step_only") return call.stepId === this.#anchorCall().stepId
+    return this.#cut.has(call.stepId) || call.stepId === this.call.stepId
+  }
+
+  /** The request that references to messages are resolved in: the first that is free. */
+  #anchorCall(): TapeCall {
+    if (this.at === "before_request") return this.call
+    const next = this.#tape.calls.find(
+      (call) => call.kind === "model" && !call.isInferred && this.#cut.has(call.stepId) && call.lane === this.call.lane,
+    )
+    return next ?? this.call
+  }
+}
+
+const ruled = (ask: Ask) => ({
+  kind: ask.kind,
+  name: ask.name,
+  lane: ask.lane ?? null,
+  stream: ask.stream ?? null,
+  request: ask.request,
+})
+
+const untouched = (ask: Ask): RuleEffect => ({
+  request: ask.request,
+  isChanged: false,
+  answer: undefined,
+  mode: undefined,
+  simulator: undefined,
+  ruleIds: [],
+  strippedReasoning: false,
+  problem: undefined,
+})
+
+function simulated(
+  session: ReplaySession,
+  ask: Ask,
+  source: TapeCall | null,
+  made: NonNullable<RuleEffect["answer"]>,
+  ticket: number,
+  ruleIds: readonly string[],
+): Served {
+  return {
+    outcome: "served",
+    ticket,
+    mode: "simulated",
+    tier: "override",
+    occurrence: source?.occurrence ?? 0,
+    source,
+    taint: session.taintOf(ask),
+    ruleIds,
+    answer: made.answer,
+    bytes: made.bytes,
+    maskIds: [],
+    divergence: undefined,
+  }
+}
+
+function noted(code: Divergence["code"], ask: Ask, source: TapeCall | null, message: string): Omit<Divergence, "n"> {
+  return {
+    code,
+    severity: "note",
+    step: source?.stepId ?? null,
+    lane: ask.lane ?? null,
+    at: { kind: ask.kind, name: ask.name, occurrence: source?.occurrence ?? 0 },
+    incoming: null,
+    nearest: [],
+    cause: "UNKNOWN",
+    message,
+    suggest: [],
+  }
+}
