@@ -1,0 +1,213 @@
+import { OrangeboxError } from "@orangebox/contract"
+import type { AlignmentWork } from "./align-sequences.js"
+import { findCarry } from "./carry.js"
+import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
+import type { DiffStep } from "./diff-step.js"
+import { type Divergences, findDivergences } from "./divergences.js"
+import { featuresOf, Interner } from "./features.js"
+import { type Judged, judge, type Readers } from "./judge.js"
+import { layOut, spineOf } from "./lay-out.js"
+import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
+import type { Matching, Pair } from "./matching.js"
+import { compareOutcomes } from "./outcome.js"
+import { payloadDiffs } from "./payload-diff.js"
+import { type DiffRun, readSteps } from "./read-steps.js"
+import { commonAncestor, namedPairs } from "./related.js"
+import {
+  type Change,
+  type DiffItem,
+  type PayloadDiff,
+  RUN_DIFF_VERSION,
+  type RunDiff,
+  type SideOfDiff,
+  type StepOfDiff,
+} from "./run-diff.js"
+import { DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
+import { StepReader } from "./step-reader.js"
+
+/**
+ * What two runs differ in: their steps aligned, each difference with its kind, its cause and its weight, and where the runs went apart.
+ * A pure function; the same two runs give the same diff, and swapping them only swaps its sides.
+ *
+ * @example
+ * const diff = diffRuns({ events, body }, { events: others, body }, { masks: ["iso_date"] })
+ * diff.verdict       // "differs"
+ * diff.items[diff.root!]
+ */
+export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}): RunDiff {
+  const runA = stepsOf(a, "first", options)
+  const runB = stepsOf(b, "second", options)
+  const masks = options.masks ?? []
+  const readers: Readers = { a: new StepReader(a, b, masks), b: new StepReader(b, a, masks) }
+  const interner = new Interner()
+  const runs: BothRuns = {
+    a: featuresOf(runA, readers.a, interner),
+    b: featuresOf(runB, readers.b, interner),
+    interner,
+  }
+
+  const work: AlignmentWork = { cells: 0, anchors: 0, coarse: 0 }
+  const { regime, matching, spine } = matchRuns(runA, runB, runs, options, work)
+  const items = layOut(runA.steps, runB.steps, matching, spine).map((placed) =>
+    judge(placed, readers, ({ a, b }) => [runs.a[a!.at]!, runs.b[b!.at]!]),
+  )
+  const order = inOrderOfDivergence(items)
+  labelCauses(items, order)
+  const divergences = findDivergences(items, order, regime)
+  const outcome = compareOutcomes(runA, runB, readers)
+  const compared = comparePayloads(items, order, divergences, readers, options.payloads ?? DEFAULT_PAYLOADS)
+  const { inSyncShare, ...found } = divergences
+  return {
+    v: RUN_DIFF_VERSION,
+    regime,
+    verdict: order.length > 0 || outcome.differs ? "differs" : items.some(isNoise) ? "noise" : "same",
+    a: sideOf(runA, readers.a),
+    b: sideOf(runB, readers.b),
+    stats: { ...countsOf(items), in_sync_share: inSyncShare, anchors: work.anchors, cells: work.cells },
+    ...found,
+    outcome,
+    carry: findCarry(items, divergences.root ?? divergences.first, readers),
+    items: items.map((item, index) => itemOf(item, readers, compared.get(index) ?? null)),
+    payloads_left_out: order.length - compared.size,
+    notes: notesOf(work, readers, masks),
+  }
+}
+
+/** As of diff(1): 0 for the same or noise, 1 for different. What cannot be compared throws, and is 2. */
+export function exitCodeOf(diff: RunDiff): 0 | 1 {
+  return diff.verdict === "differs" ? 1 : 0
+}
+
+function stepsOf(run: RunToDiff, which: string, options: DiffOptions): DiffRun {
+  const steps = readSteps(run.events, options)
+  if (steps) return steps
+  throw new OrangeboxError("DIFF_EMPTY_RUN", {
+    what: `the ${which} run has no events`,
+    next: "Name two recorded runs; `orangebox runs` lists them",
+  })
+}
+
+interface Matched {
+  readonly regime: RunDiff["regime"]
+  readonly matching: Matching
+  readonly spine: readonly Pair[]
+}
+
+/** Always from the older run to the newer, whichever was named first: equal costs are then broken the same way. */
+function matchRuns(a: DiffRun, b: DiffRun, runs: BothRuns, options: DiffOptions, work: AlignmentWork): Matched {
+  if ((a.view.runId ?? "") > (b.view.runId ?? "")) {
+    const { regime, matching, spine } = matchRuns(b, a, { ...runs, a: runs.b, b: runs.a }, options, work)
+    return { regime, matching: matching.swapped(), spine: spine.map(([x, y]) => [y, x]) }
+  }
+  const ancestor = commonAncestor(a, b, options.lineage)
+  const matching =
+    ancestor === undefined
+      ? matchUnrelated(runs, work)
+      : matchRelated(runs, namedPairs(a, b, ancestor, options.lineage), work)
+  return { regime: ancestor === undefined ? "R2" : "R1", matching, spine: spineOf(matching) }
+}
+
+/** What tells most first: where the runs went apart, then the differences in order. */
+function comparePayloads(
+  items: readonly Judged[],
+  order: readonly number[],
+  { first, root, decisive, tiers }: Divergences,
+  readers: Readers,
+  most: number,
+): ReadonlyMap<number, PayloadDiff[]> {
+  const telling = [first, root, decisive?.item, ...Object.values(tiers)].filter((index) => typeof index === "number")
+  const others = order.filter((index) => !telling.includes(index))
+  const compared = new Map<number, PayloadDiff[]>()
+  for (const index of [...new Set(telling)].sort((x, y) => x - y)) {
+    compared.set(index, payloadDiffs(items, index, readers))
+  }
+  for (const index of others) {
+    if (compared.size >= most || readers.a.bytesRead + readers.b.bytesRead > MAX_BYTES) break
+    compared.set(index, payloadDiffs(items, index, readers))
+  }
+  return compared
+}
+
+/** Requests carry their history, and histories may be megabytes each: behind this the payloads of further steps are left out. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+const isNoise = ({ change }: Judged): boolean => change === "noise"
+
+function countsOf(items: readonly Judged[]): Record<Change, number> {
+  const counts = { same: 0, noise: 0, changed: 0, inserted: 0, removed: 0, moved: 0, reordered: 0 }
+  for (const { change } of items) counts[change] += 1
+  return counts
+}
+
+function sideOf(run: DiffRun, reader: StepReader): SideOfDiff {
+  const absent: Record<string, number> = {}
+  for (const reason of reader.absences.values()) absent[reason] = (absent[reason] ?? 0) + 1
+  return {
+    run_id: run.view.runId ?? null,
+    app: run.view.app ?? null,
+    entrypoint: run.view.entrypoint ?? null,
+    status: run.view.status,
+    source_run_id: run.sourceRunId ?? null,
+    steps: run.steps.length,
+    folded_attempts: run.foldedAttempts,
+    absent_bodies: absent,
+  }
+}
+
+function itemOf(item: Judged, readers: Readers, payloads: PayloadDiff[] | null): DiffItem {
+  const { a, b } = item
+  return {
+    kind: (a ?? b)!.kind,
+    change: item.change,
+    fields: [...item.fields],
+    noise: [...item.noise],
+    cause: isDifference(item) ? (item.cause ?? null) : null,
+    tiers: [...item.tiers],
+    distance: Math.round(item.distance * 1000) / 1000,
+    a: a ? stepOf(a) : null,
+    b: b ? stepOf(b) : null,
+    decision: decisionsOf(item, readers),
+    payloads,
+  }
+}
+
+function decisionsOf({ a, b, tiers }: Judged, readers: Readers): DiffItem["decision"] {
+  if (a?.kind !== "model" || !b || !tiers.includes("T1")) return null
+  const calls = (step: DiffStep, reader: StepReader): string[] =>
+    reader.answer(step)?.toolCalls.map(({ name }) => name) ?? [...step.requestedTools]
+  return { a: calls(a, readers.a), b: calls(b, readers.b) }
+}
+
+function stepOf(step: DiffStep): StepOfDiff {
+  return {
+    n: step.n,
+    step_id: step.id ?? null,
+    event_id: step.eventId ?? null,
+    name: step.name,
+    lane_id: step.lane ?? null,
+    status: step.status,
+    mode: step.mode,
+    effect_class: step.effect ?? null,
+    attempts: step.attempts,
+    call_signature_hash: step.sig ?? null,
+    output_ref: step.outputRef ?? null,
+    duration_us: step.durationUs ?? null,
+    tokens_in: step.inputTokens ?? null,
+    tokens_out: step.outputTokens ?? null,
+  }
+}
+
+function notesOf(work: AlignmentWork, readers: Readers, masks: readonly string[]): RunDiff["notes"] {
+  const notes: RunDiff["notes"] = []
+  if (work.coarse > 0) {
+    notes.push({
+      code: "COARSE_ALIGNMENT",
+      text: `${work.coarse} stretch(es) too long to align step by step were cut along the names of their steps first`,
+    })
+  }
+  const absent = readers.a.absences.size + readers.b.absences.size
+  if (absent > 0)
+    notes.push({ code: "BODIES_ABSENT", text: `${absent} bodies are not there and were compared by hash` })
+  if (masks.length > 0) notes.push({ code: "MASKS", text: `differences under ${masks.join(", ")} count as noise` })
+  return notes
+}

@@ -1,0 +1,51 @@
+import type { Readers } from "./judge.js"
+import type { DiffRun } from "./read-steps.js"
+import type { RunDiff } from "./run-diff.js"
+import type { StepReader } from "./step-reader.js"
+import { cut } from "./text-diff.js"
+
+type Outcome = RunDiff["outcome"]
+
+const MAX_TEXT = 400
+
+/** How the two runs ended. What they gave is the output they declared, or else the last thing their model said. */
+export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outcome {
+  const givenA = givenBy(a, readers.a)
+  const givenB = givenBy(b, readers.b)
+  const fields: Outcome["fields"] = []
+  if (a.outcome.status !== b.outcome.status) fields.push("status")
+  if (a.outcome.errorClass !== b.outcome.errorClass) fields.push("error")
+  if (givenA.key !== givenB.key) fields.push("output")
+  return {
+    differs: fields.length > 0,
+    fields,
+    a: sideOf(a, givenA),
+    b: sideOf(b, givenB),
+  }
+}
+
+interface Given {
+  readonly key: string
+  readonly ref: string | undefined
+  readonly text: string | undefined
+}
+
+function givenBy(run: DiffRun, reader: StepReader): Given {
+  const { outputRef: ref, summary } = run.outcome
+  if (ref !== undefined) {
+    const text = reader.text(ref)
+    return { key: text === undefined ? ref : reader.masked(text), ref, text: text ?? summary }
+  }
+  const last = run.steps.findLast((step) => step.kind === "model" && !step.isAuxiliary && step.outputRef !== undefined)
+  if (!last) return { key: "", ref: undefined, text: summary }
+  return { key: reader.looseOutput(last), ref: last.outputRef, text: reader.outputText(last) }
+}
+
+function sideOf(run: DiffRun, given: Given): Outcome["a"] {
+  return {
+    status: run.outcome.status,
+    error_class: run.outcome.errorClass ?? null,
+    text: given.text === undefined ? null : cut(given.text, MAX_TEXT),
+    output_ref: given.ref ?? null,
+  }
+}

@@ -1,0 +1,127 @@
+import { type JsonNode, readJson } from "@orangebox/contract"
+import { contextDelta } from "./context-delta.js"
+import type { DiffStep } from "./diff-step.js"
+import { jsonOps, newOps, put, textOp } from "./json-ops.js"
+import type { Judged, Readers } from "./judge.js"
+import type { PayloadDiff } from "./run-diff.js"
+import { answerText, decode, type StepReader } from "./step-reader.js"
+
+/**
+ * What the bodies of a differing pair differ in.
+ *
+ * @param index the pair's place in `items`, which are the items before and after it as well
+ */
+export function payloadDiffs(items: readonly Judged[], index: number, readers: Readers): PayloadDiff[] {
+  const { a, b, fields } = items[index]!
+  if (!a || !b) return []
+  const diffs: PayloadDiff[] = []
+  if (fields.includes("input")) diffs.push(inputDiff(items, index, a, b, readers))
+  if (fields.includes("output")) diffs.push(outputDiff(a, b, readers))
+  return diffs
+}
+
+function inputDiff(items: readonly Judged[], index: number, a: DiffStep, b: DiffStep, readers: Readers): PayloadDiff {
+  if (a.kind === "model") {
+    const before = callBefore(items, index)
+    const pair = before === undefined ? undefined : { a: items[before]!.a!, b: items[before]!.b! }
+    const delta = contextDelta({ a, b }, pair, readers)
+    if (delta) {
+      const { ops, inherited, echoedAnswers, echoedResults } = delta
+      const inherits = new Map<number, number>()
+      const add = (item: number | undefined, parts: number): void => {
+        if (item !== undefined && parts > 0) inherits.set(item, (inherits.get(item) ?? 0) + parts)
+      }
+      add(before, inherited + echoedAnswers)
+      add(resultBefore(items, index, before ?? -1) ?? before, echoedResults)
+      return {
+        what: "input",
+        form: "context",
+        ops: ops.ops,
+        more: ops.more,
+        inherits: [...inherits].map(([item, parts]) => ({ item, parts })).sort((x, y) => x.item - y.item),
+        absent: null,
+      }
+    }
+  }
+  const [textA, textB] = [a.inputSummary, b.inputSummary]
+  const isKept = (step: DiffStep): boolean => step.inputRef !== undefined
+  if (!isKept(a) && !isKept(b) && textA !== undefined && textB !== undefined) {
+    return { ...EMPTY, what: "input", form: "text", ops: [textOp(textA, textB, "")] }
+  }
+  return bodiesDiff("input", a.inputRef, b.inputRef, readers)
+}
+
+/** The nearest earlier pair of model calls of the same lanes: the conversation that these two go on with. */
+function callBefore(items: readonly Judged[], index: number): number | undefined {
+  const { a, b } = items[index]!
+  for (let i = index - 1; i >= 0; i--) {
+    const item = items[i]!
+    if (item.a?.kind !== "model" || !item.b || item.a.isAuxiliary) continue
+    if (item.a.lane === a!.lane && item.b.lane === b!.lane) return i
+  }
+  return undefined
+}
+
+/** The first differing result between two calls: what the later one says again. */
+function resultBefore(items: readonly Judged[], index: number, from: number): number | undefined {
+  for (let i = from + 1; i < index; i++) {
+    const { a, b, isOutputSame } = items[i]!
+    if ((a ?? b)!.kind === "tool" && !isOutputSame) return i
+  }
+  return undefined
+}
+
+function outputDiff(a: DiffStep, b: DiffStep, readers: Readers): PayloadDiff {
+  const [answerA, answerB] = [readers.a.answer(a), readers.b.answer(b)]
+  if (answerA && answerB) {
+    return jsonDiff("output", nodeOf(answerText(answerA))!, nodeOf(answerText(answerB))!)
+  }
+  return bodiesDiff("output", a.outputRef, b.outputRef, readers)
+}
+
+const EMPTY = { more: 0, inherits: [], absent: null }
+
+function bodiesDiff(
+  what: PayloadDiff["what"],
+  refA: string | undefined,
+  refB: string | undefined,
+  readers: Readers,
+): PayloadDiff {
+  const [a, b] = [bytesOf(readers.a, refA), bytesOf(readers.b, refB)]
+  if (!(a instanceof Uint8Array) || !(b instanceof Uint8Array)) {
+    const why = (bytes: Uint8Array | string): string | null => (typeof bytes === "string" ? bytes : null)
+    return { ...EMPTY, what, form: "absent", ops: [], absent: { a: why(a), b: why(b) } }
+  }
+  const [textA, textB] = [decode(a), decode(b)]
+  if (looksBinary(textA) || looksBinary(textB)) {
+    const op = { op: "change" as const, ptr: "", a: `${a.length} bytes`, b: `${b.length} bytes`, text: null }
+    return { ...EMPTY, what, form: "bytes", ops: [op] }
+  }
+  const [nodeA, nodeB] = [nodeOf(textA), nodeOf(textB)]
+  if (nodeA && nodeB) return jsonDiff(what, nodeA, nodeB)
+  return { ...EMPTY, what, form: "text", ops: [textOp(textA, textB, "")] }
+}
+
+/** The bytes, or why they are not there; a step without a body has an empty one. */
+function bytesOf(reader: StepReader, ref: string | undefined): Uint8Array | string {
+  if (ref === undefined) return new Uint8Array(0)
+  const found = reader.body(ref)
+  return found instanceof Uint8Array ? found : found.absent
+}
+
+function jsonDiff(what: PayloadDiff["what"], a: JsonNode, b: JsonNode): PayloadDiff {
+  const ops = newOps()
+  if (a.kind === "string" && b.kind === "string") put(ops, textOp(a.value, b.value, ""))
+  else jsonOps(a, b, "", ops)
+  return { ...EMPTY, what, form: "json", ops: ops.ops, more: ops.more }
+}
+
+function nodeOf(text: string): JsonNode | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined
+  const reading = readJson(text)
+  return reading.ok ? reading.node : undefined
+}
+
+const looksBinary = (text: string): boolean =>
+  (text.slice(0, 4096).match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/g)?.length ?? 0) >
+  Math.min(text.length, 4096) / 20

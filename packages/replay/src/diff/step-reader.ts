@@ -1,0 +1,233 @@
+import { canonicalJsonNode, readJson, textHash } from "@orangebox/contract"
+import {
+  CANON_VERSION,
+  type CallAddress,
+  callSignature,
+  createRequestMemory,
+  type Dialect,
+  detectDialect,
+  dialectOfAnswer,
+  type FoldedResponse,
+  foldResponse,
+  type JsonBody,
+  type MaskType,
+  maskText,
+  type RequestMemory,
+  readableText,
+  readBody,
+  sseParser,
+} from "@orangebox/dialects"
+import type { DiffStep } from "./diff-step.js"
+import type { BodyAbsence, BodyReading, RunToDiff } from "./run-to-diff.js"
+import { NO_SHINGLES, type Shingles, shinglesOf } from "./shingles.js"
+
+/** A request in a dialect somebody knows. */
+export interface ReadRequest {
+  readonly body: JsonBody
+  readonly dialect: Dialect
+}
+
+const KEPT_REQUESTS = 4
+
+/**
+ * What the bodies of a run's steps say, read when somebody asks and remembered. Where there are no bytes (hashed capture, pruned bodies)
+ * every question still has an answer: by hash.
+ */
+export class StepReader {
+  readonly #run: RunToDiff
+  readonly #other: RunToDiff
+  readonly #mask: ((text: string) => string) | undefined
+  readonly #memory: RequestMemory = createRequestMemory()
+  readonly #answers = new Map<DiffStep, FoldedResponse | undefined>()
+  readonly #inputs = new Map<DiffStep, string>()
+  readonly #outputs = new Map<DiffStep, string>()
+  readonly #requests = new Map<DiffStep, ReadRequest | undefined>()
+  bytesRead = 0
+  readonly absences = new Map<string, BodyAbsence["absent"]>()
+
+  /** @param other a ref names the same bytes in every run, so one that kept them serves both */
+  constructor(run: RunToDiff, other: RunToDiff, masks: readonly MaskType[]) {
+    this.#run = run
+    this.#other = other
+    this.#mask = masks.length === 0 ? undefined : maskText(masks)
+  }
+
+  body(ref: string): BodyReading {
+    const own = this.#run.body(ref)
+    const found = own instanceof Uint8Array ? own : this.#other.body(ref)
+    if (found instanceof Uint8Array) {
+      this.bytesRead += found.length
+      return found
+    }
+    const why = own as BodyAbsence
+    this.absences.set(ref, why.absent)
+    return why
+  }
+
+  bytes(ref: string | undefined): Uint8Array | undefined {
+    const found = ref === undefined ? undefined : this.body(ref)
+    return found instanceof Uint8Array ? found : undefined
+  }
+
+  text(ref: string | undefined): string | undefined {
+    const bytes = this.bytes(ref)
+    return bytes && decode(bytes)
+  }
+
+  masked(text: string): string {
+    return this.#mask ? this.#mask(text) : text
+  }
+
+  /** What a step was asked: equal for two steps that were asked the same, accepted masks applied. */
+  looseInput(step: DiffStep): string {
+    let known = this.#inputs.get(step)
+    if (known === undefined) {
+      known = this.#looseInput(step)
+      this.#inputs.set(step, known)
+    }
+    return known
+  }
+
+  /** What came back, without what differs by itself: ids the provider makes, spacing of JSON, accepted masks. */
+  looseOutput(step: DiffStep): string {
+    let known = this.#outputs.get(step)
+    if (known === undefined) {
+      known = `${this.#looseOutput(step)} ${step.outputFacts}`
+      this.#outputs.set(step, known)
+    }
+    return known
+  }
+
+  /** A model's answer, folded; undefined where it was not kept or nobody knows its dialect. */
+  answer(step: DiffStep): FoldedResponse | undefined {
+    if (step.kind !== "model") return undefined
+    if (!this.#answers.has(step)) {
+      const bytes = this.bytes(step.outputRef)
+      this.#answers.set(step, bytes && foldAnswer(bytes))
+    }
+    return this.#answers.get(step)
+  }
+
+  /** A model call's request. The last few stay at hand, because each is asked for again by the call that goes on with it. */
+  request(step: DiffStep): ReadRequest | undefined {
+    if (!this.#requests.has(step)) {
+      for (const oldest of this.#requests.keys())
+        if (this.#requests.size >= KEPT_REQUESTS) this.#requests.delete(oldest)
+      this.#requests.set(step, this.#readRequest(step))
+    }
+    return this.#requests.get(step)
+  }
+
+  #readRequest(step: DiffStep): ReadRequest | undefined {
+    const bytes = this.bytes(step.inputRef)
+    if (!bytes) return undefined
+    const body = readBody(bytes, this.#memory)
+    const dialect = detectDialect({ ...addressOf(step), requestBody: body })?.dialect
+    return dialect && { body, dialect }
+  }
+
+  inputShingles(step: DiffStep): Shingles | undefined {
+    const text = this.text(step.inputRef) ?? step.inputSummary
+    return text === undefined ? undefined : shinglesOf(this.masked(text))
+  }
+
+  outputShingles(step: DiffStep): Shingles | undefined {
+    const text = this.outputText(step)
+    if (text !== undefined) return shinglesOf(this.masked(text))
+    return step.outputRef === undefined ? NO_SHINGLES : undefined
+  }
+
+  /** The words of what came back: an answer's text and calls, anything else as it is. */
+  outputText(step: DiffStep): string | undefined {
+    const answer = this.answer(step)
+    if (answer && isTelling(answer)) {
+      return answer.parts
+        .map((part) => (part.kind === "tool-call" ? `${part.name} ${part.arguments}` : part.text))
+        .join("\n")
+    }
+    const bytes = this.bytes(step.outputRef)
+    if (bytes) return step.kind === "model" ? readableText(bytes, "") : decode(bytes)
+    return step.outputSummary
+  }
+
+  #looseInput(step: DiffStep): string {
+    const exact = step.sig ?? step.inputRef ?? ""
+    if (step.kind === "model") {
+      if (!this.#mask && step.canonVersion === CANON_VERSION) return exact
+      const request = this.request(step)
+      if (!request) return exact
+      return callSignature({
+        ...addressOf(step),
+        body: request.body,
+        dialect: request.dialect,
+        ...(this.#mask ? { mask: this.#mask } : {}),
+      }).sig
+    }
+    if (!this.#mask) return `${exact} ${step.inputFacts}`
+    const text = this.text(step.inputRef)
+    const facts = this.masked(step.inputFacts)
+    return `${text === undefined ? exact : textHash(this.masked(canonicalOf(text)))} ${facts}`
+  }
+
+  #looseOutput(step: DiffStep): string {
+    const answer = this.answer(step)
+    if (answer && isTelling(answer)) return textHash(this.masked(answerText(answer)))
+    const text = this.text(step.outputRef)
+    return text === undefined ? (step.outputRef ?? "") : textHash(this.masked(canonicalOf(text)))
+  }
+}
+
+/** Where a call went. One that an application told without its address is known by its body. */
+export function addressOf({ method, url }: DiffStep): CallAddress {
+  if (method === undefined || url === undefined) return { method: "POST", path: "" }
+  try {
+    const { pathname, search, host } = new URL(url)
+    return { method, path: pathname + search, host }
+  } catch {
+    return { method, path: url }
+  }
+}
+
+/** Name and arguments of every call in an answer, in order: the decision in it. */
+export function decisionOf(answer: FoldedResponse): string {
+  const calls = answer.toolCalls.map((call) => [call.name, canonicalOf(call.arguments)])
+  return JSON.stringify([calls, answer.finishKind ?? answer.finishReason])
+}
+
+/** An answer without the ids its provider made, as JSON with pointers a reader can follow. */
+export function answerText(answer: FoldedResponse): string {
+  const calls = answer.toolCalls.map(
+    (call) => `{"name":${JSON.stringify(call.name)},"arguments":${canonicalOf(call.arguments)}}`,
+  )
+  return `{"text":${JSON.stringify(answer.text)},"thinking":${JSON.stringify(answer.thinking)},"calls":[${calls.join(",")}],"finish":${JSON.stringify(answer.finishReason)},"error":${JSON.stringify(answer.error?.message ?? null)}}`
+}
+
+export function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+}
+
+const isTelling = (answer: FoldedResponse): boolean =>
+  (answer.form === "json" || answer.form === "stream") && (answer.parts.length > 0 || answer.error !== null)
+
+/** JSON in its canonical spelling; anything else as a JSON string, so that the result always is JSON. */
+function canonicalOf(text: string): string {
+  if (!/^\s*[[{"]/.test(text)) return JSON.stringify(text)
+  const reading = readJson(text)
+  return reading.ok ? canonicalJsonNode(reading.node) : JSON.stringify(text)
+}
+
+function foldAnswer(bytes: Uint8Array): FoldedResponse | undefined {
+  const dialect = answerDialect(bytes)
+  return dialect && foldResponse(dialect, bytes)
+}
+
+function answerDialect(bytes: Uint8Array): Dialect | undefined {
+  const text = decode(bytes)
+  if (/^\s*[[{]/.test(text)) return dialectOfAnswer(text)
+  if (!/^\s*(?:event|data|id|retry|):/.test(text)) return undefined
+  for (const frame of sseParser().push(bytes)) {
+    const dialect = dialectOfAnswer(frame.data)
+    if (dialect) return dialect
+  }
+  return undefined
+}

@@ -1,0 +1,131 @@
+import { diffArrays, diffLines } from "diff"
+import type { TextDiff, TextHunk } from "./run-diff.js"
+
+const LONG = 20_000
+const MAX_WORD_EDITS = 2_000
+const MAX_LINE_EDITS = 1_000
+const MAX_HUNKS = 12
+const MAX_HUNK = 240
+const MAX_BEFORE = 32
+
+/** Words, numbers, spaces, and any other character whole. */
+const TOKEN = /\p{L}+|\p{N}+|\s+|./gsu
+
+/** What differs between two texts, word by word, never at any price: texts that share too little are told as replaced. */
+export function diffTexts(a: string, b: string): TextDiff {
+  const head = sharedHead(a, b)
+  const tail = sharedTail(a, b, head)
+  const middleA = a.slice(head, a.length - tail)
+  const middleB = b.slice(head, b.length - tail)
+  const hunks = middleA.length > LONG || middleB.length > LONG ? byLines(middleA, middleB) : byWords(middleA, middleB)
+  const found = hunks ?? [{ at: 0, a: middleA, b: middleB }]
+  return {
+    chars_a: a.length,
+    chars_b: b.length,
+    form: hunks ? "words" : "replaced",
+    hunks: found.slice(0, MAX_HUNKS).map((hunk) => shown(hunk, head, a)),
+    more: Math.max(0, found.length - MAX_HUNKS),
+  }
+}
+
+interface RawHunk {
+  readonly at: number
+  readonly a: string
+  readonly b: string
+}
+
+function byWords(a: string, b: string): RawHunk[] | undefined {
+  const parts = diffArrays(a.match(TOKEN) ?? [], b.match(TOKEN) ?? [], { maxEditLength: MAX_WORD_EDITS })
+  return parts && hunksOf(parts.map(({ added, removed, value }) => ({ added, removed, value: value.join("") })))
+}
+
+function byLines(a: string, b: string): RawHunk[] | undefined {
+  const parts = diffLines(a, b, { maxEditLength: MAX_LINE_EDITS })
+  if (!parts) return undefined
+  return hunksOf(parts).flatMap((hunk) => {
+    const isLong = hunk.a.length + hunk.b.length > LONG || hunk.a === "" || hunk.b === ""
+    const words = isLong ? undefined : byWords(hunk.a, hunk.b)
+    return words?.map((word) => ({ ...word, at: hunk.at + word.at })) ?? [hunk]
+  })
+}
+
+interface Part {
+  readonly added: boolean
+  readonly removed: boolean
+  readonly value: string
+}
+
+/** What was taken out and put in at one place belongs together; a space between two changes does not part them. */
+function hunksOf(parts: readonly Part[]): RawHunk[] {
+  const hunks: { at: number; a: string; b: string; end: number }[] = []
+  let at = 0
+  let between = ""
+  for (const { added, removed, value } of parts) {
+    if (!added && !removed) {
+      between = value
+      at += value.length
+      continue
+    }
+    const last = hunks.at(-1)
+    const isNear = last && at - last.end === between.length && /^\s{0,2}$/.test(between)
+    const hunk = isNear ? last : { at, a: "", b: "", end: at }
+    if (isNear) {
+      hunk.a += between
+      hunk.b += between
+    } else {
+      hunks.push(hunk)
+    }
+    between = ""
+    if (removed) {
+      hunk.a += value
+      at += value.length
+    } else {
+      hunk.b += value
+    }
+    hunk.end = at
+  }
+  return hunks
+}
+
+function shown(hunk: RawHunk, head: number, whole: string): TextHunk {
+  const at = head + hunk.at
+  return {
+    at,
+    before: wholeCharacters(whole.slice(Math.max(0, at - MAX_BEFORE), at)),
+    a: cut(hunk.a, MAX_HUNK),
+    b: cut(hunk.b, MAX_HUNK),
+  }
+}
+
+/** A text cut to a length, saying how much there was. */
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${wholeCharacters(text.slice(0, length))}… (${text.length} chars)`
+}
+
+/** Without half a character at either end. */
+function wholeCharacters(text: string): string {
+  return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "")
+}
+
+/** Equal beginnings, up to the last break between words: a word that differs is told whole. */
+function sharedHead(a: string, b: string): number {
+  const most = Math.min(a.length, b.length)
+  let length = 0
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length++
+  while (length > 0 && (isWord(a, length - 1) || isHalf(a, length))) length--
+  return length
+}
+
+function sharedTail(a: string, b: string, head: number): number {
+  const most = Math.min(a.length, b.length) - head
+  let length = 0
+  while (length < most && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length)) length++
+  while (length > 0 && (isWord(a, a.length - length) || isHalf(a, a.length - length))) length--
+  return length
+}
+
+const isWord = (text: string, at: number): boolean => /[\p{L}\p{N}]/u.test(text.charAt(at))
+const isHalf = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code <= 0xdfff
+}
