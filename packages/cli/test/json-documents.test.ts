@@ -64,6 +64,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["collect --rebuild", ["collect", "--rebuild"]],
     ["redact", ["redact", fileURLToPath(import.meta.url)]],
     ["redact --explain", ["redact", "--explain", fileURLToPath(import.meta.url)]],
+    ["redact --stored", ["redact", "--stored", "--all-rules", "--dry-run"]],
     ["redact --rules", ["redact", "--rules"]],
     ["prune", ["prune", "--max-age", "30d"]],
     ["trust", ["trust", fileURLToPath(new URL("untrusted", import.meta.url))]],

@@ -4,14 +4,15 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { explainInputs, printRedacted } from "../redact/filter.js"
 import { rulesHere } from "../redact/rules-here.js"
+import { redactStored, type StoredOptions } from "../redact/stored/stored.js"
 import { rulesJson, rulesText } from "../redact/words.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-interface RedactOptions {
+interface RedactOptions extends StoredOptions {
+  readonly stored?: boolean
   readonly explain?: boolean
   readonly check?: boolean
   readonly rules?: boolean
-  readonly pii?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -24,9 +25,19 @@ export function define(command: Command, session: Session): void {
     .option("--check", "the same list, and exit code 1 if there is anything in it")
     .option("--rules", "list all rules")
     .option("--pii", "also mask e-mail addresses, phone and card numbers, IBANs and IP addresses")
+    .option("--stored", "mask after the fact: in store, packs, index and journals; needs one of the three below")
+    .option("--value <text>", "with --stored: this text, however it is written; - reads it from stdin")
+    .option("--pattern <rule...>", "with --stored: what these rules find")
+    .option("--all-rules", "with --stored: what any rule finds")
+    .option("--run <address>", "with --stored: only what this run holds")
+    .option("--dry-run", "with --stored: say what would go, change nothing")
     .addHelpText(
       "after",
       "\nInput may be of any length and hold any bytes; those that are no text are kept. A secret is never printed, by no option.",
+    )
+    .addHelpText(
+      "after",
+      "\n--stored replaces bodies that hold the text by tombstones, masks it in events, and cannot be undone. Exit code 1 means that\nsomething could not be reached, such as the journal of a process that still runs; it is named.",
     )
     .addHelpText(
       "after",
@@ -35,12 +46,29 @@ export function define(command: Command, session: Session): void {
         ["env | orangebox redact --explain", "what would be masked, and why"],
         ["git diff --cached | orangebox redact --check", "as a pre-commit hook: fails when a secret is about to go in"],
         ["orangebox redact --rules", "everything that is looked for"],
+        ["orangebox redact --stored --all-rules --dry-run", "what today's rules would find in what is stored"],
+        ["pass show leaked | orangebox redact --stored --value -", "a value that must not stay, typed nowhere"],
       ]),
     )
     .action(shellOf<RedactOptions>(session, redact))
 }
 
+const STORED_ONLY = ["value", "pattern", "allRules", "run", "dryRun"] as const
+
 async function redact(session: Session, options: RedactOptions & GlobalOptions, ...files: string[]): Promise<ExitCode> {
+  if (options.stored) {
+    if (files.length > 0 || options.explain || options.check || options.rules) {
+      throw new InputError("USAGE", { what: "--stored is about the store, not about files", next: "Leave away either" })
+    }
+    return redactStored(session, options)
+  }
+  const stray = STORED_ONLY.find((name) => options[name] !== undefined)
+  if (stray !== undefined) {
+    throw new InputError("USAGE", {
+      what: `--${stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} goes with --stored`,
+      next: "Add --stored",
+    })
+  }
   const rules = rulesHere(process.cwd(), options)
   if (rules.warning !== undefined) session.terminal.say(`orangebox: ${rules.warning}`)
   if (options.rules) {

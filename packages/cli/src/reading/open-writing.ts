@@ -52,7 +52,7 @@ async function waitForLock(storeFolder: string): Promise<Extract<LockAttempt, { 
       throw new OrangeboxError("COLLECTOR_RUNNING", {
         what: `a collector is at work on this store: ${who}`,
         where: storeFolder,
-        next: "It prunes by itself now and then; to do it now, stop it first",
+        next: "Stop it first, or try again when it is done",
       })
     }
     await sleep(POLL_MS)

@@ -45,11 +45,12 @@ export function verdictText(
         `· ${run.runId} ${plural(run.open.filter(({ code }) => code === "step_open").length, "step")} open: ${why}`,
       )
     }
+    if (run.redacted.onMs !== null) lines.push(redactedText(run))
     if (expected !== undefined) {
       lines.push(
         run.digest === expected
           ? "= the digest is the same: nothing was changed"
-          : paint(`✗ the digest differs: expected ${expected}`, "bad"),
+          : paint(`✗ the digest differs: expected ${expected}${run.redacted.events > 0 ? REDACTED_SINCE : ""}`, "bad"),
       )
     }
   }
@@ -61,6 +62,18 @@ export function verdictText(
   const different = expected !== undefined && runs.some(({ digest }) => digest !== expected) ? 1 : 0
   lines.push(`${plural(runs.length, "run")} verified, ${plural(total + different, "finding")}`)
   return lines.join("\n")
+}
+
+const REDACTED_SINCE = "; events were redacted, so a digest of before cannot be proven any more"
+
+function redactedText({ runId, redacted: { events, bodies, onMs } }: RunVerdict): string {
+  const what = [
+    ...(events > 0 ? [plural(events, "event")] : []),
+    ...(bodies > 0 ? [plural(bodies, "body", "bodies")] : []),
+  ]
+  const when = new Date(onMs ?? 0).toISOString().slice(0, 19).replace("T", " ")
+  const digest = events > 0 ? "; its digest is a new one, and certificates of before are void" : ""
+  return `· ${recordedWord(runId, 40)} ${what.join(" and ")} redacted later (${when})${digest}: not corruption`
 }
 
 function listed(problems: readonly Problem[], line: (text: string) => string): string[] {
@@ -84,6 +97,11 @@ export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expe
       digest: run.digest,
       digest_matches: expected === undefined ? null : run.digest === expected,
       bodies: run.bodies,
+      redacted: {
+        events: run.redacted.events,
+        bodies: run.redacted.bodies,
+        on: run.redacted.onMs === null ? null : new Date(run.redacted.onMs).toISOString(),
+      },
       findings: run.findings.map(problemJson),
       open: run.open.map(problemJson),
       declared: run.declared.map(problemJson),

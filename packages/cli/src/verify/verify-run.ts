@@ -14,6 +14,8 @@ export interface RunVerdict {
   /** Losses that were declared when they happened, and absences that say why. */
   readonly declared: readonly Problem[]
   readonly bodies: { readonly present: number; readonly absent: number }
+  /** What was taken out after it had been recorded. Not corruption, but a digest of before cannot be proven any more. */
+  readonly redacted: { readonly events: number; readonly bodies: number; readonly onMs: number | null }
 }
 
 /** Every rule of the contract over one stored run, and its bodies read back and hashed where that is asked. */
@@ -45,6 +47,7 @@ export async function verifyRun(
     open: problems.filter(({ severity }) => severity === "open"),
     declared: closed.filter(isDeclared),
     bodies: { present: [...bodies.values()].filter((state) => state === "present").length, absent },
+    redacted: await redactedLater(store, runId, bodies),
   }
 }
 
@@ -77,6 +80,28 @@ async function stateOf(store: TraceReader, hash: string, isReading: boolean): Pr
 }
 
 const isExplained = (reason: string): boolean => reason === "pruned" || reason === "redacted_later"
+
+async function redactedLater(
+  store: TraceReader,
+  runId: string,
+  bodies: ReadonlyMap<string, BodyState>,
+): Promise<RunVerdict["redacted"]> {
+  const events = await store.redactionsOf(runId)
+  const times = events.map(({ atMs }) => atMs)
+  let count = 0
+  for (const [hash, state] of bodies) {
+    if (state !== "absent") continue
+    const absent = (await store.bodyInfo(hash))?.absent
+    if (absent?.absent !== "redacted_later") continue
+    count++
+    if (absent.onMs !== undefined) times.push(absent.onMs)
+  }
+  return {
+    events: events.length,
+    bodies: count,
+    onMs: times.reduce<number | null>((a, b) => Math.max(a ?? b, b), null),
+  }
+}
 
 async function conflicts(store: TraceReader, runId: string): Promise<Problem[]> {
   return (await store.conflictsOf(runId)).map(({ event }) => ({

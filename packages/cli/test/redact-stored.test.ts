@@ -1,0 +1,216 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { searchForValue } from "../src/redact/stored/search.js"
+import { valueForms } from "../src/redact/stored/value-forms.js"
+import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { record, recordOrdinaryRun } from "./recorded-run.js"
+
+/** Not the form of any secret: only somebody who knows it can name it. */
+const VALUE = 'the "purple" walrus sleeps at nine'
+
+let scratch: Scratch
+let data: string
+
+beforeEach(() => {
+  scratch = scratchFolder()
+  data = join(scratch.path, "data")
+})
+afterEach(() => scratch.remove())
+
+const here = (...args: string[]) => orangeboxHere([...args, "--data", data])
+const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> =>
+  jsonOf<T>(await here(...args, "--json"))
+
+interface Report {
+  events: number
+  bodies: number
+  run_ids: string[]
+  journals_removed: number
+  not_reached: { what: string; where: string; reason: string }[]
+}
+
+/** A run that says the value in a prompt, a tool's output, a log line, an attribute, a summary and an error. */
+async function recordLeak(): Promise<void> {
+  await record(data, async (recorder) => {
+    await recordOrdinaryRun(recorder, `remember: ${VALUE}`)
+    const run = recorder.startRun({ entrypoint: "leak", input: "again" })
+    await run.tool({ name: "read_file", args: { path: "secret.txt" } }, () => `contents: ${VALUE}\n`)
+    await run
+      .tool({ name: "open_gate", args: {} }, () => {
+        throw new Error(`cannot open ${VALUE}`)
+      })
+      .catch(() => {})
+    run.log.info(`saw ${VALUE}`, { note: VALUE })
+    run.complete({ output: "done" })
+    await recordOrdinaryRun(recorder, "count the goats")
+  })
+}
+
+const filesWith = (value: string): string[] => {
+  const needles = valueForms(value).map((form) => Buffer.from(form))
+  return readdirSync(data, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => {
+      const bytes = readFileSync(path)
+      return needles.some((needle) => bytes.includes(needle))
+    })
+}
+
+test("[X-09] a value is taken out of store, index and journals; verify says redacted, not corrupt", async () => {
+  await recordLeak()
+  const before = await json<{ runs: { run_id: string; digest: string }[] }>("verify")
+  expect((await json<{ hits: unknown[] }>("search", "walrus")).hits).not.toEqual([])
+  const report = await json<Report>("redact", "--stored", "--value", VALUE)
+  expect(report).toMatchObject({ dry_run: false, not_reached: [], journals_removed: 1 })
+  expect(report.events).toBeGreaterThanOrEqual(4)
+  expect(report.bodies).toBeGreaterThanOrEqual(4)
+  expect(report.run_ids).toHaveLength(2)
+  expect(filesWith(VALUE)).toEqual([])
+  expect((await json<{ hits: unknown[] }>("search", "walrus")).hits).toEqual([])
+  expect((await json<{ hits: unknown[] }>("search", "goats")).hits).not.toEqual([])
+
+  const verdict = await here("verify")
+  expect(verdict).toMatchObject({ exitCode: 0, stderr: "" })
+  expect(verdict.stdout).toMatch(
+    /redacted later \(.*\); its digest is a new one, and certificates of before are void: not corruption/,
+  )
+  expect(verdict.stdout).toContain("3 runs verified, 0 findings")
+  const after = await json<{ runs: { run_id: string; digest: string; redacted: { events: number } }[] }>("verify")
+  for (const { run_id, digest } of before.runs) {
+    const run = after.runs.find((other) => other.run_id === run_id)!
+    expect(run.digest === digest, run_id).toBe(run.redacted.events === 0)
+  }
+  const leaky = after.runs.find(({ redacted }) => redacted.events > 0)!
+  const old = before.runs.find(({ run_id }) => run_id === leaky.run_id)!
+  const proof = await here("verify", leaky.run_id, "--digest", old.digest)
+  expect(proof.exitCode).toBe(1)
+  expect(proof.stdout).toContain("events were redacted, so a digest of before cannot be proven any more")
+})
+
+test("[X-09] nothing comes back from a copy of the journals, with a lost database neither", async () => {
+  await recordLeak()
+  const copy = join(scratch.path, "copy")
+  cpSync(join(data, "journal"), copy, { recursive: true })
+  await here("redact", "--stored", "--value", VALUE)
+  for (const name of readdirSync(join(data, "store"))) {
+    if (name !== "tombstones.ndjson") rmSync(join(data, "store", name), { recursive: true })
+  }
+  for (const name of readdirSync(copy))
+    if (!name.endsWith(".committed")) cpSync(join(copy, name), join(data, "journal", name))
+  await here("collect")
+  expect((await json<{ hits: unknown[] }>("search", "walrus")).hits).toEqual([])
+  expect((await json<{ hits: unknown[] }>("search", "goats")).hits).not.toEqual([])
+  expect(await here("verify")).toMatchObject({ exitCode: 0 })
+  await here("redact", "--stored", "--value", VALUE)
+  expect(filesWith(VALUE)).toEqual([])
+})
+
+test("[X-09] --dry-run says what would go and changes nothing; --run keeps to one run", async () => {
+  await recordLeak()
+  const dry = await json<Report>("redact", "--stored", "--value", VALUE, "--dry-run")
+  expect(dry).toMatchObject({ dry_run: true, journals_removed: 0 })
+  expect(dry.run_ids).toHaveLength(2)
+  expect((await json<{ hits: unknown[] }>("search", "walrus")).hits).not.toEqual([])
+  const { runs } = await json<{ runs: { run_id: string; entrypoint: string }[] }>("runs")
+  const leak = runs.find(({ entrypoint }) => entrypoint === "leak")!.run_id
+  const one = await json<Report>("redact", "--stored", "--value", VALUE, "--run", leak)
+  expect(one.run_ids).toEqual([leak])
+  const { hits } = await json<{ hits: { run_id: string }[] }>("search", "walrus")
+  expect(hits).not.toEqual([])
+  expect(hits.every(({ run_id }) => run_id !== leak)).toBe(true)
+})
+
+test("[X-09] rules can be applied after the fact, one or all of them", async () => {
+  const mail = "walrus@mail.example-host.org"
+  const phone = "badge WAL-4711"
+  await record(data, async (recorder) => {
+    const run = recorder.startRun({ entrypoint: "mail", input: "go" })
+    run.log.info(`write to ${mail}`)
+    await run.tool({ name: "lookup", args: {} }, () => `${mail} has ${phone}`)
+    run.complete({ output: "done" })
+  })
+  expect(await json<Report>("redact", "--stored", "--all-rules")).toMatchObject({ events: 0, bodies: 0 })
+  expect(await json<Report>("redact", "--stored", "--pattern", "pii-email")).toMatchObject({ not_reached: [] })
+  expect(filesWith(mail)).toEqual([])
+  expect((await json<{ hits: { snippet: string }[] }>("search", "write to")).hits[0]?.snippet).toBe(
+    "write to wal…redacted…org",
+  )
+  expect(await here("verify")).toMatchObject({ exitCode: 0 })
+})
+
+test("[X-09] the journal of a process that still runs is named, and a second call reaches it", async () => {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("children/leaky-writer.mjs", import.meta.url)), data, VALUE],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  )
+  try {
+    await once(child.stdout, "data")
+    const first = await orangebox(["redact", "--stored", "--value", VALUE, "--json", "--data", data])
+    expect(first.exitCode).toBe(1)
+    expect(jsonOf<Report>(first).not_reached).toMatchObject([
+      { what: "journal", reason: expect.stringContaining(`process ${child.pid} (leaky) is still writing it`) },
+    ])
+    expect((await json<{ hits: unknown[] }>("search", "walrus")).hits).toEqual([])
+  } finally {
+    child.stdin.end()
+    await once(child, "exit")
+  }
+  expect(await json<Report>("redact", "--stored", "--value", VALUE)).toMatchObject({
+    journals_removed: 1,
+    not_reached: [],
+  })
+  expect(filesWith(VALUE)).toEqual([])
+})
+
+test("the value can be given on stdin, so that it is typed nowhere", async () => {
+  await recordLeak()
+  const args = ["redact", "--stored", "--value", "-", "--json", "--data", data]
+  const report = jsonOf<Report>(await orangebox(args, { input: `${VALUE}\n` }))
+  expect(report.run_ids).toHaveLength(2)
+})
+
+test.each([
+  [["redact", "--stored"], "USAGE"],
+  [["redact", "--stored", "--all-rules", "--value", "something"], "USAGE"],
+  [["redact", "--stored", "--value", "abc"], "USAGE"],
+  [["redact", "--stored", "--pattern", "no-such-rule"], "UNKNOWN_RULE"],
+  [["redact", "--stored", "--all-rules", "file.txt"], "USAGE"],
+  [["redact", "--dry-run"], "USAGE"],
+  [["redact", "--stored", "--all-rules"], "NO_DATA"],
+])("%j is refused", async (args, code) => {
+  const { stderr, exitCode } = await here(...args, "--json")
+  expect(exitCode).toBe(2)
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code } })
+})
+
+test("[X-09] a value is found however it is written", () => {
+  const { isIn, redact } = searchForValue(VALUE)
+  const written = {
+    json: JSON.stringify({ text: VALUE }),
+    "json in json": JSON.stringify({ text: JSON.stringify({ text: VALUE }) }),
+    url: `https://example.org/?q=${encodeURIComponent(VALUE)}`,
+    form: new URLSearchParams({ q: VALUE }).toString(),
+    hex: Buffer.from(`x${VALUE}`).toString("hex"),
+    "base64 at 0": Buffer.from(`${VALUE}!`).toString("base64"),
+    "base64 at 1": Buffer.from(`a${VALUE}!`).toString("base64url"),
+    "base64 at 2": Buffer.from(`ab${VALUE}!`).toString("base64"),
+  }
+  for (const [how, text] of Object.entries(written)) {
+    expect(isIn(Buffer.from(text), null), how).toBe(true)
+    expect(isIn(Buffer.from(redact(text)), null), how).toBe(false)
+  }
+  expect(redact(`a summary that was cut: ${VALUE.slice(0, 14)}…`)).toBe("a summary that was cut: the…redacted…ine…")
+  const frames = [...VALUE].map(
+    (text) =>
+      `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: text } }] })}\n\n`,
+  )
+  expect(isIn(Buffer.from(frames.join("")), "text/event-stream")).toBe(true)
+})
