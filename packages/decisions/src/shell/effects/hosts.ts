@@ -2,8 +2,9 @@
 export function hostOf(text: string): string[] | undefined {
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)
   let rest = scheme === null ? text : text.slice(scheme[0].length)
-  // Clients differ in what they make of a backslash; taking it for a slash is how URLs are read.
-  rest = rest.split(/[/?#\\]/, 1)[0] as string
+  rest = rest.split(/[/?#]/, 1)[0] as string
+  // One client takes a backslash for a slash, another for a part of the name: nobody can say which host is meant.
+  if (rest.includes("\\")) return undefined
   rest = rest.slice(rest.lastIndexOf("@") + 1)
   const bracketed = /^\[([0-9A-Fa-f:.]+)\]/.exec(rest)
   if (bracketed !== null) return [(bracketed[1] as string).toLowerCase()]

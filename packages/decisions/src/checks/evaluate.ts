@@ -1,0 +1,249 @@
+import type { Verdict } from "@orangebox/contract"
+import type { Action, EvidencePointer, RunActions } from "../action.js"
+import type { DecisionEvaluation, Violation } from "../decision-event.js"
+import { type CheckedConstraint, severityOf } from "./constraint.js"
+import { safeExcerpt } from "./excerpt.js"
+import { describeRuleProblem, parseRule, type RuleProblem } from "./parse-rule.js"
+import { type CommandMemory, type PreparedAction, prepareAction } from "./prepared-action.js"
+import type { Answer, CheckContext, Concern, Finding, Rule } from "./rule.js"
+import { scoreOf, worstVerdict } from "./verdict.js"
+
+/** A constraint whose rule was read, or that says why it could not be. */
+export interface CompiledConstraint {
+  readonly constraint: CheckedConstraint
+  readonly concerns: readonly Concern[]
+  readonly rule?: Rule
+  readonly problem?: RuleProblem
+}
+
+/** How one constraint fared. */
+export interface ConstraintResult {
+  readonly constraint: CheckedConstraint
+  readonly concerns: readonly Concern[]
+  readonly status: Verdict
+  readonly violations: readonly Violation[]
+  /** Why it could not be judged, or not wholly. */
+  readonly unknown?: string
+}
+
+export interface ActionEvaluation {
+  readonly eventId: string
+  readonly stepId: string
+  readonly results: readonly ConstraintResult[]
+  readonly evaluation: DecisionEvaluation
+}
+
+export interface RunEvaluation {
+  readonly runId: string
+  /** The run has not ended, or its writer died: what is said holds for what there is. */
+  readonly isOpen: boolean
+  readonly results: readonly ConstraintResult[]
+  readonly evaluation: DecisionEvaluation
+  readonly actions: readonly ActionEvaluation[]
+  readonly problems: readonly RuleProblem[]
+}
+
+export const CHECKS_EVALUATOR = "orangebox.checks"
+
+/** Reads the rules of constraints once, for any number of evaluations. */
+export function compileConstraints(constraints: readonly CheckedConstraint[]): readonly CompiledConstraint[] {
+  return constraints.map((constraint) => {
+    const reading = parseRule(constraint.rule, constraint.id)
+    if ("problem" in reading)
+      return { constraint, concerns: concernsOf(constraint, ["alignment"]), problem: reading.problem }
+    return { constraint, concerns: concernsOf(constraint, reading.rule.concerns), rule: reading.rule }
+  })
+}
+
+/**
+ * What a constraint speaks about: alignment always, unless it is one of safety, which is policy whatever its rule; and quality or policy
+ * where its rule is of that kind.
+ */
+function concernsOf({ type }: CheckedConstraint, ofRule: readonly Concern[]): readonly Concern[] {
+  if (type !== "safety") return ofRule
+  return [...new Set<Concern>(["policy", ...ofRule.filter((concern) => concern !== "alignment")])]
+}
+
+/** Judges one action by the rules that can be judged on it alone. */
+export function evaluateAction(
+  action: Action,
+  constraints: readonly CompiledConstraint[],
+  context: CheckContext = {},
+  memory?: CommandMemory,
+): ActionEvaluation {
+  return evaluatePrepared(prepareAction(action, memory), constraints, context)
+}
+
+function evaluatePrepared(
+  prepared: PreparedAction,
+  constraints: readonly CompiledConstraint[],
+  context: CheckContext,
+): ActionEvaluation {
+  const results: ConstraintResult[] = []
+  for (const compiled of constraints) {
+    const answer = answerOnAction(compiled, prepared, context)
+    if (answer !== undefined) results.push(resultOf(compiled, answer, context))
+  }
+  const { eventId, stepId } = prepared.action
+  return { eventId, stepId, results, evaluation: evaluationOf(results) }
+}
+
+/** Undefined where the rule says nothing about such an action. A rule that breaks has judged nothing. */
+export function answerOnAction(
+  { rule, problem }: CompiledConstraint,
+  prepared: PreparedAction,
+  context: CheckContext,
+): Answer | undefined {
+  if (problem !== undefined) return { findings: [], unknown: describeRuleProblem(problem) }
+  return guarded(() => rule?.onAction?.(prepared, context))
+}
+
+function guarded<T extends Answer | undefined>(judge: () => T): T | Answer {
+  try {
+    return judge()
+  } catch (error) {
+    return {
+      findings: [],
+      unknown: `the check broke: ${error instanceof Error ? error.message.slice(0, 200) : "for no stated reason"}`,
+    }
+  }
+}
+
+/** Judges a whole run: every action, and what only the run as a whole tells. */
+export function evaluateRun(
+  run: RunActions,
+  constraints: readonly CheckedConstraint[],
+  context: CheckContext = {},
+): RunEvaluation {
+  const compiled = compileConstraints(constraints)
+  const memory: CommandMemory = new Map()
+  const prepared = run.actions.map((action) => prepareAction(action, memory))
+  const actions = prepared.map((one) => evaluatePrepared(one, compiled, context))
+  const ofConstraint = new Map<CheckedConstraint, ConstraintResult[]>()
+  for (const action of actions) {
+    for (const result of action.results) {
+      const kept = ofConstraint.get(result.constraint)
+      if (kept === undefined) ofConstraint.set(result.constraint, [result])
+      else kept.push(result)
+    }
+  }
+  const results = compiled.map((one): ConstraintResult => {
+    const { rule, problem } = one
+    const results = ofConstraint.get(one.constraint) ?? []
+    if (problem !== undefined) return resultOf(one, { findings: [], unknown: describeRuleProblem(problem) }, context)
+    if (rule?.onRun !== undefined) {
+      const { onRun } = rule
+      results.push(
+        resultOf(
+          one,
+          guarded(() => onRun(run, prepared, context)),
+          context,
+        ),
+      )
+    }
+    return joinedResult(one, results, run)
+  })
+  return {
+    runId: run.runId,
+    isOpen: run.status === "open",
+    results,
+    evaluation: evaluationOf(results),
+    actions,
+    problems: compiled.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
+  }
+}
+
+function joinedResult(
+  { constraint, concerns }: CompiledConstraint,
+  results: readonly ConstraintResult[],
+  run: RunActions,
+): ConstraintResult {
+  const unknown = results.find((result) => result.unknown !== undefined)?.unknown
+  if (results.length === 0) {
+    const nothing = run.status === "open" ? "nothing to judge yet" : "the run holds nothing to judge"
+    return { constraint, concerns, status: "unknown", violations: [], unknown: nothing }
+  }
+  return {
+    constraint,
+    concerns,
+    status: worstVerdict(results.map((result) => result.status)),
+    violations: results.flatMap((result) => result.violations),
+    ...(unknown !== undefined && { unknown }),
+  }
+}
+
+/** Findings about one action that are told one by one; the last one says how many more there are. */
+const MAX_TOLD = 20
+
+function resultOf(compiled: CompiledConstraint, answer: Answer, context: CheckContext): ConstraintResult {
+  const { constraint, concerns } = compiled
+  const told = answer.findings.slice(0, MAX_TOLD)
+  const more = answer.findings.length - told.length
+  const violations = told.map((finding, index) =>
+    violationOf(constraint, finding, context, index === MAX_TOLD - 1 ? more : 0),
+  )
+  const statuses: Verdict[] = [
+    ...answer.findings.map((finding) => weightOf(constraint, finding)),
+    ...(answer.unknown === undefined ? [] : ["unknown" as const]),
+  ]
+  return {
+    constraint,
+    concerns,
+    status: statuses.length === 0 ? "pass" : worstVerdict(statuses),
+    violations,
+    ...(answer.unknown !== undefined && { unknown: answer.unknown }),
+  }
+}
+
+const weightOf = (constraint: CheckedConstraint, finding: Finding): "warn" | "fail" =>
+  finding.certainty === "possible" ? "warn" : severityOf(constraint)
+
+function violationOf(constraint: CheckedConstraint, finding: Finding, context: CheckContext, more: number): Violation {
+  const message = safeMessage(finding.message, context)
+  return {
+    id: constraint.id.startsWith("constraint.") ? constraint.id : `constraint.${constraint.id}`,
+    severity: weightOf(constraint, finding),
+    message: more > 0 ? `${message} (and ${more} more)` : message,
+    evidence: finding.excerpt === null ? null : safeExcerpt(finding.excerpt, context),
+    rule: constraint.rule,
+    pointers: finding.pointers.map(pointerOf),
+    ...(constraint.source === "inferred" && { is_inferred: true }),
+  }
+}
+
+// Messages quote paths, hosts and names from recorded text, so they get the same treatment; they may be somewhat longer.
+const safeMessage = (message: string, context: CheckContext): string => {
+  const parts = message.match(/[\s\S]{1,110}/g)?.slice(0, 4) ?? [""]
+  return parts.length === 1 ? safeExcerpt(message, context) : parts.map((part) => safeExcerpt(part, context)).join("")
+}
+
+const pointerOf = ({ stepId, ref, start, end }: EvidencePointer): NonNullable<Violation["pointers"]>[number] => ({
+  step_id: stepId,
+  ref,
+  ...(start !== undefined && { start }),
+  ...(end !== undefined && { end }),
+})
+
+/** The three verdicts of seed 002 from the results of constraints. */
+export function evaluationOf(results: readonly ConstraintResult[]): DecisionEvaluation {
+  const about = (concern: Concern): readonly ConstraintResult[] =>
+    results.filter((result) => result.concerns.includes(concern))
+  const statuses = (concern: Concern): Verdict[] => about(concern).map((result) => result.status)
+  const checks = (concern: Concern): DecisionEvaluation["quality"]["checks"] =>
+    about(concern).map(({ constraint, status, violations, unknown }) => ({
+      id: constraint.id,
+      status,
+      message: violations[0]?.message ?? unknown ?? null,
+      rule: constraint.rule,
+    }))
+  return {
+    alignment: {
+      status: worstVerdict(statuses("alignment")),
+      score: scoreOf(statuses("alignment")),
+      violations: about("alignment").flatMap((result) => result.violations),
+    },
+    quality: { status: worstVerdict(statuses("quality")), checks: checks("quality") },
+    policy: { status: worstVerdict(statuses("policy")), checks: checks("policy") },
+    evaluator: CHECKS_EVALUATOR,
+  }
+}

@@ -1,0 +1,21 @@
+import type { Verdict } from "@orangebox/contract"
+import type { RunEvaluation } from "./evaluate.js"
+import { worstVerdict } from "./verdict.js"
+
+/** From which verdict on a gate closes. */
+export type GateLevel = "fail" | "warn" | "unknown"
+
+/** One verdict for a run: the worst of its constraints. */
+export const verdictOf = (evaluation: RunEvaluation): Verdict =>
+  worstVerdict(evaluation.results.map((result) => result.status))
+
+/**
+ * The exit code of a gate: 0 fine, 1 a violation, 2 a rule that cannot be read. A rule that cannot be read is bad input and wins: a gate that
+ * does not know its rules has not judged.
+ */
+export function gateExitCode(evaluations: readonly RunEvaluation[], failOn: GateLevel = "fail"): 0 | 1 | 2 {
+  if (evaluations.some((evaluation) => evaluation.problems.length > 0)) return 2
+  const closes: readonly Verdict[] =
+    failOn === "fail" ? ["fail"] : failOn === "warn" ? ["fail", "warn"] : ["fail", "warn", "unknown"]
+  return evaluations.some((evaluation) => evaluation.results.some((result) => closes.includes(result.status))) ? 1 : 0
+}

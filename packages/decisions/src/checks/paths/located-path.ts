@@ -1,0 +1,163 @@
+import { isWild } from "./glob.js"
+
+/** What is known about the place paths are relative to. */
+export interface PathPlace {
+  /** The workspace folder, absolute. Without it an absolute path cannot be told inside or outside. */
+  readonly root?: string | undefined
+  /** The home folder that `~` names, absolute. */
+  readonly home?: string | undefined
+  /** True on file systems where `Infra` and `infra` are one folder; unknown when left out. */
+  readonly isCaseInsensitive?: boolean | undefined
+  /**
+   * Follows symbolic links: takes a path as it is written (relative to the root, or absolute) and answers where it really leads; undefined
+   * when that is not known.
+   */
+  readonly resolvePath?: ((path: string) => string | undefined) | undefined
+}
+
+/** A path told in the ways patterns ask for. A way that is missing is not known, unless `isOutside` says that it cannot be. */
+export interface LocatedPath {
+  /** Segments below the workspace root. */
+  readonly inside?: readonly string[]
+  readonly absolute?: readonly string[]
+  /** Segments below the home folder. */
+  readonly home?: readonly string[]
+  readonly isOutside: boolean
+  /** The workspace lies below it, so everything in the workspace does. */
+  readonly isAboveRoot?: boolean
+  /** Read so only if characters that look like a slash are taken for one. */
+  readonly isDisguised?: true
+}
+
+const LOOKS_LIKE_SLASH = /[\u2044\u2215\u29f8\uff0f\uff3c\u2216\u29f5]/g
+
+/** Everywhere a path may lead: as written, with backslashes as separators, and through links. Undefined when it cannot be read as a path. */
+export function locatePath(raw: string, place: PathPlace): readonly LocatedPath[] | undefined {
+  const path = withoutFileScheme(raw)
+  if (path === undefined || path === "" || path.includes("\0")) return undefined
+  const written = path.includes("\\") ? [path, path.replaceAll("\\", "/")] : [path]
+  const located = written.map((one) => locate(one, place))
+  const plain = written.at(-1)!.replace(LOOKS_LIKE_SLASH, "/")
+  if (plain !== written.at(-1)) located.push({ ...locate(plain, place), isDisguised: true })
+  const resolved = place.resolvePath?.(written.at(-1)!)
+  if (resolved !== undefined) located.push(locate(resolved, place))
+  return located
+}
+
+function withoutFileScheme(raw: string): string | undefined {
+  const match = /^file:(?:\/\/(?:localhost)?)?(?=\/)/i.exec(raw)
+  if (match === null) return raw
+  try {
+    return decodeURIComponent(raw.slice(match[0].length))
+  } catch {
+    return undefined
+  }
+}
+
+function locate(path: string, place: PathPlace): LocatedPath {
+  const root = place.root === undefined ? undefined : absoluteSegments(place.root)
+  const home = place.home === undefined ? undefined : absoluteSegments(place.home)
+  if (path === "~" || path.startsWith("~/")) {
+    const below = normalSegments(path.slice(1).split("/"))
+    if (home !== undefined) return locateAbsolute([...home, ...path.slice(1).split("/")], root, home)
+    return below === undefined ? { isOutside: false } : { home: below, isOutside: false }
+  }
+  // `~name` is somebody else's home: a place nobody here can tell.
+  if (path.startsWith("~") && !path.startsWith("~~")) return { isOutside: false }
+  const absolute = absoluteSegments(path)
+  if (absolute !== undefined) return locateAbsolute(rawAbsolute(path), root, home)
+  const below = normalSegments(path.split("/"))
+  if (below !== undefined && root === undefined) return { inside: below, isOutside: false }
+  if (root !== undefined) {
+    const whole = normalSegments([...root, ...path.split("/")], true)!
+    return locateAbsolute(whole, root, home)
+  }
+  // It climbs out of a root whose own name is not known; unless it only climbs, it may climb back in.
+  const onlyClimbs = path.split("/").every((segment) => segment === ".." || segment === "." || segment === "")
+  return onlyClimbs ? { isOutside: true, isAboveRoot: true } : { isOutside: false }
+}
+
+function locateAbsolute(
+  raw: readonly string[],
+  root: readonly string[] | undefined,
+  home: readonly string[] | undefined,
+): LocatedPath {
+  const absolute = normalSegments(raw, true)!
+  const below = root === undefined ? undefined : segmentsBelow(absolute, root)
+  const belowHome = home === undefined ? undefined : segmentsBelow(absolute, home)
+  return {
+    absolute,
+    ...(below !== undefined && { inside: below }),
+    ...(belowHome !== undefined && { home: belowHome }),
+    isOutside: root !== undefined && below === undefined,
+    ...(root !== undefined && below === undefined && { isAboveRoot: leadsTo(absolute, root) }),
+  }
+}
+
+/** Whether a path, up to where it becomes wild, is a folder above another. */
+function leadsTo(path: readonly string[], folder: readonly string[]): boolean {
+  const wild = path.findIndex((segment) => isWild(segment))
+  const fixed = wild === -1 ? path : path.slice(0, wild)
+  return segmentsBelow(folder, fixed) !== undefined
+}
+
+function segmentsBelow(path: readonly string[], folder: readonly string[]): readonly string[] | undefined {
+  return folder.every((segment, index) => path[index] === segment) ? path.slice(folder.length) : undefined
+}
+
+export function absoluteSegments(path: string): readonly string[] | undefined {
+  if (!path.startsWith("/") && !/^[A-Za-z]:(?:[\\/]|$)/.test(path)) return undefined
+  return normalSegments(rawAbsolute(path), true)
+}
+
+function rawAbsolute(path: string): readonly string[] {
+  const segments = path.replace(/^([A-Za-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)
+  return (/^[A-Za-z]:/.test(path) ? segments.replaceAll("\\", "/") : segments).split("/")
+}
+
+/** Dots and empty segments resolved; undefined when the path climbs above where it began. */
+function normalSegments(segments: readonly string[], isAtTop = false): readonly string[] | undefined {
+  const normal: string[] = []
+  for (const segment of segments) {
+    if (segment === "" || segment === ".") continue
+    if (segment !== "..") normal.push(segment.normalize("NFC"))
+    else if (normal.length > 0) normal.pop()
+    else if (!isAtTop) return undefined
+  }
+  return normal
+}
+
+/**
+ * Follows the links of a map (`{ "src/vendor": "../infra" }`, paths from the root, targets as in a link) segment by segment, as a kernel
+ * would: `..` behind a link leads out of the link's target.
+ */
+export function followLinks(links: ReadonlyMap<string, string>): (path: string) => string | undefined {
+  return (path) => {
+    const isAbsolute = path.startsWith("/")
+    const done: string[] = []
+    const waiting = path.split("/").reverse()
+    let hops = 0
+    while (waiting.length > 0) {
+      const segment = waiting.pop()!
+      if (segment === "" || segment === ".") continue
+      if (segment === "..") {
+        // Above the root a relative path goes on with dots, for the reader to judge.
+        if (done.length > 0 && done.at(-1) !== "..") done.pop()
+        else if (!isAbsolute) done.push("..")
+        continue
+      }
+      done.push(segment)
+      const target = links.get((isAbsolute ? "/" : "") + done.join("/"))
+      if (target === undefined) continue
+      if (++hops > MAX_HOPS) return undefined
+      done.pop()
+      if (target.startsWith("/")) {
+        return followLinks(links)([target, ...waiting.reverse()].join("/"))
+      }
+      waiting.push(...target.split("/").reverse())
+    }
+    return (isAbsolute ? "/" : "") + done.join("/")
+  }
+}
+
+const MAX_HOPS = 40

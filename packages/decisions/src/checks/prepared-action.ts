@@ -1,0 +1,119 @@
+import type { Action, EvidencePointer, RanCommand } from "../action.js"
+import {
+  type CommandEffects,
+  classifyCommand,
+  type PathUse,
+  parseShell,
+  type ShellReading,
+  type SimpleCommand,
+} from "../shell/index.js"
+
+/** One command of a command line with what it does. */
+export interface PreparedCommand {
+  readonly command: SimpleCommand
+  readonly effects: CommandEffects
+  readonly ran: RanCommand
+}
+
+/** A use of a path, wherever it was found: in a tool's arguments, in an edit, in a command. */
+export interface TouchedPlace {
+  /** As written, for the reader. */
+  readonly text: string
+  /** Every path it may be, from the root or absolute; undefined when nobody can tell. */
+  readonly paths: readonly string[] | undefined
+  readonly access: "read" | "write" | "delete"
+  readonly isTree: boolean
+  readonly isWild: boolean
+  readonly pointer: EvidencePointer
+}
+
+/** An action with its commands read, once for all rules. */
+export interface PreparedAction {
+  readonly action: Action
+  readonly commands: readonly PreparedCommand[]
+  readonly places: readonly TouchedPlace[]
+  /** Why the commands do not tell all that they do; empty when they do. */
+  readonly opaque: readonly string[]
+  /** Why the text of the commands could not be read as a shell would. */
+  readonly unreadable: readonly string[]
+}
+
+interface ReadCommandLine {
+  readonly reading: ShellReading
+  readonly effects: readonly CommandEffects[]
+}
+
+/** Agents repeat themselves: the same command line is read once. */
+export type CommandMemory = Map<string, ReadCommandLine>
+const MAX_REMEMBERED = 4096
+
+export function prepareAction(action: Action, memory: CommandMemory = new Map()): PreparedAction {
+  const commands: PreparedCommand[] = []
+  const places: TouchedPlace[] = []
+  const opaque = new Set<string>()
+  const unreadable = new Set<string>()
+  for (const { path, access, evidence } of action.paths) {
+    places.push({ text: path, paths: [path], access, isTree: false, isWild: false, pointer: evidence })
+  }
+  for (const { path, kind, evidence } of action.edits) {
+    if (action.paths.some((touched) => touched.path === path && touched.access !== "read")) continue
+    const access = kind === "delete" ? "delete" : "write"
+    places.push({ text: path, paths: [path], access, isTree: false, isWild: false, pointer: evidence })
+  }
+  for (const ran of action.commands) {
+    const { reading, effects } = readCommandLine(ran.text, memory)
+    for (const problem of reading.problems) unreadable.add(problem.reason)
+    reading.commands.forEach((command, index) => {
+      const did = effects[index]!
+      commands.push({ command, effects: did, ran })
+      if (command.dynamic !== undefined) unreadable.add(`${command.program ?? "a command"}: ${command.dynamic}`)
+      else if (did.opaque !== undefined && command.place !== "remote")
+        opaque.add(`${did.program ?? "a command"}: ${did.opaque}`)
+      if (command.place === "remote") return
+      for (const [access, uses] of [
+        ["read", did.reads],
+        ["write", did.writes],
+        ["delete", did.deletes],
+      ] as const) {
+        for (const use of uses) places.push(placeOf(use, access, command, ran))
+      }
+    })
+  }
+  return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable] }
+}
+
+function readCommandLine(text: string, memory: CommandMemory): ReadCommandLine {
+  const known = memory.get(text)
+  if (known !== undefined) return known
+  const reading = parseShell(text)
+  const read = { reading, effects: reading.commands.map((command) => classifyCommand(command)) }
+  if (memory.size < MAX_REMEMBERED) memory.set(text, read)
+  return read
+}
+
+function placeOf(use: PathUse, access: TouchedPlace["access"], command: SimpleCommand, ran: RanCommand): TouchedPlace {
+  const { text, isKnown, hasGlob } = use.word
+  // Folders of a container may be anything of the host's.
+  const isTellable = isKnown && command.place === "here"
+  return {
+    text,
+    paths: isTellable ? pathsFrom(text, command.cwds, ran.workingDirectory) : undefined,
+    access,
+    isTree: use.isTree,
+    isWild: hasGlob,
+    pointer: ran.evidence,
+  }
+}
+
+function pathsFrom(
+  path: string,
+  cwds: readonly string[] | undefined,
+  folder: string | null,
+): readonly string[] | undefined {
+  if (isAnchored(path)) return [path]
+  if (cwds === undefined) return undefined
+  return cwds.map((cwd) => join(isAnchored(cwd) ? "" : (folder ?? ""), join(cwd, path)))
+}
+
+const isAnchored = (path: string): boolean => /^(?:[/~]|[A-Za-z]:[\\/])/.test(path)
+const join = (folder: string, path: string): string => (folder === "" ? path : `${folder.replace(/\/+$/, "")}/${path}`)

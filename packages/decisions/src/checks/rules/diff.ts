@@ -1,0 +1,59 @@
+import type { EvidencePointer } from "../../action.js"
+import type { PreparedAction } from "../prepared-action.js"
+import { type Answer, type ArgumentProblem, defineRule, oneNumber, unknownOption } from "../rule.js"
+import type { RuleText } from "../rule-text.js"
+
+interface DiffArgument {
+  readonly limit: number
+  readonly perAction: boolean
+}
+
+export const diffMaxLines = defineRule<DiffArgument>({
+  name: "diff.max_lines",
+  form: "diff.max_lines <number> [per=run|action]",
+  about: "Edits add and remove no more lines than this, in the whole run or in each action",
+  example: "diff.max_lines 400 per=run",
+  concerns: ["alignment", "quality"],
+  judged: "before",
+  read: readLimit,
+  onAction: ({ limit, perAction }, action) =>
+    perAction && changesFiles(action) ? judgeLines(limit, [action]) : undefined,
+  onRun: ({ limit, perAction }, _, actions) => (perAction ? { findings: [] } : judgeLines(limit, actions)),
+})
+
+function readLimit(text: RuleText): DiffArgument | ArgumentProblem {
+  const option = unknownOption(text, ["per"])
+  if (option !== undefined) return option
+  const per = text.options.get("per")?.[0]
+  if (per !== undefined && per.text !== "run" && per.text !== "action")
+    return { position: per.position, reason: "per is run or action" }
+  const number = oneNumber(text, "the number of lines")
+  return "reason" in number ? number : { limit: number.limit, perAction: per?.text === "action" }
+}
+
+const changesFiles = ({ action, places }: PreparedAction): boolean =>
+  action.edits.length > 0 || action.type === "edit" || places.some((place) => place.access !== "read")
+
+function judgeLines(limit: number, actions: readonly PreparedAction[]): Answer {
+  let lines = 0
+  let unknown: string | undefined
+  let last: EvidencePointer | undefined
+  for (const { action, places, unreadable } of actions) {
+    for (const edit of action.edits) {
+      lines += edit.linesAdded + (edit.linesRemoved ?? 0)
+      if (edit.linesRemoved === null) unknown ??= `how many lines ${edit.path} had before is not known`
+      if (lines > limit) last ??= edit.evidence
+    }
+    if (action.edits.length > 0) continue
+    if (action.unread.includes("args") && action.tool !== null) unknown ??= "what a tool was told is not kept"
+    const changed = places.find((place) => place.access !== "read")
+    if (changed !== undefined) unknown ??= `how many lines of ${changed.text} changed is not known`
+    else if (unreadable[0] !== undefined) unknown ??= unreadable[0]
+  }
+  if (lines <= limit) return { findings: [], unknown }
+  const message = `edits change ${lines} lines, ${lines - limit} more than allowed`
+  return {
+    findings: [{ certainty: "sure", message, excerpt: null, pointers: last === undefined ? [] : [last] }],
+    unknown,
+  }
+}
