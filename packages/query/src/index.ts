@@ -127,7 +127,15 @@ export {
   type RequestOnRecord,
   recordedContexts,
 } from "./context/recorded-contexts.js"
-export { hashesHolding, type ItemHistory, type Sighting, textBodies, type WhyView, whyOf } from "./context/why-item.js"
+export {
+  hashesHolding,
+  type ItemHistory,
+  type Sighting,
+  textBodies,
+  type WhyQuestion,
+  type WhyView,
+  whyOf,
+} from "./context/why-item.js"
 export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/why-words.js"
 
 // What people and agents type to point at something

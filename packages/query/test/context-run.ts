@@ -159,6 +159,26 @@ export function judge(inputs: Partial<CompileInputs> = {}): CompiledContext {
   })
 }
 
+/** Two steps, each with its own compiled context: the second has less room and another question. */
+export function judgedTwice(): { run: ContextRun; first: CompiledContext; second: CompiledContext } {
+  const run = new ContextRun()
+  const first = judge()
+  const second = judge({
+    items: [{ id: "question", type: "user_input", text: "And now?", sourceRef: "event:e9" }],
+    query: "scores printed another colour",
+    budgets: { historyCap: 30 },
+    minScore: 0,
+  })
+  for (const [name, compiled] of Object.entries({ first, second })) {
+    const step = run.step(name)
+    run.commit(step, compiled)
+    run.send(messagesRequest([user(compiled.prompt)]), { parent: step })
+    run.end(step)
+  }
+  run.complete()
+  return { run, first, second }
+}
+
 /** The only event of a type. */
 export function only(events: readonly Event[], type: string): Event {
   const [event, ...more] = events.filter(({ event_type }) => event_type === type)

@@ -14,31 +14,11 @@ import {
   summarizeContexts,
   whyOf,
 } from "../src/index.js"
-import { ContextRun, judge, messagesRequest, only, user } from "./context-run.js"
+import { ContextRun, judge, judgedTwice, messagesRequest, only, user } from "./context-run.js"
 
 const address = "last"
 const reasonOf = (excluded: readonly ExcludedItem[] | null, id: string): string | undefined =>
   excluded?.find((item) => item.id === id)?.reason
-
-/** Two steps, each with its own compiled context: the second has less room and another question. */
-function judgedTwice(): { run: ContextRun; first: ReturnType<typeof judge>; second: ReturnType<typeof judge> } {
-  const run = new ContextRun()
-  const first = judge()
-  const second = judge({
-    items: [{ id: "question", type: "user_input", text: "And now?", sourceRef: "event:e9" }],
-    query: "scores printed another colour",
-    budgets: { historyCap: 30 },
-    minScore: 0,
-  })
-  for (const [name, compiled] of Object.entries({ first, second })) {
-    const step = run.step(name)
-    run.commit(step, compiled)
-    run.send(messagesRequest([user(compiled.prompt)]), { parent: step })
-    run.end(step)
-  }
-  run.complete()
-  return { run, first, second }
-}
 
 describe("the context of a step with a manifest", () => {
   test("[M-05] what the step saw is told in the order of the prompt, each item with its type, reason, size and share", () => {

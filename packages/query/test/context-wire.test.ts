@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { contextText, hashesHolding, readContext, rebuildPrompt, recordedContexts, whyOf } from "../src/index.js"
+import {
+  contextText,
+  hashesHolding,
+  readContext,
+  rebuildPrompt,
+  recordedContexts,
+  whyJson,
+  whyOf,
+} from "../src/index.js"
 import { assistant, ContextRun, messagesRequest, user } from "./context-run.js"
 
 const address = "last"
@@ -210,8 +218,24 @@ describe("one item through a run on the wire", () => {
     ]
     expect(whyOf(readings, hash!.slice(0, 16)).items).toMatchObject([{ sightings: expected }])
     const hashes = readings.flatMap((reading) => hashesHolding(reading, run.bodies, "which ONE"))
-    const byText = whyOf(readings, "which ONE", new Set(hashes))
+    const byText = whyOf(readings, "which ONE", { hashes: new Set(hashes) })
     expect(byText.matchedBy).toBe("text")
     expect(byText.items).toMatchObject([{ sightings: expected }])
+  })
+
+  test("a word that fits very many items is answered in pages that meet", () => {
+    const talk = Array.from({ length: 120 }, (_, index) => user(`message ${index}`))
+    const run = new ContextRun()
+    run.send(messagesRequest(talk))
+    const readings = read(run)
+    const seen: string[] = []
+    for (let from: number | null = 0; from !== null; ) {
+      const page = whyJson(whyOf(readings, "user", { from }), { command: "x", budget: 2000 })
+      expect(page.from).toBe(from)
+      seen.push(...page.items.map(({ hash }) => hash!))
+      from = page.next_cursor
+    }
+    expect(new Set(seen).size).toBe(120)
+    expect(seen).toHaveLength(120)
   })
 })

@@ -1,7 +1,7 @@
 import type { ItemType } from "@orangebox/context"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
-import { isMessage } from "./history-loss.js"
+import { type HistoryLoss, isMessage } from "./history-loss.js"
 import { segmentKindOf } from "./item-types.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 import { readableRequest } from "./request-on-record.js"
@@ -12,6 +12,9 @@ export interface WhyView {
   /** What the words fitted: an item's id, the beginning of its hash, who contributed it, part of a name, or the text itself. */
   readonly matchedBy: "id" | "hash" | "contributor" | "name" | "text" | undefined
   readonly items: readonly ItemHistory[]
+  /** How many items fit, and where among them `items` begins. */
+  readonly from: number
+  readonly total: number
   readonly contexts: number
 }
 
@@ -44,30 +47,37 @@ export interface Sighting {
   readonly isChanged: boolean
 }
 
-/**
- * @param hashes of segments whose text holds what was asked for, found with `hashesHolding`; they count where no name fits
- */
-export function whyOf(
-  readings: readonly ContextReading[],
-  wanted: string,
-  hashes: ReadonlySet<string> = new Set(),
-): WhyView {
-  const named = GRADES.map(([matchedBy, fits]) => ({
-    matchedBy,
-    keys: keysWhere(readings, (item) => fits(item, wanted)),
-  }))
-  const held = {
-    matchedBy: "text" as const,
-    keys: keysWhere(readings, ({ hash }) => hash !== undefined && hashes.has(hash)),
+export interface WhyQuestion {
+  /** Hashes of items whose text holds what was asked for, found with `hashesHolding`; they count where no name fits. */
+  readonly hashes?: ReadonlySet<string>
+  /** The item to begin with, counted from 0. */
+  readonly from?: number
+}
+
+export function whyOf(readings: readonly ContextReading[], wanted: string, question: WhyQuestion = {}): WhyView {
+  const { hashes = new Set() } = question
+  const holds = ({ hash }: Named): boolean => hash !== undefined && hashes.has(hash)
+  const grades = [...GRADES, ["text", holds] as const]
+  let matchedBy: WhyView["matchedBy"]
+  let keys: string[] = []
+  for (const [grade, fits] of grades) {
+    keys = keysWhere(readings, (item) => fits(item, wanted))
+    matchedBy = grade
+    if (keys.length > 0) break
   }
-  const found = [...named, held].find(({ keys }) => keys.length > 0)
+  const from = Math.min(Math.max(0, Math.floor(question.from ?? 0)), keys.length)
   return {
     wanted,
-    matchedBy: found?.matchedBy,
-    items: found ? historiesOf(readings, found.keys) : [],
+    matchedBy: keys.length > 0 ? matchedBy : undefined,
+    items: historiesOf(readings, keys.slice(from, from + MOST_ITEMS)),
+    from,
+    total: keys.length,
     contexts: readings.length,
   }
 }
+
+/** More than any page holds. A word such as `user` fits every message of a long talk, and each has a history as long as the run. */
+const MOST_ITEMS = 50
 
 /** The bodies in which an item's text may stand. */
 export function textBodies({ basis, manifest, items, context }: ContextReading): readonly string[] {
@@ -140,6 +150,7 @@ function keyOf({ basis }: ContextReading, item: ContextItem): string {
 interface Page {
   readonly reading: ContextReading
   readonly before: Page | undefined
+  readonly historyLoss: HistoryLoss | undefined
   readonly seen: ReadonlyMap<string, Seen>
 }
 
@@ -154,7 +165,8 @@ function historiesOf(readings: readonly ContextReading[], keys: readonly string[
   for (const reading of readings) {
     const previous = previousContext(contexts, reading.context)
     const before = previous && pages.get(previous)
-    pages.set(reading.context, { reading, before, seen: seenIn(reading) })
+    const historyLoss = before && changesSince(before.reading, reading)?.historyLoss
+    pages.set(reading.context, { reading, before, historyLoss, seen: seenIn(reading) })
   }
   return keys.map((key) => historyOf([...pages.values()], key))
 }
@@ -185,7 +197,7 @@ function historyOf(pages: readonly Page[], key: string): ItemHistory {
   }
 }
 
-function sightingOf({ reading, before, seen }: Page, key: string): Sighting {
+function sightingOf({ reading, before, historyLoss, seen }: Page, key: string): Sighting {
   const { item, excluded } = seen.get(key) ?? {}
   const earlier = before?.seen.get(key)?.item
   const { n } = reading.context
@@ -204,7 +216,7 @@ function sightingOf({ reading, before, seen }: Page, key: string): Sighting {
     const { reason, detail, duplicateOf, score } = excluded
     return { n, state: "excluded", reason, detail, ...nothing, duplicateOf, score }
   }
-  const loss = before && earlier ? changesSince(before.reading, reading)?.historyLoss : undefined
-  const reason = loss && earlier && isMessage(earlier) ? loss.why : undefined
-  return { n, state: "absent", reason, detail: reason && `deduced by ${loss?.inferredBy}`, ...nothing }
+  const loss = earlier && isMessage(earlier) ? historyLoss : undefined
+  const detail = loss && `deduced by ${loss.inferredBy}`
+  return { n, state: "absent", reason: loss?.why, detail, ...nothing }
 }

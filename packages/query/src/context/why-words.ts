@@ -11,8 +11,6 @@ import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 export interface WhyOptions {
   /** At most this many tokens; at least `MIN_WHY_BUDGET`. Default 2,000. */
   readonly budget?: number
-  /** The item to begin with, counted from 0. */
-  readonly cursor?: number
   readonly format?: "text" | "markdown"
   readonly color?: Painter
   readonly countTokens?: CountTokens
@@ -26,22 +24,22 @@ export const MIN_WHY_BUDGET = 320
 /** For one item, or the few that fit what was typed: where it was included, where left out and why, where it was not at all. */
 export function whyText(why: WhyView, options: WhyOptions): string {
   const paint: Painter = options.color ?? plain
-  const { shown, from, to } = pageOf(why, options)
+  const { shown, to } = pageOf(why, options)
   const lines = [paint(titleOf(why), "heading"), ...shown.flatMap((block) => block(paint))]
-  lines.push(paint(footerOf(why, from, to, options), "dim"))
+  lines.push(paint(footerOf(why, to, options), "dim"))
   const text = lines.join("\n")
   return options.format === "markdown" ? fenced(text) : text
 }
 
 /** The same for programs, every context on its own; print it with `safeJson`. */
 export function whyJson(why: WhyView, options: Omit<WhyOptions, "format" | "color">) {
-  const { from, to } = pageOf(why, options)
-  const total = why.items.length
+  const { from, total } = why
+  const { shown, to } = pageOf(why, options)
   return {
     wanted: why.wanted,
     matched_by: why.matchedBy ?? null,
     contexts: why.contexts,
-    items: snakeJson(why.items.slice(from, to)),
+    items: snakeJson(why.items.slice(0, shown.length)),
     ...{ from, to, total, next_cursor: to < total ? to : null },
   }
 }
@@ -50,24 +48,20 @@ const plain: Painter = (text) => text
 
 type Block = (paint: Painter) => string[]
 
-function pageOf(why: WhyView, options: WhyOptions): { shown: Block[]; from: number; to: number } {
+function pageOf(why: WhyView, options: WhyOptions): { shown: Block[]; to: number } {
   const count = options.countTokens ?? estimateTokens
   const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
   const budget = Math.max(options.budget ?? DEFAULT_WHY_BUDGET, MIN_WHY_BUDGET) - fence
-  const total = why.items.length
-  const from = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), total)
-  let left = budget - count(titleOf(why)) - count(footerOf(why, total, total - 1, options)) - 8
+  let left = budget - count(titleOf(why)) - count(footerOf(why, why.total - 1, options)) - 8
   const shown: Block[] = []
-  let to = from
-  for (; to < total; to++) {
-    const item = why.items[to]!
-    const most = to === from ? linesThatFit(item, left, count) : Number.POSITIVE_INFINITY
+  for (const item of why.items) {
+    const most = shown.length === 0 ? linesThatFit(item, left, count) : Number.POSITIVE_INFINITY
     const block: Block = (paint) => blockOf(item, most, paint)
     left -= count(block(plain).join("\n")) + 2
-    if (left < 0 && to > from) break
+    if (left < 0 && shown.length > 0) break
     shown.push(block)
   }
-  return { shown, from, to }
+  return { shown, to: why.from + shown.length }
 }
 
 /** The first item of a page is there whatever it costs, but only as much of it as fits. */
@@ -81,11 +75,11 @@ function linesThatFit(item: ItemHistory, left: number, count: CountTokens): numb
   return over === -1 ? Number.POSITIVE_INFINITY : Math.max(1, over - 1)
 }
 
-function titleOf({ wanted, matchedBy, items, contexts }: WhyView): string {
+function titleOf({ wanted, matchedBy, total, contexts }: WhyView): string {
   const asked = recordedText(wanted, 80)
   if (matchedBy === undefined)
     return `nothing in ${plural(contexts, "context")} is called ${asked}, and no text that is there holds it`
-  return `${asked} in ${plural(contexts, "context")}: ${plural(items.length, "item")}, found by ${matchedBy}`
+  return `${asked} in ${plural(contexts, "context")}: ${plural(total, "item")}, found by ${matchedBy}`
 }
 
 function blockOf(item: ItemHistory, most: number, paint: Painter): string[] {
@@ -169,8 +163,7 @@ function stretchText({ first, last, count }: Stretch, paint: Painter): string {
   return `  ${words.join("  ")}`.trimEnd()
 }
 
-function footerOf({ items }: WhyView, from: number, to: number, { command }: WhyOptions): string {
-  const total = items.length
+function footerOf({ from, total }: WhyView, to: number, { command }: WhyOptions): string {
   if (total === 0) return "0 items"
   const rows = to - from === total ? plural(total, "item") : `items ${from + 1}–${to} of ${total}`
   return to < total ? `${rows} · next: ${command} --cursor ${to}` : rows
