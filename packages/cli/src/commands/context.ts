@@ -161,8 +161,11 @@ async function showWhy(
   item: string,
   options: ContextCommandOptions & GlobalOptions,
 ): Promise<undefined> {
-  const why = await findWhy(store, contexts, item)
-  const shown = { ...limits(options), command: `orangebox context ${place} --why ${safeLine(shellWord(item))}` }
+  const why = await findWhy(store, contexts, item, options.cursor ?? 0)
+  const shown = {
+    ...(options.budget === undefined ? {} : { budget: options.budget }),
+    command: `orangebox context ${place} --why ${safeLine(shellWord(item))}`,
+  }
   session.terminal.out(
     options.json
       ? safeJson({ run_id: view.runId ?? null, ...whyJson(why, shown), ...freshness }, 2)

@@ -51,10 +51,11 @@ export async function findWhy(
   store: TraceReader,
   contexts: readonly RecordedContext[],
   wanted: string,
+  from: number,
 ): Promise<WhyView> {
   const readings = await outlineContexts(store, contexts)
-  const named = whyOf(readings, wanted)
-  if (named.items.length > 0) return named
+  const named = whyOf(readings, wanted, { from })
+  if (named.total > 0) return named
   const hashes = new Set<string>()
   const searched = new Set<string>()
   for (const reading of readings) {
@@ -63,5 +64,5 @@ export async function findWhy(
     const bodies = await loadBodies(store, fresh)
     for (const hash of hashesHolding(reading, bodies, wanted)) hashes.add(hash)
   }
-  return whyOf(readings, wanted, hashes)
+  return whyOf(readings, wanted, { hashes, from })
 }
