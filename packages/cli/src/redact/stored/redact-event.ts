@@ -16,14 +16,14 @@ export function redactEvent(event: Event, search: Search, report: (field: FirmFi
   const loose = event as unknown as Record<string, unknown>
   const changes: { readonly field: string; apply(to: Record<string, unknown>): Record<string, unknown> }[] = []
   for (const field of ENVELOPE_FIELDS) {
-    const value = redactValue(loose[field], search)
+    const value = redactValue(loose[field], search.redact)
     if (value !== loose[field]) changes.push({ field, apply: (to) => ({ ...to, [field]: value }) })
   }
   const payload = loose["payload"]
   if (typeof payload === "object" && payload !== null) {
     for (const [field, before] of Object.entries(payload)) {
-      if (!search.isEverywhere && policyOf(event, field) === "raw_allowed") continue
-      const value = redactValue(before, search)
+      const isOurs = policyOf(event, field) === "raw_allowed"
+      const value = redactValue(before, isOurs ? search.redactOurs : search.redact)
       if (value === before) continue
       changes.push({
         field: `payload.${field}`,
@@ -51,15 +51,15 @@ const policyOf = (event: Event, field: string): string =>
   isEventType(event.event_type) ? defaultPolicy(event.event_type, field) : "redact_required"
 
 /** The same object where nothing was found in it. */
-function redactValue(value: unknown, search: Search): unknown {
-  if (typeof value === "string") return search.redact(value)
+function redactValue(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value)
   if (Array.isArray(value)) {
-    const items = value.map((item) => redactValue(item, search))
+    const items = value.map((item) => redactValue(item, redact))
     return items.some((item, i) => item !== value[i]) ? items : value
   }
   if (typeof value !== "object" || value === null) return value
   const before = Object.entries(value)
-  const after = before.map(([key, inner]): [string, unknown] => [search.redact(key), redactValue(inner, search)])
+  const after = before.map(([key, inner]): [string, unknown] => [redact(key), redactValue(inner, redact)])
   const isChanged = after.some(([key, inner], i) => key !== before[i]![0] || inner !== before[i]![1])
   return isChanged ? Object.fromEntries(after) : value
 }

@@ -8,8 +8,8 @@ export interface Search {
   /** The text with everything masked that was looked for; the same string where nothing was found. */
   readonly redact: (text: string) => string
   readonly isIn: (bytes: Uint8Array, mime: string | null) => boolean
-  /** Whether fields are looked at that only our own code fills: a value may stand anywhere, a rule's find may not. */
-  readonly isEverywhere: boolean
+  /** The same for fields that our own code fills: a value may stand anywhere, but there rules look for forms alone, as a recorder does. */
+  readonly redactOurs: (text: string) => string
 }
 
 /** A cut summary may end in the middle of the value; so much of it is no accident. */
@@ -30,7 +30,7 @@ export function searchForValue(value: string): Search {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       return needles.some((needle) => buffer.includes(needle)) || textOf(buffer, mime).includes(value)
     },
-    isEverywhere: true,
+    redactOurs: redact,
   }
 }
 
@@ -48,16 +48,18 @@ export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | un
   const isWanted = ({ rule }: { readonly rule: string }): boolean => only === undefined || only.has(rule)
   const seen = new SeenText()
   const isInText = (text: string): boolean => explain(text, ruleset).some(isWanted)
+  const redactWith = (text: string, rules: Ruleset): string => {
+    let redacted = ""
+    let at = 0
+    for (const { start, end, masked } of explain(text, rules).filter(isWanted)) {
+      redacted += text.slice(at, start) + masked
+      at = end
+    }
+    return at === 0 ? text : redacted + text.slice(at)
+  }
   return {
-    redact: (text) => {
-      let redacted = ""
-      let at = 0
-      for (const { start, end, masked } of explain(text, ruleset).filter(isWanted)) {
-        redacted += text.slice(at, start) + masked
-        at = end
-      }
-      return at === 0 ? text : redacted + text.slice(at)
-    },
+    redact: (text) => redactWith(text, ruleset),
+    redactOurs: (text) => redactWith(text, ruleset.shapes),
     isIn: (bytes, mime) => {
       const { masks, isUndecodable, failed } = redactBytes(bytes, ruleset, seen)
       // A rule that breaks has not looked: what it might have found must not stay.
@@ -66,7 +68,6 @@ export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | un
       const folded = textOf(bytes, mime)
       return folded !== "" && isInText(folded)
     },
-    isEverywhere: false,
   }
 }
 
