@@ -1,4 +1,3 @@
-import { summarizeText } from "@orangebox/contract"
 import { type RequestAnatomy, type ToolAnswered, type ToolCalled, WIRE_REDUCER } from "@orangebox/dialects"
 import { type InferredToolStep, openInferredStep, openInferredTool, type Step } from "@orangebox/recorder"
 import type { OpenRun } from "./run-shelf.js"
@@ -114,9 +113,7 @@ export class LaneBook {
 /** A lane as events name it. */
 export const laneLabel = (lane: string): string => `lane-${lane}`
 
-const LONGEST_NAME = 120
-
-/** What the last message asks, if it is a question of the user and not the results of tools. */
+/** What the last message asks, whole, if it is a question of the user and not the results of tools. */
 export function questionOf(request: RequestAnatomy): string | undefined {
   const last = request.messages.findLast((message) => message.role !== "system")
   if (last?.role !== "user" || last.parts.some((part) => part.kind === "tool-result")) return undefined
@@ -124,5 +121,5 @@ export function questionOf(request: RequestAnatomy): string | undefined {
   const texts = last.parts.flatMap((part) => (part.kind === "text" && part.text ? [part.text.trim()] : []))
   const own = texts.filter((text) => !text.startsWith("<"))
   const question = (own.length > 0 ? own : texts).at(-1)
-  return question ? summarizeText(question).slice(0, LONGEST_NAME) : undefined
+  return question === "" ? undefined : question
 }

@@ -3,6 +3,7 @@ import { type Event, OrangeboxError, randomIds } from "@orangebox/contract"
 import { findDataFolder } from "@orangebox/journal"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
+import { heldBackWarning } from "./config/held-back.js"
 import { findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
 import { contextOutsideRuns } from "./event-record.js"
@@ -61,6 +62,8 @@ export class Recorder implements Scope {
     const keeping = keepingOf(settings, environment)
 
     const warn = options.onWarning ?? warnOnStderr
+    const heldBack = found && heldBackWarning(found.path, found.heldBack)
+    if (heldBack !== undefined) warn(new OrangeboxError("UNTRUSTED_CONFIG", { what: heldBack, where: found!.path }))
     let sink: Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
     try {
       sink =

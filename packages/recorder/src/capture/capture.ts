@@ -97,8 +97,12 @@ export class Capture {
 
   /** Free text that stands inside an event. */
   text(text: string): string {
-    if (this.mode === "full") return text
-    return this.mode === "hashed" ? this.digestWord(text) : redactText(text, this.ruleset).text
+    return this.mode === "hashed" ? this.digestWord(text) : this.searched(text)
+  }
+
+  /** Text that goes on to be looked at as text: with its secrets masked, unless everything is kept. */
+  searched(text: string): string {
+    return this.mode === "full" ? text : redactText(text, this.ruleset).text
   }
 
   /** The beginning of a text on one line; none where no content is kept. Searched before it is cut, for half a secret has no form. */
@@ -139,8 +143,9 @@ export class Capture {
     if (policy === "hash_only") return this.#hashed(bytes, "hashed")
     if (policy === "drop") return this.#hashed(bytes, "not_kept")
     if (isEncoded) return { ...this.#hashed(bytes, "not_kept"), status: "blocked" }
-    if (ruleset === undefined || OUR_BODIES.has(field)) return plain(bytes, "none")
-    return this.#redacted(bytes, ruleset)
+    if (OUR_BODIES.has(field)) return plain(bytes, "none")
+    // A body is anybody's words, whatever its field is called; only what the user allowed is searched for shapes alone.
+    return this.#redacted(bytes, policy === "raw_allowed" ? this.ruleset : (ruleset ?? this.ruleset))
   }
 
   /** The text of a body with its secrets masked, and those masks. */

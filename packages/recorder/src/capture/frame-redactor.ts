@@ -137,9 +137,9 @@ export class FrameRedactor {
     const spliced = splice(text, parts, this.#ruleset.key)
     // What is whole in this frame alone: an error message, the answer told once more at the end.
     const { text: redacted, masks } = maskFurther(spliced.text, spliced.masks, this.#ruleset)
-    return masks.length === 0
-      ? { bytes, masks, arrival }
-      : { bytes: Buffer.from(redacted), masks: masksInBytes(redacted, masks), arrival }
+    // A frame that only held the middle of a secret has lost it and holds no mask.
+    if (redacted === text) return { bytes, masks, arrival }
+    return { bytes: Buffer.from(redacted), masks: masksInBytes(redacted, masks), arrival }
   }
 }
 

@@ -4,6 +4,8 @@ import { masksInBytes } from "../redaction/redact-bytes.js"
 import type { Arrival, Piece } from "./frame-redactor.js"
 import { octetsWithMasks } from "./redact-octets.js"
 
+const NOTHING = Buffer.alloc(0)
+
 /**
  * Redacts a body that arrives in pieces and is one text. Pieces may end inside a character. From the first bytes that are no UTF-8 on, each
  * byte is taken as one character, so that whatever came is given back as it was.
@@ -13,7 +15,7 @@ export class TextRedactor {
   #redactor: StreamRedactor
   #isText = true
   /** The beginning of a character whose end has not come. */
-  #begun: Buffer = Buffer.alloc(0)
+  #begun: Buffer = NOTHING
   /** So much the present redactor has given out: its masks are counted from there. */
   #given = 0
   #hasFailed = false
@@ -30,12 +32,13 @@ export class TextRedactor {
     this.#begun = buffer.subarray(whole)
     if (!this.#isText) return this.#give(this.#redactor.push(head.toString("latin1")), arrival)
     if (isUtf8(head)) return this.#give(this.#redactor.push(head.toString("utf8")), arrival)
-    return [...this.#becomeOctets(arrival), ...this.push(head, arrival)]
+    this.#begun = NOTHING
+    return [...this.#becomeOctets(arrival), ...this.push(buffer, arrival)]
   }
 
   finish(arrival: Arrival): Piece[] {
     const begun = this.#begun
-    this.#begun = Buffer.alloc(0)
+    this.#begun = NOTHING
     if (begun.length === 0) return this.#give(this.#redactor.finish(), arrival)
     const before = this.#becomeOctets(arrival)
     return [...before, ...this.push(begun, arrival), ...this.#give(this.#redactor.finish(), arrival)]

@@ -23,7 +23,9 @@ export interface InferredStep extends Required<Pick<StepMarks, "inferredBy">> {
 export function openInferredStep(parent: Step, made: InferredStep): Step {
   if (!(parent instanceof StepHandle)) return parent
   const step = markedChild(parent, made)
-  step.emit("step_started", { name: made.name, kind: made.kind }, { attributes: made.attributes, links: linksOf(made) })
+  // What an observer calls a turn is what the user said in it, so it is content before it is a name.
+  const name = step.summarize(made.name).slice(0, LONGEST_NAME) || made.kind
+  step.emit("step_started", { name, kind: made.kind }, { attributes: made.attributes, links: linksOf(made) })
   return step
 }
 
@@ -103,6 +105,8 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
 
 const linksOf = ({ follows }: { readonly follows?: readonly string[] }) =>
   follows?.map((step_id) => ({ kind: "follows" as const, step_id }))
+
+const LONGEST_NAME = 120
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8")
 

@@ -88,7 +88,7 @@ function emitModelCalled(
     body.isAsGiven || handle.capture.mode === "hashed"
       ? known
       : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle))
-  const payload = modelCalledOf(request, stamped, body.hash, handle.capture.mode, bodies)
+  const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),
@@ -122,7 +122,7 @@ function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownR
     request.body.length > 0
       ? bodies.addAs("body", request.body, mimeTypeOf(request.headers), request.bodyMarks)
       : undefined
-  const url = safeUrl(request.url)
+  const url = safeUrl(request.url, (text) => handle.capture.searched(text))
   handle.emit(
     "step_started",
     {

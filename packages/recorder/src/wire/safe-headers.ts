@@ -43,8 +43,11 @@ function maskedCredential(value: string): string {
 
 const SECRET_QUERY = /^(?:key|api[-_]?key|token|access[-_]?token|auth|sig|signature|password|secret)$/i
 
-/** A URL as it may be stored: keys in its query and a password before its host are masked. */
-export function safeUrl(url: string): string {
+/**
+ * A URL as it may be stored: keys in its query and a password before its host are masked.
+ * @param redact what is said about the rest of it, which is searched in its decoded form
+ */
+export function safeUrl(url: string, redact: (text: string) => string = (text) => text): string {
   let parsed: URL
   try {
     parsed = new URL(url)
@@ -61,15 +64,25 @@ export function safeUrl(url: string): string {
     .split("&")
     .map((pair) => {
       const [name = "", ...rest] = pair.split("=")
-      return rest.length > 0 && SECRET_QUERY.test(decode(name))
-        ? `${name}=${maskedSecret(decode(rest.join("=")))}`
-        : pair
+      if (rest.length > 0 && SECRET_QUERY.test(decode(name))) return `${name}=${maskedSecret(decode(rest.join("=")))}`
+      return searched(pair, redact)
     })
     .join("&")
   parsed.search = ""
+  const path = parsed.pathname
+    .split("/")
+    .map((part) => searched(part, redact))
+    .join("/")
   const hash = parsed.hash
   parsed.hash = ""
-  return `${parsed.href}${query === "" ? "" : `?${query}`}${hash}`
+  return `${parsed.protocol}//${parsed.host}${path}${query === "" ? "" : `?${query}`}${searched(hash, redact)}`
+}
+
+/** The same text unless something was found in what it stands for. */
+function searched(text: string, redact: (text: string) => string): string {
+  const decoded = decode(text)
+  const redacted = redact(decoded)
+  return redacted === decoded ? text : redacted
 }
 
 function decode(text: string): string {

@@ -1,4 +1,4 @@
-import type { ArtifactRef, CaptureMode, PayloadOf, TokenUsage } from "@orangebox/contract"
+import type { ArtifactRef, PayloadOf, TokenUsage } from "@orangebox/contract"
 import {
   callSignature,
   type Dialect,
@@ -13,6 +13,7 @@ import {
   responseFolder,
 } from "@orangebox/dialects"
 import type { BodiesOfEvent, BodyMarks } from "../bodies-of-event.js"
+import type { Capture } from "../capture/capture.js"
 import type { StoredStream } from "../capture/captured-stream.js"
 import { describeError } from "../described-error.js"
 import { summaryOf } from "../lifecycle-events.js"
@@ -239,7 +240,7 @@ export function modelCalledOf(
   request: WireRequest,
   known: KnownRequest,
   requestRef: string,
-  captureMode: CaptureMode,
+  capture: Capture,
   bodies: BodiesOfEvent,
 ): PayloadOf<"model_called"> {
   const { anatomy, dialect } = known
@@ -261,7 +262,7 @@ export function modelCalledOf(
     max_tokens: asCount(anatomy?.sampling.maxTokens),
     seed: anatomy?.sampling.seed ?? null,
     request_ref: requestRef,
-    capture_mode: captureMode,
+    capture_mode: capture.mode,
     stream: anatomy?.stream ?? false,
     call_signature_hash: signature.sig,
     wire_digest: signature.wire,
@@ -271,7 +272,7 @@ export function modelCalledOf(
     prefix_length: anatomy?.prefix.length ?? null,
     cache_use: anatomy?.cacheUse ?? "unknown",
     http_method: request.method.slice(0, 32),
-    url: safeUrl(request.url).slice(0, LONGEST_URL),
+    url: safeUrl(request.url, (text) => capture.searched(text)).slice(0, LONGEST_URL),
     request_headers_ref: bodies.refAs(
       "request_headers",
       JSON.stringify(safeHeaders(request.headers)),
