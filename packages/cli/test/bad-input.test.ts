@@ -84,6 +84,18 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
       2,
       /no body "soul"[\s\S]*args, result/,
     ],
+    [
+      "a slice behind the end of a body",
+      () => ["step", "last#4", "--body", "result", "--from", "14", "--data", good],
+      2,
+      /--from 14 is behind the end: there are 14 bytes, the last one is 13/,
+    ],
+    [
+      "raw bytes behind the end of a body",
+      () => ["step", "last#4", "--body", "result", "--raw", "--from", "99", "--data", good],
+      2,
+      /--from 99 is behind the end/,
+    ],
     ["a cursor from elsewhere", () => ["runs", "--cursor", "x", "--data", good], 2, /cursor/],
     ["half a digest", () => ["verify", "last", "--digest", "sha256:12", "--data", good], 2, /64 hex digits/],
     [

@@ -140,7 +140,17 @@ function writeRaw({ terminal }: Session, body: FoundBody, { from, bytes }: Cut, 
       next: "Send them to a file or a pipe, read them without --raw, or insist with --force",
     })
   }
+  checkBeginning(from, body.bytes.length)
   terminal.outBytes(body.bytes.subarray(from, bytes === undefined ? undefined : from + bytes))
+}
+
+/** An empty slice from behind the end would look like a body that is empty there. */
+function checkBeginning(from: number, total: number): void {
+  if (from < total || from === 0) return
+  throw new InputError("BEYOND_END", {
+    what: `--from ${from} is behind the end: there are ${total} bytes, the last one is ${total - 1}`,
+    next: "Begin with a smaller --from; bytes count from 0",
+  })
 }
 
 function showSlice(
@@ -150,6 +160,7 @@ function showSlice(
   options: { json?: boolean; place: string; body?: string; freshness: object },
 ): void {
   const slice = cutBody(body.bytes, cut)
+  checkBeginning(cut.from, slice.total)
   const { hash, role, mime, isPartial } = body
   const next = slice.to < slice.total ? slice.to : null
   if (options.json) {
