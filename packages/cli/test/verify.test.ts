@@ -103,4 +103,24 @@ describe("orangebox verify", () => {
     expect(verdict?.ok).toBe(true)
     expect(verdict?.runs[0]?.open.map(({ code }) => code)).toEqual(["step_open", "step_open", "run_open"])
   })
+
+  test("a contract breach is told once, whether the journal's reader, the event or the rules of the run met it", async () => {
+    const folder = join(scratch.path, "breach")
+    await record(folder, (recorder) => {
+      const run = recorder.startRun({ entrypoint: "breach" })
+      const tool = run.startTool({ name: "read_file", args: {} })
+      const odd: unknown = { read: "file" }
+      tool.emit("tool_result", {
+        ...{ tool_name: odd as string, status: "success", result_ref: null, latency_ms: 1 },
+        ...{ error_class: null, error_message_ref: null },
+      })
+      run.complete()
+    })
+    const verdict = jsonOf<Verdict>(await orangeboxHere(["verify", "--data", folder, "--json"]))
+    expect(verdict.runs[0]!.findings).toMatchObject([{ code: "invalid", field: "payload.tool_name" }])
+    expect(verdict.findings).toEqual([])
+    const { stdout } = await orangeboxHere(["verify", "--data", folder])
+    expect(stdout).toContain("1 run verified, 1 finding")
+    expect(stdout).not.toContain("[object Object]")
+  })
 })

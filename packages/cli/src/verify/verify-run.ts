@@ -26,9 +26,10 @@ export async function verifyRun(
 ): Promise<RunVerdict> {
   const { runId } = run.row
   const bodies = await lookAtBodies(store, run.events, options.readBodies)
+  const wrong = [...run.events, ...run.annotations].flatMap((event) => validate(event))
   const problems = [
-    ...[...run.events, ...run.annotations].flatMap((event) => validate(event)),
-    ...validateRun(run.events, { hasBody: (hash) => bodies.get(hash) !== "missing" }),
+    ...wrong,
+    ...consequencesAside(validateRun(run.events, { hasBody: (hash) => bodies.get(hash) !== "missing" }), wrong),
     ...(await conflicts(store, runId)),
     ...countProblems(run),
   ]
@@ -49,6 +50,12 @@ export async function verifyRun(
     bodies: { present: [...bodies.values()].filter((state) => state === "present").length, absent },
     redacted: await redactedLater(store, runId, bodies),
   }
+}
+
+/** A value that is wrong in itself fits no other either; that it does not is no second finding. */
+function consequencesAside(problems: readonly Problem[], wrong: readonly Problem[]): Problem[] {
+  const places = new Set(wrong.map(({ subject, field }) => `${subject}\0${field}`))
+  return problems.filter(({ subject, field }) => !places.has(`${subject}\0${field}`))
 }
 
 type BodyState = "present" | "absent" | "missing"

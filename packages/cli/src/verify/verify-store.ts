@@ -31,12 +31,17 @@ export async function verifyStore(
     }
     cursor = page.cursor
   }
-  const problems = [...(setAside ? [damage(setAside)] : []), ...integrity, ...journals]
+  const told = new Set(runs.flatMap(({ findings, declared }) => [...findings, ...declared]).map(identityOf))
+  // What a journal's reader had against an event is found again in the event itself.
+  const untold = journals.filter((problem) => !told.has(identityOf(problem)))
+  const problems = [...(setAside ? [damage(setAside)] : []), ...integrity, ...untold]
   const { bodies } = await store.status()
   return { runs, findings: problems.filter(({ severity }) => severity === "error"), bodiesHashed: bodies }
 }
 
 const PAGE = 200
+
+const identityOf = ({ code, subject, field, reason }: Problem): string => [code, subject, field, reason].join("\0")
 
 /** Catching up has mended the store before we could look at it; that it had to is a finding all the same. */
 function damage({ path, reason }: NonNullable<CatchUpReport["setAside"]>): Problem {
