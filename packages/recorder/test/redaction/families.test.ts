@@ -25,11 +25,6 @@ test.each(Object.entries(FAMILIES))(
   },
 )
 
-test("[X-05] a prefix of six characters and more also begins behind a number and an underscore", () => {
-  const token = `glpat${"-"}${drawn(20)}`
-  checkMasked(`0${token} MY_${token}`, token)
-})
-
 test("[X-05] base64 that happens to hold a prefix is left alone", () => {
   const access = `AK${"IA"}${drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")}`
   const before = drawn(400, `${ALPHANUMERIC}+/`)
@@ -155,6 +150,37 @@ test("[X-05] a row of x is a placeholder, but for the keys of models when it has
   checkOpen(`GITHUB_TOKEN=ghp${"_"}${"x".repeat(36)}`)
   checkOpen(`HF_TOKEN=hf${"_"}${"x".repeat(40)}`)
   checkMasked(`HF_TOKEN=hf${"_"}${"x".repeat(34)}`, "x".repeat(34), "huggingface-token")
+})
+
+test("[X-05] passwords in options of well-known programs are found", () => {
+  for (const command of [
+    "sshpass -p S3cretPw99 ssh host",
+    "mysql -u root -pS3cretPw99 main",
+    "redis-cli -h db -a S3cretPw99",
+  ]) {
+    checkMasked(command, "S3cretPw99", "command-line-password")
+  }
+  checkOpen("mysql -u root -p main")
+  checkOpen("sshpass -p $PASSWORD ssh host")
+})
+
+test("[X-05] stored password hashes are found in the forms of Django, LDAP and PHP", () => {
+  const salt = drawn(12)
+  checkMasked(`pbkdf2_sha${"256"}$600000$${salt}$${drawn(43)}=`, drawn(43), "password-hash-django")
+  checkMasked(`userPassword: {SS${"HA"}}${drawn(38)}==`, drawn(38), "password-hash-ldap")
+  checkMasked(`$P${"$"}B${drawn(30)}`, drawn(30), "password-hash")
+})
+
+test("[X-05] chance may put words like secret and my into a key", () => {
+  const key = `${drawn(17)}${"0my-"}${drawn(10)}SECRET`
+  checkMasked(`service_token: ${key}`, key)
+  checkOpen("service_token: my-service-token-2024")
+})
+
+test("[X-05] selectors, parameters and variables are no passwords, but what only begins like them is", () => {
+  for (const value of ["#add-password", "@password", "$password", "%PASSWORD%", "&password"])
+    checkOpen(`password = "${value}"`)
+  checkMasked('password = "@dm1nP@ss!"', "@dm1nP@ss!")
 })
 
 test("[X-05] what a session negotiates in the open is left alone", () => {

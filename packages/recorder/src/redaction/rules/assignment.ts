@@ -1,5 +1,5 @@
 import type { Found, Rule } from "../rule.js"
-import { endsEscape, isAlphanumeric } from "../text-edges.js"
+import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
 import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
 import { isPublishedExample } from "./published-example.js"
 import { kindOfName, type NameKind } from "./telling-name.js"
@@ -39,7 +39,7 @@ const LONGEST_NAME = 48
  * the name of a variable, as it may be in code.
  */
 function standsForItself(text: string, start: number, nameEnd: number): boolean {
-  if (text.charCodeAt(nameEnd) !== 0x3d) return false
+  if (text.charCodeAt(nameEnd) !== 0x3d || isSpace(text.charCodeAt(nameEnd + 1))) return false
   if (start > 0 && ";?&".includes(text.charAt(start - 1))) return true
   return (
     nameEnd - start > 3 && /^[A-Z][A-Z0-9_]*$/.test(text.slice(start, nameEnd)) && !text.endsWith("OLDPWD", nameEnd)

@@ -3,7 +3,7 @@ import { assignment } from "./assignment.js"
 import { AZURE_KEY_RULES } from "./azure-key.js"
 import { CHAT_RULES } from "./chat.js"
 import { CLOUD_RULES } from "./cloud.js"
-import { commandLineLogin, netrc } from "./command-line.js"
+import { commandLineLogin, commandLinePassword, netrc } from "./command-line.js"
 import { azureConnectionString, connectionString, signedAddress } from "./connection-string.js"
 import { DEVELOPER_TOOL_RULES } from "./developer-tools.js"
 import { authorizationHeader, basicLogin, bearerToken, cookie } from "./http-credentials.js"
@@ -13,7 +13,7 @@ import { kubernetesSecret } from "./kubernetes-secret.js"
 import { LLM_RULES } from "./llm.js"
 import { numberInBase64 } from "./number-base64.js"
 import { PACKAGE_RULES } from "./packages.js"
-import { passwordHash } from "./password-hash.js"
+import { djangoPasswordHash, ldapPasswordHash, passwordHash } from "./password-hash.js"
 import { PAYMENT_RULES } from "./payment.js"
 import { encodedPrivateKey, privateKey } from "./private-key.js"
 import { puttyKey } from "./putty-key.js"
@@ -35,6 +35,8 @@ export const SHAPE_RULES: readonly Rule[] = [
   telegram,
   numberInBase64,
   passwordHash,
+  djangoPasswordHash,
+  ldapPasswordHash,
   jwt,
   encodedJwt,
   privateKey,
@@ -50,6 +52,7 @@ export const SHAPE_RULES: readonly Rule[] = [
   cookie,
   kubernetesSecret,
   commandLineLogin,
+  commandLinePassword,
   netrc,
 ]
 

@@ -22,7 +22,7 @@ export const CHAT_RULES = [
     about: "Microsoft Teams webhook addresses",
     keywords: ["webhook.office.com/", "outlook.office.com/webhook/"],
     pattern:
-      /(?:webhook\.office\.com\/webhookb2|outlook\.office\.com\/webhook)\/[0-9a-f-]{36}@[0-9a-f-]{36}\/IncomingWebhook\/[0-9a-f]{32}\/[0-9a-f-]{36}/,
+      /(?:webhook\.office\.com\/webhookb2|outlook\.office\.com\/webhook)\/[0-9a-z-]{36}@[0-9a-z-]{36}\/IncomingWebhook\/[0-9a-z]{32}\/[0-9a-z-]{36}(?:\/[\w-]{20,60})?/i,
   }),
   shape("discord-token", {
     about: "Discord bot tokens",

@@ -1,4 +1,5 @@
-import { charactersBefore, hasDigit, looksDrawn, shape } from "./shape.js"
+import { countLetterPairs } from "./letter-pairs.js"
+import { charactersBefore, hasBothCases, hasDigit, looksDrawn, shape } from "./shape.js"
 
 const digitsBefore = (suffix: string): string[] => Array.from({ length: 10 }, (_, digit) => `${digit}${suffix}`)
 
@@ -39,6 +40,12 @@ export const CLOUD_RULES = [
     keywords: ["GOCSPX-", "ya29.", "1//0"],
     pattern: /GOCSPX-[\w-]{28}|ya29\.(?:[a-zA-Z]\.)?[\w-]{20,1000}|1\/\/0[\w-]{30,200}/,
   }),
+  shape("google-hmac-key-id", {
+    about: "Google Cloud Storage HMAC key ids",
+    keywords: ["GOOG"],
+    pattern: /GOOG(?:1E[A-Z0-9]{55}|[A-Z0-9]{20})/,
+    accepts: hasDigit,
+  }),
   shape("digitalocean-token", {
     about: "DigitalOcean tokens",
     keywords: ["dop_v1_", "doo_v1_", "dor_v1_"],
@@ -63,7 +70,11 @@ export const CLOUD_RULES = [
     about: "HashiCorp Vault tokens of the older form",
     keywords: [..."abcdefghijklmnopqrstuvwxyz0123456789"].map((character) => `s.${character}`),
     pattern: /s\.[A-Za-z0-9]{24}/,
-    accepts: (secret) => /\d/.test(secret) && /[A-Z]/.test(secret) && /[a-z]/.test(secret.slice(2)),
+    accepts: (secret) => {
+      const { pairs, familiar } = countLetterPairs(secret)
+      const digits = secret.match(/\d/g)?.length ?? 0
+      return digits >= 3 || (digits > 0 && (hasBothCases(secret) || familiar * 2 <= pairs))
+    },
   }),
   shape("terraform-token", {
     about: "Terraform Cloud tokens",

@@ -1,7 +1,8 @@
 import { isMask } from "../mask.js"
 import type { Rule } from "../rule.js"
-import { isSpace } from "../text-edges.js"
+import { beginsWord, isSpace } from "../text-edges.js"
 import { isPlaceholder } from "./placeholder.js"
+import { isSecretValue } from "./telling-value.js"
 
 const LOGIN = /(?:-u|--user)(?: {1,3}|=)\\{0,3}["']?([\w.@-]{1,80}):\\{0,3}["']?([^\s"'\\]{4,200})/y
 
@@ -19,6 +20,35 @@ export const commandLineLogin: Rule = {
     const isWord = !/\d/.test(password) && !(/[a-z][A-Z]/.test(password) && password.length >= 10)
     if (isWord || !/[A-Za-z]/.test(password)) return undefined
     return { start: LOGIN.lastIndex - password.length, end: LOGIN.lastIndex }
+  },
+}
+
+/** Whose option takes a password: with a space before it, or, with `mysql`, without. */
+const PASSWORD_OPTION =
+  /(?:sshpass|redis-cli|psexec(?:64)?(?:\.exe)?|smbclient)\b[^\n|;&]{0,120}? -(?:p|a|pw) {1,2}\\{0,3}["']?([^\s"'\\]{6,100})(?=[\s"'\\]|$)|mysql(?:dump|admin|import)?\b[^\n|;&]{0,120}? -p\\{0,3}["']?([^\s"'\\]{6,100})(?=[\s"'\\]|$)/iy
+
+/** `sshpass -p password`, `mysql -ppassword`, `redis-cli -a password`. */
+export const commandLinePassword: Rule = {
+  id: "command-line-password",
+  about: "Passwords in options of well-known programs (sshpass -p, mysql -p…, redis-cli -a)",
+  keywords: [
+    "sshpass ",
+    "redis-cli ",
+    "psexec",
+    "smbclient ",
+    "mysql -",
+    "mysqldump -",
+    "mysqladmin -",
+    "mysqlimport -",
+  ],
+  patterns: [PASSWORD_OPTION],
+  find(text, at) {
+    if (!beginsWord(text, at)) return undefined
+    PASSWORD_OPTION.lastIndex = at
+    const match = PASSWORD_OPTION.exec(text)
+    const password = match?.[1] ?? match?.[2]
+    if (password === undefined || !isSecretValue(password, "password", "literal")) return undefined
+    return { start: PASSWORD_OPTION.lastIndex - password.length, end: PASSWORD_OPTION.lastIndex }
   },
 }
 

@@ -7,13 +7,20 @@ export function isPlaceholder(value: string): boolean {
 }
 
 const FILLER =
-  /x{6}|X{6}|\*{3}|\.{3}|…$|(?:^|[_-])EXAMPLE|EXAMPLE(?:KEY)?$|example[_-]?(?:key|token|secret)|(?:your|my|the)[_ -]|change[_-]?me|(?:replace|insert|put)[_-](?:me|with|your|this|here)|placeholder|dummy|<[a-z]/
+  /x{6}|X{6}|\*{3}|\.{3}|…$|(?:^|[_-])EXAMPLE|EXAMPLE(?:KEY)?$|example[_-]?(?:key|token|secret)|(?<![A-Za-z0-9])(?:your|my|the)[_ -]|change[_-]?me|(?:replace|insert|put)[_-](?:me|with|your|this|here)|placeholder|dummy|<[a-z][\w .-]{0,60}>/
 const REFERENCE =
-  /^["']?(?:[$%@#&](?:[{(A-Za-z_]|$)|\{\{|\{[\w.]{0,40}\}|%\w{1,40}%|\{%|<|\[|\(|%[sdv({]|process\.env|os\.environ|env[.[(]|ENV\[|secrets\.|vars?\.)|\$\{[\w.:?-]{1,60}\}|\$\([\w ./-]{1,60}\)/
+  /^["']?(?:[$%](?![A-Za-z0-9-]{1,12}\$)(?:[{(A-Za-z_]|$)|[@#&](?:[{(]|[A-Za-z_][\w.-]{0,60}$|$)|\{\{|\{[\w.]{0,40}\}|%\w{1,40}%|\{%|<|\[|\(|%[sdv({]|process\.env|os\.environ|env[.[(]|ENV\[|secrets\.|vars?\.)|\$\{[\w.:?-]{1,60}\}|\$\([\w ./-]{1,60}\)/
 
 // One character over and over is a drawing of a secret; so is a value that is nothing but zeros with something at its end.
 function isRepetition(value: string): boolean {
-  const counts = new Map<string, number>()
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
-  return counts.size <= 2 && value.length > 8
+  if (value.length <= 8) return false
+  const first = value.charCodeAt(0)
+  let second = first
+  for (let i = 1; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (code === first || code === second) continue
+    if (second !== first) return false
+    second = code
+  }
+  return true
 }

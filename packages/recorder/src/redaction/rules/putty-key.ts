@@ -21,7 +21,9 @@ export const puttyKey: Rule = {
       if (!LINE_BREAK.test(text)) return found(start, end, text.length)
       const lineStart = LINE_BREAK.lastIndex
       const lineEnd = endOfRun(text, lineStart, LONGEST_LINE, isBase64)
-      if (lineEnd === lineStart) return found(start, end, text.length)
+      if (lineEnd - lineStart < (line === 0 ? 16 : 4) || !/^[\s\\"']?$/.test(text.charAt(lineEnd))) {
+        return found(start, end, text.length)
+      }
       if (line === 0) start = lineStart
       end = lineEnd
     }

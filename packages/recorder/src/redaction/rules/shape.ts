@@ -1,5 +1,5 @@
 import type { Rule } from "../rule.js"
-import { beginsWord, endsWord, isDigit } from "../text-edges.js"
+import { beginsWord, endsWord } from "../text-edges.js"
 import { isInsideBase64 } from "./character-run.js"
 import { isPlaceholder } from "./placeholder.js"
 import { isPublishedExample } from "./published-example.js"
@@ -26,7 +26,7 @@ export function shape(id: string, { about, keywords, begin, pattern, accepts, ta
     patterns: [sticky],
     find(text, keywordAt, keyword) {
       const start = begin?.(text, keywordAt) ?? keywordAt
-      if (start < 0 || !(beginsWord(text, start) || isAfterDigit(text, start, keyword))) return undefined
+      if (start < 0 || !beginsWord(text, start)) return undefined
       sticky.lastIndex = start
       const secret = sticky.exec(text)?.[0]
       if (secret === undefined || !endsWord(text, start + secret.length)) return undefined
@@ -44,13 +44,6 @@ export function shape(id: string, { about, keywords, begin, pattern, accepts, ta
 
 /** Nothing in it that base64 does not have: a picture holds such a word sooner or later. */
 const isPlain = (keyword: string): boolean => /^[A-Za-z0-9+/]{1,8}$/.test(keyword)
-
-/** A long prefix with its hyphen, underscore or dot says enough to begin right behind a number. */
-const isAfterDigit = (text: string, start: number, keyword: string): boolean =>
-  keyword.length >= 6 &&
-  /[-_.]$/.test(keyword) &&
-  text.startsWith(keyword, start) &&
-  isDigit(text.charCodeAt(start - 1))
 
 export const hasDigit = (secret: string): boolean => /\d/.test(secret)
 /** Behind the prefix, which may have capitals of its own. */

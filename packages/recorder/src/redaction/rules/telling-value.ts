@@ -1,4 +1,4 @@
-import { isMask } from "../mask.js"
+import { MASK_MIDDLE } from "../mask.js"
 import { isDigit, isLetter } from "../text-edges.js"
 import { countLetterPairs } from "./letter-pairs.js"
 import { isPlaceholder } from "./placeholder.js"
@@ -7,7 +7,9 @@ import { wordList } from "./word-list.js"
 
 /** Whether a value can be the secret that its name promises. The less the name says, the more the value has to look like one. */
 export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): boolean {
-  if (value.length < 5 || isMask(value) || isPlaceholder(value) || ALPHABET.test(value)) return false
+  // What holds a mask was judged together with the secret that the mask hides, and is not judged again without it. Forms of their own are
+  // found beside a mask all the same.
+  if (value.length < 5 || HOLDS_MASK.test(value) || isPlaceholder(value) || ALPHABET.test(value)) return false
   if (ANONYMOUS.test(value)) return false
   const isChosen = quoting === "quoted" && looksChosen(value)
   switch (kind) {
@@ -28,6 +30,8 @@ export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): 
 /** `named`: in quotes, but only near the name, as in a sentence. `literal`: without quotes, where no name of a variable can stand. */
 export type Quoting = "quoted" | "named" | "bare" | "literal"
 
+/** A mask, its ends at the ends of words: the middle alone, inside a longer word, protects nothing. */
+const HOLDS_MASK = new RegExp(`(?:^|[^A-Za-z0-9])[^…]{0,3}${MASK_MIDDLE}[^…]{0,3}(?:$|[^A-Za-z0-9])`)
 const PATH = /^(?:[/~.]|[A-Za-z]:[\\/])/
 
 const KEY_FORMATS = {
@@ -63,7 +67,12 @@ export function looksRandom(value: string, shortest: number): boolean {
   if (!TOKEN.test(value)) return TELEGRAM.test(value)
   if (UUID.test(value) || BOOTSTRAP.test(value)) return true
   if (PRODUCT_KEY.test(value)) return !spellsAlphabet(value)
-  if (isCode(value) || isNamed(value)) return false
+  if (isCode(value)) return false
+  // A name of something secret is no secret, but chance or a prankster may have put one of these words into a key.
+  return isNamed(value) ? isDrawn(value.replace(NAMED, "")) : isDrawn(value)
+}
+
+function isDrawn(value: string): boolean {
   const { digits, letters, changes, caseChanges, words } = traitsOf(value)
   if (HEX.test(value) && digits >= 3 && letters >= 2) return true
   if (letters === 0) return digits >= 16 && digits === value.length && entropyOf(value) >= 2
@@ -122,7 +131,8 @@ function isCode(value: string): boolean {
   )
 }
 
-const isNamed = (value: string): boolean => /passw|passphrase|secret|token|api[_-]?key|credential/i.test(value)
+const isNamed = (value: string): boolean => value.search(NAMED) >= 0
+const NAMED = /passw(?:or)?d?|passphrase|secret|token|api[_-]?key|credentials?/gi
 
 interface Traits {
   readonly digits: number
