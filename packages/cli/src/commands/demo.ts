@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
 import { openDataFolder } from "@orangebox/journal"
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
 import { commandName } from "../command-name.js"
 import { demoJson, demoText, readDemo } from "../demo/demo-report.js"
 import { playDemo } from "../demo/play-demo.js"
+import { makeTemporaryFolder, removeAbandonedFolders } from "../demo/temporary-folder.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -33,15 +32,17 @@ export function define(command: Command, session: Session): void {
 
 async function demo(session: Session, options: GlobalOptions): Promise<ExitCode> {
   const { terminal } = session
-  const path = options.data === undefined ? mkdtempSync(join(tmpdir(), "orangebox-demo-")) : resolve(options.data)
-  const { path: dataFolder } = openDataFolder(path)
+  removeAbandonedFolders()
+  const folder = options.data === undefined ? makeTemporaryFolder() : undefined
+  const { path: dataFolder } = openDataFolder(folder?.path ?? resolve(options.data ?? ""))
   const played = await whileNotInterrupted((signal) =>
     playDemo({ dataFolder, signal, say: (line) => terminal.say(`▸ ${line}`) }),
   ).catch((error: unknown) => {
     // Half a demo shows nothing; a folder we made ourselves goes with it.
-    if (options.data === undefined) rmSync(dataFolder, { recursive: true, force: true })
+    folder?.remove()
     throw error
   })
+  folder?.keep()
   return withReading(session, { ...options, data: dataFolder }, async ({ store }) => {
     terminal.say("▸ both processes are gone; what follows is read back from the store")
     terminal.say("")

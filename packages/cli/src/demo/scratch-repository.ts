@@ -1,20 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-
-export interface ScratchRepository {
-  readonly path: string
-  remove(): void
-}
+import { makeTemporaryFolder, type TemporaryFolder } from "./temporary-folder.js"
 
 /** A small project with a real bug and a real test, for the demo's agent to work on. */
-export function createScratchRepository(): ScratchRepository {
-  const path = mkdtempSync(join(tmpdir(), "orangebox-demo-repo-"))
+export function createScratchRepository(): TemporaryFolder {
+  const folder = makeTemporaryFolder("repo-")
   for (const [name, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true })
-    writeFileSync(join(path, name), text)
+    mkdirSync(dirname(join(folder.path, name)), { recursive: true })
+    writeFileSync(join(folder.path, name), text)
   }
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return folder
 }
 
 const FILES: Readonly<Record<string, string>> = {
