@@ -55,6 +55,7 @@ test("[X-05] a plain word is a password where only a literal can stand", () => {
   checkMasked("REACT_APP_AUTH_PASSWORD=marmalade # comment", "marmalade")
   checkMasked("Server=db;User Id=app;Password=marmalade;Encrypt=yes", "marmalade")
   checkMasked("jdbc:mysql://db/main?user=app&password=marmalade", "marmalade")
+  checkMasked("the variable is DB_PASSWORD=marmalade", "marmalade")
   checkMasked("The default password is 'marmalade'.", "marmalade")
   for (const text of [
     "PWD=/home/someone/project",

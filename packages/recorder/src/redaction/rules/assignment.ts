@@ -25,7 +25,7 @@ export const assignment: Rule = {
     if (isNameCharacter(text.charCodeAt(nameEnd))) return undefined
     const gaps = readGaps(text, start, nameEnd)
     if (gaps.length === 0) return undefined
-    const kind = kindOfName(text.slice(startOfTwoWords(text, start), nameEnd) + gaps[0]!.moreOfName)
+    const kind = kindOfName(text.slice(startOfTwoWords(text, start, nameEnd), nameEnd) + gaps[0]!.moreOfName)
     if (kind === undefined) return undefined
     const isLiteral = kind === "password" && standsForItself(text, start, nameEnd)
     return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral ? "literal" : "bare") ?? [])
@@ -56,9 +56,9 @@ function startOfName(text: string, at: number): number {
   return start
 }
 
-/** `Secret Key: …` and `API token = …` are names of two words. */
-function startOfTwoWords(text: string, start: number): number {
-  if (text.charCodeAt(start - 1) !== 0x20) return start
+/** `Secret Key: …` and `API token = …` are names of two words; `is DB_PASSWORD=…` is a name of one. */
+function startOfTwoWords(text: string, start: number, end: number): number {
+  if (text.charCodeAt(start - 1) !== 0x20 || text.slice(start, end).includes("_")) return start
   let before = start - 1
   while (before > 0 && start - before < 20 && isAlphanumeric(text.charCodeAt(before - 1))) before--
   return before < start - 1 ? before : start
