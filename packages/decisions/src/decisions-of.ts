@@ -2,6 +2,7 @@ import { type CaptureMode, type Constraint, Environment, type Event } from "@ora
 import type { Action } from "./action.js"
 import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
+import type { RunEvaluation } from "./checks/evaluate.js"
 import {
   DECISION_SCHEMA_VERSION,
   type DecisionEvaluation,
@@ -18,10 +19,11 @@ import { bodyText, type RecordedRun } from "./recorded-run.js"
 import { type CallPrompt, sentPrompts } from "./sent-prompts.js"
 
 export interface DecisionOptions extends ReadOptions {
-  /** Constraints beside those the run was started with: from the configuration, or inferred from the request. */
-  readonly constraints?: readonly Constraint[] | undefined
-  /** What checks say about an action. Undefined leaves the evaluation on record, or unknown where there is none. */
-  readonly evaluationOf?: ((action: Action) => DecisionEvaluation | undefined) | undefined
+  /**
+   * What `evaluateRun` says about the run. Its constraints are listed beside those the run was started with. Left out, the evaluation on
+   * record counts, or unknown where there is none.
+   */
+  readonly evaluation?: RunEvaluation | undefined
 }
 
 /**
@@ -44,7 +46,7 @@ class DecisionMaker {
   readonly #reading: RunReading
   readonly #prompts: ReadonlyMap<string, CallPrompt>
   readonly #verdicts: ReturnType<typeof verdictsOnRecord>
-  readonly #evaluationOf: DecisionOptions["evaluationOf"]
+  readonly #evaluations: ReadonlyMap<string, DecisionEvaluation>
   readonly #started: ReturnType<typeof payloadOf>
   readonly #session: DecisionEvent["session"]
   readonly #constraints: Constraint[]
@@ -59,10 +61,14 @@ class DecisionMaker {
     this.#reading = reading
     this.#prompts = sentPrompts(reading)
     this.#verdicts = verdictsOnRecord(reading)
-    this.#evaluationOf = options.evaluationOf
+    const { actions = [], results = [] } = options.evaluation ?? {}
+    this.#evaluations = new Map(actions.map(({ eventId, evaluation }) => [eventId, evaluation]))
     this.#started = payloadOf(index.root?.opened)
     this.#session = sessionOf(reading)
-    this.#constraints = constraintsOf(this.#started, options.constraints ?? [])
+    this.#constraints = constraintsOf(
+      this.#started,
+      results.map(({ constraint }) => constraint),
+    )
     this.#inputs = inputsOf(reading)
     this.#placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
     this.#artifacts = recordedArtifacts(reading)
@@ -104,7 +110,8 @@ class DecisionMaker {
   }
 
   #evaluation(action: Action): DecisionEvaluation {
-    const evaluation = this.#evaluationOf?.(action) ?? this.#verdicts.ofStep.get(action.stepId) ?? UNKNOWN_EVALUATION
+    const evaluation =
+      this.#evaluations.get(action.eventId) ?? this.#verdicts.ofStep.get(action.stepId) ?? UNKNOWN_EVALUATION
     const overrides = action.boundary === "override" ? undefined : this.#verdicts.overridesOf.get(action.stepId)
     return overrides ? { ...evaluation, overrides: [...overrides] } : evaluation
   }

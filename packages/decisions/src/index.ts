@@ -17,6 +17,7 @@ export type {
   TestRun,
   TouchedPath,
 } from "./action.js"
+export { actionAhead, type ToolCallAhead } from "./live-action.js"
 export { actionsOf, type ReadOptions, type RunReading, readRun } from "./read-run.js"
 export type { BodyLookup, RecordedRun } from "./recorded-run.js"
 export type { ToolMeanings } from "./tool-action.js"
@@ -35,6 +36,57 @@ export {
 export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
 export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
 
+// Checks
+
+export {
+  type ActionEvaluation,
+  askJudge,
+  CHECKS_EVALUATOR,
+  type CheckContext,
+  type CheckedConstraint,
+  type CompiledConstraint,
+  type Concern,
+  type ConstraintResult,
+  type ConstraintSource,
+  compileConstraints,
+  createGuard,
+  describeRuleProblem,
+  evaluateAction,
+  evaluateRun,
+  evaluationOf,
+  type FoundSecret,
+  followLinks,
+  type GateLevel,
+  type Guard,
+  type GuardDecision,
+  type GuardOptions,
+  gateExitCode,
+  type InferredConstraint,
+  inferConstraints,
+  JUDGE_PROTOCOL,
+  type Judge,
+  JudgeAnswer,
+  type JudgeOutcome,
+  JudgeQuestion,
+  judgeQuestions,
+  type PathPlace,
+  parseRule,
+  RULE_NAMES,
+  RULES,
+  type Rule,
+  type RuleDefinition,
+  type RuleProblem,
+  type RuleReading,
+  type RunEvaluation,
+  readJudgeAnswer,
+  renderJunit,
+  renderSarif,
+  scoreOf,
+  severityOf,
+  verdictOf,
+  worstVerdict,
+} from "./checks/index.js"
+
 // The trail: the six observability failures, and what went past the recorder
 
 export type { BypassFinding } from "./bypass.js"
@@ -52,7 +104,6 @@ export { reportHtml } from "./report/html-report.js"
 export { reportMarkdown } from "./report/markdown-report.js"
 export {
   type ReportArtifact,
-  type ReportOptions,
   type ReportSummary,
   type ReportViolation,
   type RunReport,

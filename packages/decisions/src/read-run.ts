@@ -4,7 +4,7 @@ import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { countIn, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
-import { ACTION_TYPES, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"
+import { asActionType, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
 export interface RunReading {
@@ -203,12 +203,11 @@ function outputAction(reading: Reading, event: Event, step: StepRecord, askers: 
 
 function decisionAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
   const payload = payloadOf(event)
-  const type = textIn(payload, "action_type") ?? ""
   return {
     ...NOTHING_DONE,
     ...placeOf(reading, event, step),
     boundary: "decision",
-    type: ACTION_TYPES.has(type) ? (type as ActionType) : "other",
+    type: asActionType(payload["action_type"]) ?? "other",
     summary: textIn(payload, "action_summary") ?? "",
     status: "success",
     modelStepId: askers.lastAbove(step.id),
@@ -258,10 +257,10 @@ function placeOf({ index }: Reading, event: Event, step: StepRecord) {
 
 function decisionIn(step: StepRecord): { type?: ActionType; summary?: string } {
   const payload = payloadOf(step.events.findLast((event) => event.event_type === "decision"))
-  const type = textIn(payload, "action_type")
+  const type = asActionType(payload["action_type"])
   const summary = textIn(payload, "action_summary")
   return {
-    ...(type !== undefined && ACTION_TYPES.has(type) ? { type: type as ActionType } : {}),
+    ...(type === undefined ? {} : { type }),
     ...(summary === undefined ? {} : { summary }),
   }
 }

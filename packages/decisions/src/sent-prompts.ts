@@ -108,31 +108,35 @@ function entry(lists: Map<string, Event[]>, key: string): Event[] {
 
 /** The prompts before, so that a call can be held against the one it goes on from. */
 class Histories {
-  readonly #recent: { readonly lane: string | undefined; readonly prompt: SentPrompt }[] = []
+  readonly #recent: { readonly lane: string | undefined; readonly history: SentPrompt["messages"] }[] = []
 
-  /** The prompt this one should have begun with; undefined when it does begin with one, or none is like it. */
-  take(call: ModelCall, prompt: SentPrompt): SentPrompt | undefined {
+  /**
+   * The history this call goes on from: among the last few the one it shares most with, the latest of equals. Undefined when it simply goes
+   * on, when it asks again from an earlier point, or when there is nothing to compare.
+   */
+  take(call: ModelCall, prompt: SentPrompt): SentPrompt["messages"] | undefined {
     const lane = call.step.laneId
-    const known = this.#recent.filter((earlier) => earlier.lane === lane)
-    const goesOn = known.some(({ prompt: earlier }) => begins(prompt, earlier))
-    const last = known[0]?.prompt
-    this.#recent.unshift({ lane, prompt })
+    const history = prompt.messages.filter(({ role }) => role !== "system" && role !== "developer")
+    let best: { readonly history: SentPrompt["messages"]; readonly shared: number } | undefined
+    for (const earlier of this.#recent) {
+      if (earlier.lane !== lane) continue
+      const shared = sharedLength(earlier.history, history)
+      if (best === undefined || shared > best.shared) best = { history: earlier.history, shared }
+      if (best.shared === best.history.length && best.shared > 0) break
+    }
+    this.#recent.unshift({ lane, history })
     if (this.#recent.length > REMEMBERED) this.#recent.pop()
-    return goesOn || prompt.from !== "request" ? undefined : last
+    if (best === undefined || prompt.from !== "request") return undefined
+    return best.shared === best.history.length || best.shared === history.length ? undefined : best.history
   }
 }
 
 const REMEMBERED = 8
 
-function begins(prompt: SentPrompt, earlier: SentPrompt): boolean {
-  const [messages, known] = [prompt.messages, earlier.messages]
-  if (known.length > messages.length) return false
-  for (let at = known.length - 1; at >= 0; at--) {
-    const [old, made] = [known[at]!, messages[at]!]
-    const isInstruction = old.role === "system" || old.role === "developer"
-    if (old.role !== made.role || (!isInstruction && !isSameMessage(old, made))) return false
-  }
-  return true
+function sharedLength(known: SentPrompt["messages"], messages: SentPrompt["messages"]): number {
+  let shared = 0
+  while (shared < known.length && shared < messages.length && isSameMessage(known[shared]!, messages[shared]!)) shared++
+  return shared
 }
 
 function retrievalOf(around: readonly Event[], bodies: BodyLookup): PromptBundle["retrieval"] {

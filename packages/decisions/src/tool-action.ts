@@ -31,14 +31,37 @@ export type ToolFacts = Pick<
 >
 
 export function readToolStep(step: StepRecord, bodies: BodyLookup, meanings: ToolMeanings): ToolFacts {
-  const tool = toolOf(step, bodies)
+  const decided = payloadOf(step.events.findLast((event) => event.event_type === "decision"))
+  return readTool(toolOf(step, bodies), meanings, {
+    stepId: step.id,
+    isOnWire: step.opened?.inferred_by !== undefined,
+    toldType: asActionType(textIn(decided, "action_type") ?? step.opened?.attributes?.["action_type"]),
+    toldSummary: textIn(decided, "action_summary"),
+    argsSummary: textIn(payloadOf(step.opened), "args_summary"),
+  })
+}
+
+/** What a tool call means where it stands. */
+export interface ToolPlace {
+  readonly stepId: string
+  /** It was seen in the traffic of an agent that nobody instrumented. */
+  readonly isOnWire: boolean
+  /** The application's own word: a decision event in the step, or an attribute on the call. */
+  readonly toldType: ActionType | undefined
+  readonly toldSummary: string | undefined
+  /** What is left of the arguments when they are not kept. */
+  readonly argsSummary: string | undefined
+}
+
+export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPlace): ToolFacts {
+  const { stepId } = place
   const meaning = Object.hasOwn(meanings, tool.name) ? meanings[tool.name] : undefined
   const reading = readToolUse({ name: tool.name, args: tool.args, result: tool.resultText, meaning })
   const output = tool.resultText === null ? null : outputTextOf(tool.resultText)
-  const argsAt = (text: string): EvidencePointer => pointTo(step.id, tool.argsRef || null, tool.argsText, text)
-  const resultAt: EvidencePointer = { stepId: step.id, ref: tool.resultRef }
+  const argsAt = (text: string): EvidencePointer => pointTo(stepId, tool.argsRef || null, tool.argsText, text)
+  const resultAt: EvidencePointer = { stepId, ref: tool.resultRef }
 
-  const exitCode = tool.exitCode ?? exitCodeOf(tool, output, reading, step.opened?.inferred_by !== undefined)
+  const exitCode = tool.exitCode ?? exitCodeOf(tool, output, reading, place.isOnWire)
   const command = reading.command
   const ran: RanCommand[] = command ? [{ ...command, exitCode, evidence: argsAt(command.text) }] : []
   const did = command
@@ -46,13 +69,13 @@ export function readToolStep(step: StepRecord, bodies: BodyLookup, meanings: Too
     : undefined
   const made = command ? readApplyPatch(command.text) : reading.edits
   const edits: FileEdit[] = made.map((edit) => ({ ...edit, evidence: argsAt(edit.path) }))
-  const told = toldType(step)
-  const type = told ?? typeOf(reading, did?.action, edits)
+  const type = place.toldType ?? typeOf(reading, did?.action, edits)
   const isApiPullRequest = type === "open_pr" && did === undefined
 
   return {
     type,
-    summary: summaryOf(step, tool, reading, edits, did?.testRuns[0]?.summary, exitCode),
+    summary:
+      place.toldSummary ?? summaryOf(tool, reading, edits, did?.testRuns[0]?.summary, exitCode, place.argsSummary),
     status: tool.status,
     unread: unreadOf(tool),
     tool: { ...tool, exitCode },
@@ -74,7 +97,7 @@ export function readToolStep(step: StepRecord, bodies: BodyLookup, meanings: Too
       ? [{ url: output === null ? null : pullRequestUrlIn(output), title: reading.title, evidence: resultAt }]
       : (did?.pullRequests ?? []),
     targets: [...reading.urls.map((target) => ({ target, evidence: argsAt(target) })), ...(did?.targets ?? [])],
-    evidence: [{ stepId: step.id, ref: tool.argsRef || null }, ...(tool.resultRef === null ? [] : [resultAt])],
+    evidence: [{ stepId, ref: tool.argsRef || null }, ...(tool.resultRef === null ? [] : [resultAt])],
   }
 }
 
@@ -113,14 +136,7 @@ function exitCodeOf(tool: ActionTool, output: string | null, reading: ToolReadin
   return stated ?? (isOnWire && tool.name === "Bash" && !isError ? 0 : null)
 }
 
-/** The application's own word in the step: a decision event, or an attribute on the call. */
-function toldType(step: StepRecord): ActionType | undefined {
-  const decided = step.events.findLast((event) => event.event_type === "decision")
-  const told = textIn(payloadOf(decided), "action_type") ?? step.opened?.attributes?.["action_type"]
-  return typeof told === "string" && ACTION_TYPES.has(told) ? (told as ActionType) : undefined
-}
-
-export const ACTION_TYPES: ReadonlySet<string> = new Set<ActionType>([
+const ACTION_TYPES: ReadonlySet<string> = new Set<ActionType>([
   "plan",
   "edit",
   "run_tests",
@@ -134,6 +150,9 @@ export const ACTION_TYPES: ReadonlySet<string> = new Set<ActionType>([
   "override",
   "other",
 ])
+
+export const asActionType = (told: unknown): ActionType | undefined =>
+  typeof told === "string" && ACTION_TYPES.has(told) ? (told as ActionType) : undefined
 
 function typeOf(reading: ToolReading, did: ActionType | undefined, edits: readonly FileEdit[]): ActionType {
   if (reading.isFixed || did === undefined) return reading.action
@@ -149,25 +168,22 @@ function unreadOf(tool: ActionTool): ActionPart[] {
 }
 
 function summaryOf(
-  step: StepRecord,
   tool: ActionTool,
   reading: ToolReading,
   edits: readonly FileEdit[],
   tests: string | undefined,
   exitCode: number | null,
+  argsSummary: string | undefined,
 ): string {
-  const decided = step.events.findLast((event) => event.event_type === "decision")
-  const own = textIn(payloadOf(decided), "action_summary")
-  if (own !== undefined) return summarizeText(own)
   const about =
     reading.command?.text ??
     (edits.length > 0 ? edits.map(editWords).join(", ") : undefined) ??
     reading.paths[0]?.path ??
     reading.urls[0] ??
-    textIn(payloadOf(step.opened), "args_summary") ??
+    argsSummary ??
     ""
-  const end =
-    tests ?? (exitCode !== null && exitCode !== 0 ? `exit code ${exitCode}` : undefined) ?? statusWords(tool.status)
+  const failed = exitCode !== null && exitCode !== 0 ? `exit code ${exitCode}` : undefined
+  const end = tests ?? failed ?? statusWords(tool.status)
   return summarizeText(`${tool.name} ${about}`.trim() + (end === undefined ? "" : ` (${end})`))
 }
 

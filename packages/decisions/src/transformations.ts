@@ -19,8 +19,8 @@ export interface Transformations {
 export interface CallSurroundings {
   /** Events of the call's parent since the call before it, and those inside the call. */
   readonly around: readonly Event[]
-  /** The prompt of the call this one goes on from. */
-  readonly before: SentPrompt | undefined
+  /** The history this call went on from and does not simply continue. */
+  readonly before: readonly Message[] | undefined
 }
 
 export function transformationsOf(
@@ -34,7 +34,7 @@ export function transformationsOf(
   const known = [...recorded, ...rewrite]
   const seen = around.flatMap((event) => historyLog(event))
   if (seen.length > 0) return { listed: [...known, ...seen], unrecorded: null }
-  const change = before && historyChange(before.messages, prompt.messages)
+  const change = before && historyChange(before, prompt.messages)
   if (change === undefined) return { listed: known, unrecorded: null }
   const listed = [...known, { ...change, is_inferred: true }]
   return { listed, unrecorded: known.length > 0 ? null : change.summary }
@@ -115,8 +115,8 @@ function rewriteOf(
 }
 
 /** What became of the history since the call before, where it did not simply grow. A history with nothing in common is another talk. */
-export function historyChange(before: readonly Message[], after: readonly Message[]): Transformation | undefined {
-  const [old, made] = [before.filter(isHistory), after.filter(isHistory)]
+function historyChange(old: readonly Message[], after: readonly Message[]): Transformation | undefined {
+  const made = after.filter(({ role }) => role !== "system" && role !== "developer")
   let shared = 0
   while (shared < old.length && shared < made.length && isSameMessage(old[shared]!, made[shared]!)) shared++
   if (shared === old.length) return undefined
@@ -131,5 +131,3 @@ export function historyChange(before: readonly Message[], after: readonly Messag
   const cut = first === undefined ? -1 : old.findIndex((message) => isSameMessage(message, first))
   return cut > 0 ? { type: "other", summary: `the first ${cut} messages of the history are gone` } : undefined
 }
-
-const isHistory = (message: Message): boolean => message.role !== "system" && message.role !== "developer"

@@ -2,45 +2,33 @@ import { createHash } from "node:crypto"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
-  type Action,
-  type DecisionEvaluation,
+  actionsOf,
+  evaluateRun,
   reportHtml,
   reportMarkdown,
   reportText,
   runReport,
-  UNKNOWN_EVALUATION,
+  type Violation,
 } from "../src/index.js"
 import { answer, fixerRun, request } from "./agent-runs.js"
 import { recordInMemory } from "./recorded.js"
 
-/** Says that whatever touches a test breaks a rule. */
-const evaluationOf = (action: Action): DecisionEvaluation =>
-  action.type === "run_tests"
-    ? {
-        ...UNKNOWN_EVALUATION,
-        alignment: {
-          status: "fail",
-          score: 0,
-          violations: [
-            {
-              id: "tests.pass",
-              severity: "fail",
-              message: "Tests failed.",
-              evidence: "1 failed",
-              rule: "tests.must_pass",
-              pointers: [{ step_id: action.stepId, ref: null }],
-            },
-          ],
-        },
-      }
-    : { ...UNKNOWN_EVALUATION, alignment: { status: "pass", score: 1, violations: [] } }
+const constraints = [
+  { id: "tests", type: "other", rule: "tests.must_pass" },
+  { id: "src", type: "scope", rule: "paths.only src/**" },
+] as const
+
+async function judgedReport() {
+  const run = await fixerRun()
+  return runReport(run, { evaluation: evaluateRun(actionsOf(run), constraints) })
+}
 
 test("[E-05] the report holds summary, violations with their places, timeline, artifacts and the state of the trail", async () => {
-  const report = runReport(await fixerRun(), { evaluationOf })
+  const report = await judgedReport()
   expect(report.summary).toMatchObject({
     verdict: "fail",
     alignment: "fail",
-    quality: "unknown",
+    quality: "fail",
     decisions: 6,
     actions: { plan: 2, edit: 1, run_tests: 1, command: 1, message: 1 },
     model_calls: 2,
@@ -56,14 +44,14 @@ test("[E-05] the report holds summary, violations with their places, timeline, a
     observability_failures: 0,
     bypasses: 0,
   })
-  expect(report.violations).toMatchObject([{ id: "tests.pass", count: 1, steps: [{ step_no: 6 }] }])
+  expect(report.violations).toMatchObject([{ id: "constraint.tests", count: 1, steps: [{ step_no: 6 }] }])
   expect(report.timeline.map(({ action_type, verdict, step_no }) => [step_no, action_type, verdict])).toEqual([
-    [3, "plan", "pass"],
+    [3, "plan", "unknown"],
     [4, "edit", "pass"],
-    [5, "plan", "pass"],
+    [5, "plan", "unknown"],
     [6, "run_tests", "fail"],
     [7, "command", "pass"],
-    [1, "message", "pass"],
+    [1, "message", "unknown"],
   ])
   expect(report.artifacts.map(({ type, step_no }) => [type, step_no])).toEqual([
     ["file_edit", 4],
@@ -76,16 +64,16 @@ test("[E-05] the report holds summary, violations with their places, timeline, a
 })
 
 test("[E-05] in a terminal the verdict comes first, then the figures, the violations and the timeline", async () => {
-  const text = reportText(runReport(await fixerRun(), { evaluationOf }))
+  const text = reportText(await judgedReport())
   expect(text).toMatch(/^✗ fail {2}run_/)
   expect(text).toContain("violations 1 fail, 0 warn")
-  expect(text).toContain("✗ fail tests.pass  #6")
+  expect(text).toContain("✗ fail constraint.tests  #6")
   expect(text).toMatch(/✓ .* #4 {5}edit {6}Edit src\/date\.ts \+2 −1/)
 })
 
 test("[E-05] the Markdown report has the same in tables, and the diffs", async () => {
-  const text = reportMarkdown(runReport(await fixerRun(), { evaluationOf }))
-  expect(text).toContain("| fail | tests.pass | 1 | #6 | Tests failed. | ` 1 failed ` |")
+  const text = reportMarkdown(await judgedReport())
+  expect(text).toContain("| fail | constraint.tests | 1 | #6 | tests failed&#58; Tests 1 failed")
   expect(text).toContain(
     "```diff\n--- a/src/date.ts\n+++ b/src/date.ts\n@@ -1,1 +1,2 @@\n-const d = 28\n+const d = 29\n",
   )
@@ -117,22 +105,12 @@ async function hostileRun() {
     await run.tool({ name: text.slice(0, 200), args: { command: text } }, async () => text)
   }
   run.complete({ output: HOSTILE.join("\n") })
-  return runReport(recorded(), {
-    evaluationOf: () => ({
-      ...UNKNOWN_EVALUATION,
-      alignment: {
-        status: "warn",
-        score: null,
-        violations: HOSTILE.map((text) => ({
-          id: text,
-          severity: "warn" as const,
-          message: text,
-          evidence: text,
-          rule: text,
-        })),
-      },
-    }),
+  const report = runReport(recorded())
+  const violations = HOSTILE.map((text) => {
+    const violation: Violation = { id: text, severity: "warn", message: text, evidence: text, rule: text }
+    return { ...violation, count: 3, steps: [] }
   })
+  return { ...report, violations }
 }
 
 test("[E-05] recorded text in the HTML report is inert: no tag, no attribute, no address of its own, and a policy that forbids the rest", async () => {

@@ -1,6 +1,8 @@
 import type { ActionType, CaptureMode, Constraint, Verdict } from "@orangebox/contract"
 import type { z } from "zod"
-import type { Action } from "../action.js"
+import type { RunEvaluation } from "../checks/evaluate.js"
+import { verdictOf } from "../checks/gate.js"
+import { worstVerdict } from "../checks/verdict.js"
 import type {
   DecisionArtifact,
   DecisionEvaluation,
@@ -8,20 +10,13 @@ import type {
   HumanOverride,
   Violation,
 } from "../decision-event.js"
-import { decisionsOfReading } from "../decisions-of.js"
+import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
 import { verdictsOnRecord } from "../evaluation-on-record.js"
 import { type Observability, observabilityOfReading } from "../observability.js"
 import { numberIn, payloadOf, textIn } from "../payload.js"
-import { type ReadOptions, type RunReading, readRun } from "../read-run.js"
+import { type RunReading, readRun } from "../read-run.js"
 import type { RecordedRun } from "../recorded-run.js"
 import { statusOf } from "../tool-action.js"
-
-export interface ReportOptions extends ReadOptions {
-  readonly constraints?: readonly Constraint[] | undefined
-  /** What checks say about each action, and about the run as a whole. */
-  readonly evaluationOf?: ((action: Action) => DecisionEvaluation | undefined) | undefined
-  readonly runEvaluation?: DecisionEvaluation | undefined
-}
 
 /** What a run did and whether that was what was asked, as one JSON value. Every other form of the report is made of it. */
 export interface RunReport {
@@ -96,83 +91,100 @@ export interface TimelineEntry {
 
 export type ReportArtifact = DecisionArtifact & { readonly step_no: number }
 
-export function runReport(run: RecordedRun, options: ReportOptions = {}): RunReport {
+export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunReport {
+  const { evaluation } = options
   const reading = readRun(run, options)
   const decisions = decisionsOfReading(reading, options)
   const observability = observabilityOfReading(reading)
   const onRecord = verdictsOnRecord(reading)
-  const whole = options.runEvaluation ?? onRecord.ofRun
-  const overrides = [...onRecord.overridesOfRun, ...[...onRecord.overridesOf.values()].flat()]
-  const violations = violationsOf(reading.run.actions, decisions, whole)
+  const violations = evaluation
+    ? violationsNow(reading, evaluation)
+    : violationsOnRecord(reading, decisions, onRecord.ofRun)
   const artifacts = decisions.flatMap(({ agent_action }) =>
     agent_action.artifacts.map((artifact) => ({ ...artifact, step_no: agent_action.step_no })),
   )
+  const verdicts = evaluation
+    ? { ...statusesOf(evaluation.evaluation), verdict: verdictOf(evaluation) }
+    : verdictsRecorded(decisions, onRecord.ofRun)
   return {
     report_version: 1,
-    run: factsOf(reading, decisions, options.constraints ?? []),
-    summary: summaryOf(reading, decisions, {
-      whole,
-      violations,
-      observability,
-      artifacts,
-      word: onRecord.overridesOfRun.at(-1)?.verdict,
-    }),
+    run: factsOf(reading, decisions),
+    summary: {
+      ...verdicts,
+      verdict: onRecord.overridesOfRun.at(-1)?.verdict ?? verdicts.verdict,
+      ...figuresOf(reading, decisions, artifacts),
+      violations: { fail: countOf(violations, "fail"), warn: countOf(violations, "warn") },
+      observability_failures: observability.failures.length,
+      bypasses: observability.bypasses.filter(({ certainty }) => certainty === "certain").length,
+    },
     violations,
-    timeline: timelineOf(reading, decisions),
+    timeline: timelineOf(reading, decisions, evaluation, violations),
     artifacts,
     observability,
-    overrides,
+    overrides: [...onRecord.overridesOfRun, ...[...onRecord.overridesOf.values()].flat()],
   }
 }
 
-const WORST: readonly Verdict[] = ["fail", "warn", "unknown", "pass"]
-const worst = (verdicts: readonly Verdict[]): Verdict =>
-  WORST.find((verdict) => verdicts.includes(verdict)) ?? "unknown"
+type Verdicts = Pick<ReportSummary, "verdict" | "alignment" | "quality" | "policy" | "score">
 
-/** Statuses that say something come first: one judged action among many that no rule concerns is not unknown. */
-function joined(verdicts: readonly Verdict[]): Verdict {
-  const judged = verdicts.filter((verdict) => verdict !== "unknown")
-  return judged.length > 0 ? worst(judged) : "unknown"
+function statusesOf({ alignment, quality, policy }: DecisionEvaluation): Omit<Verdicts, "verdict"> {
+  return { alignment: alignment.status, quality: quality.status, policy: policy.status, score: alignment.score }
 }
 
-function summaryOf(
-  { run, calls }: RunReading,
-  decisions: readonly DecisionEvent[],
-  found: {
-    readonly whole: DecisionEvaluation | undefined
-    readonly violations: readonly ReportViolation[]
-    readonly observability: Observability
-    readonly artifacts: readonly ReportArtifact[]
-    readonly word: Verdict | undefined
-  },
-): ReportSummary {
-  const { whole, violations, observability } = found
-  const part = (name: "alignment" | "quality" | "policy"): Verdict =>
-    whole?.[name].status ?? joined(decisions.map(({ evaluation }) => evaluation[name].status))
-  const [alignment, quality, policy] = [part("alignment"), part("quality"), part("policy")]
-  const actions: { [type in ActionType]?: number } = {}
-  for (const { type } of run.actions) actions[type] = (actions[type] ?? 0) + 1
-  const edits = found.artifacts.filter(({ type }) => type === "file_edit" || type === "diff")
-  const commands = found.artifacts.filter(({ type }) => type === "command")
-  const tests = run.actions.flatMap(({ testRuns }) => testRuns)
-  const total = (of: (usage: { prompt: number | null; completion: number | null }) => number | null): number | null => {
-    const counts = run.modelCalls.flatMap(({ usage }) => (usage ? (of(usage) ?? []) : []))
-    return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
-  }
-  const count = (severity: Violation["severity"]): number =>
-    violations.filter((one) => one.severity === severity).reduce((sum, one) => sum + one.count, 0)
+/** From evaluations on record. Where the actions have them, actions nobody judged do not count. */
+function verdictsRecorded(decisions: readonly DecisionEvent[], whole: DecisionEvaluation | undefined): Verdicts {
+  if (whole) return { ...statusesOf(whole), verdict: headlineOf(whole) }
+  const judged = decisions.map(({ evaluation }) => evaluation).filter(({ evaluator }) => evaluator !== undefined)
+  const [alignment, quality, policy] = (["alignment", "quality", "policy"] as const).map((part) =>
+    worstVerdict(judged.map((evaluation) => evaluation[part].status)),
+  ) as [Verdict, Verdict, Verdict]
   return {
-    verdict: found.word ?? joined([alignment, quality, policy]),
     alignment,
     quality,
     policy,
-    score: whole?.alignment.score ?? null,
+    score: null,
+    verdict: headlineOf({ alignment: { status: alignment }, quality: { status: quality }, policy: { status: policy } }),
+  }
+}
+
+interface Statuses {
+  readonly alignment: { readonly status: Verdict }
+  readonly quality: { readonly status: Verdict }
+  readonly policy: { readonly status: Verdict }
+}
+
+/** Quality and policy have nothing to say in most set-ups, so their silence does not make alignment unknown; its own does. */
+function headlineOf({ alignment, quality, policy }: Statuses): Verdict {
+  const spoken = [quality.status, policy.status].filter((status) => status !== "unknown")
+  return worstVerdict([alignment.status, ...spoken])
+}
+
+const countOf = (violations: readonly ReportViolation[], severity: Violation["severity"]): number =>
+  violations.filter((one) => one.severity === severity).reduce((sum, one) => sum + one.count, 0)
+
+type Figures = Omit<ReportSummary, keyof Verdicts | "violations" | "observability_failures" | "bypasses">
+
+function figuresOf(
+  { run, calls }: RunReading,
+  decisions: readonly DecisionEvent[],
+  artifacts: readonly ReportArtifact[],
+): Figures {
+  const actions: { [type in ActionType]?: number } = {}
+  for (const { type } of run.actions) actions[type] = (actions[type] ?? 0) + 1
+  const edits = artifacts.filter(({ type }) => type === "file_edit" || type === "diff")
+  const commands = artifacts.filter(({ type }) => type === "command")
+  const tests = run.actions.flatMap(({ testRuns }) => testRuns)
+  const total = (name: "prompt" | "completion"): number | null => {
+    const counts = run.modelCalls.flatMap(({ usage }) => usage?.[name] ?? [])
+    return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
+  }
+  return {
     decisions: decisions.length,
     actions,
     model_calls: calls.length,
     failed_model_calls: calls.filter(({ step }) => ["error", "timeout"].includes(statusOf(step))).length,
-    input_tokens: total((usage) => usage.prompt),
-    output_tokens: total((usage) => usage.completion),
+    input_tokens: total("prompt"),
+    output_tokens: total("completion"),
     files_changed: new Set(edits.flatMap(({ metadata }) => metadata.path ?? [])).size,
     lines_added: edits.reduce((sum, { metadata }) => sum + (metadata.lines_added ?? 0), 0),
     lines_removed: edits.reduce((sum, { metadata }) => sum + (metadata.lines_removed ?? 0), 0),
@@ -180,48 +192,92 @@ function summaryOf(
     failed_commands: commands.filter(({ metadata }) => (metadata.exit_code ?? 0) !== 0).length,
     test_runs: tests.length,
     last_test_outcome: tests.at(-1)?.outcome ?? null,
-    violations: { fail: count("fail"), warn: count("warn") },
-    observability_failures: observability.failures.length,
-    bypasses: observability.bypasses.filter(({ certainty }) => certainty === "certain").length,
   }
 }
 
+type Place = ReportViolation["steps"][number]
+
 /** The same breach in many steps is one entry with its places; failures before warnings, frequent before rare. */
-function violationsOf(
-  actions: readonly Action[],
+class Violations {
+  readonly #found = new Map<string, { first: Violation; count: number; steps: Place[] }>()
+
+  add(violation: Violation, step: Place | undefined): void {
+    const key = `${violation.severity}\0${violation.id}\0${violation.message}`
+    const entry = this.#found.get(key) ?? { first: violation, count: 0, steps: [] }
+    entry.count++
+    if (step) entry.steps.push(step)
+    this.#found.set(key, entry)
+  }
+
+  ranked(): ReportViolation[] {
+    return [...this.#found.values()]
+      .map(({ first, count, steps }) => ({ ...first, count, steps }))
+      .sort((a, b) => (a.severity === b.severity ? b.count - a.count : a.severity === "fail" ? -1 : 1))
+  }
+}
+
+function violationsNow({ index }: RunReading, evaluation: RunEvaluation): ReportViolation[] {
+  const found = new Violations()
+  const told = new Set<Violation>()
+  for (const { stepId, results } of evaluation.actions) {
+    const step = { step_id: stepId, step_no: index.steps.get(stepId)?.no ?? 0 }
+    for (const violation of results.flatMap((result) => result.violations)) {
+      told.add(violation)
+      found.add(violation, step)
+    }
+  }
+  // What is left was found only by looking at the run as a whole.
+  for (const violation of evaluation.results.flatMap((result) => result.violations)) {
+    if (!told.has(violation)) found.add(violation, placeOfPointer(violation, index))
+  }
+  return found.ranked()
+}
+
+function placeOfPointer({ pointers }: Violation, { steps }: RunReading["index"]): Place | undefined {
+  const step = steps.get(pointers?.[0]?.step_id ?? "")
+  return step && { step_id: step.id, step_no: step.no }
+}
+
+function violationsOnRecord(
+  { run }: RunReading,
   decisions: readonly DecisionEvent[],
   whole: DecisionEvaluation | undefined,
 ): ReportViolation[] {
-  const found = new Map<string, { first: Violation; count: number; steps: ReportViolation["steps"][number][] }>()
-  const add = (violation: Violation, step: ReportViolation["steps"][number] | undefined): void => {
-    const key = `${violation.severity}\0${violation.id}\0${violation.message}`
-    const entry = found.get(key) ?? { first: violation, count: 0, steps: [] }
-    entry.count++
-    if (step) entry.steps.push(step)
-    found.set(key, entry)
-  }
-  decisions.forEach((decision, at) => {
-    const { stepId, stepNo } = actions[at]!
-    for (const violation of decision.evaluation.alignment.violations) {
-      add(violation, { step_id: stepId, step_no: stepNo })
+  const found = new Violations()
+  const told = new Set<string>()
+  decisions.forEach(({ evaluation }, at) => {
+    const { stepId, stepNo } = run.actions[at]!
+    for (const violation of evaluation.alignment.violations) {
+      told.add(`${violation.id}\0${violation.message}`)
+      found.add(violation, { step_id: stepId, step_no: stepNo })
     }
   })
-  const told = new Set([...found.values()].map(({ first }) => `${first.id}\0${first.message}`))
   for (const violation of whole?.alignment.violations ?? []) {
-    if (!told.has(`${violation.id}\0${violation.message}`)) add(violation, undefined)
+    if (!told.has(`${violation.id}\0${violation.message}`)) found.add(violation, undefined)
   }
-  return [...found.values()]
-    .map(({ first, count, steps }) => ({ ...first, count, steps }))
-    .sort((a, b) => (a.severity === b.severity ? b.count - a.count : a.severity === "fail" ? -1 : 1))
+  return found.ranked()
 }
 
-function timelineOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]): TimelineEntry[] {
+function timelineOf(
+  { index, run }: RunReading,
+  decisions: readonly DecisionEvent[],
+  evaluation: RunEvaluation | undefined,
+  violations: readonly ReportViolation[],
+): TimelineEntry[] {
+  const severitiesAt = new Map<string, Verdict[]>()
+  for (const { severity, steps } of violations) {
+    for (const { step_id } of steps) severitiesAt.set(step_id, [...(severitiesAt.get(step_id) ?? []), severity])
+  }
+  const resultsOf = new Map(evaluation?.actions.map(({ eventId, results }) => [eventId, results]))
   const start = Date.parse(index.root?.opened?.timestamp_utc ?? "")
   return decisions.map((decision, at) => {
     const action = run.actions[at]!
-    const { evaluation } = decision
+    const results = resultsOf.get(action.eventId)
+    const judged = results ? worstVerdict(results.map(({ status }) => status)) : headlineOf(decision.evaluation)
+    // Also what only the run as a whole showed, where it points at this step.
+    const broken = severitiesAt.get(action.stepId) ?? []
     const offset = Date.parse(decision.timestamp) - start
-    const said = evaluation.overrides?.at(-1)?.verdict
+    const said = decision.evaluation.overrides?.at(-1)?.verdict
     return {
       event_id: decision.event_id,
       timestamp: decision.timestamp,
@@ -231,18 +287,14 @@ function timelineOf({ index, run }: RunReading, decisions: readonly DecisionEven
       action_type: action.type,
       summary: action.summary,
       status: action.status,
-      verdict: said ?? joined([evaluation.alignment.status, evaluation.quality.status, evaluation.policy.status]),
-      violations: evaluation.alignment.violations.length,
+      verdict: said ?? worstVerdict([judged, ...broken]),
+      violations: broken.length,
       is_inferred: action.inferredBy !== null,
     }
   })
 }
 
-function factsOf(
-  { index, run }: RunReading,
-  decisions: readonly DecisionEvent[],
-  constraints: readonly Constraint[],
-): RunReport["run"] {
+function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]): RunReport["run"] {
   const started = payloadOf(index.root?.opened)
   const ended = payloadOf(index.root?.closed)
   const [first] = decisions
@@ -259,6 +311,6 @@ function factsOf(
     started_at: index.root?.opened?.timestamp_utc ?? null,
     duration_ms: numberIn(ended, "total_latency_ms") ?? null,
     capture_mode: run.capture,
-    constraints: first?.request.constraints ?? constraints.map(({ id, type, rule }) => ({ id, type, rule })),
+    constraints: first?.request.constraints ?? [],
   }
 }
