@@ -153,8 +153,16 @@ function* eventsOf(
   yield { type: "message_stop" }
 }
 
+/** Whole words, as models write them; the recorder keeps back a word that is not finished, because it may become a secret. */
 function* piecesOf(text: string): Generator<string> {
-  for (let from = 0; from < text.length; from += LETTERS_A_DELTA) yield text.slice(from, from + LETTERS_A_DELTA)
+  let piece = ""
+  for (const [word] of text.matchAll(/\s*\S+\s*/g)) {
+    piece += word
+    if (piece.length < LETTERS_A_DELTA) continue
+    yield piece
+    piece = ""
+  }
+  if (piece !== "") yield piece
 }
 
 const tokensOf = (text: string): number => Math.ceil(text.length / CHARS_A_TOKEN)
