@@ -1,4 +1,4 @@
-import { canonicalJson, OrangeboxError, type Problem } from "@orangebox/contract"
+import { canonicalJson, OrangeboxError, type Problem, type Segment } from "@orangebox/contract"
 import { allocate } from "./allocate.js"
 import { applyPolicies } from "./apply-policies.js"
 import { buildManifest } from "./build-manifest.js"
@@ -7,6 +7,7 @@ import { type Candidate, Considered } from "./candidate.js"
 import { chunkCandidates } from "./chunk-candidates.js"
 import { deepFreeze } from "./deep-freeze.js"
 import { type ContextFault, contextFault } from "./faults/fault.js"
+import { segmentKindOf } from "./item-kinds.js"
 import { type ContextManifest, ItemType } from "./manifest.js"
 import { resultCandidates } from "./result-candidates.js"
 import type { PolicyFilter } from "./retrieval/policy-filter.js"
@@ -79,12 +80,22 @@ export interface CompiledContext {
   readonly prompt: string
   readonly grammarName: string | null
   readonly manifest: ContextManifest
+  /** The prompt as a list of what it is made of, in order: what `prompt_assembled` says. */
+  readonly segments: readonly CompiledSegment[]
   /** Every body the manifest points at, by hash. */
   readonly bodies: ReadonlyMap<string, Uint8Array>
   /** What a recorder has to treat as faults: critical sources that are not there. */
   readonly faults: readonly ContextFault[]
   /** What was wrong with files, lines, retrievers and filters; none of it stopped the assembly. */
   readonly problems: readonly Problem[]
+}
+
+export interface CompiledSegment {
+  readonly contributor: string
+  readonly kind: Segment["kind"]
+  readonly length: number
+  readonly tokens: number
+  readonly ref: string
 }
 
 /**
@@ -158,11 +169,20 @@ export function compile(stage: Stage, inputs: CompileInputs): CompiledContext {
     prompt: allocation.prompt,
     grammarName,
     manifest,
+    segments: manifest.inclusion_log.map((item) => ({
+      contributor: item.item_id.slice(0, LONGEST_CONTRIBUTOR),
+      kind: segmentKindOf(item.item_type),
+      length: bodies.get(item.rendered_ref)?.length ?? 0,
+      tokens: item.tokens,
+      ref: item.rendered_ref,
+    })),
     bodies,
     faults,
     problems: [...files.problems, ...results.problems, ...sources.problems, ...chunks.problems, ...policed.problems],
   }
 }
+
+const LONGEST_CONTRIBUTOR = 512
 
 /** Hashes the files the context is said to depend on. Only one that is both missing and critical is a fault. */
 function readDependencies(inputs: CompileInputs, files: WorkspaceFiles): ContextFault[] {

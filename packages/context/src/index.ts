@@ -1,6 +1,12 @@
 // The three doors of step awareness, and the general one
 
-export { type CompiledContext, type CompileInputs, compile, type InputItem } from "./compile.js"
+export {
+  type CompiledContext,
+  type CompiledSegment,
+  type CompileInputs,
+  compile,
+  type InputItem,
+} from "./compile.js"
 export { renderPromptFromBundle } from "./render-prompt.js"
 export {
   buildLlmContext,
@@ -67,6 +73,7 @@ export type { ContextSource, SourceExclusion, SourceItem, SourceReading } from "
 // The manifest
 
 export { findInjectedContext } from "./context-injected.js"
+export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export {
   ContextManifest,
   type ExcludedReason,

@@ -85,6 +85,7 @@ export {
 
 // What a step saw: contexts by manifest or from the wire
 
+export { itemTypeOf, segmentKindOf } from "@orangebox/context"
 export type { AddedItem, ChangedItem, ContextChanges, RemovedItem } from "./context/context-changes.js"
 export { type ContextJson, contextJson } from "./context/context-json.js"
 export {
@@ -115,7 +116,6 @@ export {
   viewContext,
 } from "./context/context-view.js"
 export type { HistoryLoss } from "./context/history-loss.js"
-export { itemTypeOf, segmentKindOf } from "./context/item-types.js"
 export type { ProviderContext } from "./context/provider-context.js"
 export { readContext } from "./context/read-context.js"
 export { type Delivery, promptBodies, type RebuiltPrompt, rebuildPrompt } from "./context/rebuild-prompt.js"

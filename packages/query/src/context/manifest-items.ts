@@ -1,7 +1,6 @@
-import { ContextManifest, type ExclusionEntry, type InclusionEntry } from "@orangebox/context"
+import { ContextManifest, type ExclusionEntry, type InclusionEntry, segmentKindOf } from "@orangebox/context"
 import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
-import { segmentKindOf } from "./item-types.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 
 /** The newest manifest of a context whose body is there, or why there is none. */

@@ -1,8 +1,8 @@
 import type { ItemType } from "@orangebox/context"
+import { segmentKindOf } from "@orangebox/context"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
 import { type HistoryLoss, isMessage } from "./history-loss.js"
-import { segmentKindOf } from "./item-types.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 import { readableRequest } from "./request-on-record.js"
 
