@@ -4,6 +4,8 @@ import { brotliDecompressSync } from "node:zlib"
 import type { Event } from "@orangebox/contract"
 import { openStore, openStoreReader, type StoredRedaction, type TraceStore } from "@orangebox/store"
 import { expect, test } from "vitest"
+import { openForReading } from "../src/sqlite/connection.js"
+import { runChild } from "./children/run-child.js"
 import { ordinaryRun, RecordedRun, T0 } from "./recorded.js"
 import { temporaryFolder } from "./temporary-folder.js"
 
@@ -200,4 +202,39 @@ test("[X-09] a body that is still being received is left alone and named", async
   await store.commit({ streams: [{ streamId: "s1", runId: run.runId, stepId, role: "response", chunks }] })
   expect(await store.redactStored(without(SECRET))).toMatchObject({ bodies: 0, events: 0, openStreams: ["s1"] })
   await store.close()
+})
+
+test.each(["redact:applied", "commit:before", "prune:chunks-forgotten", "bodies:settled", "bodies:before-unlink"])(
+  "[X-09] killed at %s, a second redaction leaves nothing behind",
+  async (point) => {
+    const folder = temporaryFolder()
+    const leaky = leakyRun()
+    await (await stored(folder, [leaky, ordinaryRun({ no: 2 })])).close()
+    expect(await runChild("redact-stored.mjs", [folder, SECRET], point)).toMatchObject({ signal: "SIGKILL" })
+    expect(await runChild("redact-stored.mjs", [folder, SECRET])).toMatchObject({ code: 0, stderr: "" })
+    expect(holds(folder, SECRET)).toEqual([])
+    const reader = openStoreReader(folder)
+    expect(await reader.redactionsOf(leaky.runId)).toHaveLength(leaky.events.length)
+    expect((await reader.eventsOf(leaky.runId)).events).toHaveLength(leaky.events.length - 1)
+    expect(await reader.integrity({ bodies: "all" })).toEqual([])
+    await reader.close()
+  },
+)
+
+test("[X-09] while somebody reads, the WAL cannot be cut, and that is said", async () => {
+  const folder = temporaryFolder()
+  const store = await stored(folder, [leakyRun()])
+  const reading = openForReading(join(folder, "trace.db"))
+  reading.exec("BEGIN")
+  reading.prepare("SELECT count(*) FROM event_rows").get()
+  const first = await store.redactStored(without(SECRET))
+  expect(first).toMatchObject({
+    isSwept: false,
+    notSweptBecause: expect.stringContaining("another process is reading"),
+  })
+  reading.exec("COMMIT")
+  reading.close()
+  expect(await store.redactStored(without(SECRET))).toMatchObject({ events: 0, bodies: 0, isSwept: true })
+  await store.close()
+  expect(holds(folder, SECRET)).toEqual([])
 })
