@@ -66,7 +66,6 @@ export const FAMILIES: { readonly [rule: string]: string } = {
   "twitter-bearer-token": `${"A".repeat(22)}${drawn(90)}`,
   "linkedin-secret": `WPL${"_AP1."}${drawn(16)}.${drawn(8)}==`,
   "intercom-token": `dG9${"rO"}${drawn(60)}`,
-  "zoho-token": `10${"00."}${drawn(32, HEX)}.${drawn(32, HEX, 2)}`,
   "clickup-token": `pk${"_"}${drawn(8, DIGITS)}_${drawn(32, UPPER_ALPHANUMERIC)}`,
   "asana-token": `1/12${"0"}${drawn(13, DIGITS)}:${drawn(32, HEX)}`,
   "apify-token": `apify${"_api_"}${drawn(36)}`,

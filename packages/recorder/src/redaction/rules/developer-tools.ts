@@ -58,11 +58,6 @@ export const DEVELOPER_TOOL_RULES = [
     keywords: ["jsrp_", "jsrd_", "jsrs_"],
     pattern: /jsr[pds]_[A-Za-z0-9]{40,60}/,
   }),
-  shape("infisical-token", {
-    about: "Infisical service tokens",
-    keywords: ["st."],
-    pattern: /st\.[0-9a-f-]{24,36}\.[0-9a-f]{32}\.[0-9a-f]{32}/,
-  }),
   shape("onesignal-key", {
     about: "OneSignal keys",
     keywords: ["os_v2_"],
@@ -86,9 +81,9 @@ export const DEVELOPER_TOOL_RULES = [
   }),
   shape("jenkins-initial-password", {
     about: "The first password of a Jenkins server, as it prints it",
-    keywords: ["proceed to installation:"],
+    keywords: ["installation:"],
     begin: (text, at) => {
-      const filler = /proceed to installation:(?:\s|\\{1,7}[nrt]|\*){1,40}/y
+      const filler = /installation:(?:\s|\\{1,7}[nrt]|\*){1,40}/y
       filler.lastIndex = at
       return filler.test(text) ? filler.lastIndex : -1
     },

@@ -210,11 +210,6 @@ export const SAAS_RULES = [
     keywords: ["dG9rO"],
     pattern: /dG9rO[A-Za-z0-9+/]{50,90}={0,2}/,
   }),
-  shape("zoho-token", {
-    about: "Zoho tokens and client secrets",
-    keywords: ["1000."],
-    pattern: /1000\.[0-9a-f]{32}\.[0-9a-f]{32}/,
-  }),
   shape("clickup-token", { about: "ClickUp tokens", keywords: ["pk_"], pattern: /pk_\d{5,12}_[A-Z0-9]{32}/ }),
   shape("klaviyo-key", {
     about: "Klaviyo private keys",
