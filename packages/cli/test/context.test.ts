@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { bm25Retriever, type CompiledContext, type ContextManifest, compile, defineStages } from "@orangebox/context"
 import { bodyHash } from "@orangebox/contract"
 import { startProxy } from "@orangebox/proxy"
-import type { Recorder, Step } from "@orangebox/recorder"
+import { Recorder, type Step } from "@orangebox/recorder"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record } from "./recorded-run.js"
@@ -235,6 +235,30 @@ describe("orangebox context", () => {
     ])
     const why = await orangeboxHere(at(talk, "--why", "leap years"))
     expect(why.stdout).toMatch(/absent +≈ gone by truncation/)
+  })
+
+  test("[X-01] a run recorded without any text tells the same segments and losses, by hash, and says why there is no prompt", async () => {
+    const folder = `${scratch.path}/without-text`
+    const recorder = Recorder.open({ app: "test-app", folder, capture: "hashed" })
+    const runId = await recordTalk(recorder)
+    recorder.close()
+    const told = async (run: string, data: string): Promise<unknown[]> => {
+      const { contexts } = jsonOf<{ contexts: { changes: { history_loss: object | null } | null }[] }>(
+        await orangeboxHere(["context", run, "--json", "--data", data]),
+      )
+      // Who concluded what happened to the history is recorded as text, and so is not here.
+      return contexts.map(({ changes, ...more }) => {
+        const loss = changes?.history_loss && { ...changes.history_loss, certainty: null, inferred_by: null }
+        return { ...more, changes: changes && { ...changes, history_loss: loss } }
+      })
+    }
+    expect(await told(runId, folder)).toEqual(await told(talk, scratch.path))
+    const last = await orangeboxHere(["context", `${runId}#5`, "--data", folder])
+    expect(last.stdout).toContain("≈ 2 messages gone by truncation")
+    expect(last.stdout).not.toContain("leap years")
+    const rebuilt = await orangeboxHere(["context", `${runId}#5`, "--rebuild", "--data", folder])
+    expect(rebuilt.stderr).toContain("the prompt of #5 cannot be rebuilt: the request's body is not there: hashed")
+    expect(rebuilt).toMatchObject({ stdout: "", exitCode: 1 })
   })
 
   test.each([

@@ -88,7 +88,7 @@ describe("the context of a step with a manifest", () => {
     expect(contextText(run.contextAt(5), { address })).toContain("sent     context_injected")
   })
 
-  test("[F-02] a fault's revision of the manifest names its artifacts", () => {
+  test("[F-01] a fault's revision of the manifest names its artifacts", () => {
     const run = new ContextRun()
     const compiled = judge()
     const step = run.step("judge")

@@ -105,7 +105,7 @@ describe("the context of a call recorded on the wire", () => {
     expect(run.contextAt(6).changes!.since).toBe(2)
   })
 
-  test("[K-03] what the provider holds, may edit and says it edited is told", () => {
+  test("[M-05] what the provider holds, may edit and says it edited is told", () => {
     const run = new ContextRun()
     run.send(
       messagesRequest(TALK, {
@@ -143,7 +143,7 @@ describe("the context of a call recorded on the wire", () => {
     )
   })
 
-  test("[K-06] a call that was recorded by hand is read from its request's body alone", () => {
+  test("[K-07] a call that was recorded by hand is read from its request's body alone", () => {
     const run = new ContextRun()
     run.send(messagesRequest(TALK), { isUntold: true })
     const view = run.contextAt(2)
@@ -163,7 +163,7 @@ describe("without any text", () => {
     return run
   }
 
-  test("[D-03] segments, sizes, what changed and what vanished are the same, by hash", () => {
+  test("[X-01] segments, sizes, what changed and what vanished are the same, by hash", () => {
     const run = hashed()
     const withText = run.contextAt(3)
     run.bodies.clear()
