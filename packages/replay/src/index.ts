@@ -54,6 +54,11 @@ export {
 export { messageHash } from "./override/request-parts.js"
 export type { RuleProblem } from "./override/rule-book.js"
 
+// The SDK's handles over a tape
+
+export { ReplayDivergence } from "./sdk/replay-divergence.js"
+export { ReplayRecorder, type ReplayRecorderOptions, replayRecorder } from "./sdk/replay-recorder.js"
+
 // Streams
 
 export {
@@ -67,7 +72,7 @@ export {
 } from "./stream/emission-plan.js"
 export { servedHeaders } from "./stream/served-headers.js"
 export { type CoverageCode, type CoverageProblem, coverage } from "./tape/coverage.js"
-export { type RequestToSign, type Sign, type Signature, signPlain } from "./tape/sign.js"
+export { type RequestToSign, type Sign, type Signature, signStored } from "./tape/sign.js"
 export type {
   Bodies,
   CallKind,

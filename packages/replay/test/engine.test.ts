@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto"
 import { bodyHash, type Event } from "@orangebox/contract"
+import { MemorySink, Recorder } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
@@ -10,7 +12,7 @@ import {
   tapeOf,
   writePortable,
 } from "../src/index.js"
-import { anthropicAnswer, messages, post, recordRun, tapeFrom, withUpstream } from "./recorded.js"
+import { anthropicAnswer, messages, post, recordingOf, recordRun, tapeFrom, withUpstream } from "./recorded.js"
 
 const aRun = () =>
   withUpstream(
@@ -155,4 +157,31 @@ test("[O-10] a damaged file is refused with the place, wherever the damage is", 
   )
   for (const length of [0, 5, 200, file.length - 1])
     expect(readPortable(file.subarray(0, length)).problems).not.toEqual([])
+})
+
+test("[P-03] the engine works out the signature of a request with masked secrets again, from its tags", async () => {
+  const key = Buffer.alloc(32, 3)
+  const secret = `sk-ant-api03-${["1", "2"]
+    .map((n) => createHash("sha512").update(n).digest("base64url"))
+    .join("")
+    .slice(0, 93)}AA`
+  const sink = new MemorySink()
+  await withUpstream(
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(anthropicAnswer("ok"))
+    },
+    async (url) => {
+      const recorder = Recorder.open({ app: "test", capture: "redacted", key, sink })
+      const run = recorder.startRun({ entrypoint: "agent" })
+      await post(run.fetch, url, messages([`my key is ${secret}, keep it`]))
+      run.complete()
+      recorder.close()
+    },
+  )
+  const { tape, events } = recordingOf(sink)
+  expect(tape.calls[0]!.request.body!.masks).toHaveLength(1)
+  const { steps, certification } = replayByEngine(tape, events)
+  expect(steps.map((step) => step.signature)).toEqual(["agrees"])
+  expect(certification.issued).toBe(true)
 })

@@ -16,7 +16,7 @@ import {
   parseProfile,
   planFork,
   profileId,
-  signPlain,
+  signStored,
   type Tape,
 } from "../src/index.js"
 import { anthropicAnswer, messages, post, recordRun, withUpstream } from "./recorded.js"
@@ -129,13 +129,13 @@ test("[P-04] dropping a tool call drops its result and the other way round; refu
   check(
     { type: "context.drop", at: { index: 1 } },
     (text) =>
-      text.replace(/\{"role":"assistant","content":\[\{"type":"thinking"[^]*?\}\]\},\s*/, "").replace(result, ""),
+      text.replace(/\{"role":"assistant","content":\[\{"type":"thinking"[\s\S]*?\}\]\},\s*/, "").replace(result, ""),
     anchor(1),
   )
   check(
     { type: "context.drop", at: { index: 2 } },
     (text) =>
-      text.replace(`,${call}`, "").replace(/\{"role":"user","content":\[\{"type":"tool_result"[^]*?\}\]\},\s*/, ""),
+      text.replace(`,${call}`, "").replace(/\{"role":"user","content":\[\{"type":"tool_result"[\s\S]*?\}\]\},\s*/, ""),
     anchor(2),
   )
   expect(whole(second)).toContain("tool_use")
@@ -221,7 +221,7 @@ const THREE = [["a"], ["a", "b", "c"], ["a", "b", "c", "d", "e"]]
 function askFor(tape: Tape, index: number, body: string): Ask {
   const ask = asRecorded(tape.calls[index]!, tape)
   const request = { ...ask.request!, body: Buffer.from(body, "utf8") }
-  const signature = signPlain({
+  const signature = signStored({
     method: request.method!,
     url: request.url!,
     headers: request.headers ?? [],

@@ -9,7 +9,7 @@ import {
   type Outcome,
   openReplay,
   reportText,
-  signPlain,
+  signStored,
   type Tape,
   type TapeCall,
 } from "../src/index.js"
@@ -36,7 +36,7 @@ function askWith(tape: Tape, call: TapeCall, body: string, over: Partial<Ask> = 
   const asked = asRecorded(call, tape)
   const request = { ...asked.request!, body: Buffer.from(body, "utf8") }
   const { method, url, headers } = request
-  const signature = signPlain({ method: method!, url: url!, headers: headers ?? [], body: request.body, masks: [] })!
+  const signature = signStored({ method: method!, url: url!, headers: headers ?? [], body: request.body, masks: [] })!
   return { ...asked, ...signature, request, ...over }
 }
 

@@ -40,9 +40,10 @@ function answerWords(answer: RecordedAnswer | null): readonly (string | number |
   return [status, httpStatus, body?.hash ?? null, error?.errorClass ?? null, error?.message ?? null]
 }
 
-// An aside of the harness may or may not happen again; a try is counted with its call; what was deduced was never asked.
+// An aside of the harness may or may not happen again; a try is counted with its call, and so is whatever a call did inside itself; what was
+// deduced was never asked.
 export const isCounted = (call: TapeCall, covers: readonly CallKind[]): boolean =>
-  !call.isAuxiliary && !call.isInferred && call.attemptOf === null && covers.includes(call.kind)
+  !call.isAuxiliary && !call.isInferred && call.attemptOf === null && call.within === null && covers.includes(call.kind)
 
 /**
  * The tries of a call as the wire saw them. Below an SDK's own call they are left out: that call has its own question and answer, and

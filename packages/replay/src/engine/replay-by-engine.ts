@@ -6,7 +6,7 @@ import { recordedRequest } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"
 import { openReplay } from "../match/session.js"
 import { type CoverageProblem, coverage } from "../tape/coverage.js"
-import { type Sign, signPlain } from "../tape/sign.js"
+import { type Sign, signStored } from "../tape/sign.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { signatureOfRequest } from "../tape/tape-of.js"
 
@@ -41,7 +41,7 @@ export function replayByEngine(
   const steps: EngineStep[] = []
   for (const call of askableCalls(tape, "faithful")) {
     const asked = asRecorded(call, tape)
-    const signature = rederived(call, tape, options.sign ?? signPlain)
+    const signature = rederived(call, tape, options.sign ?? signStored)
     const outcome = session.ask(signature === "differs" ? { ...asked, sig: `${asked.sig}?` } : asked)
     steps.push({ stepId: call.stepId, kind: call.kind, name: call.name, outcome: outcome.outcome, signature })
   }

@@ -1,6 +1,6 @@
 import type { Tape, TapeCall } from "../tape/tape.js"
 import type { Ask, Tier } from "./ask.js"
-import { type AcceptedMask, comparableText, driftKey, maskedKey, recordedText } from "./comparable.js"
+import { type AcceptedMask, comparableText, driftKey, maskedKey, recordedRequest, recordedText } from "./comparable.js"
 import type { ReplayPolicy } from "./policy.js"
 
 export type Match =
@@ -30,6 +30,7 @@ export class TapeMatcher {
   readonly #bySig = new Map<string, TapeCall[]>()
   #byMask: MaskIndex | undefined
   #byDrift: Map<string, TapeCall[]> | undefined
+  #byStored: Map<string, TapeCall[]> | undefined
 
   constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift">) {
     this.#tape = tape
@@ -55,7 +56,38 @@ export class TapeMatcher {
     if (free.length > 0) return this.#choose(free, ask, scope.lane, () => NONE)
     if (fitting.length > 0) return { found: "exhausted", recorded: fitting.length, last: fitting.at(-1)! }
     if (same.length > 0) return { found: "framing", call: same[0]! }
-    return this.#findMasked(ask, scope) ?? this.#findDrifted(ask, scope) ?? { found: "nothing" }
+    return (
+      this.#findRedacted(ask, scope) ??
+      this.#findMasked(ask, scope) ??
+      this.#findDrifted(ask, scope) ?? { found: "nothing" }
+    )
+  }
+
+  /**
+   * An answer that held a secret was stored and is served with its mask, so what the agent does with it next holds the mask where the
+   * recorded request held the secret. That is the same request: all text is equal, and every secret that is still one is the recorded one.
+   */
+  #findRedacted(ask: Ask, scope: MatchScope): Match | undefined {
+    if (ask.request === undefined) return undefined
+    this.#byStored ??= this.#indexRedacted()
+    if (this.#byStored.size === 0) return undefined
+    const key = `${ask.kind}\0${ask.name}\0${comparableText(ask.kind, { ...ask.request, masks: [] })}`
+    const asked = new Set(ask.request.masks?.map(({ tag }) => tag))
+    const calls = (this.#byStored.get(key) ?? NONE).filter((call) => {
+      const recorded = new Set(call.request.body!.masks.map(({ tag }) => tag))
+      return (
+        scope.isFree(call) &&
+        hasFraming(call, ask) &&
+        isOfCall(call, ask) &&
+        [...asked].every((tag) => recorded.has(tag))
+      )
+    })
+    if (calls.length === 0) return undefined
+    const maskIds = (call: TapeCall): string[] => {
+      const missing = call.request.body!.masks.filter(({ tag }) => !asked.has(tag))
+      return [...new Set(missing.map(({ rule }) => `redaction:${rule}`))]
+    }
+    return this.#choose(calls, ask, scope.lane, maskIds, "masked")
   }
 
   #findMasked(ask: Ask, scope: MatchScope): Match | undefined {
@@ -96,6 +128,18 @@ export class TapeMatcher {
     const sameBytes = candidates.find((call) => ask.wire != null && call.wire === ask.wire)
     const call = sameBytes ?? candidates[0]!
     return { found: "call", call, tier: tier ?? (sameBytes ? "wire" : "sig"), maskIds: maskIds(call) }
+  }
+
+  #indexRedacted(): Map<string, TapeCall[]> {
+    const index = new Map<string, TapeCall[]>()
+    for (const call of this.#all()) {
+      const body = call.request.body
+      if (body === null || body.masks.length === 0 || body.maskCount > body.masks.length) continue
+      const request = recordedRequest(call, this.#tape.bodies)
+      if (request)
+        push(index, `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`, call)
+    }
+    return index
   }
 
   #indexMasked(): MaskIndex {

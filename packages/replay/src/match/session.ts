@@ -44,6 +44,7 @@ export class ReplaySession {
   readonly #options: ReplayOptions
   readonly #matcher: TapeMatcher
   readonly #covers: ReadonlySet<CallKind>
+  #byId: Map<string, TapeCall> | undefined
 
   constructor(tape: Tape, policy: ReplayPolicy, options: ReplayOptions, state: SessionState) {
     this.tape = tape
@@ -81,7 +82,7 @@ export class ReplaySession {
       this.state.consumed.delete(served.source.stepId)
   }
 
-  /** A call was served as one value, so the tries it took on the wire are not asked for. */
+  /** A call was served as one value, so the tries it took on the wire and the calls it made inside itself are not asked for. */
   servedWhole(stepId: string): void {
     this.state.servedWhole.add(stepId)
   }
@@ -104,8 +105,21 @@ export class ReplaySession {
       if (!this.#covers.has(call.kind) || consumed.has(call.stepId)) return false
       if (this.fork?.isCut(call.stepId)) return false
       if (call.attemptOf !== null && servedWhole.has(call.attemptOf)) return false
+      if (this.#isInside(call, servedWhole)) return false
       return call.attempts.length === 0 || !call.attempts.every((id) => consumed.has(id))
     })
+  }
+
+  #isInside(call: TapeCall, whole: ReadonlySet<string>): boolean {
+    for (let outer = call.within; outer !== null; outer = this.#callById(outer)?.within ?? null) {
+      if (whole.has(outer)) return true
+    }
+    return false
+  }
+
+  #callById(stepId: string): TapeCall | undefined {
+    this.#byId ??= new Map(this.tape.calls.map((call) => [call.stepId, call]))
+    return this.#byId.get(stepId)
   }
 
   /** The report so far; with `isOver`, what was recorded and never asked for is said as well. */

@@ -24,16 +24,12 @@ export interface Signature {
 /** Undefined where the signature cannot be worked out from what is there. */
 export type Sign = (request: RequestToSign) => Signature | undefined
 
-/** Signs a request that holds no masked secret. One that does needs the recorder's key, and so a `Sign` of the recorder. */
-export const signPlain: Sign = (request) => (request.masks.length > 0 ? undefined : signature(request))
-
 /**
- * For comparing two stored requests with each other: every masked secret is replaced by its rule and tag on both sides, so different
- * secrets that mask alike stay different. Not comparable with a signature stamped at capture.
+ * Signs a request from what is stored of it, as the recorder signed it when it was made: each masked secret is told by its tag, so that
+ * different secrets that mask alike stay different.
  */
-export function signStored(request: RequestToSign): Signature {
-  return signature({ ...request, body: withTags(request.body, request.masks) })
-}
+export const signStored = (request: RequestToSign): Signature =>
+  signature({ ...request, body: withTags(request.body, request.masks) })
 
 function signature(request: RequestToSign): Signature {
   const address = addressOf(request.method, request.url)
@@ -51,8 +47,8 @@ function signature(request: RequestToSign): Signature {
   })
 }
 
-/** A masked stretch, told apart by what it hides. Only letters, digits and colons: it stands inside JSON strings. */
-const tagged = (mask: BodyMask): string => `@mask:${mask.rule}:${mask.tag}`.replace(/[^\w@:+/=.-]/g, "_")
+/** The form in which the recorder signs a masked secret. */
+const tagged = ({ tag }: BodyMask): string => `…redacted:${tag}…`
 
 export function withTags(bytes: Uint8Array, masks: readonly BodyMask[]): Uint8Array {
   if (masks.length === 0) return bytes

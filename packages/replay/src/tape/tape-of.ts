@@ -1,7 +1,7 @@
 import type { Event, Problem } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
-import { type Sign, signPlain } from "./sign.js"
+import { type Sign, signStored } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
 import type { Bodies, RecordedRequest, RunOutputs, Tape, TapeCall, TapeStep } from "./tape.js"
 
@@ -22,7 +22,7 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
   const own = ownEvents(events)
   const first = own.find((event) => event.event_type === "run_started") ?? own[0]
   if (first === undefined) return noRun("there is no event of a run")
-  const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signPlain)
+  const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signStored)
   for (const [position, event] of own.entries()) builder.take(event, position)
   const foreign = own.find((event) => event.trace_id !== first.trace_id)
   if (foreign !== undefined) return noRun(`the events belong to several traces: ${first.run_id} and ${foreign.run_id}`)
@@ -69,7 +69,7 @@ export function ownEvents(events: readonly Event[]): Event[] {
   }
 }
 
-type Draft = { -readonly [K in keyof Omit<TapeCall, "occurrence" | "attempts">]: TapeCall[K] }
+type Draft = { -readonly [K in keyof Omit<TapeCall, "occurrence" | "attempts" | "within">]: TapeCall[K] }
 
 class TapeBuilder {
   readonly #mainRun: string
@@ -147,9 +147,11 @@ class TapeBuilder {
       const key = `${call.lane}\0${call.sig}`
       const occurrence = seen.get(key) ?? 0
       if (call.sig !== null && !isTold) seen.set(key, occurrence + 1)
-      return { ...call, occurrence, attempts: tries }
+      return { ...call, occurrence, attempts: tries, within: this.#callAround(call) }
     })
-    const models = calls.filter((call) => call.kind === "model" && call.attemptOf === null && !call.isAuxiliary)
+    const models = calls.filter(
+      (call) => call.kind === "model" && call.attemptOf === null && call.within === null && !call.isAuxiliary,
+    )
     return {
       calls,
       steps: this.#steps,
@@ -160,6 +162,15 @@ class TapeBuilder {
         lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
       },
     }
+  }
+
+  #callAround(call: Draft): string | null {
+    const inner = call.attemptOf === null ? call : (this.#calls.get(call.attemptOf) ?? call)
+    for (let id = inner.parentStepId; id !== null; id = this.#steps.get(id)?.parentStepId ?? null) {
+      const outer = this.#calls.get(id)
+      if (outer && !outer.isInferred) return outer.stepId
+    }
+    return null
   }
 
   #takeStep(event: Event, position: number): void {

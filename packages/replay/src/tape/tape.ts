@@ -76,6 +76,8 @@ export interface TapeCall {
   /** How many calls with the same lane and signature were opened before. */
   readonly occurrence: number
   readonly parentStepId: string | null
+  /** The call it was made inside of, such as a model call of a tool: who is answered from a tape does not make it again. */
+  readonly within: string | null
   readonly attemptOf: string | null
   readonly attemptNo: number | null
   readonly attempts: readonly string[]

@@ -1,0 +1,264 @@
+import { OrangeboxError } from "@orangebox/contract"
+import {
+  type Fetch,
+  type ModelCall,
+  type ModelSend,
+  type ModelStep,
+  type RetrievalCall,
+  type RetrievedChunk,
+  recordingFetch,
+  STEP_HEADER,
+  type Step,
+  type ToolCall,
+  type ToolContext,
+  type ToolStep,
+  type WireTarget,
+} from "@orangebox/recorder"
+import type { Denied, GoLive, Outcome, Served } from "../match/ask.js"
+import type { ReplaySession } from "../match/session.js"
+import { haltResponse } from "../report/halt-response.js"
+import type { TapeCall } from "../tape/tape.js"
+import { ReplayDivergence } from "./replay-divergence.js"
+import { ReplayModelStep, ReplayStep } from "./replay-steps.js"
+import { servedResponse } from "./served-response.js"
+import { servedError, servedValue } from "./served-value.js"
+import type { TapeSink } from "./tape-sink.js"
+import { Turnstile } from "./turnstile.js"
+
+/**
+ * Answers what agents ask, in the place of the world. By the time it is called the step is open, so its question was already put to the
+ * session by the sink; what is left is to hand the answer over in the form the caller expects.
+ */
+export class AnswerDesk {
+  readonly #session: ReplaySession
+  readonly #sink: TapeSink
+  readonly #turnstile: Turnstile
+  readonly #openModels = new Map<string, ModelStep>()
+  /** Tools that ran for real. */
+  toolsExecuted = 0
+
+  constructor(session: ReplaySession, sink: TapeSink) {
+    this.#session = session
+    this.#sink = sink
+    this.#turnstile = new Turnstile(session)
+  }
+
+  async answerTool<T>(
+    call: ToolCall<T>,
+    context: ToolContext,
+    run: (context: ToolContext) => T | PromiseLike<T>,
+  ): Promise<T> {
+    const outcome = this.#outcomeOf(context.step)
+    if (outcome.outcome === "live") {
+      this.toolsExecuted++
+      return run({ ...context, step: new ReplayStep(context.step, this) })
+    }
+    const step = context.step as ToolStep
+    if (outcome.outcome === "denied") {
+      const result = blocked(call.name, outcome)
+      step.endTool({ result, status: "success" })
+      return result as T
+    }
+    await this.#turn(outcome)
+    this.#session.servedWhole(outcome.source?.stepId ?? "")
+    const { answer, bytes } = outcome
+    if (answer.error !== null) {
+      const err = servedError(answer.error, null)
+      step.endTool({ err, status: answer.status, ...(bytes === null ? {} : { result: bytes }) })
+      throw err
+    }
+    step.endTool({
+      status: answer.status,
+      ...(bytes === null ? {} : { result: bytes }),
+      ...(answer.exitCode === null ? {} : { exitCode: answer.exitCode }),
+    })
+    return servedValue(answer, bytes) as T
+  }
+
+  async answerModel<T>(
+    call: ModelCall<T>,
+    send: ModelSend,
+    step: ModelStep,
+    ask: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>,
+  ): Promise<T> {
+    const outcome = this.#outcomeOf(step)
+    if (outcome.outcome === "denied") throw denial(call.model, outcome)
+    if (outcome.outcome === "live" || this.#cameThroughClient(outcome)) {
+      // The client reads the recorded bytes again, and so gives the agent the very object it gave before: a stream, a class of its own.
+      const asked = this.#session.state.tickets
+      this.#openModels.set(step.id, step)
+      try {
+        const reply = await ask(send, new ReplayModelStep(step, this))
+        if (outcome.outcome === "served" && this.#session.state.tickets === asked) throw unheard(call.model)
+        return reply
+      } finally {
+        this.#openModels.delete(step.id)
+      }
+    }
+    await this.#turn(outcome)
+    this.#session.servedWhole(outcome.source?.stepId ?? "")
+    const { answer, bytes } = outcome
+    const described = {
+      ...(bytes === null || answer.body === null ? {} : { response: bytes, responseMimeType: answer.body.mimeType }),
+      status: answer.status,
+      ...(answer.httpStatus === null ? {} : { httpStatus: answer.httpStatus }),
+      ...(answer.model === null ? {} : modelFacts(answer.model)),
+    }
+    if (answer.error !== null) {
+      const err = servedError(answer.error, answer.httpStatus)
+      step.endModel({ ...described, err })
+      throw err
+    }
+    step.endModel(described)
+    return servedValue(answer, bytes) as T
+  }
+
+  /** The model call that a request names in its header. */
+  openModel(headers: Headers): ModelStep | undefined {
+    return this.#openModels.get(headers.get(STEP_HEADER)?.split("/")[1] ?? "")
+  }
+
+  expectRetrieval(call: RetrievalCall): void {
+    this.#sink.expectRetrieval(call)
+  }
+
+  async answerRetrieval<T extends readonly RetrievedChunk[]>(
+    call: RetrievalCall,
+    context: ToolContext,
+    retrieve: (context: ToolContext) => T | PromiseLike<T>,
+  ): Promise<T> {
+    const outcome = this.#outcomeOf(context.step)
+    if (outcome.outcome === "live") return retrieve({ ...context, step: new ReplayStep(context.step, this) })
+    if (outcome.outcome === "denied") throw denial(call.retriever, outcome)
+    await this.#turn(outcome)
+    this.#session.servedWhole(outcome.source?.stepId ?? "")
+    return this.#chunks(outcome) as readonly RetrievedChunk[] as T
+  }
+
+  /** A `fetch` whose requests are recorded below a step and answered from the tape. */
+  fetchFor(stepOf: (head: { readonly headers: Headers }) => Step | undefined): Fetch {
+    let current: string | undefined
+    // The call is open when its target hears of it, and the upstream is asked for right after: nothing comes between.
+    return recordingFetch(
+      (head) => {
+        const step = stepOf(head)
+        if (!step) return undefined
+        const target = targetOf(step)
+        return {
+          ...target,
+          onCall: (call) => {
+            current = call.step.id
+            target.onCall?.(call)
+          },
+        }
+      },
+      () => this.#upstream(current),
+    )
+  }
+
+  #upstream(stepId: string | undefined): Fetch {
+    return async (input, init) => {
+      const outcome = stepId === undefined ? undefined : this.#sink.outcomeOf(stepId)
+      const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+      if (outcome === undefined) throw unheard("fetch")
+      if (outcome.outcome === "live") return this.#goLive(outcome, input, init)
+      if (outcome.outcome === "diverged") return asResponse(haltResponse(outcome.divergence))
+      if (outcome.outcome === "denied")
+        return new Response(JSON.stringify({ error: { message: outcome.reason } }), { status: 403 })
+      if (outcome.source) await this.#turnstile.turnOf(outcome.source)
+      signal?.throwIfAborted()
+      return servedResponse(outcome, this.#session.policy, signal ?? undefined)
+    }
+  }
+
+  async #goLive(outcome: GoLive, input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<Response> {
+    this.#session.wentLive()
+    if (!outcome.isChanged || !outcome.rewrite) return globalThis.fetch(input, init)
+    const request = new Request(input, init)
+    const raw = {
+      method: request.method,
+      url: request.url,
+      headers: [...request.headers].map(([name, value]): [string, string] => [name, value]),
+      body: new Uint8Array(await request.arrayBuffer()),
+    }
+    const { url, body } = outcome.rewrite(raw)
+    const headers = new Headers(request.headers)
+    headers.delete("content-length")
+    return globalThis.fetch(url ?? request.url, {
+      method: request.method,
+      headers,
+      body: Buffer.from(body),
+      signal: request.signal,
+    })
+  }
+
+  #outcomeOf(step: Step): Exclude<Outcome, { outcome: "diverged" }> {
+    const outcome = this.#sink.outcomeOf(step.id)
+    if (outcome === undefined) throw unheard(step.id)
+    if (outcome.outcome === "diverged") throw new ReplayDivergence(outcome.divergence)
+    return outcome
+  }
+
+  async #turn({ source }: Served): Promise<void> {
+    if (source) await this.#turnstile.turnOf(source)
+  }
+
+  /** Whether the answer was handed out while its bytes still came: then there was no value to record, only the bytes of its last try. */
+  #cameThroughClient({ source, mode }: Served): boolean {
+    if (source === null || mode === "simulated" || source.attempts.length === 0) return false
+    const last = this.#session.tape.calls.find((call) => call.stepId === source.attempts.at(-1))
+    return last?.answer?.body?.hash === source.answer?.body?.hash
+  }
+
+  #chunks({ bytes }: Served): RetrievedChunk[] {
+    const list = JSON.parse(Buffer.from(bytes ?? Buffer.from("[]")).toString("utf8")) as Record<string, unknown>[]
+    return list.map((entry) => ({
+      chunkId: String(entry["chunk_id"]),
+      ...(typeof entry["document_id"] === "string" ? { documentId: entry["document_id"] } : {}),
+      ...(typeof entry["score"] === "number" ? { score: entry["score"] } : {}),
+      ...(typeof entry["source_uri"] === "string" ? { sourceUri: entry["source_uri"] } : {}),
+      ...this.#content(entry),
+    }))
+  }
+
+  #content(entry: Record<string, unknown>): { content?: unknown } {
+    if ("content" in entry) return { content: entry["content"] }
+    const hash = entry["content_ref"]
+    const bytes = typeof hash === "string" ? this.#session.tape.bodies.get(hash) : undefined
+    return bytes ? { content: Buffer.from(bytes).toString("utf8") } : {}
+  }
+}
+
+/** A model step of the recorder knows which try of it a request is; any other step only takes it in. */
+function targetOf(step: Step): WireTarget {
+  const own = (step as { wireTarget?: () => WireTarget }).wireTarget
+  return own ? own.call(step) : { step }
+}
+
+const asResponse = (halt: ReturnType<typeof haltResponse>): Response =>
+  new Response(Buffer.from(halt.body), {
+    status: halt.status,
+    headers: halt.headers.map(([name, value]): [string, string] => [name, value]),
+  })
+
+function modelFacts(facts: NonNullable<TapeCall["answer"]>["model"] & object): object {
+  return {
+    ...(facts.modelId === null ? {} : { model: facts.modelId }),
+    ...(facts.finishReason === null ? {} : { finishReason: facts.finishReason }),
+    usage: facts.usage,
+    ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
+    ...(facts.requestedTools.length === 0 ? {} : { requestedTools: facts.requestedTools }),
+  }
+}
+
+const blocked = (name: string, { reason }: Denied): string => `[blocked by replay] ${name} was not run: ${reason}`
+
+const denial = (name: string, { reason }: Denied): OrangeboxError =>
+  new OrangeboxError("EFFECT_DENIED", { what: `${name} was not run: ${reason}` })
+
+/** What comes to the desk without having been asked in the sink would get past the tape, and must not. */
+const unheard = (name: string): OrangeboxError =>
+  new OrangeboxError("COVERAGE_GAP", {
+    what: `${name}: the call did not come through the recorder, so nothing on the tape could answer it`,
+    next: "Give the client step.fetch or recorder.fetch",
+  })

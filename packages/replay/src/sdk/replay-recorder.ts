@@ -1,0 +1,145 @@
+import { type Event, OrangeboxError } from "@orangebox/contract"
+import {
+  type Fetch,
+  type Logger,
+  Recorder,
+  type RecorderOptions,
+  type Run,
+  type Scope,
+  type Sink,
+  type StartRun,
+} from "@orangebox/recorder"
+import { type Certification, certify, type SeenOutputs } from "../certificate/certify.js"
+import type { Fork } from "../fork/fork.js"
+import type { Outcome } from "../match/ask.js"
+import type { ReplayPolicy } from "../match/policy.js"
+import { openReplay, type ReplaySession } from "../match/session.js"
+import type { CallKind, Tape } from "../tape/tape.js"
+import { tapeOf } from "../tape/tape-of.js"
+import { AnswerDesk } from "./answer-desk.js"
+import { ReplayRun, replayLogger } from "./replay-steps.js"
+import { TapeSink } from "./tape-sink.js"
+
+export interface ReplayRecorderOptions extends RecorderOptions {
+  readonly policy?: Partial<ReplayPolicy>
+  readonly fork?: Fork
+  /** What passes through this recorder; a proxy that only sees models says so. */
+  readonly covers?: readonly CallKind[]
+}
+
+const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
+
+/**
+ * A recorder whose handles are answered from a tape. Agent code does not change: it gets this in the place of a `Recorder`, and every model,
+ * tool, retriever and `fetch` it asks through its handles answers as it did. What happens is recorded as an ordinary run that says how
+ * each call was answered.
+ *
+ * ```ts
+ * const recorder = replayRecorder(tape, { app: "fixer", sink })
+ * await agent(recorder.startRun({ entrypoint: "fix-issue" }))
+ * console.log(reportText(recorder.session.report({ isOver: true })))
+ * ```
+ */
+export function replayRecorder(tape: Tape, options: ReplayRecorderOptions): ReplayRecorder {
+  const { policy, fork, covers = EVERYTHING, ...rest } = options
+  const session = openReplay(tape, policy, { covers, ...(fork ? { fork } : {}) })
+  return new ReplayRecorder(session, rest, covers)
+}
+
+export class ReplayRecorder implements Scope {
+  readonly source: string
+  readonly session: ReplaySession
+  /** The real recorder below: a proxy records its traffic with this one, and asks `outcomeOf` what to answer. */
+  readonly recorder: Recorder
+  readonly #covers: readonly CallKind[]
+  readonly #sink: TapeSink
+  readonly #desk: AnswerDesk
+
+  constructor(session: ReplaySession, options: RecorderOptions, covers: readonly CallKind[]) {
+    this.session = session
+    this.#covers = covers
+    let made: TapeSink | undefined
+    this.recorder = openThrough(options, (sink) => {
+      made = new TapeSink(sink, session)
+      return made
+    })
+    if (made === undefined) {
+      throw new OrangeboxError("REPLAY_NOT_RECORDED", {
+        what: "a replay is a run and has to be recorded, and recording is off",
+        next: "Open it with a data folder or a sink, and without ORANGEBOX=off",
+      })
+    }
+    this.#sink = made
+    this.#desk = new AnswerDesk(session, made)
+    this.source = this.recorder.source
+  }
+
+  get isRecording(): boolean {
+    return true
+  }
+  get log(): Logger {
+    return replayLogger(this.recorder.log, this.#desk)
+  }
+  /** For a client that is made once: its requests are told apart by the header in `send`, as with a recorder. */
+  get fetch(): Fetch {
+    // Asking for it makes the recorder give every model call that header.
+    void this.recorder.fetch
+    return this.#desk.fetchFor(
+      ({ headers }) => this.#desk.openModel(headers) ?? this.recorder.startRun({ entrypoint: "fetch" }),
+    )
+  }
+
+  startRun(options: StartRun): Run {
+    return new ReplayRun(this.recorder.startRun(options), this.#desk)
+  }
+  scope(name: string): Scope {
+    const scope = this.recorder.scope(name)
+    return {
+      source: name,
+      log: replayLogger(scope.log, this.#desk),
+      startRun: (options) => new ReplayRun(scope.startRun(options), this.#desk),
+    }
+  }
+
+  onAny(listener: (event: Event) => void): () => void {
+    return this.recorder.onAny(listener)
+  }
+  counts(): { readonly written: number; readonly dropped: number } {
+    return this.recorder.counts()
+  }
+  close(): void {
+    this.recorder.close()
+  }
+
+  /** How the call of a step is answered; known as soon as the step is open. */
+  outcomeOf(stepId: string): Outcome | undefined {
+    return this.#sink.outcomeOf(stepId)
+  }
+
+  /** Judges the replay. The events are the ones the tape was made of. */
+  certify(
+    sourceEvents: readonly Event[],
+    more: {
+      readonly driver?: "sdk" | "proxy"
+      readonly toolsExecuted?: number
+      readonly seen?: { readonly recorded: SeenOutputs; readonly now: SeenOutputs }
+    } = {},
+  ): Certification {
+    const reading = tapeOf(this.#sink.events, this.#sink.bodies)
+    return certify({
+      session: this.session,
+      driver: more.driver ?? "sdk",
+      sourceEvents,
+      replay: reading.ok ? reading.tape : null,
+      covers: this.#covers,
+      toolsExecuted: more.toolsExecuted ?? this.#desk.toolsExecuted,
+      ...(more.seen ? { seen: more.seen } : {}),
+    })
+  }
+}
+
+/** Recorders take a function that their sink is passed through; with a sink of one's own it can be applied beforehand. */
+function openThrough(options: RecorderOptions, through: (sink: Sink) => Sink): Recorder {
+  if (options.sink) return Recorder.open({ ...options, sink: through(options.sink) })
+  return Recorder.open({ ...options, through } as RecorderOptions)
+}

@@ -1,0 +1,194 @@
+import type { DeterminismMode, EffectClass, Event } from "@orangebox/contract"
+import { CANON_VERSION } from "@orangebox/dialects"
+import {
+  type BodyStream,
+  EventRecord,
+  type RetrievalCall,
+  type Sink,
+  type SinkCounts,
+  type SinkExit,
+} from "@orangebox/recorder"
+import type { Ask, Outcome } from "../match/ask.js"
+import type { ReplaySession } from "../match/session.js"
+import type { TapeCall } from "../tape/tape.js"
+import { MAIN_LANE, subLane } from "../tape/tape-of.js"
+import { askOfEvent } from "./ask-of-event.js"
+
+type Replay = NonNullable<Event["replay"]>
+
+/** What a journal's sink is beside a sink. */
+type FullSink = Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
+
+/**
+ * Stands between a recorder and its sink, and makes the run a replay: the record that opens a call is the question, already signed under the
+ * capture mode it is recorded with, so that is what is asked; and everything recorded about the call says how it was answered. No other part
+ * of the recorder has to know that the run is a replay.
+ */
+export class TapeSink implements Sink {
+  readonly writerId?: string
+  readonly storeKey?: Uint8Array
+  /** What was recorded so far, for judging the replay by. */
+  readonly events: Event[] = []
+  readonly #inner: FullSink
+  readonly #session: ReplaySession
+  readonly #outcomes = new Map<string, Outcome>()
+  readonly #lanes = new Map<string, string>()
+  readonly #kept = new Map<string, Uint8Array>()
+  readonly #inferredUses = new Map<string, number>()
+  readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
+  #retrieval: RetrievalCall | undefined
+
+  constructor(inner: FullSink, session: ReplaySession) {
+    this.#inner = inner
+    this.#session = session
+    if (inner.writerId !== undefined) this.writerId = inner.writerId
+    if (inner.storeKey !== undefined) this.storeKey = inner.storeKey
+    const { fork, policy, tape } = session
+    this.#base = {
+      source_run_id: tape.runId,
+      fork_step_id: fork?.call.stepId ?? null,
+      override_profile_id: fork?.profileId ?? null,
+      replay_reason_code: policy.reason,
+    }
+  }
+
+  /** How the call of a step is answered. Known as soon as the step is open. */
+  outcomeOf(stepId: string): Outcome | undefined {
+    return this.#outcomes.get(stepId)
+  }
+
+  /** A retrieval's question is recorded only with its answer, so the next step of that kind is told beforehand. */
+  expectRetrieval(call: RetrievalCall): void {
+    this.#retrieval = call
+  }
+
+  /** The small bodies that tell how calls failed. */
+  get bodies(): ReadonlyMap<string, Uint8Array> {
+    return this.#kept
+  }
+
+  emit(record: EventRecord): void {
+    this.#inner.emit(this.#marked(record))
+  }
+  commit(record: EventRecord): void {
+    this.#inner.commit(this.#marked(record))
+  }
+  keepsBodies(): boolean {
+    return this.#inner.keepsBodies()
+  }
+  openStream(stream: { readonly runId: string; readonly stepId: string; readonly role: string }): BodyStream {
+    return this.#inner.openStream(stream)
+  }
+  lastWords(text: string): void {
+    this.#inner.lastWords(text)
+  }
+  counts(): SinkCounts {
+    return this.#inner.counts()
+  }
+  close(exit: SinkExit): void {
+    this.#inner.close(exit)
+  }
+
+  #marked(record: EventRecord): EventRecord {
+    const { event } = record
+    if (event.run_id === null || event.step_id === null) return record
+    this.#place(event)
+    const outcome = this.#open(event, record)
+    const marked = this.#mark(record, event, outcome)
+    this.events.push(marked.event)
+    for (const body of record.bodies) {
+      const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === body.hash)
+      if ("bytes" in body && ref && KEPT.has(ref.artifact_type)) this.#kept.set(body.hash, body.bytes)
+    }
+    return marked
+  }
+
+  #place(event: Event): void {
+    if (event.event_type !== "run_started") return
+    const isSub = event.links?.some((link) => link.kind === "spawned_by") ?? false
+    this.#lanes.set(event.run_id!, isSub ? subLane(event.payload.entrypoint_name) : MAIN_LANE)
+  }
+
+  #open(event: Event, record: EventRecord): Outcome | undefined {
+    const stepId = event.step_id!
+    const known = this.#outcomes.get(stepId)
+    if (known) return known
+    if (event.attributes?.["told_again"] === true) return this.#outcomes.get(event.parent_step_id ?? "")
+    const ask = this.#asked(event, record)
+    if (ask === undefined) return undefined
+    const outcome = this.#session.ask(ask)
+    this.#outcomes.set(stepId, outcome)
+    return outcome
+  }
+
+  #asked(event: Event, record: EventRecord): Ask | undefined {
+    const lane = event.lane_id ?? this.#lanes.get(event.run_id!) ?? MAIN_LANE
+    const isRetrieval = event.event_type === "step_started" && event.payload.kind === "retrieval"
+    const retrieval = isRetrieval ? this.#retrieval : undefined
+    if (isRetrieval) this.#retrieval = undefined
+    const ask = askOfEvent(event, (hash) => bytesIn(record, hash), retrieval)
+    if (ask === undefined) return undefined
+    // Tries of a logical call can only be answered by the tries of the call it stands for.
+    const parent = event.attempt_no === undefined ? undefined : this.#outcomes.get(event.parent_step_id ?? "")
+    const source = parent && parent.outcome !== "diverged" ? parent.source : null
+    return { ...ask, lane, ...(source && source.attempts.length > 0 ? { attemptOf: source.stepId } : {}) }
+  }
+
+  #mark(record: EventRecord, event: Event, outcome: Outcome | undefined): EventRecord {
+    const { mode, more } = outcome === undefined ? this.#unasked(event) : this.#answered(outcome, event)
+    const head = JSON.parse(`${record.context.jsonHead}}`) as Record<string, unknown>
+    const marked = {
+      ...head,
+      actor_type: "replay_engine",
+      determinism_mode: mode,
+      replay: { ...this.#base, ...more },
+    }
+    const context = { ...record.context, jsonHead: JSON.stringify(marked).slice(0, -1) }
+    return new EventRecord(context, { ...record.content, refs: this.#refs(record, outcome) }, record.bodies)
+  }
+
+  #answered(outcome: Outcome, event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
+    if (outcome.outcome === "diverged") return { mode: this.#session.policy.mode, more: {} }
+    const { source, tier, occurrence, taint, mode } = outcome
+    const effect = event.event_type === "tool_called" ? (event.payload.effect_class ?? source?.effect) : undefined
+    return {
+      mode,
+      more: {
+        ...(source ? { source_step_id: stepOf(source) } : {}),
+        ...(tier === null ? {} : { match: { tier, occurrence, canon_version: source?.canonVersion ?? CANON_VERSION } }),
+        ...(effect === undefined ? {} : { effect_class: effect as EffectClass }),
+        ...(taint.length > 0 ? { taint: [...taint] } : {}),
+      },
+    }
+  }
+
+  /** A tool the agent ran by itself did run; its place in the recording is still worth knowing. */
+  #unasked(event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
+    if (event.event_type === "tool_called" && event.inferred_by !== undefined) {
+      const sig = event.payload.call_signature_hash
+      const use = this.#inferredUses.get(sig) ?? 0
+      this.#inferredUses.set(sig, use + 1)
+      const source = this.#session.tape.calls.filter((call) => call.isInferred && call.sig === sig)[use]
+      return { mode: "live", more: source ? { source_step_id: stepOf(source) } : {} }
+    }
+    return { mode: this.#session.fork ? "live" : this.#session.policy.mode, more: {} }
+  }
+
+  /** A value served as its exact bytes keeps the type it was recorded with, or a replay of this replay would take it for bytes. */
+  #refs(record: EventRecord, outcome: Outcome | undefined): EventRecord["content"]["refs"] {
+    const { refs } = record.content
+    const body = outcome?.outcome === "served" ? outcome.answer.body : null
+    if (body === null) return refs
+    return refs.map((ref) => (ref.artifact_hash === body.hash ? { ...ref, mime_type: body.mimeType } : ref))
+  }
+}
+
+const KEPT = new Set(["error", "error_message"])
+
+/** A retrieval recorded inside another step has no step of its own. */
+const stepOf = (call: TapeCall): string => call.stepId.split("#")[0]!
+
+function bytesIn(record: EventRecord, hash: string): Uint8Array | undefined {
+  for (const body of record.bodies) if (body.hash === hash && "bytes" in body) return body.bytes
+  return undefined
+}

@@ -1,0 +1,81 @@
+import { CompletionOrder } from "../match/completion-order.js"
+import type { ReplaySession } from "../match/session.js"
+import type { TapeCall } from "../tape/tape.js"
+
+/** Longer than any agent takes to ask its next question, short enough not to be noticed. */
+const NO_PROGRESS_MS = 250
+
+interface Waiting {
+  readonly call: TapeCall
+  readonly go: () => void
+}
+
+/** Lets answers out in their recorded order. When nothing moves any more the first in line goes, and the report says so. */
+export class Turnstile {
+  readonly #session: ReplaySession
+  readonly #order: CompletionOrder | undefined
+  readonly #answered = new Set<string>()
+  #waiting: Waiting[] = []
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(session: ReplaySession) {
+    this.#session = session
+    this.#order = session.policy.completionOrder === "recorded" ? new CompletionOrder(session.tape) : undefined
+  }
+
+  /** Resolves when the answer of a recorded call may be given. Undefined when it may at once. */
+  turnOf(call: TapeCall): Promise<void> | undefined {
+    if (this.#order === undefined || call.attemptOf !== null) return undefined
+    if (this.#mayGo(call)) {
+      this.#gone(call)
+      return undefined
+    }
+    const turn = new Promise<void>((go) => this.#waiting.push({ call, go }))
+    this.#watch()
+    return turn
+  }
+
+  #mayGo(call: TapeCall): boolean {
+    return this.#order!.mayAnswer(call, (stepId) => this.#answered.has(stepId))
+  }
+
+  // The next one only goes when the caller of this one has had its answer, and has done with it what it does at once.
+  #gone(call: TapeCall): void {
+    setImmediate(() => {
+      this.#answered.add(call.stepId)
+      const ready = this.#waiting.find((waiting) => this.#mayGo(waiting.call))
+      if (ready !== undefined) this.#release(ready)
+      this.#watch()
+    })
+  }
+
+  #release(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((other) => other !== waiting)
+    waiting.go()
+    this.#gone(waiting.call)
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer)
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#relax(), NO_PROGRESS_MS)
+  }
+
+  #relax(): void {
+    const [first] = [...this.#waiting].sort((a, b) => a.call.closedAt! - b.call.closedAt!)
+    if (first === undefined) return
+    const { call } = first
+    this.#session.note({
+      code: "ORDER_RELAXED",
+      severity: "warn",
+      step: call.stepId,
+      lane: call.lane,
+      at: { kind: call.kind, name: call.name, occurrence: call.occurrence },
+      incoming: null,
+      nearest: [],
+      cause: "UNKNOWN",
+      message: "answered before calls that were answered earlier in the recording: those did not come",
+      suggest: [],
+    })
+    this.#release(first)
+  }
+}

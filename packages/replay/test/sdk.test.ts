@@ -1,0 +1,354 @@
+import { createHash } from "node:crypto"
+import { validate, validateRun } from "@orangebox/contract"
+import { MemorySink, Recorder, type Run } from "@orangebox/recorder"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import {
+  fingerprintOf,
+  parseProfile,
+  planFork,
+  type Recording,
+  ReplayDivergence,
+  recheckCertificate,
+  replayRecorder,
+  type Tape,
+} from "../src/index.js"
+import { anthropicAnswer, messages, post, recordingOf, recordRun, tapeFrom, withUpstream } from "./recorded.js"
+import { type Act, answering, playScript, script } from "./scripted-agent.js"
+
+async function replay(
+  tape: Tape,
+  agent: (run: Run) => unknown,
+  options: Partial<Parameters<typeof replayRecorder>[1]> = {},
+) {
+  const sink = new MemorySink()
+  const recorder = replayRecorder(tape, { app: "test", capture: "full", sink, ...options })
+  const run = recorder.startRun({ entrypoint: "agent", input: "go" })
+  const said = await agent(run)
+  recorder.close()
+  return {
+    recorder,
+    said,
+    recording: { events: sink.events.filter((event) => event.run_id !== null), bodies: sink.bodies } as Recording,
+  }
+}
+
+const offline = {
+  url: "http://127.0.0.1:9",
+  ask: (): number => {
+    throw new Error("the world was asked")
+  },
+}
+
+async function recordScript(acts: readonly Act[]) {
+  let count = 0
+  const ask = (): number => ++count
+  return withUpstream(answering(ask), async (url) => {
+    const sink = new MemorySink()
+    const recorder = Recorder.open({ app: "test", capture: "full", sink })
+    const said = await playScript(recorder.startRun({ entrypoint: "agent", input: "go" }), acts, { ask, url })
+    recorder.close()
+    const { events, bodies } = sink
+    const own = events.filter((event) => event.run_id !== null)
+    return { said, url, recording: { events: own, bodies }, tape: tapeFrom({ events: own, bodies }) }
+  })
+}
+
+test("[P-03] any scripted agent replays exactly: the same answers, the same fingerprint, no socket, a certificate that anybody can check", () =>
+  fc.assert(
+    fc.asyncProperty(script, async (acts) => {
+      const source = await recordScript(acts)
+      const first = await replay(source.tape, (run) => playScript(run, acts, { ...offline, url: source.url }))
+      expect(first.said).toBe(source.said)
+      const certification = first.recorder.certify(source.recording.events)
+      if (source.tape.calls.length === 0) return
+      if (!certification.issued)
+        throw new Error(JSON.stringify([certification.blocking, certification.report.divergences], null, 1))
+      expect(certification.report.egress.upstream_sockets).toBe(0)
+      expect(recheckCertificate(certification.certificate, source.recording, first.recording)).toMatchObject({
+        holds: true,
+      })
+
+      const again = tapeFrom(first.recording)
+      expect(fingerprintOf(again)).toBe(fingerprintOf(source.tape))
+      const second = await replay(again, (run) => playScript(run, acts, { ...offline, url: source.url }))
+      expect(second.said).toBe(source.said)
+      expect(second.recorder.certify(first.recording.events)).toMatchObject({ issued: true })
+    }),
+    { numRuns: 60 },
+  ))
+
+test("[P-05] a replay is an ordinary run: valid, marked on every event, and nothing is written under its source", async () => {
+  const acts: Act[] = [
+    { does: "tool", name: "write", args: { n: 1 }, fails: false, inside: [] },
+    { does: "model", question: "a", fails: true },
+    { does: "wire", text: "a", stream: true, failures: 1 },
+    { does: "retrieve", query: "q" },
+  ]
+  const source = await recordScript(acts)
+  const before = JSON.stringify(source.recording.events)
+  const { recording } = await replay(source.tape, (run) => playScript(run, acts, { ...offline, url: source.url }))
+  expect(recording.events.flatMap((event) => validate(event))).toEqual([])
+  expect(validateRun(recording.events, { hasBody: (hash) => recording.bodies.get(hash) !== undefined })).toEqual([])
+  expect(JSON.stringify(source.recording.events)).toBe(before)
+  expect(recording.events.some((event) => event.run_id === source.tape.runId)).toBe(false)
+  for (const event of recording.events) {
+    expect(event).toMatchObject({
+      actor_type: "replay_engine",
+      determinism_mode: "exact",
+      replay: {
+        source_run_id: source.tape.runId,
+        fork_step_id: null,
+        override_profile_id: null,
+        replay_reason_code: "reproduce",
+      },
+    })
+  }
+  const called = recording.events.find((event) => event.event_type === "tool_called")!
+  expect(called.replay).toMatchObject({
+    source_step_id: source.tape.calls[0]!.stepId,
+    match: { tier: "sig", occurrence: 0 },
+    effect_class: "write",
+  })
+})
+
+test("[P-03] what was thrown is thrown again with its class, message and code; what was returned comes back as it was", async () => {
+  class Teapot extends Error {
+    override name = "TeapotError"
+    code = "E_TEA"
+  }
+  const values = ["text", "", 12.5, null, undefined, [1, { a: "b" }], new Uint8Array([0, 255]), "\ud800"]
+  const agent = (results: readonly (() => unknown)[]) => async (run: Run) => {
+    const seen: unknown[] = []
+    for (const [index, result] of results.entries()) {
+      seen.push(await run.tool({ name: "t", args: { index } }, result).catch((error: unknown) => error))
+    }
+    run.complete()
+    return seen
+  }
+  const throwing = (error: unknown) => () => {
+    throw error
+  }
+  const results = [
+    ...values.map((value) => () => value),
+    throwing(new Teapot("short and stout")),
+    throwing(new TypeError("no")),
+    throwing("text"),
+  ]
+  const { tape } = await recordRun(agent(results))
+  const { said } = await replay(tape, agent(results.map(() => throwing(new Error("the world was asked")))))
+  const seen = said as unknown[]
+  expect(seen.slice(0, values.length)).toEqual(values)
+  expect(seen.at(-3)).toMatchObject({ name: "TeapotError", message: "short and stout", code: "E_TEA" })
+  expect(seen.at(-2)).toBeInstanceOf(TypeError)
+  expect(seen.at(-1)).toBe("text")
+})
+
+test("[P-01] a call that was not recorded is a divergence where it happens, and the tool does not run", async () => {
+  const { tape } = await recordRun((run) => run.tool({ name: "rm", args: { path: "a" } }, () => "gone"))
+  let ran = false
+  const { said } = await replay(tape, (run) =>
+    run
+      .tool({ name: "rm", args: { path: "b" } }, () => {
+        ran = true
+      })
+      .catch((error: unknown) => error),
+  )
+  expect(ran).toBe(false)
+  expect(said).toBeInstanceOf(ReplayDivergence)
+  expect((said as ReplayDivergence).message).toContain('/path was "a", is "b"')
+})
+
+test("[P-07] calls made by hand, which a tape cannot answer, are stopped before they run", async () => {
+  const { tape } = await recordRun((run) => run.tool({ name: "t", args: {} }, () => 1))
+  await replay(tape, (run) => {
+    expect(() => run.startTool({ name: "t", args: {} })).toThrow(/COVERAGE_GAP|by hand/)
+    expect(() => run.startModel({ provider: "p", model: "m", request: {} })).toThrow(/by hand/)
+    expect(() => run.log.span("x").startTool({ name: "t", args: {} })).toThrow(/by hand/)
+  })
+})
+
+test("[P-03] a client library below a model call reads the recorded bytes again, its own retries included", () =>
+  withUpstream(
+    ({ count }, response) => {
+      response.writeHead(count === 1 ? 529 : 200, { "content-type": "text/event-stream" })
+      response.write(`data: {"n":${count}}\n\n`)
+      response.end("event: message_stop\ndata: {}\n\n")
+    },
+    async (url, asked) => {
+      // A client that tries again and hands its answer out before the bytes have come, as the official ones do.
+      const agent = async (run: Run) => {
+        const body = messages(["hello"], { stream: true })
+        const reply = await run.model(
+          { provider: "anthropic", model: "claude-x", request: { body } },
+          async (_send, step) => {
+            for (;;) {
+              const response = await step.fetch(`${url}/v1/messages`, { method: "POST", body })
+              if (response.ok) return response
+              await response.text()
+            }
+          },
+        )
+        const text = await reply.text()
+        run.complete({ output: text })
+        return text
+      }
+      const source = await recordRun(agent)
+      const before = asked()
+      const { said, recorder } = await replay(source.tape, agent)
+      expect(said).toBe('data: {"n":2}\n\nevent: message_stop\ndata: {}\n\n')
+      expect(asked()).toBe(before)
+      expect(recorder.certify(source.events.filter((event) => event.run_id !== null))).toMatchObject({ issued: true })
+    },
+  ))
+
+test("[P-03] concurrent calls are answered in their recorded order, so the same one wins the race", async () => {
+  const agent = (delays: readonly number[]) => async (run: Run) => {
+    const order: number[] = []
+    await Promise.all(
+      delays.map((delay, index) =>
+        run
+          .tool({ name: "race", args: { index } }, () => new Promise((done) => setTimeout(done, delay, index)))
+          .then(() => order.push(index)),
+      ),
+    )
+    run.complete({ output: order })
+    return order
+  }
+  const delays = [40, 5, 25, 12]
+  const source = await recordRun(agent(delays))
+  const { said, recorder } = await replay(source.tape, agent(delays.map(() => 0)))
+  expect(said).toEqual([1, 3, 2, 0])
+  expect(recorder.session.report().divergences).toEqual([])
+  const free = await replay(source.tape, agent(delays.map(() => 0)), { policy: { completionOrder: "free" } })
+  expect(free.said).toEqual([0, 1, 2, 3])
+})
+
+test("[P-03] an answer whose predecessors never come is let go after a while, and the order is said to be relaxed", async () => {
+  const source = await recordRun((run) =>
+    Promise.all(
+      [20, 1].map((delay) =>
+        run.tool({ name: "t", args: { delay } }, () => new Promise((done) => setTimeout(done, delay, delay))),
+      ),
+    ),
+  )
+  const { said, recorder } = await replay(source.tape, (run) => run.tool({ name: "t", args: { delay: 20 } }, () => 0))
+  expect(said).toBe(20)
+  expect(recorder.session.report().divergences.map(({ code }) => code)).toEqual(["ORDER_RELAXED"])
+})
+
+test("[P-04] a fork through the SDK asks the world from its step on, with the change, and records what came", () =>
+  withUpstream(
+    ({ body, count }, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(anthropicAnswer(`${body.includes("loud") ? "LOUD" : "quiet"} ${count}`))
+    },
+    async (url, asked) => {
+      const agent = async (run: Run) => {
+        const history: string[] = []
+        for (const question of ["one", "two", "three"]) {
+          history.push(question)
+          history.push(await post(run.fetch, url, messages(history, { system: "Be quiet." })))
+        }
+        run.complete({ output: history })
+        return history
+      }
+      const source = await recordRun(agent)
+      expect(asked()).toBe(3)
+      const profile = parseProfile({
+        schema_version: 1,
+        rules: [
+          { id: "loud", select: { kind: "model" }, op: { type: "system.edit", edit: { find: "quiet", with: "loud" } } },
+        ],
+      })
+      const plan = planFork(source.tape, { stepId: source.tape.calls[1]!.stepId, profile })
+      if (!plan.ok) throw new Error(JSON.stringify(plan.problems))
+      const { said, recorder, recording } = await replay(source.tape, agent, {
+        fork: plan.fork,
+        policy: { reason: "what_if" },
+      })
+      const history = said as string[]
+      expect(history[1]).toContain("quiet 1")
+      expect([history[3], history[5]].map((text) => /LOUD \d/.exec(text!)?.[0])).toEqual(["LOUD 4", "LOUD 5"])
+      expect(asked()).toBe(5)
+      expect(recorder.session.report({ isOver: true })).toMatchObject({
+        fidelity: "exact_prefix",
+        exact_prefix: 1,
+        counts: { live: 2 },
+        egress: { upstream_sockets: 2 },
+      })
+      const modes = recording.events
+        .filter((event) => event.event_type === "model_called")
+        .map((event) => event.determinism_mode)
+      expect(modes).toEqual(["exact", "live", "live"])
+      expect(recorder.certify(source.events)).toMatchObject({ issued: false })
+      expect(recording.events[0]!.replay).toMatchObject({
+        fork_step_id: plan.fork.call.stepId,
+        override_profile_id: plan.fork.profileId,
+        replay_reason_code: "what_if",
+      })
+    },
+  ))
+
+test("[P-02] a simulated answer is recorded, so a replay of the fork is exact", async () => {
+  const agent = async (run: Run) => {
+    const text = await run.tool({ name: "read", args: {}, effect: "read" }, () => "real")
+    const next = await run.tool({ name: "use", args: { text }, effect: "pure" }, () => `used ${text}`)
+    run.complete({ output: next })
+    return next
+  }
+  const source = await recordRun(agent)
+  const profile = parseProfile({
+    schema_version: 1,
+    rules: [{ id: "r", select: { tool: "read" }, op: { type: "tool.result", result: { inline: "made up" } } }],
+  })
+  const plan = planFork(source.tape, { stepId: source.tape.calls[0]!.stepId, profile })
+  if (!plan.ok) throw new Error(JSON.stringify(plan.problems))
+  const fork = await replay(source.tape, agent, { fork: plan.fork })
+  expect(fork.said).toBe("used made up")
+  const again = await replay(tapeFrom(fork.recording), agent)
+  expect(again.said).toBe("used made up")
+  expect(again.recorder.certify(fork.recording.events)).toMatchObject({ issued: true })
+})
+
+test("[P-03] a run recorded with its secrets masked replays, and another secret does not pass for it", async () => {
+  const key = Buffer.alloc(32, 7)
+  const secret = (letter: string): string =>
+    `sk-ant-api03-${["1", "2"]
+      .map((n) =>
+        createHash("sha512")
+          .update(letter + n)
+          .digest("base64url"),
+      )
+      .join("")
+      .slice(0, 93)}AA`
+  const agent = (value: string) => async (run: Run) => {
+    await run.tool({ name: "login", args: { password: value } }, () => "ok")
+    const found = await run.tool({ name: "env", args: {} }, () => `KEY=${value}`)
+    const used = await run.tool({ name: "use", args: { found } }, () => "used")
+    run.complete({ output: used })
+    return used
+  }
+  const sink = new MemorySink()
+  const recorder = Recorder.open({ app: "test", capture: "redacted", key, sink })
+  await agent(secret("x"))(recorder.startRun({ entrypoint: "agent" }))
+  recorder.close()
+  const { tape, events } = recordingOf(sink)
+  expect(JSON.stringify([...sink.bodies.values()].map((bytes) => Buffer.from(bytes).toString()))).not.toContain(
+    secret("x"),
+  )
+  const same = await replay(tape, agent(secret("x")), { capture: "redacted", key })
+  expect(same.said).toBe("used")
+  expect(same.recorder.session.report({ isOver: true })).toMatchObject({
+    fidelity: "exact",
+    counts: { sig: 2, masked: 1, missed: 0 },
+    masks: [expect.stringMatching(/^redaction:/)],
+    divergences: [],
+  })
+  expect(same.recorder.certify(events)).toMatchObject({ issued: true, certificate: { grades: { sig: 2, masked: 1 } } })
+  const other = await replay(tape, (run) => agent(secret("y"))(run).catch((error: unknown) => error), {
+    capture: "redacted",
+    key,
+  })
+  expect(other.said).toBeInstanceOf(ReplayDivergence)
+})
