@@ -32,6 +32,11 @@ export class Cursor {
     return this.at >= this.text.length
   }
 
+  /** The place as an offset into the text: stepping over what should close a quote may lead beyond it. */
+  get offset(): number {
+    return Math.min(this.at, this.text.length)
+  }
+
   peek(ahead = 0): string {
     return this.text[this.at + ahead] ?? ""
   }
@@ -42,7 +47,7 @@ export class Cursor {
 
   problem(reason: string): void {
     const { problems } = this.allowance
-    if (problems.length < 64) problems.push({ position: this.at, reason })
+    if (problems.length < 64) problems.push({ position: this.offset, reason })
   }
 
   /** Charges work beyond reading each character once. Once nothing is left, readers stop where they are. */

@@ -32,6 +32,7 @@ export class Interpreter {
   private wanders = false
   private stopsOnError = false
   private depth = 0
+  private isFull = false
 
   constructor(allowance: Allowance) {
     this.allowance = allowance
@@ -325,9 +326,9 @@ export class Interpreter {
     range: Range,
   ): void {
     if (this.commands.length >= MAX_COMMANDS) {
-      if (this.commands.length === MAX_COMMANDS) {
+      if (!this.isFull)
         this.allowance.problems.push({ position: range.start, reason: "the text holds too many commands" })
-      }
+      this.isFull = true
       return
     }
     const program = words[0] === undefined ? "" : programOf(words[0])

@@ -160,7 +160,7 @@ function readParenthesis(cursor: Cursor, items: Item[], joint: Joint): void {
       const inside = cursor.inner(cursor.text.slice(cursor.at + 2, end))
       readAside(inside, items)
       cursor.at = end + 2
-      items.push(emptyCommand(joint, start, cursor.at))
+      items.push(emptyCommand(joint, start, cursor.offset))
       return
     }
   }
@@ -235,7 +235,7 @@ function readCommand(cursor: Cursor, items: Item[], joint: Joint, cases: boolean
     cursor.at++
     return "next"
   }
-  items.push({ kind: "command", joint, words, assignments, redirections, start, end: cursor.at })
+  items.push({ kind: "command", joint, words, assignments, redirections, start, end: cursor.offset })
   return "next"
 }
 
@@ -391,7 +391,7 @@ function readArray(cursor: Cursor, word: RawWord): RawWord {
   if (cursor.peek() === ")") cursor.at++
   else cursor.problem("an array is not closed")
   const raw = cursor.text.slice(word.start, cursor.at)
-  return { parts: [{ kind: "unknown", parts, isQuoted: false, raw }], start: word.start, end: cursor.at }
+  return { parts: [{ kind: "unknown", parts, isQuoted: false, raw }], start: word.start, end: cursor.offset }
 }
 
 const REDIRECTION = /(?:\d{1,4}|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|<|>)|(&>>|&>)/y

@@ -9,14 +9,14 @@ const ENDS_WORD = new Set([" ", "\t", "\n", "\r", ";", "&", "|", "<", ">", "(", 
 export function readWord(cursor: Cursor): RawWord | undefined {
   const start = cursor.at
   const parts = readParts(cursor, isEndOfWord)
-  return cursor.at === start ? undefined : { parts, start, end: cursor.at }
+  return cursor.at === start ? undefined : { parts, start, end: cursor.offset }
 }
 
 /** A here-document's body, in which only `$`, backticks and backslashes mean something. */
 export function readHereText(cursor: Cursor): RawWord {
   const parts: Part[] = []
   readQuotedParts(cursor, parts, undefined)
-  return { parts, start: 0, end: cursor.at }
+  return { parts, start: 0, end: cursor.offset }
 }
 
 function isEndOfWord(cursor: Cursor): boolean {

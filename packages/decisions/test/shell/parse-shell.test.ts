@@ -28,7 +28,7 @@ describe("quoting", () => {
     ['$"rm" -rf infra'],
     ["/bin/rm -rf infra"],
     ["r\\\nm -rf infra"],
-    ["rm${IFS}-rf${IFS}infra"],
+    [`rm\${IFS}-rf\${IFS}infra`],
     ["A=rm; B=infra; $A -rf $B"],
     ['CMD="rm -rf infra"; $CMD'],
     ["rm -rf infra # and a comment; rm -rf src"],
@@ -74,7 +74,7 @@ describe("quoting", () => {
   })
 
   test("a quote inside an expansion inside quotes hides nothing", () => {
-    expect(runsOf(`echo "\${A:-'}"; rm infra; echo "'"`)).toEqual(["echo ?${A:-'}", "rm infra", "echo '"])
+    expect(runsOf(`echo "\${A:-'}"; rm infra; echo "'"`)).toEqual([`echo ?\${A:-'}`, "rm infra", "echo '"])
   })
 })
 
@@ -84,7 +84,7 @@ describe("what runs", () => {
   })
 
   test("the commands of substitutions run before the command they stand in", () => {
-    expect(commandsOf('echo $(a) `b \\`c\\`` <(d) "$(e)" ${x:-$(f)} $((1 + $(g)))')).toEqual([
+    expect(commandsOf(`echo $(a) \`b \\\`c\\\`\` <(d) "$(e)" \${x:-$(f)} $((1 + $(g)))`)).toEqual([
       "a",
       "c",
       "b ?`c`",
@@ -92,7 +92,7 @@ describe("what runs", () => {
       "e",
       "f",
       "g",
-      "echo ?$(a) ?`b \\`c\\`` ?<(d) ?$(e) ?${x:-$(f)} ?$((1 + $(g)))",
+      `echo ?$(a) ?\`b \\\`c\\\`\` ?<(d) ?$(e) ?\${x:-$(f)} ?$((1 + $(g)))`,
     ])
   })
 
