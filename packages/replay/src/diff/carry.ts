@@ -3,15 +3,14 @@ import type { DiffStep } from "./diff-step.js"
 import { escaped } from "./json-ops.js"
 import type { Judged, Readers } from "./judge.js"
 import type { RunDiff } from "./run-diff.js"
-import type { StepReader } from "./step-reader.js"
 
 /** So much of an output is looked through, and so many later calls. */
 const MAX_OUTPUT = 65_536
 const MAX_CALLS = 1_000
 const MAX_VALUES = 2_000
 
-/** Paths, ids, names and numbers: what a later call would take over as it is. */
-const VALUE = /[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]{2,}[\p{L}\p{N}_]/gu
+/** Paths, ids, names and numbers: what a later call would take over as it is. Shorter words are everywhere. */
+const VALUE = /[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]{3,}[\p{L}\p{N}_]/gu
 
 /**
  * The first later call whose arguments hold a value that only the diverged output has: neither the other run's output at that place nor
@@ -23,7 +22,7 @@ export function findCarry(items: readonly Judged[], from: number | null, readers
     const step = items[from]![side]
     const values = step && ownValues(step, items[from]![side === "a" ? "b" : "a"], side, readers)
     if (!values || values.size === 0) continue
-    const found = firstUse(items, from, side, values, readers[side])
+    const found = firstUse(items, from, side, values, readers)
     if (found) return { from, side, ...found }
   }
   return null
@@ -54,7 +53,7 @@ function firstUse(
   from: number,
   side: "a" | "b",
   values: ReadonlySet<string>,
-  reader: StepReader,
+  readers: Readers,
 ): { to: number; value: string; ptr: string } | undefined {
   let calls = 0
   // The calls that a model asks for in the very answer hold its words as a matter of course; what comes after its next turn carries.
@@ -64,12 +63,19 @@ function firstUse(
     if (step?.kind === "model") isAsked = false
     if (!step || isAsked || (step.kind !== "tool" && step.kind !== "retrieval")) continue
     calls++
-    const text = reader.text(step.inputRef) ?? step.inputSummary
+    const text = readers[side].text(step.inputRef) ?? step.inputSummary
     if (text === undefined) continue
-    const used = text.match(VALUE)?.find((value) => values.has(value))
+    const others = otherText(items[to]!, side, readers)
+    const used = text.match(VALUE)?.find((value) => values.has(value) && !others?.includes(value))
     if (used !== undefined) return { to, value: used, ptr: pointerOf(text, used) }
   }
   return undefined
+}
+
+/** What the other run's call at the same place was asked: a value it uses as well was not carried here. */
+function otherText(item: Judged, side: "a" | "b", readers: Readers): string | undefined {
+  const other = side === "a" ? "b" : "a"
+  return item[other] && readers[other].text(item[other].inputRef)
 }
 
 /** The first string in the arguments that holds the value. */

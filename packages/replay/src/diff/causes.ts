@@ -1,5 +1,5 @@
 import type { DiffStep } from "./diff-step.js"
-import type { Judged } from "./judge.js"
+import { isWrite, type Judged, mayWrite } from "./judge.js"
 import type { Cause } from "./run-diff.js"
 
 /**
@@ -32,35 +32,49 @@ export const isDifference = ({ change }: Pick<Judged, "change">): boolean => cha
  * Why each difference is there, from hashes and order alone: something came out of equal input (`origin`, or `environment` where the world
  * answered), or an earlier difference may have fed it (`propagated`), or it went in and nothing came of it (`absorbed`). What differs
  * with nothing before it that could have fed it began here, whatever its input: somebody changed the program, the prompt or the profile.
+ *
+ * The world answers differently by itself only until the runs have written differently into it; from then on a call that sees another
+ * result sees what the runs did.
  */
 export function labelCauses(items: readonly Judged[], order: readonly number[]): void {
-  const firstClosed = { a: Number.POSITIVE_INFINITY, b: Number.POSITIVE_INFINITY }
+  const differed = new Earliest()
+  const written = new Earliest()
   for (const index of order) {
     const item = items[index]!
-    const isFed = (item.a?.openedAt ?? -1) > firstClosed.a || (item.b?.openedAt ?? -1) > firstClosed.b
-    item.cause = causeOf(item, isFed || isInsideChanged(item, firstClosed))
-    if (item.cause === "absorbed") continue
-    if (item.a) firstClosed.a = Math.min(firstClosed.a, item.a.closedAt)
-    if (item.b) firstClosed.b = Math.min(firstClosed.b, item.b.closedAt)
+    item.cause = causeOf(item, differed.mayFeed(item), written.mayFeed(item))
+    if (item.tiers.includes("T1") && [item.a, item.b].some((step) => isWrite(step) || mayWrite(step))) written.add(item)
+    if (item.cause !== "absorbed") differed.add(item)
   }
 }
 
-/** A container opened before the difference inside it and closed after: what came out of it was fed by it. */
-function isInsideChanged({ a, b, isInputSame }: Judged, firstClosed: { a: number; b: number }): boolean {
-  if (!a || !b || !isInputSame || a.children.length + b.children.length === 0) return false
-  return a.closedAt > firstClosed.a || b.closedAt > firstClosed.b
+/** When the first of some differences was over, on either side: only what opened later can have been fed by one. */
+class Earliest {
+  #closedA = Number.POSITIVE_INFINITY
+  #closedB = Number.POSITIVE_INFINITY
+
+  add({ a, b }: Judged): void {
+    if (a) this.#closedA = Math.min(this.#closedA, a.closedAt)
+    if (b) this.#closedB = Math.min(this.#closedB, b.closedAt)
+  }
+
+  mayFeed({ a, b, isInputSame }: Judged): boolean {
+    if ((a?.openedAt ?? -1) > this.#closedA || (b?.openedAt ?? -1) > this.#closedB) return true
+    // A container opened before the difference inside it and closed after: what came out of it was fed by it.
+    if (!a || !b || !isInputSame || a.children.length + b.children.length === 0) return false
+    return a.closedAt > this.#closedA || b.closedAt > this.#closedB
+  }
 }
 
-function causeOf({ a, b, change, isInputSame, isOutputSame }: Judged, isFed: boolean): Cause {
+function causeOf({ a, b, change, isInputSame, isOutputSame }: Judged, isFed: boolean, isWritten: boolean): Cause {
   const { kind } = (a ?? b)!
   if (kind === "run" || kind === "input" || change === "reordered") return "environment"
-  if (!a || !b) return isFed ? "propagated" : "origin"
-  if (isInputSame && isOutputSame) return isFed ? "propagated" : "origin"
+  const began = isFed ? "propagated" : "origin"
+  if (!a || !b || (isInputSame && isOutputSame)) return began
   if (isInputSame) {
-    if (kind === "tool" || kind === "retrieval") return "environment"
-    if (kind === "model") return "origin"
-    return isFed ? "propagated" : "origin"
+    if (kind === "retrieval") return "environment"
+    if (kind === "tool") return isWritten ? "propagated" : "environment"
+    return kind === "model" ? "origin" : began
   }
-  if (isOutputSame) return "absorbed"
-  return isFed ? "propagated" : "origin"
+  // Another write is another effect, whatever the tool said about it.
+  return isOutputSame && !isWrite(a) && !isWrite(b) ? "absorbed" : began
 }

@@ -14,13 +14,16 @@ export interface ModelPair {
   readonly b: DiffStep
 }
 
+/** Differing parts are named by side and content, so that one can be followed from call to call. */
 export interface ContextDelta {
   readonly ops: Ops
-  /** Differing parts that were already there in the calls before. */
-  readonly inherited: number
-  /** New parts that only say again what a model answered or a tool gave back. */
-  readonly echoedAnswers: number
-  readonly echoedResults: number
+  /** Told by `ops`: new here. */
+  readonly fresh: readonly string[]
+  /** Already there in the calls before. */
+  readonly inherited: readonly string[]
+  /** New, but only saying again what a model answered or a tool gave back. */
+  readonly echoedAnswers: readonly string[]
+  readonly echoedResults: readonly string[]
 }
 
 /**
@@ -39,19 +42,27 @@ export function contextDelta(
   if (!a || !b) return undefined
   const knownA = knownParts(before && readPrompt(readers.a, before.a))
   const knownB = knownParts(before && readPrompt(readers.b, before.b))
-  const ops = newOps()
-  let inherited = diffSettings(a, b, knownA, knownB, ops)
-  let echoedAnswers = 0
-  let echoedResults = 0
+  const delta = {
+    ops: newOps(),
+    fresh: [] as string[],
+    inherited: [] as string[],
+    echoedAnswers: [] as string[],
+    echoedResults: [] as string[],
+  }
+  diffSettings(a, b, knownA, knownB, delta)
   for (const [partA, partB] of differingParts(a, b)) {
     const isOld = (!partA || knownA.has(partA.text)) && (!partB || knownB.has(partB.text))
     const part = (partA ?? partB)!.part
-    if (isOld && before) inherited++
-    else if (before && isAnswer(part) && (!partB || isAnswer(partB.part))) echoedAnswers++
-    else if (before && part.kind === "tool-result") echoedResults++
-    else jsonOps(partA?.part.node, partB?.part.node, (partB ?? partA)!.ptr, ops)
+    const name = partB ? `b ${partB.text}` : `a ${partA!.text}`
+    if (isOld && before) delta.inherited.push(name)
+    else if (before && isAnswer(part)) delta.echoedAnswers.push(name)
+    else if (before && part.kind === "tool-result") delta.echoedResults.push(name)
+    else {
+      delta.fresh.push(name)
+      jsonOps(partA?.part.node, partB?.part.node, (partB ?? partA)!.ptr, delta.ops)
+    }
   }
-  return { ops, inherited, echoedAnswers, echoedResults }
+  return delta
 }
 
 interface Prompt {
@@ -118,26 +129,29 @@ function isSameSort(a: PromptPart, b: PromptPart): boolean {
   return a.kind !== "tool-def" || a.name === b.name
 }
 
-/** Model and parameters. Returns how many differences were already there in the calls before. */
+/** Model and parameters. */
 function diffSettings(
   a: Prompt,
   b: Prompt,
   knownA: ReadonlySet<string>,
   knownB: ReadonlySet<string>,
-  ops: Ops,
-): number {
+  delta: { readonly ops: Ops; readonly fresh: string[]; readonly inherited: string[] },
+): void {
   const settingsA = settingsOf(a)
   const settingsB = settingsOf(b)
-  let inherited = 0
   for (const name of new Set([...settingsA.keys(), ...settingsB.keys()])) {
     const [valueA, valueB] = [settingsA.get(name), settingsB.get(name)]
     const [textA, textB] = [valueA && canonicalJsonNode(valueA), valueB && canonicalJsonNode(valueB)]
     if (textA === textB) continue
     const isOld = isKnown(knownA, name, textA) && isKnown(knownB, name, textB)
-    if (isOld && knownA.size > 0) inherited++
-    else jsonOps(valueA, valueB, `/${escaped(name)}`, ops)
+    const part = `b setting ${name} ${textB}`
+    if (isOld && knownA.size > 0) {
+      delta.inherited.push(part)
+      continue
+    }
+    delta.fresh.push(part)
+    jsonOps(valueA, valueB, `/${escaped(name)}`, delta.ops)
   }
-  return inherited
 }
 
 const isKnown = (known: ReadonlySet<string>, name: string, text: string | undefined): boolean =>

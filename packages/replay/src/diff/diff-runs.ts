@@ -10,7 +10,7 @@ import { layOut, spineOf } from "./lay-out.js"
 import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
 import type { Matching, Pair } from "./matching.js"
 import { compareOutcomes } from "./outcome.js"
-import { payloadDiffs } from "./payload-diff.js"
+import { type Origins, payloadDiffs } from "./payload-diff.js"
 import { type DiffRun, readSteps } from "./read-steps.js"
 import { commonAncestor, namedPairs } from "./related.js"
 import {
@@ -115,15 +115,15 @@ function comparePayloads(
   readers: Readers,
   most: number,
 ): ReadonlyMap<number, PayloadDiff[]> {
-  const telling = [first, root, decisive?.item, ...Object.values(tiers)].filter((index) => typeof index === "number")
-  const others = order.filter((index) => !telling.includes(index))
+  const isTelling = new Set(
+    [first, root, decisive?.item, ...Object.values(tiers)].filter((index) => typeof index === "number"),
+  )
+  const chosen = new Set([...isTelling, ...order.slice(0, Math.max(0, most - isTelling.size))])
   const compared = new Map<number, PayloadDiff[]>()
-  for (const index of [...new Set(telling)].sort((x, y) => x - y)) {
-    compared.set(index, payloadDiffs(items, index, readers))
-  }
-  for (const index of others) {
-    if (compared.size >= most || readers.a.bytesRead + readers.b.bytesRead > MAX_BYTES) break
-    compared.set(index, payloadDiffs(items, index, readers))
+  const origins: Origins = new Map()
+  for (const index of [...chosen].sort((x, y) => x - y)) {
+    const isTooMuch = readers.a.bytesRead + readers.b.bytesRead > MAX_BYTES
+    if (isTelling.has(index) || !isTooMuch) compared.set(index, payloadDiffs(items, index, readers, origins))
   }
   return compared
 }

@@ -24,3 +24,10 @@ export {
   type Lineage,
   type RunToDiff,
 } from "./run-to-diff.js"
+
+// Telling it: for a reader by the token, side by side, as a page
+
+export { type ColumnOptions, diffColumns, MIN_COLUMNS } from "./diff-columns.js"
+export { diffHtml } from "./diff-html.js"
+export { runDiffJsonSchemaText } from "./diff-json-schema.js"
+export { DEFAULT_DIFF_BUDGET, type DiffTextOptions, diffText, MIN_DIFF_BUDGET } from "./diff-text.js"

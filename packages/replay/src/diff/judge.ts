@@ -65,6 +65,7 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
   const fields: Field[] = []
   const noise: Field[] = []
   const isNameSame = a.name === b.name
+  if (!isNameSame) fields.push("name")
   let isInputSame = isExactInput(a, b)
   if (isInputSame) {
     if (a.wire !== undefined && b.wire !== undefined && a.wire !== b.wire) noise.push("wire")
@@ -77,8 +78,9 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
     isOutputSame = readers.a.looseOutput(a) === readers.b.looseOutput(b)
     ;(isOutputSame ? noise : fields).push("output")
   }
-  if (!isNameSame) fields.push("name")
-  if (a.status !== b.status) fields.push("status")
+  // How a run ended is its outcome, told apart.
+  const isStatusSame = a.status === b.status || a.kind === "run"
+  if (!isStatusSame) fields.push("status")
   if (a.attempts !== b.attempts) noise.push("attempts")
   // Another model that answers the same question is what the provider did; any other name is what was asked for.
   const isAskedName = !isNameSame && !(a.kind === "model" && isInputSame)
@@ -86,7 +88,7 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
     fields,
     noise,
     isInputSame: isInputSame && !isAskedName,
-    isOutputSame: isOutputSame && a.status === b.status && (isNameSame || isAskedName),
+    isOutputSame: isOutputSame && isStatusSame && (isNameSame || isAskedName),
   }
 }
 

@@ -6,49 +6,73 @@ import type { Judged, Readers } from "./judge.js"
 import type { PayloadDiff } from "./run-diff.js"
 import { answerText, decode, type StepReader } from "./step-reader.js"
 
+/** Where each differing part of a context was first seen: an edited message is told there, and later calls only name the place. */
+export type Origins = Map<string, number>
+
 /**
- * What the bodies of a differing pair differ in.
+ * What the bodies of a differing pair differ in. To be asked in the order of the items.
  *
- * @param index the pair's place in `items`, which are the items before and after it as well
+ * @param index the pair's place in `items`
  */
-export function payloadDiffs(items: readonly Judged[], index: number, readers: Readers): PayloadDiff[] {
+export function payloadDiffs(
+  items: readonly Judged[],
+  index: number,
+  readers: Readers,
+  origins: Origins,
+): PayloadDiff[] {
   const { a, b, fields } = items[index]!
   if (!a || !b) return []
   const diffs: PayloadDiff[] = []
-  if (fields.includes("input")) diffs.push(inputDiff(items, index, a, b, readers))
+  if (fields.includes("input")) diffs.push(inputDiff(items, index, readers, origins))
   if (fields.includes("output")) diffs.push(outputDiff(a, b, readers))
   return diffs
 }
 
-function inputDiff(items: readonly Judged[], index: number, a: DiffStep, b: DiffStep, readers: Readers): PayloadDiff {
-  if (a.kind === "model") {
-    const before = callBefore(items, index)
-    const pair = before === undefined ? undefined : { a: items[before]!.a!, b: items[before]!.b! }
-    const delta = contextDelta({ a, b }, pair, readers)
-    if (delta) {
-      const { ops, inherited, echoedAnswers, echoedResults } = delta
-      const inherits = new Map<number, number>()
-      const add = (item: number | undefined, parts: number): void => {
-        if (item !== undefined && parts > 0) inherits.set(item, (inherits.get(item) ?? 0) + parts)
-      }
-      add(before, inherited + echoedAnswers)
-      add(resultBefore(items, index, before ?? -1) ?? before, echoedResults)
-      return {
-        what: "input",
-        form: "context",
-        ops: ops.ops,
-        more: ops.more,
-        inherits: [...inherits].map(([item, parts]) => ({ item, parts })).sort((x, y) => x.item - y.item),
-        absent: null,
-      }
-    }
-  }
-  const [textA, textB] = [a.inputSummary, b.inputSummary]
-  const isKept = (step: DiffStep): boolean => step.inputRef !== undefined
-  if (!isKept(a) && !isKept(b) && textA !== undefined && textB !== undefined) {
-    return { ...EMPTY, what: "input", form: "text", ops: [textOp(textA, textB, "")] }
+function inputDiff(items: readonly Judged[], index: number, readers: Readers, origins: Origins): PayloadDiff {
+  const a = items[index]!.a!
+  const b = items[index]!.b!
+  const context = a.kind === "model" ? contextDiff(items, index, readers, origins) : undefined
+  if (context) return context
+  if (
+    a.inputRef === undefined &&
+    b.inputRef === undefined &&
+    a.inputSummary !== undefined &&
+    b.inputSummary !== undefined
+  ) {
+    return { ...EMPTY, what: "input", form: "text", ops: [textOp(a.inputSummary, b.inputSummary, "")] }
   }
   return bodiesDiff("input", a.inputRef, b.inputRef, readers)
+}
+
+function contextDiff(
+  items: readonly Judged[],
+  index: number,
+  readers: Readers,
+  origins: Origins,
+): PayloadDiff | undefined {
+  const before = callBefore(items, index)
+  const pairAt = (place: number) => ({ a: items[place]!.a!, b: items[place]!.b! })
+  const delta = contextDelta(pairAt(index), before === undefined ? undefined : pairAt(before), readers)
+  if (!delta) return undefined
+  const inherits = new Map<number, number>()
+  const inherit = (part: string, origin: number | undefined): void => {
+    const from = origins.get(part) ?? origin
+    if (from === undefined) return
+    origins.set(part, from)
+    inherits.set(from, (inherits.get(from) ?? 0) + 1)
+  }
+  for (const part of delta.fresh) origins.set(part, index)
+  for (const part of delta.inherited) inherit(part, before)
+  for (const part of delta.echoedAnswers) inherit(part, before)
+  for (const part of delta.echoedResults) inherit(part, resultBefore(items, index, before ?? -1) ?? before)
+  return {
+    what: "input",
+    form: "context",
+    ops: delta.ops.ops,
+    more: delta.ops.more,
+    inherits: [...inherits].map(([item, parts]) => ({ item, parts })).sort((x, y) => x.item - y.item),
+    absent: null,
+  }
 }
 
 /** The nearest earlier pair of model calls of the same lanes: the conversation that these two go on with. */

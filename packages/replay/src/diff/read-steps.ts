@@ -89,7 +89,7 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
     parent,
     children: [],
     ...(retrieval ? retrievalRefs(retrieval) : kind === "run" ? runRefs(step) : callRefs(opening, closing)),
-    outputFacts: [textIn(closing, "error_class"), numberIn(closing, "exit_code")].filter(isThere).join(" "),
+    outputFacts: kind === "run" ? "" : endFacts(closing),
     finishReason: step.model?.finishReason ?? textIn(closing, "finish_reason"),
     requestedTools: step.model?.requestedTools ?? [],
     status: step.status,
@@ -107,6 +107,9 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
     url: textIn(opening, "url"),
   }
 }
+
+const endFacts = (closing: LoosePayload): string =>
+  [textIn(closing, "error_class"), numberIn(closing, "exit_code")].filter(isThere).join(" ")
 
 type Refs = Pick<
   DiffStep,

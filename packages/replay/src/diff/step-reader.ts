@@ -197,7 +197,7 @@ export function decisionOf(answer: FoldedResponse): string {
 /** An answer without the ids its provider made, as JSON with pointers a reader can follow. */
 export function answerText(answer: FoldedResponse): string {
   const calls = answer.toolCalls.map(
-    (call) => `{"name":${JSON.stringify(call.name)},"arguments":${canonicalOf(call.arguments)}}`,
+    (call) => `{"tool":${JSON.stringify(call.name)},"arguments":${canonicalOf(call.arguments)}}`,
   )
   return `{"text":${JSON.stringify(answer.text)},"thinking":${JSON.stringify(answer.thinking)},"calls":[${calls.join(",")}],"finish":${JSON.stringify(answer.finishReason)},"error":${JSON.stringify(answer.error?.message ?? null)}}`
 }

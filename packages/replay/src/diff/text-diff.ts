@@ -41,8 +41,10 @@ function byWords(a: string, b: string): RawHunk[] | undefined {
 
 function byLines(a: string, b: string): RawHunk[] | undefined {
   const parts = diffLines(a, b, { maxEditLength: MAX_LINE_EDITS })
-  if (!parts) return undefined
-  return hunksOf(parts).flatMap((hunk) => {
+  const hunks = parts && hunksOf(parts)
+  // One hunk from end to end: not a line in common.
+  if (!hunks || (hunks.length === 1 && hunks[0]!.a === a && hunks[0]!.b === b)) return undefined
+  return hunks.flatMap((hunk) => {
     const isLong = hunk.a.length + hunk.b.length > LONG || hunk.a === "" || hunk.b === ""
     const words = isLong ? undefined : byWords(hunk.a, hunk.b)
     return words?.map((word) => ({ ...word, at: hunk.at + word.at })) ?? [hunk]

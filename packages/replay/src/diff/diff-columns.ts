@@ -1,0 +1,200 @@
+import {
+  cutToWidth,
+  displayWidth,
+  formatDuration,
+  type Painter,
+  type PaintRole,
+  padToWidth,
+  plural,
+  recordedWord,
+  safeLine,
+} from "@orangebox/query"
+import {
+  changeWords,
+  countWords,
+  inheritWords,
+  itemAddress,
+  opWords,
+  outcomeWords,
+  ROOT_ABSENT_WORDS,
+  weightWords,
+} from "./item-words.js"
+import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "./run-diff.js"
+
+export interface ColumnOptions {
+  /** Columns of the terminal; at least `MIN_COLUMNS`. Default 100. */
+  readonly width?: number
+  readonly color?: Painter
+  /** Hides nothing: steps that are the same, noise, every operation. */
+  readonly all?: boolean
+  /** Only differences of these tiers. */
+  readonly tiers?: readonly Tier[]
+}
+
+export const MIN_COLUMNS = 60
+
+/** Two runs side by side: the first on the left, the second on the right, what is the same folded away. No line is wider than asked for. */
+export function diffColumns(diff: RunDiff, options: ColumnOptions = {}): string {
+  const width = Math.max(options.width ?? 100, MIN_COLUMNS)
+  const page = new Page(width, options.color ?? ((text) => text))
+  const shown = (item: DiffItem): boolean => isShown(item, options)
+  const hidden = diff.items.filter((item) => !shown(item)).length
+  writeHead(page, diff, hidden)
+  let folded: DiffItem[] = []
+  const fold = (): void => {
+    if (folded.length > 0) page.full(foldWords(folded), "dim")
+    folded = []
+  }
+  diff.items.forEach((item, index) => {
+    if (!shown(item)) {
+      folded.push(item)
+      return
+    }
+    fold()
+    writeItem(page, diff, item, index, options.all === true)
+  })
+  fold()
+  if (diff.outcome.differs) page.full(`outcome  ${outcomeWords(diff.outcome, Math.floor(width / 3))}`, "bad")
+  return page.text()
+}
+
+function isShown(item: DiffItem, { all, tiers }: ColumnOptions): boolean {
+  if (all) return true
+  if (item.cause === null) return false
+  return tiers === undefined || item.tiers.some((tier) => tiers.includes(tier))
+}
+
+function writeHead(page: Page, diff: RunDiff, hidden: number): void {
+  const { a, b } = diff
+  page.row(`a  ${a.run_id ?? "?"}  ${a.status}`, " ", `b  ${b.run_id ?? "?"}  ${b.status}`, "heading")
+  page.full(
+    `${diff.verdict} · ${REGIME[diff.regime]} · ${countWords(diff)}${hidden > 0 ? ` · ${plural(hidden, "item")} hidden (--all)` : ""}`,
+    "dim",
+  )
+  if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
+    page.full(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`, "dim")
+  }
+  for (const note of diff.notes) page.full(`${note.code}: ${note.text}`, "warn")
+}
+
+const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
+
+function foldWords(items: readonly DiffItem[]): string {
+  const counts = new Map<Change, number>()
+  for (const { change } of items) counts.set(change, (counts.get(change) ?? 0) + 1)
+  const [first, last] = [itemAddress(items[0]!), itemAddress(items.at(-1)!)]
+  const range = items.length === 1 ? first : `${first}..${last}`
+  return `   ${range} … ${[...counts].map(([change, count]) => `${count} ${change}`).join(", ")}`
+}
+
+const SIGNS: Readonly<Record<Change, string>> = {
+  same: "=",
+  noise: "~",
+  changed: "|",
+  removed: "<",
+  inserted: ">",
+  moved: "^",
+  reordered: "%",
+}
+
+function writeItem(page: Page, diff: RunDiff, item: DiffItem, index: number, all: boolean): void {
+  const role =
+    item.cause === null ? "dim" : item.change === "inserted" || item.change === "removed" ? "warn" : undefined
+  page.row(cellOf(item, item.a), SIGNS[item.change], cellOf(item, item.b), role)
+  if (item.cause === null) return
+  const marks = [
+    index === diff.root ? "ROOT" : index === diff.first ? "FIRST" : "",
+    index === diff.decisive?.item ? (diff.decisive.effect === "write" ? "DECISIVE" : "DECISIVE?") : "",
+    weightWords(item),
+    changeWords(item),
+  ].filter((mark) => mark !== "")
+  page.full(`     ${marks.join(" · ")}`, index === diff.root || index === diff.first ? "bad" : "dim")
+  for (const payload of item.payloads ?? []) writePayload(page, payload, diff, all)
+  if (diff.carry?.from === index) {
+    const { value, to } = diff.carry
+    page.full(`     carries ${recordedWord(value, 60)} to ${itemAddress(diff.items[to]!)}`, "warn")
+  }
+}
+
+function cellOf({ kind }: DiffItem, step: StepOfDiff | null): string {
+  if (!step) return ""
+  const mode = step.mode === "live" ? "" : ` [${step.mode}]`
+  const status = step.status === "ok" ? "" : ` ✗ ${step.status}`
+  const tries = step.attempts > 1 ? ` ×${step.attempts}` : ""
+  const time = step.duration_us === null ? "" : ` ${formatDuration(step.duration_us)}`
+  const name = step.name === "" ? "" : ` ${recordedWord(step.name, 40)}`
+  return `#${step.n} ${kind}${mode}${name}${status}${tries}${time}`
+}
+
+const SHOWN_OPS = 6
+
+function writePayload(page: Page, payload: PayloadDiff, diff: RunDiff, all: boolean): void {
+  const ops = all ? payload.ops : payload.ops.slice(0, SHOWN_OPS)
+  for (const op of ops) {
+    const label = `       ${payload.what}${op.ptr === "" ? "" : ` ${safeLine(op.ptr)}`}`
+    if (op.op === "change" && op.text?.form === "words") {
+      page.full(label, "dim")
+      for (const hunk of op.text.hunks.slice(0, all ? undefined : 3)) {
+        page.words("         ", hunk.before, hunk.a, hunk.b)
+      }
+      const rest =
+        op.text.hunks.length - (all ? op.text.hunks.length : Math.min(3, op.text.hunks.length)) + op.text.more
+      if (rest > 0) page.full(`         … ${rest} more`, "dim")
+    } else {
+      page.full(`${label}: ${opWords(op, page.width)}`, op.op === "remove" ? "bad" : undefined)
+    }
+  }
+  const rest = payload.ops.length - ops.length + payload.more
+  if (rest > 0) page.full(`       … ${rest} more in ${payload.what}`, "dim")
+  const inherits = inheritWords(payload, diff.items)
+  if (inherits !== undefined) page.full(`       ${inherits}`, "dim")
+  if (payload.form === "absent") page.full(`       ${payload.what}: bytes not there, hashes differ`, "dim")
+}
+
+/** Lines no wider than the page. Widths are measured before anything is coloured. */
+class Page {
+  readonly width: number
+  readonly #paint: Painter
+  readonly #lines: string[] = []
+
+  constructor(width: number, paint: Painter) {
+    this.width = width
+    this.#paint = paint
+  }
+
+  row(left: string, sign: string, right: string, role: PaintRole | undefined): void {
+    const column = Math.floor((this.width - 3) / 2)
+    const cells = `${padToWidth(cutToWidth(left, column), column)} ${sign} ${cutToWidth(right, column)}`.trimEnd()
+    this.#lines.push(role ? this.#paint(cells, role) : cells)
+  }
+
+  full(text: string, role: PaintRole | undefined): void {
+    const line = cutToWidth(text, this.width)
+    this.#lines.push(role ? this.#paint(line, role) : line)
+  }
+
+  /** A change within a text: `…before [-old-]{+new+}`, as word diffs are written. */
+  words(indent: string, before: string, removed: string, added: string): void {
+    const room = this.width - indent.length
+    const pieces: { text: string; role: PaintRole | undefined }[] = [
+      { text: before === "" ? "" : `…${safeLine(before)}`, role: "dim" },
+      { text: removed === "" ? "" : `[-${safeLine(removed)}-]`, role: "bad" },
+      { text: added === "" ? "" : `{+${safeLine(added)}+}`, role: "number" },
+    ]
+    let left = room
+    let line = indent
+    const parts = pieces.filter(({ text }) => text !== "")
+    parts.forEach(({ text, role }, index) => {
+      // What was taken out leaves as much room for what came.
+      const share = Math.max(1, Math.floor(left / (parts.length - index)))
+      const cut = cutToWidth(text, index === parts.length - 1 ? left : Math.max(share, Math.min(24, left)))
+      left -= displayWidth(cut)
+      line += role ? this.#paint(cut, role) : cut
+    })
+    this.#lines.push(line)
+  }
+
+  text(): string {
+    return this.#lines.join("\n")
+  }
+}

@@ -1,0 +1,149 @@
+import { hash } from "node:crypto"
+import { formatDuration, safeText } from "@orangebox/query"
+import { changeWords, countWords, inheritWords, itemAddress, outcomeWords, ROOT_ABSENT_WORDS } from "./item-words.js"
+import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "./run-diff.js"
+
+/**
+ * A diff as one file that needs nothing else and does nothing: no script, no link, no request. The page forbids itself everything but its
+ * own style sheet, and recorded text stands in it as text.
+ */
+export function diffHtml(diff: RunDiff): string {
+  const { a, b } = diff
+  const title = `diff ${a.run_id ?? "?"} ${b.run_id ?? "?"}`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width">
+<title>${text(title)}</title>
+<style>${CSS}</style>
+</head>
+<body>
+<h1>${text(a.run_id ?? "?")} <span class="dim">→</span> ${text(b.run_id ?? "?")}</h1>
+<p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${text(countWords(diff))}</p>
+${facts(diff)}
+<table>
+<thead><tr><th>a ${text(a.status)}</th><th></th><th>b ${text(b.status)}</th></tr></thead>
+${stretches(diff)
+  .map((stretch) => (stretch.isFolded ? foldedRows(stretch, diff) : `<tbody>${rows(stretch, diff)}</tbody>`))
+  .join("\n")}
+</table>
+</body>
+</html>
+`
+}
+
+const CSS = `:root{color-scheme:light dark;--line:#8884;--bad:#c33;--good:#183}
+body{font:14px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem}
+h1{font-size:1.1rem;font-family:ui-monospace,monospace;overflow-wrap:anywhere}
+table{width:100%;border-collapse:collapse;table-layout:fixed}
+td,th{border-top:1px solid var(--line);padding:.3rem .5rem;vertical-align:top;text-align:left;overflow-wrap:anywhere}
+td:nth-child(2),th:nth-child(2){width:6.5rem;text-align:center;color:#888}
+tr.changed,tr.moved{background:#fa01}tr.inserted{background:#0a01}tr.removed{background:#d001}
+tr.root{outline:2px solid var(--bad)}
+.dim{color:#888}.v-differs{color:var(--bad)}.v-same,.v-noise{color:var(--good)}
+.badge{font-size:.75rem;border:1px solid var(--line);border-radius:.3rem;padding:0 .3rem;white-space:nowrap}
+.simulated{background:#c3c3;border-color:#c3c}.cached{background:#07c2}.exact{background:#0a02}
+pre{margin:.2rem 0;white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.45 ui-monospace,monospace}
+del{color:var(--bad);text-decoration:none;background:#d002}ins{color:var(--good);text-decoration:none;background:#0a02}
+summary{cursor:pointer;color:#888}`
+
+/** The style sheet by its hash: nothing else may style or run, be loaded or sent. */
+const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", CSS, "base64")}'; base-uri 'none'; form-action 'none'`
+const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+}
+const text = (recorded: string): string => safeText(recorded).replace(/[&<>"']/g, (char) => ESCAPES[char]!)
+
+function facts(diff: RunDiff): string {
+  const said: string[] = []
+  if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
+    said.push(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`)
+  }
+  if (diff.outcome.differs) said.push(`outcome: ${outcomeWords(diff.outcome, 200)}`)
+  if (diff.carry) {
+    const { from, to, value } = diff.carry
+    said.push(`${itemAddress(diff.items[from]!)} carries "${value}" to ${itemAddress(diff.items[to]!)}`)
+  }
+  for (const note of diff.notes) said.push(`${note.code}: ${note.text}`)
+  return said.length === 0 ? "" : `<ul>${said.map((fact) => `<li>${text(fact)}</li>`).join("")}</ul>`
+}
+
+interface Stretch {
+  readonly isFolded: boolean
+  readonly items: number[]
+}
+
+/** Runs of items that are the same, folded, and runs of items that differ. */
+function stretches(diff: RunDiff): Stretch[] {
+  const found: Stretch[] = []
+  diff.items.forEach((item, index) => {
+    const isFolded = item.cause === null
+    if (found.at(-1)?.isFolded === isFolded) found.at(-1)!.items.push(index)
+    else found.push({ isFolded, items: [index] })
+  })
+  return found
+}
+
+// A table cannot hold a details element between its rows, so a folded stretch is one row with a table of its own.
+function foldedRows(stretch: Stretch, diff: RunDiff): string {
+  return `<tbody><tr><td colspan="3"><details><summary>${stretch.items.length} the same</summary><table>${rows(stretch, diff)}</table></details></td></tr></tbody>`
+}
+
+const rows = (stretch: Stretch, diff: RunDiff): string => stretch.items.map((index) => row(diff, index)).join("\n")
+
+function row(diff: RunDiff, index: number): string {
+  const item = diff.items[index]!
+  const marks = [
+    index === diff.root ? "root" : index === diff.first ? "first" : "",
+    index === diff.decisive?.item ? "decisive" : "",
+    ...item.tiers,
+    item.cause ?? "",
+  ]
+  const badges = marks.filter((mark) => mark !== "").map((mark) => `<span class="badge">${mark}</span>`)
+  const classes = `${item.change}${index === diff.root ? " root" : ""}`
+  const middle = `${item.change}<br>${badges.join(" ")}`
+  return `<tr class="${classes}"><td>${cell(item, item.a)}</td><td>${middle}</td><td>${cell(item, item.b)}</td></tr>${detail(diff, item)}`
+}
+
+function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
+  if (!step) return ""
+  const badges = [`<span class="badge ${step.mode}">${step.mode}</span>`]
+  if (step.effect_class !== null) badges.push(`<span class="badge">${text(step.effect_class)}</span>`)
+  if (step.status !== "ok") badges.push(`<span class="badge">${text(step.status)}</span>`)
+  if (step.attempts > 1) badges.push(`<span class="badge">${step.attempts} tries</span>`)
+  const time = step.duration_us === null ? "" : ` <span class="dim">${formatDuration(step.duration_us)}</span>`
+  return `<b>#${step.n}</b> ${kind} ${text(step.name)} ${badges.join(" ")}${time}`
+}
+
+function detail(diff: RunDiff, item: DiffItem): string {
+  if (item.cause === null || !item.a || !item.b) return ""
+  const payloads = (item.payloads ?? []).map((payload) => payloadHtml(payload, diff)).join("")
+  const words = `<span class="dim">${text(changeWords(item))}</span>`
+  return `<tr><td colspan="3">${payloads === "" ? words : `<details open><summary>${text(changeWords(item))}</summary>${payloads}</details>`}</td></tr>`
+}
+
+function payloadHtml(payload: PayloadDiff, diff: RunDiff): string {
+  const lines = payload.ops.map((op) => `<pre>${text(`${payload.what} ${op.ptr}`)}\n${opHtml(op)}</pre>`)
+  if (payload.more > 0) lines.push(`<p class="dim">${payload.more} more</p>`)
+  const inherits = inheritWords(payload, diff.items)
+  if (inherits !== undefined) lines.push(`<p class="dim">${text(inherits)}</p>`)
+  if (payload.form === "absent") lines.push(`<p class="dim">${payload.what}: bytes not there, hashes differ</p>`)
+  return lines.join("")
+}
+
+function opHtml(op: PayloadOp): string {
+  const removed = (said: string | null): string => (said === null || said === "" ? "" : `<del>${text(said)}</del>`)
+  const added = (said: string | null): string => (said === null || said === "" ? "" : `<ins>${text(said)}</ins>`)
+  if (op.text?.form !== "words") return `${removed(op.a)} ${added(op.b)}`
+  const hunks = op.text.hunks.map((hunk) => `…${text(hunk.before)}${removed(hunk.a)}${added(hunk.b)}`)
+  if (op.text.more > 0) hunks.push(`… ${op.text.more} more`)
+  return hunks.join("\n")
+}
