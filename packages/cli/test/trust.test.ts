@@ -65,6 +65,15 @@ test("[X-10] a weaker rule of a cloned repository masks nothing less, and redact
   )
 })
 
+test("[X-10] doctor names what is held back", async () => {
+  inRepository({ capture: "full" })
+  const { checks } = jsonOf<{ checks: { name: string }[] }>(await here("doctor", "--json"))
+  expect(checks.find(({ name }) => name === "configuration")).toMatchObject({
+    verdict: "warning",
+    found: expect.stringContaining("is not trusted; held back: capture"),
+  })
+})
+
 test.each([
   [["trust", "--list", "--yes"], "USAGE"],
   [["trust", "."], "NO_CONFIG"],

@@ -2,12 +2,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Config } from "@orangebox/contract"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import {
   CONFIG_FILE,
   configPlaces,
   findConfig,
   heldBackWarning,
+  MemorySink,
+  Recorder,
   readTrust,
   revokeTrust,
   trustFile,
@@ -215,4 +217,20 @@ test("a configuration that is a folder or no JSON is refused with its place", ()
   rmSync(path(), { recursive: true })
   writeFileSync(path(), "{")
   expect(() => found()).toThrow(/not valid JSON/)
+})
+
+test("[X-10] a recorder in a cloned repository that asks for full capture records redacted, and says so once", () => {
+  // Settings of the machine the test runs on are not what is tested.
+  vi.stubEnv("XDG_CONFIG_HOME", join(root, "xdg"))
+  const warnings: string[] = []
+  const sink = new MemorySink()
+  inRepository({ app: "shop", capture: "full", allowFull: true })
+  const recorder = Recorder.open({ cwd: repository, sink, onWarning: (warning) => warnings.push(warning.message) })
+  recorder.startRun({ entrypoint: "buy", input: "shoes" }).complete({ output: "bought" })
+  recorder.close()
+  const [started] = sink.events.filter((event) => event.event_type === "run_started")
+  expect(started?.payload).toMatchObject({ capture_mode: "redacted" })
+  expect(warnings).toHaveLength(1)
+  expect(warnings[0]).toMatch(/capture, allowFull.*orangebox trust/)
+  vi.unstubAllEnvs()
 })

@@ -22,6 +22,14 @@ export function checkConfig(cwd: string): Check {
   try {
     const found = findConfig(cwd)
     if (!found) return ok("configuration", "none, defaults apply")
+    if (found.heldBack.length > 0) {
+      const settings = found.heldBack.map(({ setting }) => setting).join(", ")
+      return warning(
+        "configuration",
+        `${found.path} is not trusted; held back: ${settings}`,
+        "Look at it with: orangebox trust",
+      )
+    }
     return found.config.enabled === false
       ? warning("configuration", `${found.path} switches recording off`, 'Remove "enabled": false to record again')
       : ok("configuration", found.path)

@@ -1,5 +1,5 @@
 import { readableText } from "@orangebox/dialects"
-import { explain, maskedSecret, type Ruleset, redactBytes, SeenText } from "@orangebox/recorder"
+import { explain, maskedSecret, type Ruleset, redactBytes, redactText, SeenText } from "@orangebox/recorder"
 import { ByteTextDecoder } from "../byte-text.js"
 import { valueForms } from "./value-forms.js"
 
@@ -47,8 +47,14 @@ function withoutHead(text: string, value: string, mask: string): string {
 export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | undefined): Search {
   const isWanted = ({ rule }: { readonly rule: string }): boolean => only === undefined || only.has(rule)
   const seen = new SeenText()
-  const isInText = (text: string): boolean => explain(text, ruleset).some(isWanted)
+  // Nearly every text holds nothing, and saying so is much quicker than explaining it.
+  const isClean = (text: string, rules: Ruleset): boolean => {
+    const { masks, failed } = redactText(text, rules)
+    return masks.length === 0 && failed === undefined
+  }
+  const isInText = (text: string): boolean => !isClean(text, ruleset) && explain(text, ruleset).some(isWanted)
   const redactWith = (text: string, rules: Ruleset): string => {
+    if (isClean(text, rules)) return text
     let redacted = ""
     let at = 0
     for (const { start, end, masked } of explain(text, rules).filter(isWanted)) {
