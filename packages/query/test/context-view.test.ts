@@ -88,6 +88,29 @@ describe("the context of a step with a manifest", () => {
     expect(contextText(run.contextAt(5), { address })).toContain("sent     context_injected")
   })
 
+  test("[B-04] a request that was masked when it was stored cannot accuse anybody", () => {
+    const run = new ContextRun()
+    const compiled = judge()
+    const step = run.step("judge")
+    run.commit(step, compiled)
+    run.send(messagesRequest([user(`${compiled.prompt} key …redacted…`)]), { parent: step })
+    const called = run.events.findLast(({ event_type }) => event_type === "model_called")!
+    const masks = [{ offset: 9, length: 3, rule: "api-key", tag: "t" }]
+    Object.assign(called, { artifact_refs: called.artifact_refs.map((ref) => ({ ...ref, masks })) })
+    expect(run.contextAt(3).delivery).toBe("unknown")
+  })
+
+  test("[M-05] what the model read beside the compiled prompt is told apart: no compiler answers for it", () => {
+    const { run } = judgedTwice()
+    expect(run.contextAt(3).beside.map(({ id, kind }) => [id, kind])).toEqual([
+      ["tool:read_file", "tool-def"],
+      ["system", "persona"],
+    ])
+    expect(contextText(run.contextAt(3), { address })).toMatch(
+      /beside the compiled prompt \(≈ deduced from the request\):\n {2}82 B {2}tool-def {2}tool:read_file {2}"Reads a file"/,
+    )
+  })
+
   test("[F-01] a fault's revision of the manifest names its artifacts", () => {
     const run = new ContextRun()
     const compiled = judge()

@@ -16,7 +16,7 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     budget: manifest ? budgetJson(manifest.token_budget) : null,
     prefix: prefix ? snakeJson(prefix) : null,
     manifest: manifest ? manifestJson(manifest) : null,
-    counts: { items: view.items.length, excluded: excludedCount ?? null },
+    counts: { items: view.items.length, beside: view.beside.length, excluded: excludedCount ?? null },
     changes: changes
       ? {
           since: changes.since,
@@ -32,6 +32,7 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     asked: valuesOf(rows, "asked"),
     items: valuesOf(rows, "items"),
     folded: valuesOf(rows, "folded"),
+    beside: valuesOf(rows, "beside"),
     excluded: valuesOf(rows, "excluded"),
     removed: valuesOf(rows, "removed"),
     changed: valuesOf(rows, "changed"),

@@ -26,6 +26,7 @@ export interface ContextRowValues {
   readonly asked: { readonly name: string; readonly text: string }
   readonly items: SeenItem
   readonly folded: FoldedItems
+  readonly beside: ContextItem
   readonly excluded: ExcludedItem
   readonly removed: ContextChanges["removed"][number]
   readonly changed: ContextChanges["changed"][number]
@@ -53,6 +54,7 @@ export function contextRows(view: ContextView, options: { readonly all?: boolean
   return [
     ...askedRows(view),
     ...itemRows(view, options.all === true),
+    ...besideRows(view),
     ...excludedRows(view),
     ...changeRows(view),
     ...providerRows(view),
@@ -214,6 +216,18 @@ function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Col
   const figures = figuresText("…", stretch, columns, paint)
   const words = `${stretch.from}–${stretch.to}: ${count} messages as in #${changes?.since} (unfold: --all)`
   return `${figures} ${paint(words, "dim")}`
+}
+
+function besideRows({ beside }: ContextView): ContextRow[] {
+  return beside.map((value) => ({
+    section: "beside",
+    value,
+    heading: "and beside the compiled prompt (≈ deduced from the request):",
+    text: () => {
+      const words = [formatBytes(value.byteSize), recordedWord(value.kind, 16), recordedWord(value.id, LONGEST_ID)]
+      return `  ${[...words, ...textWords(value)].join("  ")}`
+    },
+  }))
 }
 
 function excludedRows({ excluded }: ContextView): ContextRow[] {

@@ -2,8 +2,9 @@ import { type AbsentReason, type Event, OrangeboxError } from "@orangebox/contra
 import { countIn, payloadOf } from "../payload-reading.js"
 import type { RunView } from "../run-view.js"
 import { runAddress } from "../run-words.js"
+import { besidePrompt } from "./beside-prompt.js"
 import { type ContextChanges, changesBetween } from "./context-changes.js"
-import type { Bodies, ContextReading } from "./context-reading.js"
+import type { Bodies, ContextItem, ContextReading } from "./context-reading.js"
 import { type ProviderContext, providerContextOf } from "./provider-context.js"
 import { readContext } from "./read-context.js"
 import { type Delivery, deliveryOf } from "./rebuild-prompt.js"
@@ -17,6 +18,8 @@ export interface ContextView extends ContextReading {
   /** What faults added to the manifest; revision 0 is what compiling itself found missing. */
   readonly revisions: readonly ManifestRevision[]
   readonly delivery: Delivery
+  /** What the request held beside the compiled prompt; deduced from its bytes. */
+  readonly beside: readonly ContextItem[]
 }
 
 export interface ManifestRevision {
@@ -80,6 +83,7 @@ export function viewContext(
     provider: providerContextOf(context, bodies),
     revisions: revisionsOf(reading),
     delivery: deliveryOf(reading, bodies),
+    beside: besidePrompt(reading, bodies),
   }
 }
 

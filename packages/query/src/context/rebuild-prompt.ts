@@ -64,5 +64,7 @@ export function deliveryOf(reading: ContextReading, bodies: Bodies): Delivery {
   if (!rebuilt.ok) return "unknown"
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   const compiled = { prompt: decoder.decode(rebuilt.bytes), prefixLength: manifest.prefix_length }
-  return findInjectedContext(decoder.decode(request), compiled, `#${context.n}`) ? "context_injected" : "verbatim"
+  if (!findInjectedContext(decoder.decode(request), compiled, `#${context.n}`)) return "verbatim"
+  // A request that was masked or cut off when it was stored need not hold what was sent.
+  return context.request?.isVerbatim ? "context_injected" : "unknown"
 }

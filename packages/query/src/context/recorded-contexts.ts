@@ -31,6 +31,8 @@ export interface RequestOnRecord {
   readonly byteSize: number | undefined
   /** Why the bytes are not there, where that was known when they were recorded. */
   readonly absent: AbsentReason | undefined
+  /** The stored bytes are those that were sent: none masked, none cut off. */
+  readonly isVerbatim: boolean
 }
 
 /** The contexts of a run in the order in which they were sent. */
@@ -163,5 +165,6 @@ function requestOf({ opened }: StepView): RequestOnRecord | undefined {
     url: textIn(payload, "url"),
     byteSize: ref?.byte_size,
     absent: ref?.absent,
+    isVerbatim: ref !== undefined && ref.full_byte_size === undefined && !ref.mask_count && !ref.masks?.length,
   }
 }
