@@ -59,6 +59,14 @@ describe("paths", () => {
     expect(judgePath("paths.only src/**", "Src/x", { ...ROOT, isCaseInsensitive: true })).toBe("pass")
   })
 
+  test("on a system whose paths have backslashes they are separators", () => {
+    const windows = { root: "C:\\Users\\me\\repo" }
+    expect(judgePath("paths.only src/**", "src\\a.ts", windows)).toBe("pass")
+    expect(judgePath("paths.only src/**", "c:/Users/me/repo/src/a.ts", windows)).toBe("pass")
+    expect(judgePath("paths.only src/**", "C:\\Users\\me\\repo\\src\\..\\infra", windows)).toBe("fail")
+    expect(judgePath("paths.only src/**", "D:\\x", windows)).toBe("fail")
+  })
+
   test("without a root an absolute path cannot be judged", () => {
     expect(judgePath("paths.only src/**", "/work/repo/src/a")).toBe("unknown")
     expect(judgePath("paths.deny infra/**", "/work/repo/infra/a")).toBe("unknown")

@@ -25,18 +25,25 @@ export interface LocatedPath {
   readonly isOutside: boolean
   /** The workspace lies below it, so everything in the workspace does. */
   readonly isAboveRoot?: boolean
-  /** Read so only if characters that look like a slash are taken for one. */
+  /** One of two readings, of which the other may be the right one. */
   readonly isDisguised?: true
 }
 
+/** No system has longer ones. */
+const MAX_PATH = 4096
 const LOOKS_LIKE_SLASH = /[\u2044\u2215\u29f8\uff0f\uff3c\u2216\u29f5]/g
 
 /** Everywhere a path may lead: as written, with backslashes as separators, and through links. Undefined when it cannot be read as a path. */
 export function locatePath(raw: string, place: PathPlace): readonly LocatedPath[] | undefined {
   const path = withoutFileScheme(raw)
-  if (path === undefined || path === "" || path.includes("\0")) return undefined
+  if (path === undefined || path === "" || path.includes("\0") || path.length > MAX_PATH) return undefined
   const written = path.includes("\\") ? [path, path.replaceAll("\\", "/")] : [path]
   const located = written.map((one) => locate(one, place))
+  // A backslash is a separator on one system and a character on others; where the root does not tell, either reading may be the right one.
+  if (written.length > 1) {
+    if (/^[A-Za-z]:/.test(place.root ?? "")) located.shift()
+    else located[0] = { ...located[0]!, isDisguised: true }
+  }
   const plain = written.at(-1)!.replace(LOOKS_LIKE_SLASH, "/")
   if (plain !== written.at(-1)) located.push({ ...locate(plain, place), isDisguised: true })
   const resolved = place.resolvePath?.(written.at(-1)!)

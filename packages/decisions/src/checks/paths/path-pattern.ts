@@ -15,8 +15,11 @@ interface Alternative {
   readonly loose: Glob
 }
 
-/** Undefined when the pattern would mean too many things at once or nothing. */
+const MAX_PATTERN = 1024
+
+/** Undefined when the pattern is too long, would mean too many things at once, or nothing. */
 export function readPathPattern(text: string): PathPattern | undefined {
+  if (text.length > MAX_PATTERN) return undefined
   const isException = text.startsWith("!")
   const expanded = expandChoices(isException ? text.slice(1) : text)
   if (expanded === undefined || expanded.some((one) => one === "")) return undefined
@@ -103,7 +106,7 @@ function meet(
     pattern.alternatives.map((one): Meeting => {
       const segments = path[one.anchor]
       if (segments === undefined) return one.anchor === "inside" && path.isOutside ? "no" : "unknown"
-      if (path.isDisguised === true) return judge(one.exact, segments) === "no" ? "no" : "possible"
+      if (path.isDisguised === true) return judge(one.loose, segments.map(looseSegment)) === "no" ? "no" : "possible"
       const exact =
         place.isCaseInsensitive === true ? judge(one.folded, segments.map(fold)) : judge(one.exact, segments)
       if (exact === "yes") return "yes"

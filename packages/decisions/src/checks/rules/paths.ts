@@ -80,7 +80,7 @@ function readPatterns(text: RuleText): PathsArgument | ArgumentProblem {
   const patterns: PathPattern[] = []
   for (const { text: pattern, position } of text.values) {
     const read = readPathPattern(pattern)
-    if (read === undefined) return { position, reason: "the pattern has too many choices or none" }
+    if (read === undefined) return { position, reason: "the pattern is too long, has too many choices, or is empty" }
     patterns.push(read)
   }
   if (!patterns.some((pattern) => !pattern.isException))
