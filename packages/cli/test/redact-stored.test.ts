@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -168,6 +168,14 @@ test("[X-09] the journal of a process that still runs is named, and a second cal
     not_reached: [],
   })
   expect(filesWith(VALUE)).toEqual([])
+})
+
+test("[X-09] anything else in the data folder that holds the value is named", async () => {
+  await recordLeak()
+  mkdirSync(join(data, "exports"))
+  writeFileSync(join(data, "exports", "notes.txt"), `x${"-".repeat(5_000_000)}${VALUE}`)
+  const { not_reached } = await json<Report>("redact", "--stored", "--value", VALUE)
+  expect(not_reached).toMatchObject([{ what: "file", where: join(data, "exports", "notes.txt") }])
 })
 
 test("the value can be given on stdin, so that it is typed nowhere", async () => {

@@ -1,5 +1,5 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs"
-import { basename, join } from "node:path"
+import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs"
+import { basename, join, sep } from "node:path"
 import { catchUp, type KeptWindow } from "@orangebox/collector"
 import { type DataFolder, type JournalFile, listJournals, readProcessLine } from "@orangebox/journal"
 import type { Progress, StoredRedactionReport, TraceStore } from "@orangebox/store"
@@ -7,7 +7,7 @@ import { type FirmField, redactEvent } from "./redact-event.js"
 import type { Search } from "./search.js"
 
 export interface NotReached {
-  readonly what: "journal" | "stream" | "field" | "body" | "copy" | "database"
+  readonly what: "journal" | "file" | "stream" | "field" | "body" | "copy" | "database"
   readonly where: string
   readonly reason: string
 }
@@ -49,7 +49,7 @@ export async function redactStore(
       ...report.openStreams.map(openStream),
       ...(report.unreadableBodies > 0 ? [unreadable(folder, report.unreadableBodies)] : []),
       ...(isDryRun || report.isSwept ? [] : [unswept(folder, report.notSweptBecause)]),
-      ...(isDryRun ? [] : listJournals(folder.journalFolder).flatMap((file) => journal(file, search))),
+      ...(isDryRun ? [] : leftBehind(folder, search)),
       ...setAside(folder),
     ],
   }
@@ -83,14 +83,36 @@ function unswept(folder: DataFolder, reason = "it is not known why"): NotReached
   }
 }
 
-/** A journal that is still there has a live writer, or lines that the store has not taken. */
-function journal(file: JournalFile, search: Search): NotReached[] {
-  const holding = [file.path, file.sidecarPath].filter((path) => isInFile(path, search))
-  return holding.map((path) => ({
-    what: "journal",
-    where: path,
-    reason: `${writerWords(file)} is still writing it; run this again when it has ended`,
-  }))
+/**
+ * Whatever else lies in the data folder and holds it. Journals are still there while their process lives, or while the store has not taken
+ * all of their lines; spools of runs lie beside them in the same form.
+ */
+function leftBehind(folder: DataFolder, search: Search): NotReached[] {
+  const journals = new Map(
+    [folder.journalFolder, join(folder.path, "spool")]
+      .filter((path) => existsSync(path))
+      .flatMap(listJournals)
+      .flatMap((file) => [file.path, file.sidecarPath].map((path): [string, JournalFile] => [path, file])),
+  )
+  return readdirSync(folder.path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !isOfStore(path, folder) && isInFile(path, search))
+    .map((path) => {
+      const file = journals.get(path)
+      return file === undefined
+        ? { what: "file", where: path, reason: "it is none of the store's files; look at it and delete it" }
+        : {
+            what: "journal",
+            where: path,
+            reason: `${writerWords(file)} is still writing it; run this again when it has ended`,
+          }
+    })
+}
+
+/** Files that the store has just written anew. */
+function isOfStore(path: string, { storeFolder }: DataFolder): boolean {
+  return path.startsWith(join(storeFolder, sep))
 }
 
 function writerWords(file: JournalFile): string {
