@@ -2,6 +2,7 @@ import type { ArtifactRef, BodyHash, EventType, RedactionStatus } from "@orangeb
 import { type Capture, type CapturedContent, comparableBytes, listedMasks } from "./capture/capture.js"
 import type { StoredStream } from "./capture/captured-stream.js"
 import { worse } from "./capture/redaction-status.js"
+import { asTreated } from "./capture/treated-bodies.js"
 import { bytesOf, type GivenBody } from "./captured-body.js"
 import type { RecordBody } from "./event-record.js"
 import type { Sink } from "./sink.js"
@@ -21,6 +22,8 @@ export interface AddedBody {
   text(): string
   /** The value as it is stored: the one that was given, unless something had to be taken out of it. Undefined where nothing is kept. */
   value(): unknown
+  /** Its bytes as they are stored; undefined where they are not. */
+  stored(): Uint8Array | undefined
   /** Whether the stored bytes, and so the hash, are those of the value as it was given. */
   readonly isAsGiven: boolean
   /** The bytes a signature is taken of, and the value in them. */
@@ -69,7 +72,7 @@ export class BodiesOfEvent {
     const absent = stream.absent ?? (stream.complete ? undefined : "not_kept")
     this.#refer(type, mimeType, stream, absent, marks)
     if (absent === undefined && stream.id !== undefined) {
-      this.bodies.push({ hash: stream.hash, byteSize: stream.byteSize, streamId: stream.id })
+      this.bodies.push(asTreated({ hash: stream.hash, byteSize: stream.byteSize, streamId: stream.id }))
     }
     return stream.hash
   }
@@ -83,7 +86,8 @@ export class BodiesOfEvent {
     const isEncoded = marks.contentEncoding !== undefined
     const content = this.#capture.content(this.#type, fieldOf(this.#type, type), bytes, isEncoded)
     this.#refer(type, mimeType, content, content.absent ?? (this.#keep ? undefined : "not_kept"), marks)
-    if (this.#keep && content.bytes !== undefined) this.bodies.push({ hash: content.hash, bytes: content.bytes })
+    if (this.#keep && content.bytes !== undefined)
+      this.bodies.push(asTreated({ hash: content.hash, bytes: content.bytes }))
     return content
   }
 
@@ -118,6 +122,7 @@ export class BodiesOfEvent {
       hash: content.hash,
       text: () => (stored ? headOf(stored) : ""),
       value: () => (stored === undefined ? undefined : stored === given.bytes ? value : valueIn(stored)),
+      stored: () => stored,
       isAsGiven: stored === given.bytes,
       comparable,
       comparableValue: () => (isHashed ? value : valueIn(comparable())),

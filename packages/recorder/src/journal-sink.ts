@@ -7,6 +7,7 @@ import type { BodyStream, Sink, SinkCounts, SinkExit } from "./sink.js"
 export class JournalSink implements Sink {
   readonly writerId: string
   readonly storeKey: Uint8Array
+  readonly dataFolder: string
   readonly #journal: Journal
 
   constructor(options: {
@@ -22,6 +23,7 @@ export class JournalSink implements Sink {
     onWarning: (warning: OrangeboxError) => void
   }) {
     const { path, journalFolder } = openDataFolder(options.folder)
+    this.dataFolder = path
     this.storeKey = openStoreKey(path)
     this.#journal = openJournal({
       folder: journalFolder,

@@ -14,10 +14,11 @@ import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wire
 /** Opens the step of a model call: the request is recorded before anything is sent. */
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
   parent.assertMayGoOn()
+  parent.assertHasManifest()
   const { run } = parent
   const bodies = new BodiesOfEvent(run.scribe, "model_called")
   const request = bodies.add("request", call.request ?? null)!
-  const step = new ModelStepHandle(run, parent.newChild(attemptNo), parent.source, call)
+  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call)
   const parameters = parametersOf(call.request)
   step.emit(
     "model_called",

@@ -1,5 +1,5 @@
 import { threadId } from "node:worker_threads"
-import { type Event, OrangeboxError, randomIds } from "@orangebox/contract"
+import { type Event, type KeptBodies, OrangeboxError, randomIds } from "@orangebox/contract"
 import { findDataFolder } from "@orangebox/journal"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
@@ -7,6 +7,9 @@ import { heldBackWarning } from "./config/held-back.js"
 import { findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
 import { contextOutsideRuns } from "./event-record.js"
+import { watchForRequests } from "./faults/control-file.js"
+import { sampleOf } from "./faults/kept-bodies.js"
+import { JournalSpool } from "./faults/spool.js"
 import { JournalSink } from "./journal-sink.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
 import { isNowhere, OFF_LOGGER, OFF_RUN } from "./off.js"
@@ -94,6 +97,9 @@ export class Recorder implements Scope {
       }),
       {
         appId: app,
+        keeping,
+        takeSample: sampler(keeping.bodies),
+        ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app) : {}),
         defaults: {
           environment,
           ...defined("repo", options.repo ?? surroundings.repo),
@@ -248,6 +254,21 @@ function spanAsRun(name: string, attributes: LogAttributes | undefined, body: un
     entrypoint: name,
     ...(attributes === undefined ? {} : { attributes }),
     ...(body === undefined ? {} : { input: body }),
+  }
+}
+
+/** Says yes once in N times. */
+function sampler(bodies: KeptBodies): () => boolean {
+  const every = sampleOf(bodies)
+  if (every === undefined) return () => false
+  let count = 0
+  return () => ++count % every === 0
+}
+
+function edgesOf(dataFolder: string, appId: string): Pick<AppFacts, "openSpool" | "takeSnapshotRequest"> {
+  return {
+    openSpool: () => new JournalSpool({ dataFolder, appId, recorderVersion: RECORDER_VERSION }),
+    takeSnapshotRequest: watchForRequests(dataFolder, () => performance.now()),
   }
 }
 

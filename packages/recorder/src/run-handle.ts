@@ -65,6 +65,7 @@ class RunHandle extends StepHandle implements Run {
         parent: undefined,
         attemptNo: undefined,
         openedAt: run.startedAt,
+        keepsBodies: run.app.keeping.bodies === "always",
         lastEndedChild: undefined,
         isEnded: false,
       },
@@ -131,9 +132,12 @@ class RunHandle extends StepHandle implements Run {
       total_latency_ms: this.elapsedMs(),
     })
     this.run.endedBy = "run_completed"
+    this.run.discardSpool()
   }
 
   fail(err: unknown, end: { readonly failedStep?: { readonly id: string } } = {}): void {
+    if (this.state.isEnded) return
+    if (this.run.detectsFaults) this.fault({ trigger: "system_error", detail: describeError(err).summary })
     if (!this.close()) return
     const bodies = new BodiesOfEvent(this.run.scribe, "run_failed")
     const error = describeError(err, this.summarize)
@@ -151,6 +155,7 @@ class RunHandle extends StepHandle implements Run {
       bodies,
     )
     this.run.endedBy = "run_failed"
+    this.run.discardSpool()
   }
 
   /** A run ends by completing or failing; as a plain step it does whichever its outcome says. */

@@ -1,10 +1,19 @@
-import type { Event, SystemError } from "@orangebox/contract"
+import type { Event, EventType, SystemError } from "@orangebox/contract"
+import type { Keeping } from "./capture/open-capture.js"
 import type { Moment } from "./clock.js"
-import { type EventContext, type RunEnvelope, runContext } from "./event-record.js"
+import { type EventContext, type RecordBody, type RunEnvelope, runContext } from "./event-record.js"
+import type { CommittedManifest } from "./faults/committed-context.js"
+import type { SnapshotRequest } from "./faults/control-file.js"
+import { Evidence, type EvidenceItem, evidenceKindOf } from "./faults/evidence.js"
+import { HeldStream } from "./faults/held-stream.js"
+import { withoutTraffic } from "./faults/kept-bodies.js"
+import { spooledArtifact } from "./faults/raise-fault.js"
+import type { Spool } from "./faults/spool.js"
 import type { Run, StartRun } from "./run.js"
-import type { Scribe } from "./scribe.js"
+import type { EventExtras, Scribe } from "./scribe.js"
+import type { BodyStream } from "./sink.js"
 import type { ModelCall, ModelStep, ToolCall, ToolStep } from "./step.js"
-import type { StepHandle } from "./step-handle.js"
+import type { StepHandle, StepState } from "./step-handle.js"
 
 /** What all handles of one run share. */
 export class RunState {
@@ -20,6 +29,12 @@ export class RunState {
   readonly #abort = new AbortController()
 
   readonly make: HandleMakers
+  /** What a fault would have to show. */
+  readonly evidence = new Evidence()
+  readonly manifests = new Map<StepState, CommittedManifest>()
+  snapshotCount = 0
+  readonly #heldStreams = new Map<string, HeldStream>()
+  #spool: Spool | undefined
 
   constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "make">) {
     this.scribe = parts.scribe
@@ -45,8 +60,90 @@ export class RunState {
     this.#abort.abort(error)
   }
 
+  get isStopped(): boolean {
+    return this.#stopped !== undefined
+  }
+
   assertMayGoOn(): void {
     if (this.#stopped) throw this.#stopped
+  }
+
+  /** Whether faults are looked for, and not only taken when somebody raises one. */
+  get detectsFaults(): boolean {
+    const { bodies, audit } = this.app.keeping
+    return bodies !== "always" || audit === "required"
+  }
+
+  /**
+   * What of an event's bodies goes into the journal. What a fault would show is remembered; where bodies are kept only on a fault it is held
+   * back, and written ahead to where it survives this process.
+   */
+  keep(
+    step: StepState,
+    context: EventContext,
+    type: EventType,
+    extras: EventExtras | undefined,
+  ): EventExtras | undefined {
+    if (extras?.refs === undefined || extras.refs.length === 0) return extras
+    const keeps = step.keepsBodies
+    for (const ref of extras.refs) {
+      const kind = evidenceKindOf(type, ref.artifact_type)
+      if (kind === undefined) continue
+      const bytes = keeps ? undefined : this.#bytesOf(ref.artifact_hash, extras.bodies ?? [])
+      const item = { kind, step, ref, bytes }
+      this.evidence.add(item)
+      if (!keeps) this.#writeAhead(context, item, extras)
+    }
+    return keeps ? extras : withoutTraffic(type, extras)
+  }
+
+  /** A body of a step that arrives in pieces. */
+  openStream(step: StepState): BodyStream {
+    const stream = { runId: this.base.run_id, stepId: step.id, role: "response" }
+    if (step.keepsBodies) return this.scribe.sink.openStream(stream)
+    const held = new HeldStream(`held-${step.id}`, this.#openSpool()?.openStream(stream))
+    this.#heldStreams.set(held.id, held)
+    return held
+  }
+
+  /** A step below the run has ended well: nobody will ask what it saw. */
+  forget(step: StepState): void {
+    this.evidence.forget(step)
+    this.manifests.delete(step)
+    if (this.evidence.isEmpty) this.discardSpool()
+  }
+
+  discardSpool(): void {
+    try {
+      this.#spool?.discard()
+    } catch {
+      // What cannot be deleted will be taken for the snapshot of a dead process, which costs room and nothing else.
+    }
+    this.#spool = undefined
+    this.#heldStreams.clear()
+  }
+
+  #bytesOf(hash: string, bodies: readonly RecordBody[]): Uint8Array | undefined {
+    const body = bodies.find((one) => one.hash === hash)
+    if (body === undefined) return undefined
+    return "bytes" in body ? body.bytes : this.#heldStreams.get(body.streamId)?.bytes()
+  }
+
+  #writeAhead(context: EventContext, item: EvidenceItem, extras: EventExtras): void {
+    const body = extras.bodies?.find(({ hash }) => hash === item.ref.artifact_hash)
+    const spool = this.#openSpool()
+    if (body === undefined || spool === undefined) return
+    const { payload, ref } = spooledArtifact(item, this.base.run_id, ++this.snapshotCount, this.scribe.now().wallMs)
+    try {
+      spool.write(this.scribe.build(context, "artifact_recorded", null, payload, { refs: [ref], bodies: [body] }))
+    } catch {
+      // Telemetry until a fault makes it audit: the bytes are still held here.
+    }
+  }
+
+  #openSpool(): Spool | undefined {
+    this.#spool ??= this.app.openSpool?.()
+    return this.#spool
   }
 }
 
@@ -67,4 +164,11 @@ export interface AppFacts {
     readonly repo?: string
     readonly branch?: string
   }
+  readonly keeping: Keeping
+  /** Undefined where there is no data folder. */
+  readonly openSpool?: (() => Spool) | undefined
+  /** Whether this is the one in N model calls whose bodies are kept. */
+  readonly takeSample: () => boolean
+  /** Whether somebody outside has asked to see what a run sees. */
+  readonly takeSnapshotRequest?: ((runId: string) => SnapshotRequest | undefined) | undefined
 }

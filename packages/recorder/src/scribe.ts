@@ -15,6 +15,8 @@ import {
 import type { Capture } from "./capture/capture.js"
 import { carelessAttributes } from "./capture/careless-attributes.js"
 import { captureEvent } from "./capture/event-content.js"
+import { worse } from "./capture/redaction-status.js"
+import { isTreated } from "./capture/treated-bodies.js"
 import { carelessJson } from "./careless-json.js"
 import type { Now } from "./clock.js"
 import { describeError } from "./described-error.js"
@@ -96,7 +98,7 @@ export class Scribe {
     payload: PayloadOf<T>,
     extras?: EventExtras,
   ): void {
-    const record = this.#build(context, type, sequenceNo, payload, extras)
+    const record = this.build(context, type, sequenceNo, payload, extras)
     try {
       this.sink.emit(record)
     } catch {
@@ -113,7 +115,7 @@ export class Scribe {
     payload: PayloadOf<T>,
     extras?: EventExtras,
   ): void {
-    const record = this.#build(context, type, sequenceNo, payload, extras)
+    const record = this.build(context, type, sequenceNo, payload, extras)
     try {
       this.sink.commit(record)
     } catch (cause) {
@@ -128,7 +130,8 @@ export class Scribe {
     this.#tell(record)
   }
 
-  #build(
+  /** The record alone, for whoever keeps it elsewhere. */
+  build(
     context: EventContext,
     type: EventType,
     sequenceNo: number | null,
@@ -145,8 +148,8 @@ export class Scribe {
     }
     const attributes =
       extras?.attributes === undefined ? undefined : carelessAttributes(this.capture, extras.attributes)
-    const bodies = extras?.redaction ?? "not_required"
-    const content = captureEvent(this.capture, type, payload, attributes, extras?.links, bodies)
+    const { refs, bodies, status } = this.#bodiesOf(extras)
+    const content = captureEvent(this.capture, type, payload, attributes, extras?.links, status)
     return new EventRecord(
       context,
       {
@@ -155,15 +158,30 @@ export class Scribe {
         sequenceNo,
         at,
         payload: content.payload,
-        refs: extras?.refs ?? NONE,
+        refs,
         redaction: content.status,
         attributes: content.attributes,
         links: content.links,
         inferredBy: extras?.inferredBy,
         problems,
       },
-      extras?.bodies ?? NONE,
+      bodies,
     )
+  }
+
+  #bodiesOf(extras: EventExtras | undefined): {
+    readonly refs: readonly ArtifactRef[]
+    readonly bodies: readonly RecordBody[]
+    readonly status: RedactionStatus
+  } {
+    const { refs = NONE, bodies = NONE, redaction: status = "not_required" } = extras ?? {}
+    if (this.capture.mode === "full" || bodies.every(isTreated)) return { refs, bodies, status }
+    const unseen = new Set(bodies.filter((body) => !isTreated(body)).map(({ hash }) => hash as string))
+    return {
+      refs: refs.map((ref) => (unseen.has(ref.artifact_hash) ? { ...ref, absent: "not_kept" as const } : ref)),
+      bodies: bodies.filter(isTreated),
+      status: worse(status, "blocked"),
+    }
   }
 
   #tell(record: EventRecord): void {

@@ -5,6 +5,9 @@ import { type CapturedStream, captureStream } from "./capture/captured-stream.js
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, stepContext } from "./event-record.js"
+import { type CompiledPrompt, commitContext } from "./faults/committed-context.js"
+import type { SnapshotRequest } from "./faults/control-file.js"
+import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
 import {
   emitArtifact,
   emitFinalOutput,
@@ -56,6 +59,8 @@ export interface StepState {
   readonly parent: StepState | undefined
   readonly attemptNo: number | undefined
   readonly openedAt: Moment
+  /** Whether bodies go into the journal as they come, and not only on a fault. */
+  readonly keepsBodies: boolean
   /** The child that ended last: what the next child follows. */
   lastEndedChild: string | undefined
   isEnded: boolean
@@ -96,13 +101,21 @@ export class StepHandle implements Step, LogPlace {
   }
 
   emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
-    this.run.scribe.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(extras))
+    const kept = this.run.keep(this.state, this.#context, type, extras)
+    this.run.scribe.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(kept))
+  }
+
+  /** What an audit rests on: durable under `audit: "required"`, telemetry otherwise. */
+  record<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    if (this.run.app.keeping.audit === "required") this.commit(type, payload, extras)
+    else this.emit(type, payload, extras)
   }
 
   commit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    const kept = this.run.keep(this.state, this.#context, type, extras)
     const sequenceNo = this.run.takeSequenceNo()
     try {
-      this.run.scribe.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(extras))
+      this.run.scribe.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(kept))
     } catch (error) {
       if (error instanceof SystemError) this.#stopRun(error, type, sequenceNo)
       throw error
@@ -267,6 +280,45 @@ export class StepHandle implements Step, LogPlace {
     emitArtifact(this, this.run.scribe, made)
   }
 
+  context(compiled: CompiledPrompt): void {
+    commitContext(this, this.state, compiled)
+  }
+
+  fault(fault: RaisedFault): readonly SnapshotArtifact[] {
+    return raiseFault(this, this.state, fault)
+  }
+
+  snapshot(requestedBy: NonNullable<RaisedFault["requestedBy"]> = "runtime_user"): readonly SnapshotArtifact[] {
+    return this.fault({ trigger: "debug_request", detail: "a snapshot was asked for", requestedBy })
+  }
+
+  /** For a call that failed: what its siblings saw belongs to it. */
+  protected faultAround(fault: RaisedFault): void {
+    if (this.run.detectsFaults) raiseFault(this, this.state.parent ?? this.state, fault)
+  }
+
+  /** Records what a retriever found, where somebody else ran it. */
+  retrieved(call: RetrievalCall, chunks: readonly RetrievedChunk[]): void {
+    const step = this.child(call.retriever, undefined, { kind: "retrieval" }) as StepHandle
+    emitRetrieval(step, this.run.scribe, call, chunks, step.elapsedMs())
+    step.end()
+  }
+
+  /** Under `audit: "required"` no model is asked by a step that has not said what the model will see. */
+  assertHasManifest(): void {
+    if (this.run.app.keeping.audit !== "required") return
+    for (let at: StepState | undefined = this.state; at !== undefined; at = at.parent) {
+      if (this.run.manifests.has(at)) return
+    }
+    const error = new SystemError({
+      what: "a model is about to be asked by a step without a context manifest",
+      where: `${this.runId} step ${this.id}`,
+      next: 'Call step.context(compiled) first, or record without audit: "required"',
+    })
+    this.#stopRun(error, "context_manifest", null)
+    throw error
+  }
+
   startRun(options: StartRun): Run {
     const run = this.run.make.run(this.source, { ...options, parent: this.handoff() })
     this.addLink({ kind: "spawned", runId: run.runId, stepId: run.id }, options.entrypoint)
@@ -297,9 +349,7 @@ export class StepHandle implements Step, LogPlace {
     field: string,
     { mimeType, isEncoded = false }: { mimeType?: string; isEncoded?: boolean } = {},
   ): CapturedStream {
-    return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, () =>
-      this.sink.openStream({ runId: this.runId, stepId: this.id, role: "response" }),
-    )
+    return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, () => this.run.openStream(this.state))
   }
   get summarize(): (text: string) => string {
     return this.run.scribe.summarize
@@ -311,8 +361,8 @@ export class StepHandle implements Step, LogPlace {
     this.run.assertMayGoOn()
   }
   /** A child step that is not opened yet: the caller emits the event that opens it. */
-  bareChild(attemptNo?: number): StepHandle {
-    return new StepHandle(this.run, this.newChild(attemptNo), this.source)
+  bareChild(attemptNo?: number, isModelCall = false): StepHandle {
+    return new StepHandle(this.run, this.newChild(attemptNo, isModelCall), this.source)
   }
   /** Links a bare child opens with. */
   followLinks(): Link[] | undefined {
@@ -323,9 +373,11 @@ export class StepHandle implements Step, LogPlace {
     if (this.close()) this.emitClose(type, payload, extras)
   }
 
-  newChild(attemptNo?: number): StepState {
+  newChild(attemptNo?: number, isModelCall = false): StepState {
     this.run.stepCount++
+    const { keepsBodies } = this.state
     return {
+      keepsBodies: keepsBodies || (isModelCall && attemptNo === undefined && this.run.app.takeSample()),
       id: this.run.scribe.newId.step(),
       parentId: this.id,
       parent: this.state,
@@ -351,6 +403,27 @@ export class StepHandle implements Step, LogPlace {
   protected emitClose<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
     this.emit(type, payload, extras)
     this.state.isEnded = true
+    const request = this.run.app.takeSnapshotRequest?.(this.runId)
+    if (request !== undefined) this.#snapshotForOutside(request)
+    const isPlainStep = type === "step_ended" && this.state.parent?.parent === undefined
+    if (isPlainStep && (payload as { status?: unknown }).status === "success") this.run.forget(this.state)
+  }
+
+  /** Asked for while this step went on: told on the run, which goes on. */
+  #snapshotForOutside({ requestedBy }: SnapshotRequest): void {
+    if (this.run.endedBy !== undefined || this.state.parent === undefined) return
+    raiseFault(this.root(), this.root().state, {
+      trigger: "debug_request",
+      detail: "a snapshot was asked for from outside",
+      requestedBy,
+    })
+  }
+
+  /** The run as a step. */
+  protected root(): StepHandle {
+    let { state } = this
+    while (state.parent !== undefined) state = state.parent
+    return new StepHandle(this.run, state, this.source)
   }
 
   #followLinks(follows: readonly { readonly id: string }[] | undefined): Link[] | undefined {
@@ -367,7 +440,7 @@ export class StepHandle implements Step, LogPlace {
     return { ...extras, problems: [...(extras?.problems ?? []), problem] }
   }
 
-  #stopRun(error: SystemError, type: EventType, sequenceNo: number): void {
+  #stopRun(error: SystemError, type: EventType, sequenceNo: number | null): void {
     this.run.stop(error)
     this.run.scribe.sink.lastWords(
       JSON.stringify({

@@ -1,4 +1,6 @@
 import type { EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
+import type { CompiledPrompt } from "./faults/committed-context.js"
+import type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 import type { LogAttributes, Logger } from "./logger.js"
 import type { QueueHandle } from "./queue.js"
 import type { Run, StartRun } from "./run.js"
@@ -57,6 +59,16 @@ export interface Step {
   startRun(options: StartRun): Run
   /** What another process needs to open a run below this step. Plain JSON. */
   handoff(): Handoff
+
+  /**
+   * Says what the model will see in this step, why, and what was left out, before it is asked. Takes what `compile` of `@orangebox/context`
+   * gives. Durable when it returns; under `audit: "required"` a step that cannot say it stops the run.
+   */
+  context(compiled: CompiledPrompt): void
+  /** Something went wrong: the prompts this step sent and the outputs of its tools are stored as artifacts, which are returned. */
+  fault(fault: RaisedFault): readonly SnapshotArtifact[]
+  /** The same because somebody wants to see. */
+  snapshot(requestedBy?: "runtime_user" | "builder_user"): readonly SnapshotArtifact[]
 
   /** Any event of the contract, fail-open. */
   emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void

@@ -53,11 +53,13 @@ class ToolStepHandle extends StepHandle implements ToolStep {
     const bodies = new BodiesOfEvent(this.run.scribe, "tool_result")
     const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
     const result = bodies.add("result", outcome.result)
+    const status =
+      outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success")
     this.emitClose(
       "tool_result",
       {
         tool_name: this.#call.name,
-        status: outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success"),
+        status,
         result_ref: result?.hash ?? null,
         error_class: error?.errorClass ?? null,
         error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
@@ -69,5 +71,8 @@ class ToolStepHandle extends StepHandle implements ToolStep {
       },
       bodies,
     )
+    if (status === "error" || status === "timeout") {
+      this.faultAround({ trigger: "tool_failure", detail: `${this.#call.name}: ${error?.errorClass ?? status}` })
+    }
   }
 }

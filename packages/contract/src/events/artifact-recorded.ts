@@ -19,6 +19,8 @@ export const ArtifactType = z.enum([
 export const ArtifactRecorded = defineEvent("artifact_recorded", {
   since: "1.1",
   role: within,
+  // What a dead process left in its spool is told about its run afterwards.
+  mayAnnotate: true,
   payload: {
     artifact_id: Name,
     artifact_type: ArtifactType,

@@ -15,6 +15,7 @@ export type FaultTrigger = z.infer<typeof FaultTrigger>
 export const Fault = defineEvent("fault", {
   since: "1.1",
   role: within,
+  mayAnnotate: true,
   payload: {
     trigger: FaultTrigger,
     detail: Summary,

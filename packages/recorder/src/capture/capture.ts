@@ -143,7 +143,7 @@ export class Capture {
     if (policy === "hash_only") return this.#hashed(bytes, "hashed")
     if (policy === "drop") return this.#hashed(bytes, "not_kept")
     if (isEncoded) return { ...this.#hashed(bytes, "not_kept"), status: "blocked" }
-    if (OUR_BODIES.has(field)) return plain(bytes, "none")
+    if (field === "stream_index_ref" || this.mode === "hashed") return plain(bytes, "none")
     // A body is anybody's words, whatever its field is called; only what the user allowed is searched for shapes alone.
     return this.#redacted(bytes, policy === "raw_allowed" ? this.ruleset : (ruleset ?? this.ruleset))
   }
@@ -190,8 +190,8 @@ export class Capture {
 const SUMMARY_SOURCE = 4096
 const MOST_TREATMENTS = 4096
 
-/** Bodies that hold figures of ours and nothing of anybody's words: kept in every mode. */
-const OUR_BODIES = new Set(["stream_index_ref"])
+/** Bodies that hold figures of ours and nothing of anybody's words: kept in every mode. A manifest has lost its words before it comes here. */
+const OUR_BODIES = new Set(["stream_index_ref", "manifest_ref"])
 
 function plain(bytes: Uint8Array, profile: string): CapturedContent {
   return { hash: bodyHash(bytes), bytes, byteSize: bytes.length, masks: [], status: "not_required", profile }

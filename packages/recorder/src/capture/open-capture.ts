@@ -24,17 +24,9 @@ export function keepingOf(settings: Knobs, environment: Environment): Keeping {
       next: 'Leave capture out, or say allowFull: true beside it; where the environment is "local" that is not needed',
     })
   }
-  const bodies = settings.bodies ?? (isAudit ? "on_fault" : "always")
-  if (bodies !== "always") {
-    throw new OrangeboxError("OPTION", {
-      what: `bodies is "${bodies}": this version keeps all bodies`,
-      where: "bodies",
-      next: 'Say bodies: "always" or leave bodies and profile out',
-    })
-  }
   return {
     capture,
-    bodies,
+    bodies: settings.bodies ?? (isAudit ? "on_fault" : "always"),
     audit: settings.audit ?? (isAudit ? "required" : "best_effort"),
     pii: settings.redaction?.pii ?? isAudit,
   }

@@ -13,8 +13,8 @@ export interface StepMarks {
  * A child that stands in a lane, or was deduced, and says so on every one of its events. It is not opened yet: the caller emits the event
  * that opens it.
  */
-export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: number): StepHandle {
-  const step = parent.bareChild(attemptNo)
+export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: number, isModelCall = false): StepHandle {
+  const step = parent.bareChild(attemptNo, isModelCall)
   if (marks.laneId === undefined && marks.inferredBy === undefined) return step
   const run = step["run"]
   const plain = stepContext(run.context, step["state"], step.source)
@@ -23,7 +23,8 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
   // On the instance: a class of its own would have to extend one that is still being loaded when this file is.
   const emit: StepHandle["emit"] = (type, payload, extras) => {
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
-    run.scribe.emit(context, type, run.takeSequenceNo(), payload, { ...extras, inferredBy })
+    const kept = run.keep(step["state"], context, type, extras)
+    run.scribe.emit(context, type, run.takeSequenceNo(), payload, { ...kept, inferredBy })
   }
   step.emit = emit
   return step

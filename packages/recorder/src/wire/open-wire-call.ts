@@ -37,7 +37,8 @@ export function openWireCall(
   if (!(step instanceof StepHandle)) return undefined
   step.assertMayGoOn()
   const isModel = isModelCall(request, known, notes)
-  const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined)
+  if (isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest) step.assertHasManifest()
+  const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
     const provider = emitHttpStarted(handle, request, known, notes)

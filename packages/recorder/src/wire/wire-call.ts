@@ -41,6 +41,8 @@ export type WireEnd = "complete" | "client_abort" | "upstream_reset" | "timeout"
 /** What an observer of the wire knows beyond the bytes, such as that a call repeats another. */
 export interface WireNotes {
   readonly attemptNo?: number
+  /** Nobody compiled the prompt, so its manifest is read off the request. */
+  readonly derivesManifest?: boolean
   readonly inferredBy?: string
   readonly isAuxiliary?: boolean
   readonly laneId?: string

@@ -1,0 +1,267 @@
+import {
+  type ArtifactRef,
+  type BodyHash,
+  bodyHash,
+  type FaultTrigger,
+  OrangeboxError,
+  type Segment,
+} from "@orangebox/contract"
+import { BodiesOfEvent } from "../bodies-of-event.js"
+import type { Capture } from "../capture/capture.js"
+import type { StepHandle, StepState } from "../step-handle.js"
+import type { RaisedFault, SnapshotArtifact } from "./raise-fault.js"
+
+/** What a context compiler hands over. `compile` of `@orangebox/context` gives one; anything of this shape will do. */
+export interface CompiledPrompt {
+  readonly prompt: string
+  readonly manifest: ManifestOfContext
+  readonly segments: readonly {
+    readonly contributor: string
+    readonly kind: Segment["kind"]
+    readonly length: number
+    readonly tokens?: number
+    readonly ref: string
+  }[]
+  /** Every body the manifest points at, by hash. */
+  readonly bodies: ReadonlyMap<string, Uint8Array>
+  readonly faults?: readonly RaisedFault[]
+}
+
+/** The fields of a manifest the recorder reads or fills in; all others are kept as they are. */
+export interface ManifestOfContext {
+  readonly snapshot_id: string
+  readonly intent: { readonly objective: string; readonly invariants: readonly string[] }
+  readonly intent_ref: string
+  readonly retrieval_query: string | null
+  readonly retrieval_query_ref: string | null
+  readonly retrievers: readonly { readonly id: string; readonly version: string }[]
+  readonly candidate_chunk_ids: readonly { readonly chunk_id: string; readonly score: number }[]
+  readonly selected_chunk_ids: readonly string[]
+  readonly prefix_hash: string
+  readonly prefix_length: number
+  readonly prompt_hash: string
+  readonly token_budget: { readonly ctx_max_tokens: number }
+  readonly inclusion_log: readonly {
+    readonly item_id: string
+    readonly source_ref: string
+    readonly rendered_ref: string
+    readonly source_hash: string
+    readonly tier: number
+  }[]
+  readonly exclusion_log: readonly {
+    readonly item_id: string
+    readonly source_ref: string
+    readonly detail?: string | undefined
+  }[]
+  readonly provenance: readonly { readonly path: string }[]
+  readonly faults: readonly object[]
+}
+
+/** The manifest of a step as it was committed, for the revisions a fault adds. */
+export interface CommittedManifest {
+  readonly manifest: Pick<ManifestOfContext, "snapshot_id" | "faults"> & { readonly [field: string]: unknown }
+  readonly revision: number
+  readonly counts: { readonly included_count: number; readonly excluded_count: number }
+  readonly prefix: { readonly prefix_hash: string | null; readonly prefix_length: number | null }
+}
+
+/**
+ * Says what is in a step's context, why, and what is not, before the model is asked. The manifest is the last word and durable: only when it
+ * is written may the request leave.
+ */
+export function commitContext(step: StepHandle, state: StepState, compiled: CompiledPrompt): void {
+  const { run } = step
+  run.assertMayGoOn()
+  if (run.manifests.has(state)) {
+    throw new OrangeboxError("CONTEXT_TWICE", {
+      what: "this step has its context already; a step that calls a model has exactly one",
+      where: `${step.runId} step ${step.id}`,
+      next: "Open a step for each call that has a context of its own",
+    })
+  }
+  const { manifest } = compiled
+  const stored = storeBodies(step, compiled)
+  emitRetrieval(step, manifest)
+  emitAssembly(step, compiled, stored)
+  step.promptRendered({ prompt: compiled.prompt, templateId: "context-compiler", templateVersion: versionOf(manifest) })
+  const committed: CommittedManifest = {
+    manifest: capturedManifest(step, manifest, stored),
+    revision: 0,
+    counts: { included_count: manifest.inclusion_log.length, excluded_count: manifest.exclusion_log.length },
+    prefix: { prefix_hash: stored.prefixHash, prefix_length: stored.prefixLength },
+  }
+  run.manifests.set(state, committed)
+  recordManifest(step, committed)
+  for (const fault of compiled.faults ?? []) step.fault(fault)
+}
+
+/** A fault appends a revision: what the manifest said, and the fault with what was stored because of it. */
+export function reviseManifest(
+  step: StepHandle,
+  scope: StepState,
+  fault: {
+    readonly trigger: FaultTrigger
+    readonly detail: string
+    readonly missing: readonly string[]
+    readonly artifacts: readonly SnapshotArtifact[]
+  },
+): void {
+  const { manifests } = step.run
+  for (let at: StepState | undefined = scope; at !== undefined; at = at.parent) {
+    const before = manifests.get(at)
+    if (before === undefined) continue
+    const revision = before.revision + 1
+    const manifest = { ...before.manifest, revision, faults: [...before.manifest.faults, fault] }
+    const revised = { ...before, manifest, revision }
+    manifests.set(at, revised)
+    recordManifest(step, revised)
+    return
+  }
+}
+
+function recordManifest(step: StepHandle, committed: CommittedManifest): void {
+  const bodies = new BodiesOfEvent(step.run.scribe, "context_manifest")
+  const manifest_ref = bodies.refAs("manifest", JSON.stringify(committed.manifest), "application/json")
+  const { counts, prefix, revision } = committed
+  step.record(
+    "context_manifest",
+    { manifest_ref, snapshot_id: committed.manifest.snapshot_id, revision, ...counts, ...prefix },
+    bodies,
+  )
+}
+
+/** The bodies of the manifest as they are captured: under which hash each is stored, and what the prompt made of them is. */
+interface StoredBodies {
+  readonly hashes: ReadonlyMap<string, BodyHash>
+  readonly changed: ReadonlySet<string>
+  readonly promptHash: BodyHash
+  readonly prefixHash: string
+  readonly prefixLength: number
+  readonly refs: readonly ArtifactRef[]
+  readonly bodies: BodiesOfEvent["bodies"]
+  readonly redaction: BodiesOfEvent["redaction"]
+}
+
+function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
+  const { scribe } = step.run
+  const bodies = new BodiesOfEvent(scribe, "prompt_assembled")
+  const hashes = new Map<string, BodyHash>()
+  const changed = new Set<string>()
+  const texts = new Map<string, Uint8Array>()
+  for (const [ref, bytes] of compiled.bodies) {
+    const added = bodies.addAs("segment", bytes, "text/plain; charset=utf-8")
+    hashes.set(ref, added.hash)
+    texts.set(ref, added.isAsGiven ? bytes : (added.stored() ?? bytes))
+    if (!added.isAsGiven) changed.add(ref)
+  }
+  const { manifest } = compiled
+  if (changed.size === 0) {
+    const { prefix_hash: prefixHash, prefix_length: prefixLength } = manifest
+    return {
+      hashes,
+      changed,
+      promptHash: manifest.prompt_hash as BodyHash,
+      prefixHash,
+      prefixLength,
+      ...bodies.extras(),
+    }
+  }
+  // The whole is what its stored parts make: so it can still be put together from them and proven.
+  const parts = manifest.inclusion_log.map((item) => texts.get(item.rendered_ref) ?? new Uint8Array())
+  const prefix = Buffer.concat(parts.filter((_, i) => manifest.inclusion_log[i]!.tier === 0))
+  const { capture } = scribe
+  const digestOf = (bytes: Uint8Array): BodyHash => capture.digest(bodyHash(bytes))
+  return {
+    hashes,
+    changed,
+    promptHash: digestOf(Buffer.concat(parts)),
+    prefixHash: digestOf(prefix),
+    prefixLength: prefix.length,
+    ...bodies.extras(),
+  }
+}
+
+function capturedManifest(
+  step: StepHandle,
+  manifest: ManifestOfContext,
+  stored: StoredBodies,
+): CommittedManifest["manifest"] {
+  const { capture } = step
+  const hash = (ref: string): string => stored.hashes.get(ref) ?? capture.digest(ref)
+  const words = wordsFor(capture)
+  return {
+    ...manifest,
+    run_id: step.runId,
+    step_id: step.id,
+    intent: { objective: words(manifest.intent.objective), invariants: manifest.intent.invariants.map(words) },
+    intent_ref: hash(manifest.intent_ref),
+    retrieval_query: manifest.retrieval_query === null ? null : words(manifest.retrieval_query),
+    retrieval_query_ref: manifest.retrieval_query_ref === null ? null : hash(manifest.retrieval_query_ref),
+    candidate_chunk_ids: manifest.candidate_chunk_ids.map((chunk) => ({ ...chunk, chunk_id: words(chunk.chunk_id) })),
+    selected_chunk_ids: manifest.selected_chunk_ids.map(words),
+    prefix_hash: stored.prefixHash,
+    prefix_length: stored.prefixLength,
+    prompt_hash: stored.promptHash,
+    inclusion_log: manifest.inclusion_log.map((item) => ({
+      ...item,
+      item_id: words(item.item_id),
+      source_ref: words(item.source_ref),
+      rendered_ref: hash(item.rendered_ref),
+      // A hash of the text as it was would tell a short secret to whoever guesses it.
+      source_hash: stored.changed.has(item.rendered_ref) ? capture.keyed(item.source_hash) : item.source_hash,
+    })),
+    exclusion_log: manifest.exclusion_log.map((item) => ({
+      ...item,
+      item_id: words(item.item_id),
+      source_ref: words(item.source_ref),
+      ...(item.detail === undefined ? {} : { detail: words(item.detail) }),
+    })),
+    provenance: manifest.provenance.map((file) => ({ ...file, path: words(file.path) })),
+    faults: [],
+  }
+}
+
+const wordsFor =
+  (capture: Capture) =>
+  (text: string): string =>
+    capture.mode === "hashed" ? capture.digestWord(text) : capture.searched(text)
+
+function emitRetrieval(step: StepHandle, manifest: ManifestOfContext): void {
+  if (manifest.retrievers.length === 0 || manifest.retrieval_query === null) return
+  step.retrieved(
+    {
+      retriever: manifest.retrievers.map(({ id }) => id).join("+"),
+      version: manifest.retrievers.map(({ version }) => version).join("+"),
+      query: manifest.retrieval_query,
+    },
+    manifest.candidate_chunk_ids.map(({ chunk_id, score }) => ({ chunkId: chunk_id, score })),
+  )
+}
+
+function emitAssembly(step: StepHandle, compiled: CompiledPrompt, stored: StoredBodies): void {
+  const words = wordsFor(step.capture)
+  const segments = compiled.segments.map(({ contributor, kind, length, tokens, ref }): Segment => {
+    const content_ref = stored.hashes.get(ref)
+    return {
+      contributor: words(contributor),
+      kind,
+      role: null,
+      length,
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(content_ref === undefined ? {} : { content_ref, segment_hash: content_ref }),
+    }
+  })
+  step.emit(
+    "prompt_assembled",
+    {
+      segments,
+      total_length: segments.reduce((sum, { length }) => sum + length, 0),
+      token_budget: compiled.manifest.token_budget.ctx_max_tokens,
+      excluded_count: compiled.manifest.exclusion_log.length,
+    },
+    { refs: stored.refs, bodies: stored.bodies, redaction: stored.redaction },
+  )
+}
+
+const versionOf = (manifest: object): string =>
+  String((manifest as { compiler_version?: unknown }).compiler_version ?? "")

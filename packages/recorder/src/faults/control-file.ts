@@ -1,0 +1,52 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { RunId } from "@orangebox/contract"
+
+/** Somebody outside the process wants to see what a run sees. */
+export interface SnapshotRequest {
+  readonly requestedBy: "runtime_user" | "builder_user"
+}
+
+const FOLDER = "control"
+const LOOK_EVERY_MS = 200
+
+const requestPath = (dataFolder: string, runId: string): string => join(dataFolder, FOLDER, `${runId}.snapshot`)
+
+/** Leaves word for the process that writes a run; it looks when a step ends. */
+export function requestSnapshot(dataFolder: string, runId: string, request: SnapshotRequest): void {
+  RunId.parse(runId)
+  mkdirSync(join(dataFolder, FOLDER), { recursive: true, mode: 0o700 })
+  writeFileSync(requestPath(dataFolder, runId), JSON.stringify(request), { mode: 0o600 })
+}
+
+/** Whether a request is still waiting, because no step has ended since or nobody is there to see it. */
+export function isSnapshotRequested(dataFolder: string, runId: string): boolean {
+  return readRequest(requestPath(dataFolder, runId)) !== undefined
+}
+
+/** Looks for requests, at most a few times a second: a step may end a thousand times as often. */
+export function watchForRequests(
+  dataFolder: string,
+  monoMs: () => number,
+): (runId: string) => SnapshotRequest | undefined {
+  const lookedAt = new Map<string, number>()
+  return (runId) => {
+    const now = monoMs()
+    if (now - (lookedAt.get(runId) ?? Number.NEGATIVE_INFINITY) < LOOK_EVERY_MS) return undefined
+    if (lookedAt.size > 1000) lookedAt.clear()
+    lookedAt.set(runId, now)
+    const path = requestPath(dataFolder, runId)
+    const request = readRequest(path)
+    if (request !== undefined) rmSync(path, { force: true })
+    return request
+  }
+}
+
+function readRequest(path: string): SnapshotRequest | undefined {
+  try {
+    const read = JSON.parse(readFileSync(path, "utf8")) as Partial<SnapshotRequest> | null
+    return { requestedBy: read?.requestedBy === "builder_user" ? "builder_user" : "runtime_user" }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,34 @@
+import { incrementalBodyHash } from "@orangebox/contract"
+import type { BodyStream } from "../sink.js"
+
+/**
+ * A body that arrives in pieces and is kept only on a fault: held in memory for a fault in this process, and written ahead for the death
+ * of it. Without a spool it is only held.
+ */
+export class HeldStream implements BodyStream {
+  readonly id: string
+  readonly #ahead: BodyStream | undefined
+  readonly #pieces: Uint8Array[] = []
+  readonly #hash = incrementalBodyHash()
+
+  constructor(id: string, ahead: BodyStream | undefined) {
+    this.id = ahead?.id ?? id
+    this.#ahead = ahead
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const copy = Uint8Array.from(bytes)
+    this.#pieces.push(copy)
+    this.#hash.update(copy)
+    return this.#ahead?.write(copy) ?? true
+  }
+
+  finish(): ReturnType<BodyStream["finish"]> {
+    const bytes = this.bytes()
+    return this.#ahead?.finish() ?? { hash: this.#hash.digest(), byteSize: bytes.length, complete: true }
+  }
+
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#pieces)
+  }
+}

@@ -1,0 +1,117 @@
+import type { ArtifactRef, BodyHash, FaultTrigger, PayloadOf } from "@orangebox/contract"
+import { asTreated } from "../capture/treated-bodies.js"
+import { utcText } from "../clock.js"
+import type { StepHandle, StepState } from "../step-handle.js"
+import { reviseManifest } from "./committed-context.js"
+import type { EvidenceItem } from "./evidence.js"
+
+/** Something went wrong, or somebody wants to see: everything the step's models saw and its tools said is stored. */
+export interface RaisedFault {
+  readonly trigger: FaultTrigger
+  readonly detail: string
+  /** What could not be resolved. */
+  readonly missing?: readonly string[]
+  /** For `debug_request`: who asked. */
+  readonly requestedBy?: "runtime_user" | "builder_user"
+}
+
+/** What a snapshot left behind, as the seed wants it. */
+export interface SnapshotArtifact {
+  readonly artifact_id: string
+  /** Relative to the workspace; `orangebox snapshot --write` puts the bytes there. */
+  readonly path: string
+  readonly hash: string
+  readonly size_bytes: number
+  readonly created_at: string
+}
+
+/**
+ * Stores the snapshot of a step with all its descendants, says what happened, and adds both to the step's manifest. Under `audit: "required"`
+ * each of these is durable or the run stops; the stop itself raises no further fault.
+ */
+export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFault): readonly SnapshotArtifact[] {
+  const { run } = step
+  if (run.isStopped) return []
+  const items = withoutRepeats(run.evidence.of(scope))
+  const missing = [...(fault.missing ?? [])]
+  const artifacts: SnapshotArtifact[] = []
+  for (const item of items) {
+    const artifact = artifactOf(item, step.runId, ++run.snapshotCount, run.scribe.now().wallMs)
+    if (item.lost !== undefined) missing.push(`${artifact.artifact_id}: ${item.lost}`)
+    recordArtifact(step, item, artifact)
+    artifacts.push(artifact)
+  }
+  run.evidence.release(scope)
+  const detail = step.summarize(fault.detail) || fault.trigger
+  const ids = artifacts.map(({ artifact_id }) => artifact_id)
+  step.record("fault", {
+    trigger: fault.trigger,
+    detail,
+    artifact_ids: ids,
+    ...(missing.length > 0 ? { missing: missing.map((one) => step.summarize(one) || "?") } : {}),
+    ...(fault.requestedBy === undefined ? {} : { requested_by: fault.requestedBy }),
+  })
+  reviseManifest(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
+  return artifacts
+}
+
+function artifactOf({ kind, ref }: EvidenceItem, runId: string, no: number, wallMs: number): SnapshotArtifact {
+  const artifact_id = `${kind === "other" ? "answer" : kind}-${no}`
+  return {
+    artifact_id,
+    path: `.orangebox/snapshots/${runId}/${artifact_id}.${ref.mime_type.startsWith("application/json") ? "json" : "txt"}`,
+    hash: ref.artifact_hash,
+    size_bytes: ref.byte_size,
+    created_at: utcText(wallMs),
+  }
+}
+
+const ABOUT: Record<EvidenceItem["kind"], string> = {
+  prompt_snapshot: "prompt as it was sent",
+  tool_output_snapshot: "output of a tool as it came",
+  other: "answer of a model as it came",
+}
+
+/** The same as it waits in the spool, for a reader who finds it there after a death. */
+export function spooledArtifact(
+  item: EvidenceItem,
+  runId: string,
+  no: number,
+  wallMs: number,
+): { readonly payload: PayloadOf<"artifact_recorded">; readonly ref: ArtifactRef } {
+  const artifact = artifactOf(item, runId, no, wallMs)
+  return { payload: artifactPayload(item, artifact), ref: { ...item.ref, artifact_type: item.kind } }
+}
+
+function artifactPayload(item: EvidenceItem, artifact: SnapshotArtifact): PayloadOf<"artifact_recorded"> {
+  return {
+    artifact_id: artifact.artifact_id,
+    artifact_type: item.kind,
+    summary: ABOUT[item.kind],
+    content_ref: artifact.hash,
+    hash: artifact.hash,
+    size_bytes: artifact.size_bytes,
+    path: artifact.path,
+  }
+}
+
+function recordArtifact(step: StepHandle, item: EvidenceItem, artifact: SnapshotArtifact): void {
+  const { absent, ...kept } = item.ref
+  const isHere = item.bytes !== undefined || (absent === undefined && item.lost === undefined)
+  const ref: ArtifactRef = {
+    ...(isHere ? kept : { ...kept, absent: absent ?? "not_kept" }),
+    artifact_type: item.kind,
+  }
+  const hash = item.ref.artifact_hash as BodyHash
+  const bodies = item.bytes === undefined ? [] : [asTreated({ hash, bytes: item.bytes })]
+  step.record("artifact_recorded", artifactPayload(item, artifact), { refs: [ref], bodies })
+}
+
+/** A prompt that was rendered and then sent as it was is one snapshot. */
+function withoutRepeats(items: readonly EvidenceItem[]): EvidenceItem[] {
+  const seen = new Set<string>()
+  return items.filter(({ kind, ref }) => {
+    const key = `${kind} ${ref.artifact_hash}`
+    return seen.has(key) ? false : Boolean(seen.add(key))
+  })
+}
