@@ -15,7 +15,8 @@ export type Act =
   | { readonly does: "model"; readonly question: string; readonly fails: boolean }
   | { readonly does: "retrieve"; readonly query: string }
   | { readonly does: "wire"; readonly text: string; readonly stream: boolean; readonly failures: number }
-  | { readonly does: "seq" | "par"; readonly acts: readonly Act[] }
+  /** `par` asks different things side by side; `fan` may ask the same, each in a step of its own. */
+  | { readonly does: "seq" | "par" | "fan"; readonly acts: readonly Act[] }
   | { readonly does: "step"; readonly name: string; readonly acts: readonly Act[] }
 
 const word = fc.constantFrom("a", "b", "ç", "\u0000", '"', "long ".repeat(40))
@@ -33,7 +34,7 @@ export const script: fc.Arbitrary<readonly Act[]> = fc.letrec<{ act: Act; acts: 
       fails: fc.boolean(),
       inside: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: tie("acts") }),
     }),
-    fc.record({ does: fc.constantFrom("seq" as const, "par" as const), acts: tie("acts") }),
+    fc.record({ does: fc.constantFrom("seq" as const, "par" as const, "fan" as const), acts: tie("acts") }),
     fc.record({ does: fc.constant("step" as const), name: word, acts: tie("acts") }),
   ),
 })).acts
@@ -42,6 +43,8 @@ export interface World {
   /** Called whenever something outside is really asked. */
   ask(): number
   readonly url: string
+  /** Which branch of the script this is, so that branches ask different things. */
+  readonly branch: string
 }
 
 /** Runs a script and gives back everything it was told, which is also its output. */
@@ -61,8 +64,19 @@ async function play(step: Step, act: Act, world: World): Promise<string> {
   switch (act.does) {
     case "seq":
       return inOrder(step, act.acts, world)
-    case "par":
-      return (await Promise.all(act.acts.map((inner) => play(step, inner, world)))).join("&")
+    case "par": {
+      const branches = act.acts.map((inner, i) => play(step, inner, { ...world, branch: `${world.branch}/${i}` }))
+      return (await Promise.all(branches)).join("&")
+    }
+    case "fan": {
+      const branches = act.acts.map(async (inner, i) => {
+        const own = step.child(`branch ${i}`)
+        const said = await play(own, inner, world)
+        own.end()
+        return said
+      })
+      return (await Promise.all(branches)).join("&")
+    }
     case "step": {
       const inner = step.child(act.name)
       const said = await inOrder(inner, act.acts, world)
@@ -71,27 +85,30 @@ async function play(step: Step, act: Act, world: World): Promise<string> {
     }
     case "tool":
       return step
-        .tool({ name: act.name, args: act.args, effect: "write" }, async ({ step: own }) => {
-          const inside = await inOrder(own, act.inside, world)
-          if (act.fails) throw new RangeError(`refused ${world.ask()}`)
-          return { value: world.ask(), inside, nothing: null }
-        })
+        .tool(
+          { name: act.name, args: { value: act.args, branch: world.branch }, effect: "write" },
+          async ({ step: own }) => {
+            const inside = await inOrder(own, act.inside, world)
+            if (act.fails) throw new RangeError(`refused ${world.ask()}`)
+            return { value: world.ask(), inside, nothing: null }
+          },
+        )
         .then(JSON.stringify, (error: Error) => `${error.name}: ${error.message}`)
     case "model":
       return step
-        .model({ provider: "own", model: "m", request: { question: act.question } }, async () => {
+        .model({ provider: "own", model: "m", request: { question: act.question, branch: world.branch } }, async () => {
           if (act.fails) throw new TypeError(`busy ${world.ask()}`)
           return { text: `answer ${world.ask()}` }
         })
         .then(JSON.stringify, (error: Error) => `${error.name}: ${error.message}`)
     case "retrieve": {
-      const chunks = await step.retrieval({ retriever: "docs", query: act.query, topK: 2 }, () => [
+      const chunks = await step.retrieval({ retriever: "docs", query: `${act.query}${world.branch}`, topK: 2 }, () => [
         { chunkId: `c${world.ask()}`, score: 0.5, content: `text ${world.ask()}` },
       ])
       return JSON.stringify(chunks)
     }
     case "wire": {
-      const body = messages([act.text, `fail ${act.failures}`], act.stream ? { stream: true } : {})
+      const body = messages([act.text, `fail ${act.failures} ${world.branch}`], act.stream ? { stream: true } : {})
       for (;;) {
         const response = await step.fetch(`${world.url}/v1/messages`, { method: "POST", body })
         const text = await response.text()

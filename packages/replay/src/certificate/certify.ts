@@ -146,7 +146,7 @@ function socketBlocks({ egress }: DivergenceReport): Blocking[] {
 function outputBlocks({ session, replay, seen }: ReplayToCertify): Blocking[] {
   if (replay === null) return []
   const recorded = declaredOutputs(session.tape, seen?.recorded)
-  const now = declaredOutputs(replay, seen?.now)
+  const now = declaredOutputs(asTold(replay, session.tape), seen?.now)
   const blocks: Blocking[] = []
   const compare = (what: string, a: unknown, b: unknown): void => {
     if (JSON.stringify(a) !== JSON.stringify(b)) blocks.push({ condition: "outputs", reason: `${what} differs` })
@@ -160,6 +160,16 @@ function outputBlocks({ session, replay, seen }: ReplayToCertify): Blocking[] {
     compare(`the file ${path}`, recorded.files[path], now.files[path])
   }
   return blocks
+}
+
+/**
+ * A replay with its last answer where the source had it: which of several concurrent calls is opened last is a matter of microseconds, and
+ * not what "the last answer" means.
+ */
+export function asTold(replay: Tape, source: Tape): Tape {
+  const last = replay.calls.find((call) => call.replayed?.sourceStepId === source.outputs.lastModelStep)
+  if (!last) return replay
+  return { ...replay, outputs: { ...replay.outputs, lastModelOutput: last.answer?.body?.hash ?? null } }
 }
 
 export function declaredOutputs(tape: Tape, seen: SeenOutputs | undefined): DeclaredOutputs {

@@ -3,7 +3,7 @@ import { readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
 import { type Certificate, hasItsId } from "./certificate.js"
-import { asItsSource, declaredOutputs } from "./certify.js"
+import { asItsSource, asTold, declaredOutputs } from "./certify.js"
 import { fingerprintOf, isCounted } from "./fingerprint.js"
 
 export type Recheck =
@@ -36,7 +36,7 @@ export function recheckCertificate(certificate: Certificate, source: Recording, 
     const now = fingerprintOf(asItsSource(again, recorded), certificate.scope.covers)
     if (now !== certificate.fingerprint) say("the replay's fingerprint is not the source run's")
     bodies += checkBodies(again, certificate, say)
-    checkOutputs(again, certificate, "replay", say)
+    checkOutputs(asTold(again, recorded), certificate, "replay", say)
     checkLineage(again, recorded, certificate, say)
   }
   const calls = recorded?.calls.filter((call) => isCounted(call, certificate.scope.covers)).length ?? 0

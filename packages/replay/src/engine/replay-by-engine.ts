@@ -72,6 +72,8 @@ export function asRecorded(call: TapeCall, tape: Tape): Ask {
     stream: call.stream,
     isAuxiliary: call.isAuxiliary,
     effect: call.effect,
+    place: call.place,
+    within: call.within,
     ...(request ? { request } : {}),
   }
 }

@@ -19,6 +19,10 @@ export interface Ask {
   readonly request?: AskedRequest | undefined
   /** The tries of one logical call are asked for below it: only its recorded tries can answer. */
   readonly attemptOf?: string | undefined
+  /** Where in the run it is made. Decides between recorded calls that are equal in everything else. */
+  readonly place?: string | undefined
+  /** The recorded call this one is made inside of, null when it is made inside of none; left out where nobody can know. */
+  readonly within?: string | null | undefined
 }
 
 export interface AskedRequest {

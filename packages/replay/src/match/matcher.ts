@@ -125,9 +125,10 @@ export class TapeMatcher {
     const candidates = inLane.length > 0 ? inLane : calls
     const isAmbiguous = candidates.some((call) => call.lane !== candidates[0]!.lane && differs(call, candidates[0]!))
     if (isAmbiguous) return { found: "ambiguous", calls: candidates }
-    const sameBytes = candidates.find((call) => ask.wire != null && call.wire === ask.wire)
-    const call = sameBytes ?? candidates[0]!
-    return { found: "call", call, tier: tier ?? (sameBytes ? "wire" : "sig"), maskIds: maskIds(call) }
+    const sameBytes = candidates.filter((call) => ask.wire != null && call.wire === ask.wire)
+    const best = sameBytes.length > 0 ? sameBytes : candidates
+    const call = best.find((candidate) => candidate.place === ask.place) ?? best[0]!
+    return { found: "call", call, tier: tier ?? (best === sameBytes ? "wire" : "sig"), maskIds: maskIds(call) }
   }
 
   #indexRedacted(): Map<string, TapeCall[]> {
@@ -189,7 +190,9 @@ export function askableCalls(tape: Tape, retries: ReplayPolicy["retries"]): read
   })
 }
 
-const isOfCall = (call: TapeCall, ask: Ask): boolean => ask.attemptOf === undefined || call.attemptOf === ask.attemptOf
+const isOfCall = (call: TapeCall, ask: Ask): boolean =>
+  (ask.attemptOf === undefined || call.attemptOf === ask.attemptOf) &&
+  (ask.within === undefined || call.within === ask.within)
 
 const hasFraming = (call: TapeCall, ask: Ask): boolean =>
   ask.stream == null || call.stream === null || call.stream === ask.stream

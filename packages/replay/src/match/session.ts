@@ -69,7 +69,7 @@ export class ReplaySession {
   ask(ask: Ask): Outcome {
     const ticket = ++this.state.tickets
     const lane = this.#laneOf(ask)
-    const match = this.#matcher.find(ask, { lane, isFree: (call) => !this.state.consumed.has(call.stepId) })
+    const match = this.#matcher.find(ask, { lane, isFree: (call) => this.#isFree(call) })
     const outcome = this.fork?.decide(this, ask, match, ticket) ?? this.answerFromTape(ask, match, ticket)
     this.#keep(ask, outcome)
     return outcome
@@ -108,6 +108,11 @@ export class ReplaySession {
       if (this.#isInside(call, servedWhole)) return false
       return call.attempts.length === 0 || !call.attempts.every((id) => consumed.has(id))
     })
+  }
+
+  #isFree(call: TapeCall): boolean {
+    const { consumed, servedWhole } = this.state
+    return !consumed.has(call.stepId) && (call.within === null || !this.#isInside(call, servedWhole))
   }
 
   #isInside(call: TapeCall, whole: ReadonlySet<string>): boolean {

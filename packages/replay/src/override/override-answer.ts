@@ -34,7 +34,7 @@ export function overrideAnswer(
 ): MadeAnswer {
   switch (op.type) {
     case "tool.result": {
-      const value = valueOf(op.result, source, sources)
+      const value = valueFrom(op.result, source, sources)
       if (!value.ok) return value
       const error = op.is_error ? { errorClass: "ToolError", message: value.text, code: null } : null
       return made({ status: op.is_error ? "error" : "success", error }, value.bytes, value.mimeType)
@@ -42,7 +42,7 @@ export function overrideAnswer(
     case "retrieval.result":
       return retrievalAnswer(op, source, sources)
     case "response.replace": {
-      const value = valueOf(op.response, source, sources)
+      const value = valueFrom(op.response, source, sources)
       if (!value.ok) return value
       const isEventStream = /^(?::|event:|data:|id:|retry:)/.test(value.text)
       if (ask.kind === "model" && ask.stream === true && !isEventStream) {
@@ -87,7 +87,7 @@ type FoundValue =
   | { readonly ok: true; readonly bytes: Uint8Array; readonly text: string; readonly mimeType: string }
   | { readonly ok: false; readonly reason: string }
 
-function valueOf(value: OverrideValue, source: TapeCall | null, { bodies, fromRun }: AnswerSources): FoundValue {
+function valueFrom(value: OverrideValue, source: TapeCall | null, { bodies, fromRun }: AnswerSources): FoundValue {
   if ("inline" in value) {
     const isText = typeof value.inline === "string"
     const text = isText ? (value.inline as string) : JSON.stringify(value.inline)
@@ -138,7 +138,7 @@ function retrievalAnswer(
 ): MadeAnswer {
   let list: unknown
   if (op.documents !== undefined) {
-    const value = valueOf(op.documents, source, sources)
+    const value = valueFrom(op.documents, source, sources)
     if (!value.ok) return value
     list = parsed(value.text)
   } else {

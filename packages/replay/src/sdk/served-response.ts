@@ -40,24 +40,31 @@ const HOLD_MS = 1000
 function planned({ pieces, end }: EmissionPlan, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   let next = 0
   let startedAt = 0
-  const sleep = (ms: number): Promise<void> =>
-    ms <= 0
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true })
-        })
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       startedAt ||= performance.now()
       const piece = pieces[next++]
       const atMs = piece?.atMs ?? end.atMs
-      await sleep(atMs - (performance.now() - startedAt))
+      await sleep(atMs - (performance.now() - startedAt), signal)
       if (signal?.aborted) return controller.error(signal.reason)
       if (piece) return controller.enqueue(Uint8Array.from(piece.bytes))
       if (end.how === "complete") return controller.close()
-      if (end.how === "hold") await sleep(HOLD_MS)
+      if (end.how === "hold") await sleep(HOLD_MS, signal)
       controller.error(signal?.aborted ? signal.reason : new TypeError("terminated"))
     },
+  })
+}
+
+/** Waits, unless the signal says that nobody does any more. */
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms <= 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms)
+    signal?.addEventListener("abort", wake, { once: true })
   })
 }

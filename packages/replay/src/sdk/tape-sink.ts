@@ -1,4 +1,4 @@
-import type { DeterminismMode, EffectClass, Event } from "@orangebox/contract"
+import { type DeterminismMode, definitionOf, type EffectClass, type Event } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import {
   type BodyStream,
@@ -10,6 +10,7 @@ import {
 } from "@orangebox/recorder"
 import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
+import { PlaceBook } from "../tape/place-book.js"
 import type { TapeCall } from "../tape/tape.js"
 import { MAIN_LANE, subLane } from "../tape/tape-of.js"
 import { askOfEvent } from "./ask-of-event.js"
@@ -33,6 +34,8 @@ export class TapeSink implements Sink {
   readonly #session: ReplaySession
   readonly #outcomes = new Map<string, Outcome>()
   readonly #lanes = new Map<string, string>()
+  readonly #places = new PlaceBook()
+  readonly #parents = new Map<string, string | null>()
   readonly #kept = new Map<string, Uint8Array>()
   readonly #inferredUses = new Map<string, number>()
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
@@ -92,7 +95,8 @@ export class TapeSink implements Sink {
   #marked(record: EventRecord): EventRecord {
     const { event } = record
     if (event.run_id === null || event.step_id === null) return record
-    this.#place(event)
+    this.#noteLane(event)
+    this.#parents.set(event.step_id, event.parent_step_id)
     const outcome = this.#open(event, record)
     const marked = this.#mark(record, event, outcome)
     this.events.push(marked.event)
@@ -103,7 +107,7 @@ export class TapeSink implements Sink {
     return marked
   }
 
-  #place(event: Event): void {
+  #noteLane(event: Event): void {
     if (event.event_type !== "run_started") return
     const isSub = event.links?.some((link) => link.kind === "spawned_by") ?? false
     this.#lanes.set(event.run_id!, isSub ? subLane(event.payload.entrypoint_name) : MAIN_LANE)
@@ -114,9 +118,10 @@ export class TapeSink implements Sink {
     const known = this.#outcomes.get(stepId)
     if (known) return known
     if (event.attributes?.["told_again"] === true) return this.#outcomes.get(event.parent_step_id ?? "")
+    const place = definitionOf(event.event_type).role.does === "opens" ? this.#places.open(event) : undefined
     const ask = this.#asked(event, record)
     if (ask === undefined) return undefined
-    const outcome = this.#session.ask(ask)
+    const outcome = this.#session.ask({ ...ask, place })
     this.#outcomes.set(stepId, outcome)
     return outcome
   }
@@ -131,7 +136,19 @@ export class TapeSink implements Sink {
     // Tries of a logical call can only be answered by the tries of the call it stands for.
     const parent = event.attempt_no === undefined ? undefined : this.#outcomes.get(event.parent_step_id ?? "")
     const source = parent && parent.outcome !== "diverged" ? parent.source : null
-    return { ...ask, lane, ...(source && source.attempts.length > 0 ? { attemptOf: source.stepId } : {}) }
+    const attempt: { attemptOf?: string } = source && source.attempts.length > 0 ? { attemptOf: source.stepId } : {}
+    return { ...ask, lane, within: this.#within(event, attempt.attemptOf), ...attempt }
+  }
+
+  /** The recorded call that the call around this one stands for. Traffic alone cannot tell what happened inside of what. */
+  #within(event: Event, attemptOf: string | undefined): string | null | undefined {
+    if (event.lane_id !== undefined) return undefined
+    if (attemptOf !== undefined) return this.#session.tape.calls.find((call) => call.stepId === attemptOf)?.within
+    for (let id = event.parent_step_id; id !== null; id = this.#parents.get(id) ?? null) {
+      const outer = this.#outcomes.get(id)
+      if (outer) return outer.outcome === "diverged" ? NOWHERE : (outer.source?.stepId ?? NOWHERE)
+    }
+    return null
   }
 
   #mark(record: EventRecord, event: Event, outcome: Outcome | undefined): EventRecord {
@@ -182,6 +199,9 @@ export class TapeSink implements Sink {
     return refs.map((ref) => (ref.artifact_hash === body.hash ? { ...ref, mime_type: body.mimeType } : ref))
   }
 }
+
+/** Inside of a call that nothing recorded stands for: nothing recorded answers there. */
+const NOWHERE = ""
 
 const KEPT = new Set(["error", "error_message"])
 

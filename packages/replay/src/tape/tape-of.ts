@@ -1,5 +1,6 @@
-import type { Event, Problem } from "@orangebox/contract"
+import { definitionOf, type Event, type Problem } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
+import { PlaceBook } from "./place-book.js"
 import { headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
 import { type Sign, signStored } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
@@ -78,6 +79,8 @@ class TapeBuilder {
   readonly #calls = new Map<string, Draft>()
   readonly #steps = new Map<string, { -readonly [K in keyof TapeStep]: TapeStep[K] } & { follows: string[] }>()
   readonly #lanes = new Map<string, string>()
+  readonly #places = new PlaceBook()
+  readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
   #ended: RunOutputs["ended"] = "open"
   #errorClass: string | null = null
@@ -90,6 +93,8 @@ class TapeBuilder {
 
   take(event: Event, position: number): void {
     this.#takeStep(event, position)
+    if (definitionOf(event.event_type).role.does === "opens")
+      this.#placeOf.set(event.step_id!, this.#places.open(event))
     switch (event.event_type) {
       case "run_started":
         if (event.run_id !== this.#mainRun) this.#lanes.set(event.run_id!, subLane(event.payload.entrypoint_name))
@@ -160,6 +165,7 @@ class TapeBuilder {
         errorClass: this.#errorClass,
         finalOutputs: this.#finalOutputs,
         lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
+        lastModelStep: models.at(-1)?.stepId ?? null,
       },
     }
   }
@@ -209,6 +215,7 @@ class TapeBuilder {
       openedAt: position,
       closedAt: null,
       parentStepId: event.parent_step_id,
+      place: this.#placeOf.get(event.step_id!) ?? "",
       attemptOf: null,
       attemptNo: null,
       isAuxiliary: event.attributes?.["auxiliary"] === true,

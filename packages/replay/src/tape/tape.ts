@@ -50,6 +50,8 @@ export interface RunOutputs {
   readonly finalOutputs: readonly string[]
   /** The body of the last answer of a model, in the order in which calls were opened. */
   readonly lastModelOutput: string | null
+  /** The step that answer is of. */
+  readonly lastModelStep: string | null
 }
 
 /**
@@ -76,6 +78,8 @@ export interface TapeCall {
   /** How many calls with the same lane and signature were opened before. */
   readonly occurrence: number
   readonly parentStepId: string | null
+  /** Where in the run it was made, by names: see `PlaceBook`. */
+  readonly place: string
   /** The call it was made inside of, such as a model call of a tool: who is answered from a tape does not make it again. */
   readonly within: string | null
   readonly attemptOf: string | null
