@@ -35,6 +35,9 @@ function judge(run: { runId: string }, step: Step, question: string, historyCap:
   })
 }
 
+/** Bodies that are handed over with an event are kept only where everything is. */
+const keepingAll = (folder: string): Recorder => Recorder.open({ app: "test-app", folder, capture: "full" })
+
 /** The manifest with its bodies, as an event of the step. */
 function commit(step: Step, { bodies }: CompiledContext, manifest: ContextManifest): void {
   const texts = [new TextEncoder().encode(JSON.stringify(manifest)), ...bodies.values()]
@@ -147,8 +150,10 @@ describe("orangebox context", () => {
     scratch = scratchFolder()
     await record(scratch.path, async (recorder) => {
       talk = await recordTalk(recorder)
-      judged = await recordJudgements(recorder)
     })
+    const recorder = keepingAll(scratch.path)
+    judged = await recordJudgements(recorder)
+    recorder.close()
   })
   afterAll(() => scratch.remove())
 
@@ -197,15 +202,15 @@ describe("orangebox context", () => {
   })
 
   test("[M-03] a prompt whose pieces are gone is not made up: what is missing is said, nothing is printed, exit code 1", async () => {
-    const folder = `${scratch.path}/hashed`
-    await record(folder, async (recorder) => {
-      const run = recorder.startRun({ entrypoint: "judge" })
-      const step = run.step("judge")
-      const compiled = judge(run, step, "May we go on?", 100)
-      commit(step, { ...compiled, bodies: new Map() }, compiled.manifest)
-      step.end()
-      run.complete()
-    })
+    const folder = `${scratch.path}/without-pieces`
+    const recorder = keepingAll(folder)
+    const run = recorder.startRun({ entrypoint: "judge" })
+    const step = run.step("judge")
+    const compiled = judge(run, step, "May we go on?", 100)
+    commit(step, { ...compiled, bodies: new Map() }, compiled.manifest)
+    step.end()
+    run.complete()
+    recorder.close()
     const { stdout, stderr, exitCode } = await orangeboxHere(["context", "last#2", "--rebuild", "--data", folder])
     expect(stdout).toBe("")
     expect(stderr).toMatch(/the prompt of #2 cannot be rebuilt: 4 of 4 items cannot be filled in\n {2}missing +mission/)

@@ -140,6 +140,30 @@ describe("the context of a step with a manifest", () => {
     expect(contextText(view, { address })).toContain('revision 1: tool_failure "run_tests timed out" · 1 artifact')
   })
 
+  test("[F-01] a revision that a failing tool below the step recorded belongs to the step's manifest", () => {
+    const run = new ContextRun()
+    const compiled = judge()
+    const step = run.step("judge")
+    run.commit(step, compiled)
+    run.send(messagesRequest([user(compiled.prompt)]), { parent: step })
+    const tool = run.callTool("run_tests", "npm test", step)
+    const fault = { trigger: "tool_failure", detail: "timed out", missing: [] } as const
+    run.commit(tool, compiled, reviseManifest(compiled.manifest, fault, []))
+    expect(recordedContexts(run.view()).map(({ n, manifests }) => [n, manifests.length])).toEqual([[3, 2]])
+    expect(run.contextAt(3).revisions).toMatchObject([{ revision: 1, trigger: "tool_failure" }])
+  })
+
+  test("a call takes the manifest of the innermost step around it", () => {
+    const run = new ContextRun()
+    run.commit(run.root, judge({ objective: "of the run" }))
+    const outer = run.step("outer")
+    run.send(messagesRequest([user("x")]), { parent: run.step("deep", outer) })
+    run.commit(outer, judge({ objective: "of the step" }))
+    run.send(messagesRequest([user("x")]), { parent: run.step("deep", outer) })
+    expect(run.contextAt(4).manifest!.intent.objective).toBe("of the run")
+    expect(run.contextAt(6).manifest!.intent.objective).toBe("of the step")
+  })
+
   test("a context that was compiled and never sent is told at the step that compiled it", () => {
     const run = new ContextRun()
     const step = run.step("judge")

@@ -8,7 +8,7 @@ import type { Bodies, ContextItem, ContextReading } from "./context-reading.js"
 import { type ProviderContext, providerContextOf } from "./provider-context.js"
 import { readContext } from "./read-context.js"
 import { type Delivery, deliveryOf } from "./rebuild-prompt.js"
-import { previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
+import { isBelow, previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
 
 /** What one step saw, why, what was left out, and what became of it since the context before. */
 export interface ContextView extends ContextReading {
@@ -60,13 +60,6 @@ export function contextsWithin(
   const step = view.steps[n - 1]
   if (step?.attemptNo !== undefined) return contexts.filter((context) => context.n === step.parent)
   return contexts.filter((context) => isBelow(view, context.n, n))
-}
-
-function isBelow(view: RunView, inner: number, outer: number): boolean {
-  for (let at = view.steps[inner - 1]?.parent; at !== undefined; at = view.steps[at - 1]?.parent) {
-    if (at === outer) return true
-  }
-  return false
 }
 
 /** One of a run's contexts, seen beside the one before it. */

@@ -4,7 +4,7 @@ import type { RunView, StepView } from "../run-view.js"
 
 /** One context of a run, and where what is known about it is recorded. */
 export interface RecordedContext {
-  /** The step that saw it: a model call, or the step it was compiled for where no call followed. */
+  /** The step that saw it: a model call, or the step it was committed for where no call followed. */
   readonly n: number
   readonly step: StepView
   /** Which conversation of several in one run; undefined where there is only one. */
@@ -37,19 +37,11 @@ export interface RequestOnRecord {
 
 /** The contexts of a run in the order in which they were sent. */
 export function recordedContexts(view: RunView): readonly RecordedContext[] {
-  const claimed = new Set<Event>()
-  const contexts = view.steps.filter(isCall).map((call) => {
-    const context = contextOfCall(view, call)
-    for (const manifest of context.manifests) claimed.add(manifest)
-    return context
-  })
-  for (const step of view.steps) {
-    for (const group of manifestGroups(step)) {
-      if (group.some((manifest) => claimed.has(manifest))) continue
-      contexts.push(contextWithoutCall(step, group))
-    }
-  }
-  return contexts.sort((a, b) => a.n - b.n)
+  const committed = committedContexts(view)
+  const calls = view.steps.filter(isCall).map((call) => contextOfCall(view, call, committed))
+  const sent = new Set(calls.map(({ manifests }) => manifests[0]))
+  const unsent = committed.filter(({ manifests }) => !sent.has(manifests[0])).map(contextWithoutCall)
+  return [...calls, ...unsent].sort((a, b) => a.n - b.n)
 }
 
 /** The bodies that say what a context was made of; of a request only where nothing else tells. */
@@ -84,7 +76,7 @@ const isComparable = (other: RecordedContext, context: RecordedContext): boolean
 
 const isCall = (step: StepView): boolean => step.kind === "model" && step.attemptNo === undefined
 
-function contextOfCall(view: RunView, call: StepView): RecordedContext {
+function contextOfCall(view: RunView, call: StepView, committed: readonly CommittedContext[]): RecordedContext {
   const parent = call.parent === undefined ? undefined : view.steps[call.parent - 1]
   const attempts = call.children.map((n) => view.steps[n - 1]!).filter(({ attemptNo }) => attemptNo !== undefined)
   const own = [call, ...attempts].flatMap(({ events }) => events)
@@ -97,7 +89,7 @@ function contextOfCall(view: RunView, call: StepView): RecordedContext {
     step: call,
     lane: call.opened?.lane_id,
     isAuxiliary: call.attributes["auxiliary"] === true,
-    manifests: manifestsFor(call, own, parent),
+    manifests: manifestsFor(view, call, committed),
     told: assembled.findLast((event) => event.inferred_by === undefined),
     derived: assembled.findLast((event) => event.inferred_by !== undefined),
     request: requestOf(sent) ?? requestOf(call),
@@ -106,7 +98,7 @@ function contextOfCall(view: RunView, call: StepView): RecordedContext {
   }
 }
 
-function contextWithoutCall(step: StepView, manifests: readonly Event[]): RecordedContext {
+function contextWithoutCall({ step, manifests }: CommittedContext): RecordedContext {
   return {
     n: step.n,
     step,
@@ -131,24 +123,48 @@ function eventsAround(view: RunView, parent: StepView, call: StepView): { ahead:
   return { ahead: between(from, call.at), after: between(call.at, to) }
 }
 
-/** A call's own manifest, or the last one that its step had committed before it. */
-function manifestsFor(call: StepView, own: readonly Event[], parent: StepView | undefined): readonly Event[] {
-  const mine = own.filter(isManifest)
-  if (mine.length > 0) return mine
-  const groups = parent ? manifestGroups(parent) : []
-  return groups.findLast(([first]) => first !== undefined && (first.sequence_no ?? 0) < call.at) ?? []
+/** A step's manifest and the revisions that faults in it, or below it, appended. */
+interface CommittedContext {
+  readonly step: StepView
+  readonly manifests: readonly Event[]
 }
 
-/** A manifest and the revisions that faults appended to it. */
-function manifestGroups(step: StepView): readonly (readonly Event[])[] {
-  const groups: Event[][] = []
-  for (const event of step.events.filter(isManifest)) {
-    const revision = countIn(payloadOf(event), "revision") ?? 0
-    const group = revision > 0 ? groups.findLast((other) => snapshotOf(other[0]) === snapshotOf(event)) : undefined
-    if (group) group.push(event)
-    else groups.push([event])
+function committedContexts(view: RunView): readonly CommittedContext[] {
+  const found = view.steps.flatMap((step) => step.events.filter(isManifest).map((event) => ({ step, event })))
+  found.sort((a, b) => (a.event.sequence_no ?? LATER) - (b.event.sequence_no ?? LATER))
+  const committed: { step: StepView; manifests: Event[] }[] = []
+  for (const { step, event } of found) {
+    const revised = committed.findLast(({ step: holder, manifests }) => {
+      const isSame = snapshotOf(manifests[0]) === snapshotOf(event)
+      return isSame && (step.n === holder.n || isBelow(view, step.n, holder.n))
+    })
+    if (revised && (countIn(payloadOf(event), "revision") ?? 0) > 0) revised.manifests.push(event)
+    else committed.push({ step, manifests: [event] })
   }
-  return groups
+  return committed
+}
+
+/** What is said about a run after it ended has no place in its sequence. */
+const LATER = Number.MAX_SAFE_INTEGER
+
+/** Of what the call and the steps around it had committed before it, the innermost and latest. */
+function manifestsFor(view: RunView, call: StepView, committed: readonly CommittedContext[]): readonly Event[] {
+  const isAround = ({ n }: StepView): boolean => n === call.n || isBelow(view, call.n, n)
+  const isOwn = ({ n }: StepView): boolean => n === call.n || view.steps[n - 1]?.parent === call.n
+  let best: CommittedContext | undefined
+  for (const candidate of committed) {
+    const { step, manifests } = candidate
+    const isAhead = isAround(step) && (manifests[0]?.sequence_no ?? LATER) < call.at
+    if ((isAhead || isOwn(step)) && step.depth >= (best?.step.depth ?? 0)) best = candidate
+  }
+  return best?.manifests ?? []
+}
+
+export function isBelow(view: RunView, inner: number, outer: number): boolean {
+  for (let at = view.steps[inner - 1]?.parent; at !== undefined; at = view.steps[at - 1]?.parent) {
+    if (at === outer) return true
+  }
+  return false
 }
 
 const isManifest = ({ event_type }: Event): boolean => event_type === "context_manifest"
