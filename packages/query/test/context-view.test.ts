@@ -189,6 +189,24 @@ describe("the context of a step with a manifest", () => {
     })
   })
 
+  test("[M-03] pieces that were never kept say so", () => {
+    const run = new ContextRun()
+    const compiled = judge()
+    const step = run.step("judge")
+    const refs = compiled.manifest.inclusion_log.map(({ rendered_ref }) => ({
+      ...run.keep("x", "segment"),
+      artifact_hash: rendered_ref,
+      absent: "hashed" as const,
+    }))
+    run.add(step, "prompt_assembled", { segments: [], total_length: 0 }, { artifact_refs: refs })
+    run.commit(step, { ...compiled, bodies: new Map() })
+    expect(rebuildPrompt(run.contextAt(2), run.bodies)).toMatchObject({
+      ok: false,
+      partial: undefined,
+      reason: "5 of 5 items cannot be filled in: hashed",
+    })
+  })
+
   test("[M-01] a manifest whose body is gone still tells what its event says, and says what it cannot", () => {
     const { run, first } = judgedTwice()
     const { payload } = run.events.find(({ event_type }) => event_type === "context_manifest")!

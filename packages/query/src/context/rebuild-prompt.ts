@@ -1,6 +1,7 @@
 import { findInjectedContext, type LostItem, rebuildContext } from "@orangebox/context"
 import { bodyHash } from "@orangebox/contract"
 import type { Bodies, ContextReading } from "./context-reading.js"
+import type { RecordedContext } from "./recorded-contexts.js"
 
 /** A prompt to the byte, or what is missing of it. */
 export type RebuiltPrompt =
@@ -40,7 +41,7 @@ export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodie
   }
   const { missing, changed, partial } = rebuilt
   const lost = missing.length + changed.length
-  const reason = `${lost} of ${manifest.inclusion_log.length} items cannot be filled in`
+  const reason = `${lost} of ${manifest.inclusion_log.length} items cannot be filled in${absenceOf(context, missing)}`
   return {
     ok: false,
     missing,
@@ -48,6 +49,14 @@ export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodie
     partial: missing.length === manifest.inclusion_log.length ? undefined : partial,
     reason,
   }
+}
+
+/** Why pieces are not there, where the refs of the assembled prompt say it. */
+function absenceOf({ told }: RecordedContext, missing: readonly LostItem[]): string {
+  const hashes = new Set(missing.map(({ rendered_ref }) => rendered_ref))
+  const refs = (told?.artifact_refs ?? []).filter(({ artifact_hash }) => hashes.has(artifact_hash))
+  const reasons = new Set(refs.flatMap(({ absent }) => absent?.replace("_", " ") ?? []))
+  return reasons.size === 0 ? "" : `: ${[...reasons].join(", ")}`
 }
 
 /**
