@@ -1,10 +1,37 @@
-// A recorded run as a tape
+// A recorded run as a tape, and what cannot be replayed from it
 
-export {
-  type Certificate,
-  Certificate as CertificateSchema,
-  DeclaredOutputs,
-} from "./certificate/certificate.js"
+export { type CoverageCode, type CoverageProblem, coverage } from "./tape/coverage.js"
+export { type RequestToSign, type Sign, type Signature, signStored } from "./tape/sign.js"
+export type {
+  Bodies,
+  CallKind,
+  HeaderPairs,
+  RecordedAnswer,
+  RecordedError,
+  RecordedRequest,
+  Recording,
+  RunOutputs,
+  StoredBody,
+  StreamEnd,
+  StreamIndex,
+  Tape,
+  TapeCall,
+  TapeStep,
+} from "./tape/tape.js"
+export { type TapeOptions, type TapeReading, tapeOf } from "./tape/tape-of.js"
+
+// Asking a tape
+
+export type { Ask, AskedRequest, Denied, Diverged, GoLive, Outcome, Served, Tier as MatchTier } from "./match/ask.js"
+export type { AcceptedMask } from "./match/comparable.js"
+export { CompletionOrder } from "./match/completion-order.js"
+export { type ReplayPolicy, type ReplayReason, replayPolicy } from "./match/policy.js"
+export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.js"
+export type { AnsweredCall, SessionState } from "./match/session-state.js"
+
+// What a replay found, and what it proves
+
+export { Certificate, DeclaredOutputs } from "./certificate/certificate.js"
 export {
   type Blocking,
   type Certification,
@@ -15,25 +42,23 @@ export {
 } from "./certificate/certify.js"
 export { fingerprintOf, stepHash } from "./certificate/fingerprint.js"
 export { type Recheck, recheckCertificate } from "./certificate/recheck.js"
-export { asRecorded, type EngineReplay, type EngineStep, replayByEngine } from "./engine/replay-by-engine.js"
-export type { Ask, AskedRequest, Denied, Diverged, GoLive, Outcome, Served, Tier } from "./match/ask.js"
-export type { AcceptedMask } from "./match/comparable.js"
-export { type ReplayPolicy, type ReplayReason, replayPolicy } from "./match/policy.js"
-export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.js"
-export type { AnsweredCall, SessionState } from "./match/session-state.js"
-export type { PortableHeader } from "./portable/portable-format.js"
-export { type PortableReading, readPortable } from "./portable/read-portable.js"
-export { writePortable } from "./portable/write-portable.js"
 export {
+  DIVERGENCE_CODES,
   type Divergence,
   type DivergenceCode,
-  DivergenceReport as DivergenceReportSchema,
-  type DivergenceReport,
+  DivergenceReport,
   type LeafDiff,
   type NearestCall,
 } from "./report/divergence.js"
 export { type HaltResponse, haltResponse } from "./report/halt-response.js"
 export { type ReportTextOptions, reportText } from "./report/report-text.js"
+
+// Drivers: the engine alone, and the SDK's handles
+
+export { asRecorded, type EngineReplay, type EngineStep, replayByEngine } from "./engine/replay-by-engine.js"
+export { ReplayDivergence } from "./sdk/replay-divergence.js"
+export { ReplayRecorder, type ReplayRecorderOptions, replayRecorder } from "./sdk/replay-recorder.js"
+export { Turnstile } from "./sdk/turnstile.js"
 
 // Forks and what they change
 
@@ -45,8 +70,7 @@ export type { FromRun } from "./override/override-answer.js"
 export {
   EMPTY_PROFILE,
   type OverrideOp,
-  OverrideProfile as OverrideProfileSchema,
-  type OverrideProfile,
+  OverrideProfile,
   type OverrideRule,
   parseProfile,
   profileId,
@@ -54,10 +78,10 @@ export {
 export { messageHash } from "./override/request-parts.js"
 export type { RuleProblem } from "./override/rule-book.js"
 
-// The SDK's handles over a tape
+// Masks two runs propose and a person accepts
 
-export { ReplayDivergence } from "./sdk/replay-divergence.js"
-export { ReplayRecorder, type ReplayRecorderOptions, replayRecorder } from "./sdk/replay-recorder.js"
+export { acceptMasks, EMPTY_MASKS, HARNESS_MASKS, MasksFile, parseMasksFile } from "./calibrate/masks-file.js"
+export { type Calibration, type MaskProposal, proposeMasks, type UnmaskedChange } from "./calibrate/propose-masks.js"
 
 // Streams
 
@@ -71,20 +95,44 @@ export {
   type Timing,
 } from "./stream/emission-plan.js"
 export { servedHeaders } from "./stream/served-headers.js"
-export { type CoverageCode, type CoverageProblem, coverage } from "./tape/coverage.js"
-export { type RequestToSign, type Sign, type Signature, signStored } from "./tape/sign.js"
-export type {
-  Bodies,
-  CallKind,
-  HeaderPairs,
-  RecordedAnswer,
-  RecordedRequest,
-  Recording,
-  RunOutputs,
-  StoredBody,
-  StreamIndex,
-  Tape,
-  TapeCall,
-  TapeStep,
-} from "./tape/tape.js"
-export { type TapeOptions, type TapeReading, tapeOf } from "./tape/tape-of.js"
+
+// One run in one file
+
+export type { PortableHeader } from "./portable/portable-format.js"
+export { type PortableReading, readPortable } from "./portable/read-portable.js"
+export { writePortable } from "./portable/write-portable.js"
+
+// Comparing two runs
+
+export {
+  type BodyAbsence,
+  type BodyReading,
+  Cause,
+  Change,
+  type ColumnOptions,
+  DEFAULT_DIFF_BUDGET,
+  DEFAULT_PAYLOADS,
+  DiffItem,
+  type DiffOptions,
+  type DiffTextOptions,
+  diffColumns,
+  diffHtml,
+  diffRuns,
+  diffStoredRuns,
+  diffText,
+  exitCodeOf,
+  type Lineage,
+  MIN_COLUMNS,
+  MIN_DIFF_BUDGET,
+  PayloadDiff,
+  PayloadOp,
+  RUN_DIFF_VERSION,
+  RunDiff,
+  type RunToDiff,
+  type SideOfDiff,
+  type StepOfDiff,
+  type StoredRun,
+  TextDiff,
+  type TextHunk,
+  Tier,
+} from "./diff/index.js"

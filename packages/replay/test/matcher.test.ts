@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import {
   type Ask,
   asRecorded,
-  DivergenceReportSchema,
+  DivergenceReport,
   haltResponse,
   type Outcome,
   openReplay,
@@ -277,7 +277,7 @@ test("[P-06] the report keeps its schema, reads thin, and recorded text in it ca
   const session = openReplay(tape)
   const outcome = session.ask(askWith(tape, tape.calls[0]!, messages(["hello \u001b[2J"])))
   const report = session.report({ isOver: true, runId: "run_00000000000000000000000000" })
-  expect(DivergenceReportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report)
+  expect(DivergenceReport.parse(JSON.parse(JSON.stringify(report)))).toEqual(report)
   const text = reportText(report)
   expect(text).not.toContain("\u001b")
   expect(text.split("\n").slice(0, 5)).toEqual([

@@ -1,0 +1,60 @@
+import { OrangeboxError } from "@orangebox/contract"
+import { CANON_VERSION, MASK_TYPES, type MaskType } from "@orangebox/dialects"
+import { z } from "zod"
+import type { AcceptedMask } from "../match/comparable.js"
+
+/** The masks somebody accepted for a project, as a file beside its configuration. Every report names the ones it used. */
+export const MasksFile = z.strictObject({
+  v: z.literal(1),
+  /** The canonical form the places point into. */
+  canon_version: z.number().int().nonnegative(),
+  masks: z.array(
+    z.strictObject({
+      id: z.string().min(1),
+      type: z.enum(MASK_TYPES as [MaskType, ...MaskType[]]),
+      at: z.string().startsWith("/"),
+      accepted_by: z.string().min(1),
+      accepted_at: z.string().min(1),
+    }),
+  ),
+})
+export type MasksFile = z.infer<typeof MasksFile>
+
+export const EMPTY_MASKS: MasksFile = { v: 1, canon_version: CANON_VERSION, masks: [] }
+
+export function parseMasksFile(value: unknown, where = "masks"): MasksFile {
+  const result = MasksFile.safeParse(value)
+  if (!result.success) {
+    const issue = result.error.issues[0]!
+    throw new OrangeboxError("MASKS_FILE", { what: `${issue.path.map(String).join(".")}: ${issue.message}`, where })
+  }
+  if (result.data.canon_version !== CANON_VERSION) {
+    throw new OrangeboxError("MASKS_FILE", {
+      what: `written for canonical form ${result.data.canon_version}, this build uses ${CANON_VERSION}`,
+      where,
+      next: "Calibrate again: orangebox replay RUN --calibrate",
+    })
+  }
+  return result.data
+}
+
+/** Adds masks a person said yes to. One that is there already stays as it was accepted. */
+export function acceptMasks(
+  file: MasksFile,
+  masks: readonly AcceptedMask[],
+  by: { readonly acceptedBy: string; readonly acceptedAt: string },
+): MasksFile {
+  const known = new Set(file.masks.map(({ id }) => id))
+  const added = masks
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, type, at }) => ({ id, type, at, accepted_by: by.acceptedBy, accepted_at: by.acceptedAt }))
+  return { ...file, masks: [...file.masks, ...added] }
+}
+
+/**
+ * Lines that known harnesses write into every prompt and that change by themselves: today's date, the working folder. Off like every other
+ * mask until somebody turns them on, and then a run recorded yesterday replays today.
+ */
+export const HARNESS_MASKS: readonly AcceptedMask[] = ["/system/**", "/instructions", "/messages/**", "/input/**"].map(
+  (at) => ({ id: `harness_line@${at}`, type: "harness_line", at }),
+)

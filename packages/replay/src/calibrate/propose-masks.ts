@@ -1,0 +1,120 @@
+import { readJson } from "@orangebox/contract"
+import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
+import { jsonChanges } from "@orangebox/query"
+import { pointerPattern } from "../json/walk.js"
+import { type AcceptedMask, recordedText } from "../match/comparable.js"
+import { askableCalls } from "../match/matcher.js"
+import type { Tape, TapeCall } from "../tape/tape.js"
+
+/** A mask that would let the two runs match in one place. Proposed, never applied: a person says yes. */
+export interface MaskProposal extends AcceptedMask {
+  /** The steps of the first run where it would help. */
+  readonly steps: readonly string[]
+  /** Values as they were and as they came back; a look at them is what the decision is made of. */
+  readonly examples: readonly { readonly recorded: string; readonly now: string }[]
+}
+
+/** A difference no typed mask covers: the agent really asked something else there. */
+export interface UnmaskedChange {
+  readonly step: string
+  readonly pointer: string
+  readonly recorded: string | null
+  readonly now: string | null
+}
+
+export interface Calibration {
+  readonly proposals: readonly MaskProposal[]
+  readonly unmasked: readonly UnmaskedChange[]
+  /** Calls that were compared, and those that had no partner because the runs went different ways. */
+  readonly compared: number
+  readonly unpaired: number
+}
+
+const EXAMPLES = 3
+const SHOWN = 200
+
+/** Compares two runs of one unchanged agent, and says which typed masks would make their requests equal. */
+export function proposeMasks(first: Tape, second: Tape): Calibration {
+  const { pairs, unpaired } = pairCalls(first, second)
+  const proposals = new Map<
+    string,
+    { type: MaskType; at: string; steps: Set<string>; examples: MaskProposal["examples"][number][] }
+  >()
+  const unmasked: UnmaskedChange[] = []
+  for (const [call, other] of pairs) {
+    if (call.sig === other.sig) continue
+    const before = recordedText(call, first.bodies)
+    const after = recordedText(other, second.bodies)
+    const changes = before === undefined || after === undefined ? undefined : jsonChanges(before, after)
+    for (const change of changes ?? []) {
+      const recorded = textOf(change.before)
+      const now = textOf(change.after)
+      const types = recorded === null || now === null ? [] : typesFor(recorded, now)
+      if (types.length === 0) {
+        unmasked.push({
+          step: call.stepId,
+          pointer: change.pointer,
+          recorded: cut(change.before),
+          now: cut(change.after),
+        })
+        continue
+      }
+      for (const type of types) {
+        const at = pointerPattern(change.pointer)
+        const id = `${type}@${at}`
+        const proposal = proposals.get(id) ?? { type, at, steps: new Set<string>(), examples: [] }
+        proposal.steps.add(call.stepId)
+        if (proposal.examples.length < EXAMPLES) proposal.examples.push({ recorded: cut(recorded)!, now: cut(now)! })
+        proposals.set(id, proposal)
+      }
+    }
+  }
+  return {
+    proposals: [...proposals].map(([id, { steps, ...rest }]) => ({ id, ...rest, steps: [...steps] })),
+    unmasked,
+    compared: pairs.length,
+    unpaired,
+  }
+}
+
+/** The same place in two runs: the k-th call of its kind and name, lane by lane. */
+function pairCalls(first: Tape, second: Tape): { readonly pairs: [TapeCall, TapeCall][]; readonly unpaired: number } {
+  const waiting = new Map<string, TapeCall[]>()
+  const keyOf = (call: TapeCall): string =>
+    `${call.lane}\0${call.place}\0${call.kind}\0${call.kind === "model" ? "" : call.name}`
+  const others = askableCalls(second, "faithful")
+  for (const call of others) {
+    const list = waiting.get(keyOf(call)) ?? []
+    list.push(call)
+    waiting.set(keyOf(call), list)
+  }
+  const pairs: [TapeCall, TapeCall][] = []
+  const calls = askableCalls(first, "faithful")
+  for (const call of calls) {
+    const partner = waiting.get(keyOf(call))?.shift()
+    if (partner) pairs.push([call, partner])
+  }
+  return { pairs, unpaired: calls.length + others.length - 2 * pairs.length }
+}
+
+/** The fewest types of mask under which two texts are equal; none when no set of them does it. */
+function typesFor(recorded: string, now: string): readonly MaskType[] {
+  const isEqualUnder = (types: readonly MaskType[]): boolean => maskText(types)(recorded) === maskText(types)(now)
+  const single = MASK_TYPES.find((type) => isEqualUnder([type]))
+  if (single) return [single]
+  if (!isEqualUnder(MASK_TYPES)) return []
+  return MASK_TYPES.reduce<readonly MaskType[]>((kept, type) => {
+    const without = kept.filter((other) => other !== type)
+    return isEqualUnder(without) ? without : kept
+  }, MASK_TYPES)
+}
+
+function textOf(json: string | undefined): string | null {
+  const reading = json === undefined ? undefined : readJson(json)
+  return reading?.ok && reading.node.kind === "string" ? reading.node.value : null
+}
+
+function cut(text: string | null | undefined): string | null {
+  if (text === null || text === undefined) return null
+  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`
+}
