@@ -132,6 +132,15 @@ export class ReplayStep implements Step {
   artifact(artifact: MadeArtifact): void {
     this.inner.artifact(artifact)
   }
+  context(...args: Parameters<Step["context"]>): ReturnType<Step["context"]> {
+    return this.inner.context(...args)
+  }
+  fault(...args: Parameters<Step["fault"]>): ReturnType<Step["fault"]> {
+    return this.inner.fault(...args)
+  }
+  snapshot(...args: Parameters<Step["snapshot"]>): ReturnType<Step["snapshot"]> {
+    return this.inner.snapshot(...args)
+  }
   handoff(): Handoff {
     return this.inner.handoff()
   }
