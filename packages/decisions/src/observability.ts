@@ -37,10 +37,8 @@ export function observabilityOf(run: RecordedRun, options: ReadOptions = {}): Ob
   return observabilityOfReading(readRun(run, options))
 }
 
-export function observabilityOfReading(
-  reading: RunReading,
-  prompts: ReadonlyMap<string, CallPrompt> = sentPrompts(reading),
-): Observability {
+export function observabilityOfReading(reading: RunReading): Observability {
+  const prompts = sentPrompts(reading)
   const tools = unansweredTools(reading, prompts)
   return {
     failures: [

@@ -7,10 +7,9 @@ import {
   dialectOf,
   type JsonBody,
   type PromptPart,
-  type RequestAnatomy,
   type RequestMemory,
   readBody,
-  readRequest,
+  type Sampling,
 } from "@orangebox/dialects"
 import type { z } from "zod"
 import { isMasked } from "./captured-text.js"
@@ -28,7 +27,7 @@ export interface SentPrompt {
   readonly from: "request" | "segments" | "manifest" | "none"
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  readonly sampling: RequestAnatomy["sampling"] | undefined
+  readonly sampling: Sampling | undefined
 }
 
 /**
@@ -42,8 +41,10 @@ export class PromptReader {
     JsonNode,
     { readonly parts: number; readonly last: JsonNode; readonly message: Message }
   >()
+  readonly #toolOfNode = new WeakMap<JsonNode, Tool>()
   readonly #toolOf = new Map<string, Tool>()
   readonly #prefixes: HashedPrefix[] = []
+  #lastTools: { readonly tools: readonly Tool[]; readonly canonical: string } | undefined
 
   constructor(bodies: BodyLookup) {
     this.#bodies = bodies
@@ -63,22 +64,36 @@ export class PromptReader {
     }
     this.#prefixes.unshift({ messages: bundle.messages, running: running.copy() })
     if (this.#prefixes.length > REMEMBERED) this.#prefixes.pop()
-    const { messages: _, ...rest } = bundle
-    // `messages` is the first name in canonical order, so what follows it is the canonical form of the rest.
-    return `sha256:${running.update(`],${canonicalJson(rest).slice(1)}`).digest("hex")}`
+    const { retrieval, source, transformations } = bundle
+    // In canonical order: what changes least, the messages, comes first by its name, and that is why the hash can go on from the last one.
+    const rest = `"retrieval":${canonicalJson(retrieval)},"source":"${source}","tools":${this.#canonicalTools(bundle.tools)},"transformations":${canonicalJson(transformations)}`
+    return `sha256:${running.update(`],${rest}}`).digest("hex")}`
+  }
+
+  #canonicalTools(tools: readonly Tool[]): string {
+    if (this.#lastTools?.tools !== tools) this.#lastTools = { tools, canonical: canonicalJson(tools) }
+    return this.#lastTools.canonical
   }
 
   #sent(call: ModelCall, bytes: Uint8Array): SentPrompt {
     const body = readBody(bytes, this.#memory)
     const dialect = dialectOfCall(payloadOf(call.sent.opened)) ?? dialectByBody(body) ?? dialectByProvider(call, body)
-    const anatomy = dialect && readRequest(dialect, body)
-    if (!anatomy || anatomy.parts.length === 0) return plainPrompt(body.text)
+    const outline = dialect && body.root?.kind === "object" ? dialect.outlineRequest(body.root, body.text) : undefined
+    if (!outline || outline.parts.length === 0) return plainPrompt(body.text)
     return {
       from: "request",
-      messages: this.#messages(anatomy.parts, body.text),
-      tools: anatomy.tools.map((part) => this.#tool(part, body.text)),
-      sampling: anatomy.sampling,
+      messages: this.#messages(outline.parts, body.text),
+      tools: this.#tools(outline.parts, body.text),
+      sampling: outline.sampling,
     }
+  }
+
+  /** The tools of the call before, as the same list, where they are the same: they mostly are. */
+  #tools(parts: readonly PromptPart[], text: string): readonly Tool[] {
+    const tools: Tool[] = []
+    for (const part of parts) if (part.kind === "tool-def") tools.push(this.#tool(part, text))
+    const before = this.#lastTools?.tools
+    return before?.length === tools.length && tools.every((tool, at) => tool === before[at]) ? before : tools
   }
 
   #messages(parts: readonly PromptPart[], text: string): Message[] {
@@ -110,11 +125,12 @@ export class PromptReader {
   }
 
   #tool(part: PromptPart, text: string): Tool {
-    const raw = text.slice(part.node.start, part.node.end)
-    const known = this.#toolOf.get(raw)
+    const known = this.#toolOfNode.get(part.node)
     if (known) return known
-    const tool = toolOf(part, raw)
+    const raw = text.slice(part.node.start, part.node.end)
+    const tool = this.#toolOf.get(raw) ?? toolOf(part, raw)
     this.#toolOf.set(raw, tool)
+    this.#toolOfNode.set(part.node, tool)
     return tool
   }
 }
@@ -159,9 +175,11 @@ function roleOf(part: PromptPart): Message["role"] {
 
 function messageOf(parts: readonly PromptPart[], text: string): Message {
   const first = parts[0]!
-  const content = parts.flatMap((part) => (saysText(part) ? [part.text ?? ""] : [])).join("\n")
+  const content = ownText(parts.flatMap((part) => (saysText(part) ? [part.text ?? ""] : [])).join("\n"))
   const toolCalls = parts.flatMap((part) =>
-    part.kind === "tool-call" ? [{ id: part.callId, name: part.name ?? "", arguments: part.arguments ?? "" }] : [],
+    part.kind === "tool-call"
+      ? [{ id: part.callId, name: part.name ?? "", arguments: ownText(part.arguments ?? "") }]
+      : [],
   )
   const attachments = parts.flatMap((part) =>
     saysText(part) || part.kind === "tool-call"
@@ -177,6 +195,12 @@ function messageOf(parts: readonly PromptPart[], text: string): Message {
     ...(attachments.length > 0 ? { attachments } : {}),
   }
 }
+
+/**
+ * A piece of a text keeps the whole text alive in V8, and the text here is a request: without a copy, one message would hold on to a history
+ * of a hundred others, and a long run to all its requests.
+ */
+const ownText = (text: string): string => (text.isWellFormed() ? Buffer.from(text, "utf8").toString("utf8") : text)
 
 const saysText = (part: PromptPart): boolean =>
   part.text !== null && (part.kind === "text" || part.kind === "system" || part.kind === "tool-result")

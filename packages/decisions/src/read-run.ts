@@ -77,7 +77,22 @@ function boundariesOf(reading: Reading): Action[] {
       if (isAccepted(call)) actions.push(completionAction(reading, event, call))
     }
   }
-  return actions
+  return plansSeenByTools(actions)
+}
+
+/** An answer whose text is not kept asked for tools when tools followed it. */
+function plansSeenByTools(actions: Action[]): Action[] {
+  const asked = new Set(
+    actions.flatMap(({ boundary, modelStepId }) => (boundary === "tool" ? (modelStepId ?? []) : [])),
+  )
+  return actions.map((action) =>
+    action.boundary === "completion" &&
+    action.type === "message" &&
+    action.unread.length > 0 &&
+    asked.has(action.stepId)
+      ? { ...action, type: "plan" }
+      : action,
+  )
 }
 
 /** An answer the agent went on with. A call that failed or gave nothing decided nothing; the report counts it. */

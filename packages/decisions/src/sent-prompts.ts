@@ -19,12 +19,16 @@ export interface CallPrompt {
   readonly unrecorded: string | null
 }
 
-/** The prompts of all model calls of a run, by step. Requests are read once, in order. */
-export function sentPrompts({
-  index,
-  bodies,
-  calls,
-}: Pick<RunReading, "index" | "bodies" | "calls">): ReadonlyMap<string, CallPrompt> {
+/** The prompts of all model calls of a run, by step. Requests are read once, in order, however often they are asked for. */
+export function sentPrompts(reading: RunReading): ReadonlyMap<string, CallPrompt> {
+  const known = read.get(reading) ?? readPrompts(reading)
+  read.set(reading, known)
+  return known
+}
+
+const read = new WeakMap<RunReading, ReadonlyMap<string, CallPrompt>>()
+
+function readPrompts({ index, bodies, calls }: RunReading): ReadonlyMap<string, CallPrompt> {
   const reader = new PromptReader(bodies)
   const surroundings = surroundingsOf(index, calls)
   const histories = new Histories()

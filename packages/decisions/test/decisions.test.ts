@@ -234,3 +234,23 @@ test("[D-02] what was retrieved for a call is in its bundle", async () => {
     snippets: "A leap year has 366 days.",
   })
 })
+
+test("[D-01] a run captured as hashes has its decisions with hashes, usage and latency, and no text", async () => {
+  const run = await fixerRun({ capture: "hashed" })
+  const decisions = decisionsOf(run)
+  expectValid(run)
+  expect(decisions.map(({ agent_action }) => agent_action.action_type)).toEqual([
+    "plan",
+    "edit",
+    "plan",
+    "command",
+    "command",
+    "message",
+  ])
+  const text = JSON.stringify(decisions)
+  for (const said of ["I change the constant.", REQUEST, "const d = 28", "npx vitest"]) expect(text).not.toContain(said)
+  expect(decisions[1]).toMatchObject({
+    prompt_provenance: { capture_mode: "hashed", prompt_bundle_hash: expect.stringMatching(/^sha256:/) },
+    model_output: { output_form: "hash", usage: { latency_ms: expect.any(Number) } },
+  })
+})

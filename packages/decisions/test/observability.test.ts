@@ -11,8 +11,6 @@ const changed = (run: RecordedRun, change: (event: Event) => Event | undefined):
   ...run,
   events: run.events.flatMap((event) => change(event) ?? []),
 })
-const withPayload = (event: Event, payload: object): Event =>
-  ({ ...event, payload: { ...event.payload, ...payload } }) as Event
 
 test("[D-05] a run recorded whole has no hole in its trail", async () => {
   expect(observabilityOf(await fixerRun())).toEqual({ failures: [], bypasses: [], unreadCalls: 0, pendingTools: 0 })
