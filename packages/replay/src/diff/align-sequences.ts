@@ -17,7 +17,7 @@ export interface AlignmentWork {
 /** The largest table for one gap; above, the gap is cut along a coarse alignment by kind and name. */
 export const MAX_CELLS = 4_000_000
 /** A cut gap is cut until its pieces are this small: many small tables are cheaper than one large. */
-const COARSE_CELLS = 250_000
+const COARSE_CELLS = 100_000
 const MAX_COARSE_EDITS = 2_000
 
 /** A stretch of both sequences: [fromA, toA) against [fromB, toB). */

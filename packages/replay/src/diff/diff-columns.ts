@@ -12,11 +12,13 @@ import {
 import {
   changeWords,
   countWords,
+  figureWords,
   inheritWords,
   itemAddress,
   opWords,
   outcomeWords,
   ROOT_ABSENT_WORDS,
+  replayWords,
   weightWords,
 } from "./item-words.js"
 import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "./run-diff.js"
@@ -74,6 +76,8 @@ function writeHead(page: Page, diff: RunDiff, hidden: number): void {
   if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
     page.full(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`, "dim")
   }
+  page.full(figureWords(diff), "dim")
+  for (const words of [replayWords("a", a), replayWords("b", b)]) if (words !== undefined) page.full(words, "dim")
   for (const note of diff.notes) page.full(`${note.code}: ${note.text}`, "warn")
 }
 

@@ -1,6 +1,15 @@
 import { hash } from "node:crypto"
 import { formatDuration, safeText } from "@orangebox/query"
-import { changeWords, countWords, inheritWords, itemAddress, outcomeWords, ROOT_ABSENT_WORDS } from "./item-words.js"
+import {
+  changeWords,
+  countWords,
+  figureWords,
+  inheritWords,
+  itemAddress,
+  outcomeWords,
+  ROOT_ABSENT_WORDS,
+  replayWords,
+} from "./item-words.js"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "./run-diff.js"
 
 /**
@@ -63,7 +72,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const text = (recorded: string): string => safeText(recorded).replace(/[&<>"']/g, (char) => ESCAPES[char]!)
 
 function facts(diff: RunDiff): string {
-  const said: string[] = []
+  const said = [figureWords(diff), replayWords("a", diff.a), replayWords("b", diff.b)].filter(
+    (words) => words !== undefined,
+  )
   if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
     said.push(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`)
   }
@@ -73,7 +84,7 @@ function facts(diff: RunDiff): string {
     said.push(`${itemAddress(diff.items[from]!)} carries "${value}" to ${itemAddress(diff.items[to]!)}`)
   }
   for (const note of diff.notes) said.push(`${note.code}: ${note.text}`)
-  return said.length === 0 ? "" : `<ul>${said.map((fact) => `<li>${text(fact)}</li>`).join("")}</ul>`
+  return `<ul>${said.map((fact) => `<li>${text(fact)}</li>`).join("")}</ul>`
 }
 
 interface Stretch {

@@ -140,6 +140,8 @@ function countsOf(items: readonly Judged[]): Record<Change, number> {
 }
 
 function sideOf(run: DiffRun, reader: StepReader): SideOfDiff {
+  const { tokens, modelCalls } = run.view.totals
+  const isCounted = modelCalls > tokens.callsWithoutUsage
   const absent: Record<string, number> = {}
   for (const reason of reader.absences.values()) absent[reason] = (absent[reason] ?? 0) + 1
   return {
@@ -147,9 +149,19 @@ function sideOf(run: DiffRun, reader: StepReader): SideOfDiff {
     app: run.view.app ?? null,
     entrypoint: run.view.entrypoint ?? null,
     status: run.view.status,
-    source_run_id: run.sourceRunId ?? null,
+    replay: run.replay
+      ? {
+          source_run_id: run.replay.source_run_id,
+          reason: run.replay.replay_reason_code,
+          fork_step_id: run.replay.fork_step_id,
+          override_profile_id: run.replay.override_profile_id,
+        }
+      : null,
     steps: run.steps.length,
     folded_attempts: run.foldedAttempts,
+    tokens_in: isCounted ? tokens.input : null,
+    tokens_out: isCounted ? tokens.output : null,
+    duration_us: run.view.durationUs ?? null,
     absent_bodies: absent,
   }
 }

@@ -2,6 +2,7 @@ import { type CountTokens, cutToWidth, displayWidth, estimateTokens, plural, rec
 import {
   changeWords,
   countWords,
+  figureWords,
   inheritWords,
   itemAddress,
   itemName,
@@ -9,6 +10,7 @@ import {
   payloadLines,
   pointerWord,
   ROOT_ABSENT_WORDS,
+  replayWords,
   weightWords,
 } from "./item-words.js"
 import type { DiffItem, RunDiff } from "./run-diff.js"
@@ -89,6 +91,10 @@ function linesOf(diff: RunDiff): Line[] {
   }
   lines.push(...restOf(diff, told))
   if (outcome.differs) lines.push({ text: `OUTCOME ${outcomeWords(outcome, WIDTH)}`, rank: 3 })
+  for (const words of [replayWords("a", diff.a), replayWords("b", diff.b)]) {
+    if (words !== undefined) lines.push({ text: words, rank: 5 })
+  }
+  if (diff.verdict === "differs") lines.push({ text: figureWords(diff), rank: 6 })
   for (const note of diff.notes) lines.push({ text: `note ${note.code}: ${note.text}`, rank: 4 })
   return lines
 }

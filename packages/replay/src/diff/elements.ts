@@ -47,7 +47,7 @@ function elementOf(group: readonly DiffStep[], features: readonly Features[], in
 const LIGHT = 0.25
 
 function singleElement(step: Features, interner: Interner): Element {
-  const isHolder = isContainer(step.step)
+  const isHolder = isContainer(step.step) && step.step.kind === "step"
   return {
     members: [step],
     key: step.own,
@@ -57,14 +57,11 @@ function singleElement(step: Features, interner: Interner): Element {
 }
 
 export function elementDistance(a: Element, b: Element): number {
-  const first = a.members[0]!
-  const second = b.members[0]!
-  if (a.members.length === 1 && b.members.length === 1) return distance(first, second)
+  if (a.members.length === 1 && b.members.length === 1) return distance(a.members[0]!, b.members[0]!)
   if (a.key === b.key) return 0
-  // A container stands for itself alone here, so it cannot go with a set.
-  if ((a.members.length === 1 && isContainer(first.step)) || (b.members.length === 1 && isContainer(second.step))) {
-    return NEVER
-  }
+  // One call may have become two at once, but a container stands for itself alone here, and so does not go with a set or out of one.
+  const isUneven = a.members.length === 1 || b.members.length === 1
+  if (isUneven && [...a.members, ...b.members].some(({ step }) => isContainer(step))) return NEVER
   return 1 - setLikeness(a.members, b.members)
 }
 

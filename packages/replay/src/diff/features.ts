@@ -1,4 +1,4 @@
-import { type DiffStep, isContainer } from "./diff-step.js"
+import type { DiffStep } from "./diff-step.js"
 import type { DiffRun } from "./read-steps.js"
 import type { Shingles } from "./shingles.js"
 import type { StepReader } from "./step-reader.js"
@@ -78,7 +78,7 @@ export class Features {
   get call(): number {
     if (this.#call === -2) {
       const { kind, name, sig, inputRef } = this.step
-      const isCall = !isContainer(this.step) && kind !== "run" && kind !== "step"
+      const isCall = kind !== "run" && kind !== "step"
       const isKnown = isCall && (sig !== undefined || inputRef !== undefined)
       this.#call = isKnown ? this.#interner.of(`call ${this.label} ${name} ${this.input}`) : -1
     }

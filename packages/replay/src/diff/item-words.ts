@@ -1,5 +1,5 @@
-import { cutToWidth, recordedText, recordedWord } from "@orangebox/query"
-import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff, TextHunk } from "./run-diff.js"
+import { cutToWidth, formatCount, formatDuration, recordedText, recordedWord } from "@orangebox/query"
+import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, SideOfDiff, StepOfDiff, TextHunk } from "./run-diff.js"
 
 /** `#18` where both runs have it there, `#18/#20` where not, `a#18` or `b#20` for a step of one run. */
 export function itemAddress({ a, b }: DiffItem): string {
@@ -164,4 +164,19 @@ export function countWords({ stats }: RunDiff): string {
   if (stats.moved > 0) words.push(`moved ${stats.moved}`)
   if (stats.reordered > 0) words.push(`reordered ${stats.reordered}`)
   return words.join(" ")
+}
+
+/** Tokens and time of both runs. Numbers are shown; they never decide what differs. */
+export function figureWords({ a, b }: RunDiff): string {
+  const tokens = (side: SideOfDiff): string => `${formatCount(side.tokens_in)} in ${formatCount(side.tokens_out)} out`
+  const time = (side: SideOfDiff): string => formatDuration(side.duration_us ?? undefined)
+  return `tokens ${tokens(a)} -> ${tokens(b)} ; time ${time(a)} -> ${time(b)}`
+}
+
+/** Where a replay came from; undefined for a run of its own. */
+export function replayWords(label: string, { replay }: SideOfDiff): string | undefined {
+  if (!replay) return undefined
+  const { override_profile_id: profile, source_run_id, reason } = replay
+  const changed = profile === null ? "" : `, override ${profile.slice(0, 19)}…`
+  return `${label} replays ${recordedWord(source_run_id, 40)} (${recordedWord(reason, 20)}${changed})`
 }

@@ -1,6 +1,6 @@
 import { type AlignmentWork, alignSequences } from "./align-sequences.js"
 import { assign } from "./assignment.js"
-import type { DiffStep } from "./diff-step.js"
+import { type DiffStep, isContainer } from "./diff-step.js"
 import { distance } from "./distance.js"
 import { elementsBelow, singleElements } from "./elements.js"
 import { type Features, type Interner, readSubtrees } from "./features.js"
@@ -16,14 +16,28 @@ export interface BothRuns {
 }
 
 /** Unrelated runs: what is equal first, then the cheapest alignment between, sets as sets, and what is left over moved or not there. */
-export function matchUnrelated({ a, b, interner }: BothRuns, work: AlignmentWork): Matching {
+export function matchUnrelated(runs: BothRuns, work: AlignmentWork): Matching {
+  const { a, b } = runs
   readSubtrees(a)
   readSubtrees(b)
   const matching = new Matching(a.length, b.length)
-  const waiting: [Features, Features][] = [[a[0]!, b[0]!]]
+  alignBelow(runs, [[a[0]!, b[0]!]], matching, work)
+  alignBelow(runs, findMoves(a, b, matching), matching, work)
+  return matching
+}
+
+/** Pairs of steps, and what is below them. */
+function alignBelow(
+  { a, b, interner }: BothRuns,
+  pairs: readonly [Features, Features][],
+  matching: Matching,
+  work: AlignmentWork,
+): void {
+  const waiting = [...pairs]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [rootA, rootB] = next
     matching.pair(rootA.step.at, rootB.step.at)
+    if (!isContainer(rootA.step) || !isContainer(rootB.step)) continue
     const sequenceA = elementsBelow(rootA.step, a, interner)
     const sequenceB = elementsBelow(rootB.step, b, interner)
     for (const [i, j] of alignSequences(sequenceA, sequenceB, work)) {
@@ -33,8 +47,6 @@ export function matchUnrelated({ a, b, interner }: BothRuns, work: AlignmentWork
       else waiting.push(...pairMembers(membersA, membersB))
     }
   }
-  findMoves(a, b, matching)
-  return matching
 }
 
 /** Related runs: pairs that the recording itself names are certain; only what it does not name is aligned between them. */
@@ -71,7 +83,7 @@ export function matchRelated(
     fromA = i + 1
     fromB = j + 1
   }
-  findMoves(a, b, matching)
+  alignBelow(runs, findMoves(a, b, matching), matching, work)
   return matching
 }
 

@@ -8,17 +8,24 @@ const MOVED_LIKENESS = 0.9
 /** Only so many leftovers are compared by their text: the rest went somewhere nobody can tell. */
 const MAX_COMPARED = 200
 
-/** What is left over on both sides and is the same thing somewhere else: equal calls first, then nearly equal texts. */
-export function findMoves(a: readonly Features[], b: readonly Features[], matching: Matching): void {
+/**
+ * What is left over on both sides and is the same thing somewhere else: equal calls first, then nearly equal texts.
+ * Returns the pairs it made.
+ */
+export function findMoves(a: readonly Features[], b: readonly Features[], matching: Matching): [Features, Features][] {
   const restA = a.filter(({ step }) => matching.isFreeA(step.at))
   const restB = b.filter(({ step }) => matching.isFreeB(step.at))
-  if (restA.length === 0 || restB.length === 0) return
+  if (restA.length === 0 || restB.length === 0) return []
   pairEqual(restA, restB, matching)
   pairAlike(
     restA.filter(({ step }) => matching.isFreeA(step.at)).slice(0, MAX_COMPARED),
     restB.filter(({ step }) => matching.isFreeB(step.at)).slice(0, MAX_COMPARED),
     matching,
   )
+  return restA.flatMap((step): [Features, Features][] => {
+    const other = matching.ofA(step.step.at)
+    return other < 0 ? [] : [[step, b[other]!]]
+  })
 }
 
 function pairEqual(restA: readonly Features[], restB: readonly Features[], matching: Matching): void {
@@ -39,8 +46,8 @@ function pairEqual(restA: readonly Features[], restB: readonly Features[], match
 
 /** Plain steps without anything of their own are equal to too many others to be recognised. */
 function moveKey(step: Features): string | undefined {
-  if (isContainer(step.step)) return `tree ${step.subtree}`
   if (step.call >= 0) return `call ${step.call}`
+  if (isContainer(step.step)) return `tree ${step.subtree}`
   return step.step.outputRef === undefined ? undefined : `own ${step.own}`
 }
 

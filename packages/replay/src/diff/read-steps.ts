@@ -10,9 +10,9 @@ export interface DiffRun {
   readonly view: RunView
   readonly steps: readonly DiffStep[]
   readonly root: DiffStep
-  /** Tries that were folded into the call they repeat. */
+  /** Tries beyond the first, folded into the call they repeat. */
   readonly foldedAttempts: number
-  readonly sourceRunId: string | undefined
+  readonly replay: Event["replay"]
   readonly outcome: RecordedOutcome
 }
 
@@ -62,7 +62,7 @@ export function readSteps(events: readonly Event[], options: DiffOptions): DiffR
     steps: inOpeningOrder(root),
     root,
     foldedAttempts,
-    sourceRunId: view.replay?.sourceRunId,
+    replay: events.find((event) => event.replay !== undefined)?.replay,
     outcome: outcomeOf(view),
   }
 }

@@ -39,7 +39,7 @@ function ancestorsOf(run: DiffRun, lineage: Lineage | undefined): string[] {
   let next = run.view.runId
   while (next !== undefined && runs.length < MAX_GENERATIONS && !runs.includes(next)) {
     runs.push(next)
-    next = next === run.view.runId ? run.sourceRunId : lineage?.sourceOfRun(next)
+    next = next === run.view.runId ? run.replay?.source_run_id : lineage?.sourceOfRun(next)
   }
   return runs
 }

@@ -111,9 +111,22 @@ const SideOfDiff = z.strictObject({
   app: z.string().nullable(),
   entrypoint: z.string().nullable(),
   status: z.string(),
-  source_run_id: z.string().nullable(),
+  /** What it is a replay of, and how; null for a run of its own. */
+  replay: z
+    .strictObject({
+      source_run_id: z.string(),
+      reason: z.string(),
+      fork_step_id: z.string().nullable(),
+      override_profile_id: z.string().nullable(),
+    })
+    .nullable(),
   steps: Count,
+  /** Tries beyond the first, folded into the call they repeat. */
   folded_attempts: Count,
+  /** Null where no call reported a figure. */
+  tokens_in: z.number().nullable(),
+  tokens_out: z.number().nullable(),
+  duration_us: z.number().nullable(),
   /** Bodies that were asked for and are not there, by reason. */
   absent_bodies: z.record(z.string(), Count),
 })

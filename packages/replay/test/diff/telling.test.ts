@@ -87,6 +87,7 @@ describe("[P-09] a diff told", () => {
       "DECISIVE #9 tool read_file -> write_file (write) propagated T1+T3: other name, other arguments, other result",
       '  output: "x" -> "done"',
       'OUTCOME output "ok" -> "failed"',
+      "tokens 17 in 10 out -> 17 in 11 out ; time <1ms -> <1ms",
       "more: --json has every item",
     ])
   })
