@@ -14,6 +14,8 @@ export interface CompiledConstraint {
   readonly concerns: readonly Concern[]
   readonly rule?: Rule
   readonly problem?: RuleProblem
+  /** The one result of everything it has nothing against: most actions break nothing, and a run may have very many. */
+  readonly passed: ConstraintResult
 }
 
 /** How one constraint fared. */
@@ -49,9 +51,9 @@ export const CHECKS_EVALUATOR = "orangebox.checks"
 export function compileConstraints(constraints: readonly CheckedConstraint[]): readonly CompiledConstraint[] {
   return constraints.map((constraint) => {
     const reading = parseRule(constraint.rule, constraint.id)
-    if ("problem" in reading)
-      return { constraint, concerns: concernsOf(constraint, ["alignment"]), problem: reading.problem }
-    return { constraint, concerns: concernsOf(constraint, reading.rule.concerns), rule: reading.rule }
+    const concerns = concernsOf(constraint, "rule" in reading ? reading.rule.concerns : ["alignment"])
+    const passed: ConstraintResult = Object.freeze({ constraint, concerns, status: "pass", violations: [] })
+    return { constraint, concerns, passed, ...reading }
   })
 }
 
@@ -177,6 +179,7 @@ const MAX_TOLD = 20
 
 function resultOf(compiled: CompiledConstraint, answer: Answer, context: CheckContext): ConstraintResult {
   const { constraint, concerns } = compiled
+  if (answer.findings.length === 0 && answer.unknown === undefined) return compiled.passed
   const told = answer.findings.slice(0, MAX_TOLD)
   const more = answer.findings.length - told.length
   const violations = told.map((finding, index) =>
@@ -189,7 +192,7 @@ function resultOf(compiled: CompiledConstraint, answer: Answer, context: CheckCo
   return {
     constraint,
     concerns,
-    status: statuses.length === 0 ? "pass" : worstVerdict(statuses),
+    status: worstVerdict(statuses),
     violations,
     ...(answer.unknown !== undefined && { unknown: answer.unknown }),
   }
@@ -226,24 +229,26 @@ const pointerOf = ({ stepId, ref, start, end }: EvidencePointer): NonNullable<Vi
 
 /** The three verdicts of seed 002 from the results of constraints. */
 export function evaluationOf(results: readonly ConstraintResult[]): DecisionEvaluation {
-  const about = (concern: Concern): readonly ConstraintResult[] =>
-    results.filter((result) => result.concerns.includes(concern))
-  const statuses = (concern: Concern): Verdict[] => about(concern).map((result) => result.status)
-  const checks = (concern: Concern): DecisionEvaluation["quality"]["checks"] =>
-    about(concern).map(({ constraint, status, violations, unknown }) => ({
-      id: constraint.id,
-      status,
-      message: violations[0]?.message ?? unknown ?? null,
-      rule: constraint.rule,
-    }))
+  const statuses: Record<Concern, Verdict[]> = { alignment: [], quality: [], policy: [] }
+  const checks: Record<Concern, DecisionEvaluation["quality"]["checks"]> = { alignment: [], quality: [], policy: [] }
+  const violations: Violation[] = []
+  for (const { constraint, concerns, status, violations: broken, unknown } of results) {
+    for (const concern of concerns) {
+      statuses[concern].push(status)
+      if (concern === "alignment") violations.push(...broken)
+      else
+        checks[concern].push({
+          id: constraint.id,
+          status,
+          message: broken[0]?.message ?? unknown ?? null,
+          rule: constraint.rule,
+        })
+    }
+  }
   return {
-    alignment: {
-      status: worstVerdict(statuses("alignment")),
-      score: scoreOf(statuses("alignment")),
-      violations: about("alignment").flatMap((result) => result.violations),
-    },
-    quality: { status: worstVerdict(statuses("quality")), checks: checks("quality") },
-    policy: { status: worstVerdict(statuses("policy")), checks: checks("policy") },
+    alignment: { status: worstVerdict(statuses.alignment), score: scoreOf(statuses.alignment), violations },
+    quality: { status: worstVerdict(statuses.quality), checks: checks.quality },
+    policy: { status: worstVerdict(statuses.policy), checks: checks.policy },
     evaluator: CHECKS_EVALUATOR,
   }
 }

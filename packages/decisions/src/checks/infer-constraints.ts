@@ -54,8 +54,8 @@ interface Phrase {
 const NOT = "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|please no|avoid|without)"
 const CHANGE =
   "(?:touch|touching|modify|modifying|change|changing|edit|editing|alter|altering|delete|deleting|remove|removing|rename|renaming)"
-// The rest of the clause: bounded, so that no text makes the search slow.
-const CLAUSE = "([^.;!?\\n]{1,160}(?:\\.[\\w/*-][^.;!?\\n]{0,80}){0,8})"
+// The rest of the clause, dots inside of names included: bounded, so that no text makes the search slow.
+const CLAUSE = "((?:[^.;!?\\n]|\\.(?=[\\w/*-])){1,240})"
 
 const phrase = (source: string): RegExp => new RegExp(`\\b${source}`, "gi")
 

@@ -426,8 +426,21 @@ function plainText(word: RawWord): string | undefined {
   return text
 }
 
+const KEYWORDS = new Set([
+  ...Object.keys(OPENING),
+  ...CLOSING,
+  ...BRANCHING,
+  ...SKIPPED,
+  "case",
+  "for",
+  "select",
+  "function",
+])
+
 function keywordText(word: RawWord): string | undefined {
-  return word.end - word.start <= 8 ? plainText(word) : undefined
+  // No keyword is longer.
+  const text = word.end - word.start <= 8 ? plainText(word) : undefined
+  return text !== undefined && KEYWORDS.has(text) ? text : undefined
 }
 
 function wordText(word: RawWord): string {

@@ -145,7 +145,7 @@ describe("robustness", () => {
           expect(later.results.at(-1)?.status).toBe("unknown")
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 

@@ -61,9 +61,26 @@ function withoutFileScheme(raw: string): string | undefined {
   }
 }
 
+interface Folders {
+  readonly root: readonly string[] | undefined
+  readonly home: readonly string[] | undefined
+}
+const knownFolders = new WeakMap<PathPlace, Folders>()
+
+/** The folders of a place, split once: thousands of paths are told from them. */
+function foldersOf(place: PathPlace): Folders {
+  const known = knownFolders.get(place)
+  if (known !== undefined) return known
+  const folders = {
+    root: place.root === undefined ? undefined : absoluteSegments(place.root),
+    home: place.home === undefined ? undefined : absoluteSegments(place.home),
+  }
+  knownFolders.set(place, folders)
+  return folders
+}
+
 function locate(path: string, place: PathPlace): LocatedPath {
-  const root = place.root === undefined ? undefined : absoluteSegments(place.root)
-  const home = place.home === undefined ? undefined : absoluteSegments(place.home)
+  const { root, home } = foldersOf(place)
   if (path === "~" || path.startsWith("~/")) {
     const below = normalSegments(path.slice(1).split("/"))
     if (home !== undefined) return locateAbsolute([...home, ...path.slice(1).split("/")], root, home)

@@ -13,6 +13,8 @@ interface Alternative {
   readonly exact: Glob
   readonly folded: Glob
   readonly loose: Glob
+  /** The loose form is the exact one. */
+  readonly isPlain: boolean
 }
 
 const MAX_PATTERN = 1024
@@ -36,6 +38,7 @@ function alternative(text: string): Alternative {
     exact: compileGlob(segments),
     folded: compileGlob(segments.map(fold)),
     loose: compileGlob(segments.map(looseSegment)),
+    isPlain: segments.every((segment) => PLAIN.test(segment)),
   }
 }
 
@@ -109,7 +112,7 @@ function meet(
       if (path.isDisguised === true) return judge(one.loose, segments.map(looseSegment)) === "no" ? "no" : "possible"
       const exact =
         place.isCaseInsensitive === true ? judge(one.folded, segments.map(fold)) : judge(one.exact, segments)
-      if (exact === "yes") return "yes"
+      if (exact === "yes" || (one.isPlain && segments.every((segment) => PLAIN.test(segment)))) return exact
       // A name that only looks or folds alike may be the same file on some file systems.
       const isDisguised = judge(one.loose, segments.map(looseSegment)) !== "no"
       const counts = isDisguised && !(place.isCaseInsensitive === false && !isMoreThanCase(segments))
@@ -159,12 +162,16 @@ function splitWild(segments: readonly string[]): {
   }
 }
 
+/** Nothing to fold and nothing to ignore: nearly every name there is. */
+const PLAIN = /^[!-/0-9:-@[-`a-z{-~]*[!-\-/0-9:-@[-`a-z{-~]$/
+
 const fold = (segment: string): string => segment.toLowerCase()
 
 /**
  * A name without what some file systems and tools ignore: case, compatibility forms, invisible characters, dots and blanks at the end.
  */
 function looseSegment(segment: string): string {
+  if (PLAIN.test(segment)) return segment
   const plain = segment.normalize("NFKC").toLowerCase()
   const visible = plain.replace(/\p{Default_Ignorable_Code_Point}/gu, "")
   return visible === "." || visible === ".." ? visible : visible.replace(/[. ]+$/, "") || visible

@@ -12,7 +12,7 @@ export interface Arguments {
 
 /** `valueOptions` are the options whose value is the next word, unless it is in the same one. */
 export function readArguments(words: readonly Word[], valueOptions = ""): Arguments {
-  const takesValue = new Set(valueOptions.split(" "))
+  const takesValue = optionSet(valueOptions)
   const operands: Word[] = []
   const values = new Map<string, Word[]>()
   const flags = new Set<string>()
@@ -55,6 +55,17 @@ export function readArguments(words: readonly Word[], valueOptions = ""): Argume
     }
   }
   return { operands, values, flags }
+}
+
+const optionSets = new Map<string, ReadonlySet<string>>()
+
+/** The lists are constants of this package, so there are only so many of them. */
+function optionSet(options: string): ReadonlySet<string> {
+  const known = optionSets.get(options)
+  if (known !== undefined) return known
+  const set = new Set(options.split(" "))
+  optionSets.set(options, set)
+  return set
 }
 
 export const valuesOf = (args: Arguments, ...options: readonly string[]): readonly Word[] =>
