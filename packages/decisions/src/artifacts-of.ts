@@ -2,7 +2,7 @@ import { type Event, summarizeText, textHash } from "@orangebox/contract"
 import type { Action, EvidencePointer } from "./action.js"
 import { capturedText, isMasked } from "./captured-text.js"
 import type { DecisionArtifact } from "./decision-event.js"
-import { countIn, numberIn, payloadOf, textIn } from "./payload.js"
+import { countIn, integerIn, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
 /** The work products of an action: those read from what it was told and what it gave back, then those recorded beside it. */
@@ -120,7 +120,7 @@ function recordedArtifact(event: Event, bodies: BodyLookup): DecisionArtifact[] 
         path: textIn(payload, "path") ?? null,
         lines_added: countIn(payload, "lines_added") ?? null,
         lines_removed: countIn(payload, "lines_removed") ?? null,
-        exit_code: numberIn(payload, "exit_code") ?? null,
+        exit_code: integerIn(payload, "exit_code") ?? null,
       },
       content: content?.text ?? null,
       ...(content?.form ? { content_form: content.form } : {}),

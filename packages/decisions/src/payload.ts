@@ -20,9 +20,14 @@ export function numberIn(payload: LoosePayload, name: string): number | undefine
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
+export function integerIn(payload: LoosePayload, name: string): number | undefined {
+  const value = payload[name]
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
+}
+
 export function countIn(payload: LoosePayload, name: string): number | undefined {
-  const value = numberIn(payload, name)
-  return value !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined
+  const value = integerIn(payload, name)
+  return value !== undefined && value >= 0 ? value : undefined
 }
 
 export function listIn(payload: LoosePayload, name: string): readonly unknown[] {

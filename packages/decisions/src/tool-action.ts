@@ -4,7 +4,7 @@ import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
 import { pointTo } from "./evidence.js"
 import { exitCodeIn } from "./exit-code.js"
-import { numberIn, parsedJson, payloadOf, textIn } from "./payload.js"
+import { integerIn, parsedJson, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 import type { StepRecord } from "./run-index.js"
 import { outputTextOf } from "./tool-output.js"
@@ -116,7 +116,7 @@ function toolOf(step: StepRecord, bodies: BodyLookup): ActionTool {
     resultText: bodyText(bodies, resultRef),
     resultRef,
     status: statusOf(step),
-    exitCode: numberIn(closing, "exit_code") ?? null,
+    exitCode: integerIn(closing, "exit_code") ?? null,
   }
 }
 
