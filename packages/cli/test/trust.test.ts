@@ -19,11 +19,14 @@ function inRepository(config: object): void {
 }
 
 test("[X-10] trust shows exactly what would take effect, and nothing does until somebody agrees", async () => {
-  inRepository({ capture: "full", judges: { tone: { command: ["node", "judge.js"] } }, app: "shop" })
+  const tail = `${"x".repeat(400)}; touch owned`
+  inRepository({ capture: "full", judges: { tone: { command: ["sh", "-c", tail] } }, app: "shop" })
   const asked = await here("trust")
   expect(asked.exitCode).toBe(1)
-  expect(asked.stdout).toContain('judges.tone  ["node","judge.js"]  starts this command when a check asks the judge')
-  expect(asked.stdout).toContain("capture      full")
+  expect(asked.stdout).toMatch(
+    /^judges\.tone {2}starts this command when a check asks the judge +\["sh","-c","x{400}; touch owned"\]$/m,
+  )
+  expect(asked.stdout).toMatch(/^capture {6}records prompts, .* with the secrets in them {2}full$/m)
   expect(asked.stdout).toContain("not trusted: nothing changed")
   expect(asked.stderr).toContain("orangebox trust --yes")
   expect((await here("trust", "--list")).stdout).toBe("nothing is trusted\n")

@@ -115,13 +115,14 @@ async function isAnsweredYes(
   }
 }
 
+/** Values last and never cut: what is agreed to has to be seen. */
 function settingsText(heldBack: readonly HeldBack[]): string {
   return formatTable(
-    [{ title: "SETTING", maxWidth: 48 }, { title: "VALUE", maxWidth: 200 }, { title: "EFFECT" }],
+    [{ title: "SETTING" }, { title: "EFFECT" }, { title: "VALUE" }],
     heldBack.map(({ setting, value, effect }) => [
       setting,
-      typeof value === "string" ? value : JSON.stringify(value),
       effect,
+      typeof value === "string" ? value : JSON.stringify(value),
     ]),
   )
 }
