@@ -77,7 +77,7 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
   const retrieval = soleRetrieval(step)
   const kind: DiffKind = retrieval ? "retrieval" : step.kind
   const name = nameOf(step, retrieval)
-  const effect = kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening)) : undefined
+  const effect = kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step.opened)) : undefined
   return {
     at: 0,
     n: step.n,
@@ -89,7 +89,7 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
     parent,
     children: [],
     ...(retrieval ? retrievalRefs(retrieval) : kind === "run" ? runRefs(step) : callRefs(opening, closing)),
-    outputFacts: kind === "run" ? "" : endFacts(closing),
+    outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
     finishReason: step.model?.finishReason ?? textIn(closing, "finish_reason"),
     requestedTools: step.model?.requestedTools ?? [],
     status: step.status,
@@ -108,8 +108,11 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
   }
 }
 
-const endFacts = (closing: LoosePayload): string =>
-  [textIn(closing, "error_class"), numberIn(closing, "exit_code")].filter(isThere).join(" ")
+/** What the record of the end says beside the body. Two secrets that mask alike are told apart by their tags. */
+function endFacts(closing: LoosePayload, closed: Event | undefined): string {
+  const secrets = closed?.artifact_refs.flatMap(({ masks }) => masks?.map(({ tag }) => tag) ?? []) ?? []
+  return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets].filter(isThere).join(" ")
+}
 
 type Refs = Pick<
   DiffStep,
@@ -186,8 +189,9 @@ function nameOf(step: StepView, retrieval: Event | undefined): string {
   return step.name ?? ""
 }
 
-function effectOf(opening: LoosePayload): EffectClass | undefined {
-  const said = opening["effect_class"]
+/** What the call says of itself, or the replay that served it. */
+function effectOf(opening: LoosePayload, opened: Event | undefined): EffectClass | undefined {
+  const said = opening["effect_class"] ?? opened?.replay?.effect_class
   return EffectClass.options.find((effect) => effect === said)
 }
 

@@ -202,6 +202,22 @@ describe("[P-09] what differs and why", () => {
     expect(diff.verdict).toBe("same")
   })
 
+  test("[P-09] two secrets that look alike under their mask are a difference", () => {
+    const run = (id: string, tag: string) => {
+      const scripted = scriptRun([tool("login", {}, "token abc…redacted…xyz")], { id })
+      const events = scripted.events.map((event) => ({
+        ...event,
+        artifact_refs: event.artifact_refs.map((ref) => ({
+          ...ref,
+          masks: [{ offset: 6, length: 16, rule: "token", tag }],
+        })),
+      }))
+      return { events, body: scripted.body }
+    }
+    expect(diffRuns(run("A", "one"), run("B", "one")).verdict).toBe("same")
+    expect(diffRuns(run("A", "one"), run("B", "two")).items[1]).toMatchObject({ change: "changed", fields: ["output"] })
+  })
+
   test("[P-09] a stretch too long for one table is cut first, and the diff says so", () => {
     const long = (word: string): Act[] =>
       Array.from({ length: 2_050 }, (_, i) =>

@@ -69,6 +69,25 @@ describe("[P-09] related runs", () => {
     expect(diff.items[diff.root!]!.b?.step_id).toBe(fork.steps[40])
   })
 
+  test("[P-09] plain steps around calls are matched by the calls inside them, and the tail of a fork by what it does", () => {
+    const inside = (says: string): Act[] => [
+      { does: "step", name: "plan", acts: [model("look"), tool("read_file", { path: "a" }, "text")] },
+      { does: "step", name: "work", acts: [model(says), tool("write_file", { path: "b" }, says, { effect: "write" })] },
+    ]
+    const source = scriptRun(inside("one"), { id: "A" })
+    const calls = source.steps.filter((_, place) => place !== 0 && place !== 3)
+    const named = (place: number) => ({
+      replay: { ...replayOf(source, "A")(place).replay!, source_step_id: calls[place]! },
+    })
+    const same = diffRuns(source, scriptRun(inside("one"), { id: "B", replay: named }))
+    expect(same).toMatchObject({ verdict: "same", stats: { cells: 0, same: 7 } })
+    const changed = diffRuns(source, scriptRun(inside("two"), { id: "B", replay: named }))
+    expect(changed.items.filter(({ cause }) => cause !== null).map(({ kind, cause }) => [kind, cause])).toEqual([
+      ["model", "origin"],
+      ["tool", "environment"],
+    ])
+  })
+
   test("[P-09] two replays of one source are matched through it", () => {
     const source = scriptRun(acts(10), { id: "A" })
     const [one, other] = [
