@@ -7,6 +7,7 @@ import {
   type ShellReading,
   type SimpleCommand,
 } from "../shell/index.js"
+import { knownTool } from "../tools/known-tools.js"
 
 /** One command of a command line with what it does. */
 export interface PreparedCommand {
@@ -36,6 +37,8 @@ export interface PreparedAction {
   readonly opaque: readonly string[]
   /** Why the text of the commands could not be read as a shell would. */
   readonly unreadable: readonly string[]
+  /** Why the action itself does not tell what it touches or runs: a tool nobody described, code that is no shell command. */
+  readonly untold: string | undefined
 }
 
 interface ReadCommandLine {
@@ -79,7 +82,18 @@ export function prepareAction(action: Action, memory: CommandMemory = new Map())
       }
     })
   }
-  return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable] }
+  return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable], untold: whyUntold(action) }
+}
+
+function whyUntold({ tool, type, paths, commands, edits, targets, unread }: Action): string | undefined {
+  if (tool === null || commands.length + paths.length + edits.length + targets.length > 0) return undefined
+  if (unread.includes("args")) return "what the tool was told is not kept"
+  if (type === "edit") return `which file ${tool.name} changes is not told`
+  if (type === "command" || type === "run_tests") return `what ${tool.name} runs is no shell command`
+  if (type === "other" && knownTool(tool.name) === undefined) {
+    return `what ${tool.name} does is not known (say it under tools in the configuration)`
+  }
+  return undefined
 }
 
 function readCommandLine(text: string, memory: CommandMemory): ReadCommandLine {

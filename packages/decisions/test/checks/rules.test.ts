@@ -160,6 +160,18 @@ describe("paths", () => {
   })
 })
 
+test("[E-01] a tool nobody described is unknown to paths, commands and network, and known tools are not", () => {
+  for (const rule of ["paths.deny infra/**", "commands.deny rm", "network.deny"]) {
+    expect(judge(rule, [toolAction("frobnicate", { where: "infra" })]).unknown).toContain(
+      "what frobnicate does is not known",
+    )
+    expect(judge(rule, [toolAction("ipython", { code: "x" }, { type: "command" })]).status).toBe("unknown")
+    expect(judge(rule, [toolAction("TodoWrite", {}, { type: "plan" })]).status).toBe("pass")
+    expect(judge(rule, [toolAction("Grep", { pattern: "x" })]).status).toBe("pass")
+  }
+  expect(judge("paths.deny infra/**", [toolAction("Edit", {}, { type: "edit" })]).status).toBe("unknown")
+})
+
 describe("output", () => {
   test("[E-01] output.json", () => {
     expect(judge("output.json", [outputAction('{"a":1}')]).status).toBe("pass")

@@ -62,13 +62,13 @@ function readPatterns(text: RuleText): CommandsArgument | ArgumentProblem {
 }
 
 function judgeCommands(
-  { action, commands, unreadable }: PreparedAction,
+  { action, commands, unreadable, untold }: PreparedAction,
   judge: (one: PreparedCommand) => string | { unknown: string } | undefined,
 ): Answer | undefined {
   if (action.tool === null && commands.length === 0) return undefined
   const findings: Finding[] = []
   const unknown: string[] = []
-  if (action.unread.includes("args")) unknown.push("what the tool was told is not kept")
+  if (untold !== undefined) unknown.push(untold)
   for (const one of commands) {
     const judged = judge(one)
     if (judged === undefined) continue

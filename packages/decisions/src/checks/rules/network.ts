@@ -36,7 +36,7 @@ function readAllowed(text: RuleText): NetworkArgument | ArgumentProblem {
 
 function judgeNetwork(
   allowed: readonly string[],
-  { action, commands, opaque, unreadable }: PreparedAction,
+  { action, commands, opaque, unreadable, untold }: PreparedAction,
 ): Answer | undefined {
   if (action.tool === null && commands.length === 0 && action.targets.length === 0) return undefined
   const findings: Finding[] = []
@@ -47,7 +47,7 @@ function judgeNetwork(
     said.add(host)
     findings.push({ certainty: "sure", message: `${who} talks to ${host}, which is not allowed`, excerpt, pointers })
   }
-  if (action.unread.includes("args")) unknown.push("what the tool was told is not kept")
+  if (untold !== undefined && action.type !== "edit") unknown.push(untold)
   for (const { command, effects, ran } of commands) {
     const excerpt = ran.text.slice(command.start, command.end)
     const who = effects.program ?? "a command"

@@ -95,7 +95,7 @@ type Judge = (
 
 function judgePlaces(
   { patterns, withReads }: PathsArgument,
-  { action, places, opaque, unreadable }: PreparedAction,
+  { action, places, opaque, unreadable, untold }: PreparedAction,
   context: CheckContext,
   judge: Judge,
   meet: typeof touches,
@@ -104,7 +104,7 @@ function judgePlaces(
   if (action.tool === null && places.length === 0) return undefined
   const findings: Finding[] = []
   const unknown: string[] = []
-  if (action.unread.includes("args")) unknown.push("what the tool was told is not kept")
+  if (untold !== undefined) unknown.push(untold)
   for (const place of places) {
     if (place.access === "read" && !withReads) continue
     const meeting = meetPlace(place, patterns, context, meet, mustHold)
