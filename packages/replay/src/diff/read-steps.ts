@@ -1,6 +1,8 @@
 import { EffectClass, type Event } from "@orangebox/contract"
 import { type RunView, type StepView, viewRun } from "@orangebox/query"
 import type { DiffKind, DiffStep } from "./diff-step.js"
+import { eventsAsSteps, type Refs, retrievalRefs } from "./event-steps.js"
+import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
 import { type LoosePayload, numberIn, payloadOf, textIn } from "./loose-payload.js"
 import type { DiffOptions } from "./run-to-diff.js"
@@ -114,11 +116,6 @@ function endFacts(closing: LoosePayload, closed: Event | undefined): string {
   return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets].filter(isThere).join(" ")
 }
 
-type Refs = Pick<
-  DiffStep,
-  "sig" | "canonVersion" | "wire" | "inputRef" | "outputRef" | "inputFacts" | "inputSummary" | "outputSummary"
->
-
 function callRefs(opening: LoosePayload, closing: LoosePayload): Refs {
   return {
     sig: textIn(opening, "call_signature_hash"),
@@ -135,20 +132,6 @@ function callRefs(opening: LoosePayload, closing: LoosePayload): Refs {
     inputSummary: textIn(opening, "args_summary"),
     outputSummary:
       textIn(closing, "output_summary") ?? textIn(closing, "result_summary") ?? textIn(closing, "error_summary"),
-  }
-}
-
-function retrievalRefs(event: Event): Refs {
-  const payload = payloadOf(event)
-  return {
-    sig: textIn(payload, "call_signature_hash"),
-    canonVersion: undefined,
-    wire: undefined,
-    inputRef: textIn(payload, "query_text_ref"),
-    outputRef: textIn(payload, "candidate_list_ref"),
-    inputFacts: "",
-    inputSummary: undefined,
-    outputSummary: undefined,
   }
 }
 
@@ -198,119 +181,6 @@ function effectOf(opening: LoosePayload, opened: Event | undefined): EffectClass
 function sourceStepOf(step: StepView): string | undefined {
   for (const event of [step.opened, step.closed]) if (event?.replay?.source_step_id) return event.replay.source_step_id
   return undefined
-}
-
-const SNAPSHOTS: ReadonlySet<string> = new Set(["prompt_snapshot", "tool_output_snapshot", "workspace_snapshot"])
-const MADE_FILES: ReadonlySet<string> = new Set(["file_edit", "diff", "commit", "pr"])
-
-/** Events inside a step that decide where a run goes. */
-function eventsAsSteps(step: StepView, parent: DiffStep): DiffStep[] {
-  const found: DiffStep[] = []
-  for (const event of step.events) {
-    if (event.sequence_no === null) continue
-    const facts = eventFacts(event, parent)
-    if (!facts) continue
-    found.push({
-      at: 0,
-      n: step.n,
-      id: step.id,
-      eventId: event.event_id,
-      lane: event.lane_id,
-      parent,
-      children: [],
-      sig: undefined,
-      canonVersion: undefined,
-      wire: undefined,
-      inputRef: undefined,
-      outputRef: undefined,
-      inputFacts: "",
-      outputFacts: "",
-      inputSummary: undefined,
-      outputSummary: undefined,
-      finishReason: undefined,
-      requestedTools: [],
-      status: "ok",
-      effect: undefined,
-      attempts: 1,
-      inputTokens: undefined,
-      outputTokens: undefined,
-      durationUs: undefined,
-      mode: event.determinism_mode,
-      isAuxiliary: false,
-      openedAt: event.sequence_no,
-      closedAt: event.sequence_no,
-      sourceStepId: undefined,
-      method: undefined,
-      url: undefined,
-      ...facts,
-    })
-  }
-  return found
-}
-
-function eventFacts(event: Event, parent: DiffStep): (Pick<DiffStep, "kind" | "name"> & Partial<DiffStep>) | undefined {
-  const payload = payloadOf(event)
-  switch (event.event_type) {
-    case "retrieval_executed":
-      if (parent.kind === "retrieval") return undefined
-      return { kind: "retrieval", name: textIn(payload, "retriever_id") ?? "", ...retrievalRefs(event) }
-    case "input_received":
-      if (parent.kind === "run") return undefined
-      return { kind: "input", name: "input", outputRef: textIn(payload, "input_ref") ?? textIn(payload, "input_hash") }
-    case "validator_decision":
-    case "safety_decision":
-      return {
-        kind: "verdict",
-        name: textIn(payload, "validator_name") ?? textIn(payload, "policy_name") ?? "",
-        outputRef: textIn(payload, "reason_ref"),
-        outputFacts: textIn(payload, "decision") ?? "",
-      }
-    case "artifact_recorded": {
-      const type = textIn(payload, "artifact_type") ?? "other"
-      if (SNAPSHOTS.has(type)) return undefined
-      return {
-        kind: "artifact",
-        name: textIn(payload, "path") ?? type,
-        outputRef: textIn(payload, "content_ref") ?? textIn(payload, "hash"),
-        outputSummary: textIn(payload, "summary"),
-        outputFacts: [type, numberIn(payload, "exit_code")].filter(isThere).join(" "),
-        effect: MADE_FILES.has(type) ? "write" : undefined,
-      }
-    }
-    default:
-      return undefined
-  }
-}
-
-/** The same call again after it failed is one call with more tries, also where the recording does not say so. */
-function foldRetries(siblings: DiffStep[]): number {
-  let folded = 0
-  for (let i = 0; i + 1 < siblings.length; ) {
-    const tried = siblings[i]!
-    const next = siblings[i + 1]!
-    if (!repeats(tried, next)) {
-      i++
-      continue
-    }
-    next.attempts += tried.attempts
-    siblings.splice(i, 1)
-    folded += 1
-  }
-  return folded
-}
-
-function repeats(tried: DiffStep, next: DiffStep): boolean {
-  return (
-    (tried.kind === "model" || tried.kind === "tool") &&
-    tried.kind === next.kind &&
-    tried.sig !== undefined &&
-    tried.sig === next.sig &&
-    tried.name === next.name &&
-    tried.lane === next.lane &&
-    tried.children.length === 0 &&
-    (tried.status === "error" || tried.status === "timeout" || tried.status === "partial") &&
-    tried.closedAt < next.openedAt
-  )
 }
 
 /** Which step asked for another one, where a link says so. */
