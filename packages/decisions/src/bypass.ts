@@ -168,13 +168,15 @@ class RecordedResults {
  * is JSON, `{ "files": { "<path>": "<hash>" } }`; a command may have changed anything, so it explains everything.
  */
 function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] {
-  const placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
   const snapshots = index.events.flatMap((event, place) => {
+    if (event.event_type !== "artifact_recorded") return []
     const payload = payloadOf(event)
-    if (event.event_type !== "artifact_recorded" || payload["artifact_type"] !== "workspace_snapshot") return []
+    if (payload["artifact_type"] !== "workspace_snapshot") return []
     const files = filesIn(bodyText(bodies, textIn(payload, "content_ref")))
     return files ? [{ place, files, stepId: event.step_id }] : []
   })
+  if (snapshots.length < 2) return []
+  const placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
   const found: BypassFinding[] = []
   for (let at = 1; at < snapshots.length; at++) {
     const [before, after] = [snapshots[at - 1]!, snapshots[at]!]

@@ -110,8 +110,10 @@ class DecisionMaker {
   }
 
   #evaluation(action: Action): DecisionEvaluation {
-    const evaluation =
-      this.#evaluations.get(action.eventId) ?? this.#verdicts.ofStep.get(action.stepId) ?? UNKNOWN_EVALUATION
+    const judged = this.#evaluations.get(action.eventId)
+    const recorded = this.#verdicts.ofStep.get(action.stepId)
+    // A verdict that was reached when the text was there stands; a later look without it knows less.
+    const evaluation = (judged && isUnknown(judged) ? recorded : undefined) ?? judged ?? recorded ?? UNKNOWN_EVALUATION
     const overrides = action.boundary === "override" ? undefined : this.#verdicts.overridesOf.get(action.stepId)
     return overrides ? { ...evaluation, overrides: [...overrides] } : evaluation
   }
@@ -136,7 +138,7 @@ class DecisionMaker {
   /** The input that came last before the action; in a run of many turns that nobody recorded as inputs, the question the turn asks. */
   #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
     const at = this.#placeOf.get(action.eventId) ?? 0
-    const input = this.#inputs.findLast((candidate) => candidate.place <= at)
+    const input = lastBefore(this.#inputs, at)
     if (input?.isOfTurn || !prompt || !this.#isInTurn(action)) return input?.said ?? null
     const users = prompt.prompt.messages.filter((message) => message.role === "user" && message.content !== "")
     const own = users.findLast((message) => !message.content.startsWith("<")) ?? users.at(-1)
@@ -215,6 +217,9 @@ class DecisionMaker {
   }
 }
 
+const isUnknown = ({ alignment, quality, policy }: DecisionEvaluation): boolean =>
+  [alignment, quality, policy].every(({ status }) => status === "unknown")
+
 const NO_OUTPUT: DecisionEvent["model_output"] = {
   completion_id: null,
   output_raw: null,
@@ -228,6 +233,17 @@ interface InputText {
   readonly said: CapturedText | null
   /** It was recorded as an input; the run's own is only what the run began with. */
   readonly isOfTurn: boolean
+}
+
+/** Inputs are in order; a run may have as many as it has turns. */
+function lastBefore(inputs: readonly InputText[], place: number): InputText | undefined {
+  let [low, high] = [0, inputs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (inputs[middle]!.place <= place) low = middle + 1
+    else high = middle
+  }
+  return inputs[low - 1]
 }
 
 /** The tree of actions: a tool hangs below the model call that asked for it, everything else below its step. */

@@ -28,6 +28,8 @@ export interface SentPrompt {
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
   readonly sampling: Sampling | undefined
+  /** What the request leans on and does not carry, because the provider keeps it. */
+  readonly heldByProvider: readonly string[]
 }
 
 /**
@@ -85,6 +87,7 @@ export class PromptReader {
       messages: this.#messages(outline.parts, body.text),
       tools: this.#tools(outline.parts, body.text),
       sampling: outline.sampling,
+      heldByProvider: [...new Set(outline.serverContext.map(({ what }) => what))],
     }
   }
 
@@ -256,6 +259,7 @@ function plainPrompt(text: string): SentPrompt {
       return [{ name, description: textIn(tool, "description") ?? null, schema: schema ? { ...schema } : null }]
     }),
     sampling: undefined,
+    heldByProvider: [],
   }
 }
 
@@ -296,6 +300,7 @@ function hashedPrompt(call: ModelCall): SentPrompt {
         return [{ name: contributor.replace(/^tool:/, "") || "?", description: null, schema: null }]
       }),
       sampling: undefined,
+      heldByProvider: [],
     }
   }
   const manifest = payloadOf(findEvent(call, "context_manifest"))
@@ -307,6 +312,7 @@ function hashedPrompt(call: ModelCall): SentPrompt {
       call.requestRef === null ? [] : [{ role: "user", content: call.requestRef, content_form: "hash" as const }],
     tools: [],
     sampling: undefined,
+    heldByProvider: [],
   }
 }
 

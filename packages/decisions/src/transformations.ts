@@ -31,13 +31,19 @@ export function transformationsOf(
 ): Transformations {
   const recorded = around.flatMap((event) => recordedTransformation(event))
   const rewrite = rewriteOf(call, prompt, around, bodies)
-  const known = [...recorded, ...rewrite]
+  const known = [...recorded, ...rewrite, ...heldContext(prompt)]
   const seen = around.flatMap((event) => historyLog(event))
   if (seen.length > 0) return { listed: [...known, ...seen], unrecorded: null }
   const change = before && historyChange(before, prompt.messages)
   if (change === undefined) return { listed: known, unrecorded: null }
   const listed = [...known, { ...change, is_inferred: true }]
   return { listed, unrecorded: known.length > 0 ? null : change.summary }
+}
+
+/** Such a bundle is what was sent, and still not all the model saw. */
+function heldContext({ heldByProvider }: SentPrompt): Transformation[] {
+  if (heldByProvider.length === 0) return []
+  return [{ type: "other", summary: `the provider adds what it keeps itself: ${heldByProvider.join(", ")}` }]
 }
 
 function recordedTransformation(event: Event): Transformation[] {

@@ -3,7 +3,7 @@ import { canonicalHash, type Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { decisionJsonSchemaText } from "../src/decision-json-schema.js"
-import { DecisionEvent, decisionsOf, type RecordedRun } from "../src/index.js"
+import { actionsOf, DecisionEvent, decisionsOf, evaluateRun, type RecordedRun } from "../src/index.js"
 import { answer, fixerRun, REQUEST, request, SYSTEM, TOOLS } from "./agent-runs.js"
 import { recordInMemory, withoutBodies } from "./recorded.js"
 
@@ -253,4 +253,53 @@ test("[D-01] a run captured as hashes has its decisions with hashes, usage and l
     prompt_provenance: { capture_mode: "hashed", prompt_bundle_hash: expect.stringMatching(/^sha256:/) },
     model_output: { output_form: "hash", usage: { latency_ms: expect.any(Number) } },
   })
+})
+
+test("[D-02] a call that leans on context the provider keeps says so in its bundle", async () => {
+  const { recorder, recorded } = recordInMemory()
+  const run = recorder.startRun({ entrypoint: "chat" })
+  const sent = { model: "gpt-x", previous_response_id: "resp_1", input: "and then?", instructions: "Be brief." }
+  await run.model({ provider: "openai", model: "gpt-x", request: sent }, async () => ({
+    id: "resp_2",
+    object: "response",
+    status: "completed",
+    model: "gpt-x",
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "The end." }] }],
+  }))
+  run.complete()
+  const [decision] = decisionsOf(recorded())
+  expect(decision!.model_output).toMatchObject({ completion_id: "resp_2", output_raw: "The end." })
+  expect(decision!.prompt_provenance.prompt_bundle).toMatchObject({
+    messages: [
+      { role: expect.stringMatching(/system|developer/), content: "Be brief." },
+      { role: "user", content: "and then?" },
+    ],
+    transformations: [{ type: "other", summary: "the provider adds what it keeps itself: previous_response" }],
+  })
+})
+
+test("[E-03] a verdict recorded when the text was there stands when it is gone", async () => {
+  const run = await fixerRun({ capture: "hashed" })
+  const edit = decisionsOf(run)[1]!
+  const judged: Event<"evaluation"> = {
+    ...(run.events[0] as Event<"run_started">),
+    event_id: "019570a1-0000-7000-8000-0000000000fe",
+    event_type: "evaluation",
+    step_id: null,
+    parent_step_id: null,
+    sequence_no: null,
+    artifact_refs: [],
+    payload: {
+      evaluator: "orangebox.checks",
+      subject_step_id: edit.span_id,
+      alignment: "fail",
+      quality: "unknown",
+      policy: "unknown",
+      score: 0,
+      evaluation_ref: null,
+    },
+  }
+  const later = { ...run, events: [...run.events, judged] }
+  const evaluation = evaluateRun(actionsOf(later), [{ id: "src", type: "scope", rule: "paths.only src/**" }])
+  expect(decisionsOf(later, { evaluation })[1]!.evaluation.alignment.status).toBe("fail")
 })

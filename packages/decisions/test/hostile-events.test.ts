@@ -41,7 +41,7 @@ test("[D-01] events that break the contract are read as far as they go, and what
         observabilityOf({ ...run, events })
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 50 },
   )
 })
 
@@ -69,7 +69,7 @@ test("[D-01] bodies that are not what they should be are read as far as they go"
         observabilityOf({ ...run, bodies })
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 50 },
   )
 })
 

@@ -17,6 +17,7 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> = {
   completed: "completed",
   failed: "failed",
+  crashed: "its process died",
   open: "still in progress, or ended without saying so",
 }
 

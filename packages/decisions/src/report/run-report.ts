@@ -30,7 +30,7 @@ export interface RunReport {
     readonly environment: string
     readonly entrypoint: string
     readonly request: string
-    readonly status: "completed" | "failed" | "open"
+    readonly status: "completed" | "failed" | "crashed" | "open"
     readonly started_at: string | null
     readonly duration_ms: number | null
     readonly capture_mode: CaptureMode | null
@@ -97,15 +97,15 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
   const decisions = decisionsOfReading(reading, options)
   const observability = observabilityOfReading(reading)
   const onRecord = verdictsOnRecord(reading)
-  const violations = evaluation
-    ? violationsNow(reading, evaluation)
-    : violationsOnRecord(reading, decisions, onRecord.ofRun)
   const artifacts = decisions.flatMap(({ agent_action }) =>
     agent_action.artifacts.map((artifact) => ({ ...artifact, step_no: agent_action.step_no })),
   )
-  const verdicts = evaluation
-    ? { ...statusesOf(evaluation.evaluation), verdict: verdictOf(evaluation) }
-    : verdictsRecorded(decisions, onRecord.ofRun)
+  const recorded = verdictsRecorded(decisions, onRecord.ofRun)
+  // A verdict that was reached when the text was there stands; a later look without it knows less.
+  const now =
+    evaluation && (verdictOf(evaluation) !== "unknown" || recorded.verdict === "unknown") ? evaluation : undefined
+  const verdicts = now ? { ...statusesOf(now.evaluation), verdict: verdictOf(now) } : recorded
+  const violations = now ? violationsNow(reading, now) : violationsOnRecord(reading, decisions, onRecord.ofRun)
   return {
     report_version: 1,
     run: factsOf(reading, decisions),
@@ -118,7 +118,7 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
       bypasses: observability.bypasses.filter(({ certainty }) => certainty === "certain").length,
     },
     violations,
-    timeline: timelineOf(reading, decisions, evaluation, violations),
+    timeline: timelineOf(reading, decisions, now, violations),
     artifacts,
     observability,
     overrides: [...onRecord.overridesOfRun, ...[...onRecord.overridesOf.values()].flat()],
@@ -266,7 +266,11 @@ function timelineOf(
 ): TimelineEntry[] {
   const severitiesAt = new Map<string, Verdict[]>()
   for (const { severity, steps } of violations) {
-    for (const { step_id } of steps) severitiesAt.set(step_id, [...(severitiesAt.get(step_id) ?? []), severity])
+    for (const { step_id } of steps) {
+      const severities = severitiesAt.get(step_id) ?? []
+      severities.push(severity)
+      severitiesAt.set(step_id, severities)
+    }
   }
   const resultsOf = new Map(evaluation?.actions.map(({ eventId, results }) => [eventId, results]))
   const start = Date.parse(index.root?.opened?.timestamp_utc ?? "")
@@ -294,6 +298,9 @@ function timelineOf(
   })
 }
 
+const isCrashed = ({ events }: RunReading["index"]): boolean =>
+  events.some(({ event_type }) => event_type === "process_crashed")
+
 function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]): RunReport["run"] {
   const started = payloadOf(index.root?.opened)
   const ended = payloadOf(index.root?.closed)
@@ -307,7 +314,7 @@ function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]
     environment: textIn(started, "environment") ?? "unknown",
     entrypoint: textIn(started, "entrypoint_name") ?? "unknown",
     request: run.request.text ?? run.request.ref ?? "",
-    status: run.status,
+    status: run.status === "open" && isCrashed(index) ? "crashed" : run.status,
     started_at: index.root?.opened?.timestamp_utc ?? null,
     duration_ms: numberIn(ended, "total_latency_ms") ?? null,
     capture_mode: run.capture,
