@@ -1,6 +1,7 @@
 import { basename } from "node:path"
 import { type JournalFile, listJournals } from "@orangebox/journal"
 import type { TraceStore } from "@orangebox/store"
+import { adoptSpools } from "./adopt-spools.js"
 import { Bookmarks } from "./bookmarks.js"
 import { closeWriters, type EndingWriter } from "./close-writers.js"
 import { type DrainContext, type DrainEnd, drainFile } from "./drain-file.js"
@@ -66,6 +67,7 @@ export class Collection {
     const context = { store, bookmarks: this.#bookmarks, book: this.#book, intake }
     // First who is dead, then which files there are, then what is in them: so a dead writer's last line is always among what is read.
     this.#book.judge()
+    adoptSpools(journalFolder)
     const files = listed(journalFolder)
     if (files === undefined) return NOTHING_READ
     this.#declareVanished(files, intake)

@@ -139,7 +139,12 @@ function checkStep(event: Event, steps: Map<string, OpenStep>, error: Say): void
   step.closer = event
   if (event.event_type === "tool_result" && step.opener.event_type === "tool_called") {
     const called = step.opener.payload.tool_name
-    if (called !== event.payload.tool_name) error("tool_name", "payload.tool_name", `the call was for ${called}`)
+    if (called !== event.payload.tool_name)
+      error(
+        "tool_name",
+        "payload.tool_name",
+        `the call was for ${typeof called === "string" ? called : JSON.stringify(called)}`,
+      )
   }
 }
 

@@ -104,6 +104,7 @@ export class TrafficBook implements Observer {
     const notes: WireNotes = {
       ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
       tellsPromptLater: true,
+      derivesManifest: true,
       ...(seen.sideCall ? { isAuxiliary: true } : {}),
       follows: { stepIds: this.#stepsFollowed(seen.placed), inferredBy: WIRE_REDUCER },
       attributes: { ...attributes, ...(seen.sideCall ? { side_call: seen.sideCall.why } : {}) },

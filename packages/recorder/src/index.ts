@@ -14,6 +14,8 @@ export { wrapTools } from "./adapters/wrap-tools.js"
 // The way in
 
 export type { BodyMarks } from "./bodies-of-event.js"
+// Capture modes
+export { taggedBytes } from "./capture/tagged.js"
 export type { Moment, Now } from "./clock.js"
 // Configuration, and whose word counts
 export { type HeldBack, heldBackWarning, holdBack } from "./config/held-back.js"
@@ -28,7 +30,12 @@ export {
   readRepositoryConfig,
   readUserConfig,
 } from "./config-file.js"
-export { EventRecord, type RecordBody } from "./event-record.js"
+export { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
+// Contexts, faults, guards
+export type { CompiledPrompt, ManifestOfContext } from "./faults/committed-context.js"
+export { isSnapshotRequested, requestSnapshot, type SnapshotRequest } from "./faults/control-file.js"
+export type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
+export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } from "./guard.js"
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
 export type { RecorderOptions } from "./options.js"

@@ -81,6 +81,7 @@ export function emitRetrieval(
   call: RetrievalCall,
   chunks: readonly RetrievedChunk[],
   latencyMs: number,
+  status: "success" | "error" = "success",
 ): void {
   const bodies = new BodiesOfEvent(scribe, "retrieval_executed")
   const candidates = Array.from(chunks ?? [], (chunk, index) => ({
@@ -105,6 +106,7 @@ export function emitRetrieval(
       candidate_list_ref: bodies.ref("candidate_list", candidates)!,
       call_signature_hash: signatureOfRetrieval({ ...call, query: scribe.capture.comparable(call.query) }),
       latency_ms: latencyMs,
+      ...(status === "error" ? { status } : {}),
     },
     bodies,
   )

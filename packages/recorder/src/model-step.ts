@@ -2,6 +2,7 @@ import type { TokenUsage } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { CapturedStream } from "./capture/captured-stream.js"
 import { describeError } from "./described-error.js"
+import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
@@ -18,6 +19,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   const { run } = parent
   const bodies = new BodiesOfEvent(run.scribe, "model_called")
   const request = bodies.add("request", call.request ?? null)!
+  const signature = modelSignature(call.provider, call.request, request)
   const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call)
   const parameters = parametersOf(call.request)
   step.emit(
@@ -32,11 +34,18 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       seed: parameters("seed"),
       request_ref: request.hash,
       capture_mode: parent.capture.mode,
-      call_signature_hash: modelSignature(call.provider, call.request, request),
+      call_signature_hash: signature,
       canon_version: GENERIC_CANON_VERSION,
     },
     { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
   )
+  if (attemptNo !== undefined) return step
+  try {
+    askGuards(run.guards, { kind: "model", name: call.model, args: call.request, signature, step })
+  } catch (err) {
+    step.endModel({ err })
+    throw err
+  }
   return step
 }
 

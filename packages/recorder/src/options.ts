@@ -1,5 +1,6 @@
 import { Config, type Environment, type Event, type IdSource, OrangeboxError } from "@orangebox/contract"
 import type { Now } from "./clock.js"
+import type { Guard } from "./guard.js"
 import type { Sink } from "./sink.js"
 
 /** What `Recorder.open` takes. Everything but `app` has a default; `orangebox.config.json` may set the rest. */
@@ -34,7 +35,11 @@ export interface RecorderOptions {
   /** Told once when recording has trouble. Default: one line on stderr. */
   readonly onWarning?: (warning: OrangeboxError) => void
   readonly onAny?: (event: Event) => void
+  /** Asked before every model and tool call of every run; may warn or block. */
+  readonly guard?: Guard
 
+  /** Stands between the recorder and where records go: a replay marks and matches there. */
+  readonly through?: (sink: Sink) => Sink
   /** For tests: where records go, what time it is, what ids are made of. */
   readonly sink?: Sink
   readonly now?: Now
@@ -64,6 +69,8 @@ const KNOWN: Record<keyof RecorderOptions, true> = {
   cwd: true,
   onWarning: true,
   onAny: true,
+  guard: true,
+  through: true,
   sink: true,
   now: true,
   newId: true,
@@ -106,7 +113,7 @@ export function checkOptions(options: RecorderOptions): void {
     if (value !== undefined && (typeof value !== "string" || value === ""))
       throw optionError(name, value, "must be a text")
   }
-  for (const name of ["onWarning", "onAny", "now"] as const) {
+  for (const name of ["onWarning", "onAny", "guard", "through", "now"] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== "function") throw optionError(name, value, "must be a function")
   }

@@ -88,7 +88,7 @@ export class Recorder implements Scope {
 
     const active = new ActiveRecorder(
       new Scribe({
-        sink,
+        sink: options.through?.(sink) ?? sink,
         capture: openCapture(keeping, settings.redaction, options.key ?? sink.storeKey),
         now: options.now ?? systemClock,
         newId: options.newId ?? randomIds(),
@@ -98,6 +98,7 @@ export class Recorder implements Scope {
       {
         appId: app,
         keeping,
+        guards: options.guard === undefined ? [] : [options.guard],
         takeSample: sampler(keeping.bodies),
         ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app) : {}),
         defaults: {

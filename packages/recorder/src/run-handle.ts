@@ -20,6 +20,7 @@ export function openRun(scribe: Scribe, app: AppFacts, source: string, options: 
     scribe,
     app,
     startedAt,
+    guards: options.guard === undefined ? app.guards : [...app.guards, options.guard],
     base: {
       trace_id: parent?.traceId ?? scribe.newId.trace(),
       run_id: scribe.newId.run(startedAt.wallMs),

@@ -9,6 +9,7 @@ import { HeldStream } from "./faults/held-stream.js"
 import { withoutTraffic } from "./faults/kept-bodies.js"
 import { spooledArtifact } from "./faults/raise-fault.js"
 import type { Spool } from "./faults/spool.js"
+import type { Guard } from "./guard.js"
 import type { Run, StartRun } from "./run.js"
 import type { EventExtras, Scribe } from "./scribe.js"
 import type { BodyStream } from "./sink.js"
@@ -29,6 +30,7 @@ export class RunState {
   readonly #abort = new AbortController()
 
   readonly make: HandleMakers
+  readonly guards: readonly Guard[]
   /** What a fault would have to show. */
   readonly evidence = new Evidence()
   readonly manifests = new Map<StepState, CommittedManifest>()
@@ -36,13 +38,14 @@ export class RunState {
   readonly #heldStreams = new Map<string, HeldStream>()
   #spool: Spool | undefined
 
-  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "make">) {
+  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "make" | "guards">) {
     this.scribe = parts.scribe
     this.app = parts.app
     this.base = parts.base
     this.context = runContext(parts.base)
     this.startedAt = parts.startedAt
     this.make = parts.make
+    this.guards = parts.guards
   }
 
   takeSequenceNo(): number {
@@ -165,6 +168,7 @@ export interface AppFacts {
     readonly branch?: string
   }
   readonly keeping: Keeping
+  readonly guards: readonly Guard[]
   /** Undefined where there is no data folder. */
   readonly openSpool?: (() => Spool) | undefined
   /** Whether this is the one in N model calls whose bodies are kept. */

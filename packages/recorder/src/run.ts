@@ -1,4 +1,5 @@
 import type { Constraint, Environment } from "@orangebox/contract"
+import type { Guard } from "./guard.js"
 import type { LogAttributes } from "./logger.js"
 import type { Handoff, Step, StepOptions } from "./step.js"
 
@@ -20,6 +21,8 @@ export interface StartRun {
   readonly attributes?: LogAttributes
   /** The step, in this or another process, that asked for this run. */
   readonly parent?: Handoff
+  /** Asked before every model and tool call of this run, after the recorder's own. */
+  readonly guard?: Guard
 }
 
 /** One execution from input to terminal event. It is its own root step, and the only writer of its sequence. */

@@ -7,6 +7,7 @@ import { describeError } from "./described-error.js"
 import { type EventContext, stepContext } from "./event-record.js"
 import { type CompiledPrompt, commitContext } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
+import { commitDerivedManifest } from "./faults/derived-manifest.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
 import {
   emitArtifact,
@@ -49,6 +50,7 @@ import type {
   ToolStep,
   ValidatorDecisionMade,
 } from "./step.js"
+import { nearest } from "./step-tree.js"
 import { withTimeLimit } from "./time-limit.js"
 import { type Fetch, recordingFetch, type WireTarget } from "./wire/fetch-edge.js"
 
@@ -247,6 +249,7 @@ export class StepHandle implements Step, LogPlace {
     try {
       chunks = await retrieve({ log: step.log, step, signal: this.signal })
     } catch (err) {
+      emitRetrieval(step, this.run.scribe, call, [], step.elapsedMs(), "error")
       step.end({ err })
       throw err
     }
@@ -294,7 +297,10 @@ export class StepHandle implements Step, LogPlace {
 
   /** For a call that failed: what its siblings saw belongs to it. */
   protected faultAround(fault: RaisedFault): void {
-    if (this.run.detectsFaults) raiseFault(this, this.state.parent ?? this.state, fault)
+    if (!this.run.detectsFaults) return
+    let around = this.state.parent ?? this.state
+    while (around.isEnded && around.parent !== undefined) around = around.parent
+    raiseFault(new StepHandle(this.run, around, this.source), around, fault)
   }
 
   /** Records what a retriever found, where somebody else ran it. */
@@ -304,12 +310,15 @@ export class StepHandle implements Step, LogPlace {
     step.end()
   }
 
+  /** For a prompt nobody compiled: its manifest is read off the request, where there has to be one. */
+  deriveManifest(called: PayloadOf<"model_called">, assembled: PayloadOf<"prompt_assembled"> | undefined): void {
+    if (this.run.app.keeping.audit === "required") commitDerivedManifest(this, this.state, called, assembled)
+  }
+
   /** Under `audit: "required"` no model is asked by a step that has not said what the model will see. */
   assertHasManifest(): void {
     if (this.run.app.keeping.audit !== "required") return
-    for (let at: StepState | undefined = this.state; at !== undefined; at = at.parent) {
-      if (this.run.manifests.has(at)) return
-    }
+    if (nearest(this.state, (state) => this.run.manifests.has(state)) !== undefined) return
     const error = new SystemError({
       what: "a model is about to be asked by a step without a context manifest",
       where: `${this.runId} step ${this.id}`,

@@ -2,6 +2,7 @@ import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { describeError } from "./described-error.js"
+import { askGuards, BlockedCallError } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { signatureOfTool } from "./signature.js"
@@ -13,13 +14,14 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   parent.assertMayGoOn()
   const bodies = new BodiesOfEvent(parent.run.scribe, "tool_called")
   const args = bodies.add("args", call.args ?? null)!
+  const signature = call.signature ?? signatureOfTool(call, args)
   const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
   step.emit(
     "tool_called",
     {
       tool_name: call.name,
       tool_version: call.version ?? null,
-      call_signature_hash: call.signature ?? signatureOfTool(call, args),
+      call_signature_hash: signature,
       args_ref: args.hash,
       timeout_ms: call.timeoutMs ?? null,
       ...(call.callId === undefined ? {} : { tool_call_id: call.callId }),
@@ -29,6 +31,12 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
     },
     { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
   )
+  try {
+    askGuards(parent.run.guards, { kind: "tool", name: call.name, args: call.args, signature, step })
+  } catch (err) {
+    step.endTool({ err })
+    throw err
+  }
   return step
 }
 
@@ -71,7 +79,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
       },
       bodies,
     )
-    if (status === "error" || status === "timeout") {
+    if ((status === "error" || status === "timeout") && !(outcome.err instanceof BlockedCallError)) {
       this.faultAround({ trigger: "tool_failure", detail: `${this.#call.name}: ${error?.errorClass ?? status}` })
     }
   }

@@ -1,6 +1,7 @@
 import { mcpSignature } from "@orangebox/dialects"
 import { carelessJson } from "../careless-json.js"
-import type { Step, ToolStep } from "../step.js"
+import type { Step, ToolCall, ToolStep } from "../step.js"
+import { StepHandle } from "../step-handle.js"
 
 /** What is used of an MCP client; the official SDK's `Client` is one. */
 export interface McpClientLike {
@@ -66,16 +67,18 @@ async function recordCall(
   const isTool = method === "tools/call"
   const server = serverOf(client)
   const timeoutMs = timeoutOf(args)
-  const call = step.startTool({
+  const asked: ToolCall = {
     name: isTool && typeof params.name === "string" ? params.name : method,
     args: isTool ? (params.arguments ?? {}) : params,
     ...(server?.version === undefined ? {} : { version: server.version }),
     ...(callId === undefined ? {} : { callId }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(isTool ? {} : { effect: "read" }),
-    signature: mcpSignature(method, carelessJson(params)),
+    signature: mcpSignature(method, comparableIn(step, carelessJson(params))),
     attributes: { mcp_method: method, ...(server?.name === undefined ? {} : { mcp_server: server.name }) },
-  })
+  }
+  if (step.isReplaying) return step.tool(asked, run)
+  const call = step.startTool(asked)
   let result: unknown
   try {
     result = await run()
@@ -88,6 +91,11 @@ async function recordCall(
   }
   endWith(result, call)
   return result
+}
+
+/** Where a recorder is at work, its capture mode says what two calls are compared by. */
+function comparableIn(step: Step, text: string): string {
+  return step instanceof StepHandle ? step.capture.comparable(text) : text
 }
 
 /** JSON-RPC code of the SDK's own time limit. */

@@ -10,6 +10,8 @@ const OUR_ATTRIBUTES: { readonly [name: string]: RegExp } = {
   request_sent: /^in part$/,
   request_wire_encoding: /^[a-z0-9, -]{1,64}$/,
   response_wire_encoding: /^[a-z0-9, -]{1,64}$/,
+  history: /^[a-z_]{1,40}$/,
+  certainty: /^(?:certain|likely)$/,
   mcp_method: /^[a-z]+\/[a-z]+$/,
 }
 

@@ -9,6 +9,7 @@ import {
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
 import type { StepHandle, StepState } from "../step-handle.js"
+import { isWithin, nearest } from "../step-tree.js"
 import type { RaisedFault, SnapshotArtifact } from "./raise-fault.js"
 
 /** What a context compiler hands over. `compile` of `@orangebox/context` gives one; anything of this shape will do. */
@@ -95,28 +96,29 @@ export function commitContext(step: StepHandle, state: StepState, compiled: Comp
   for (const fault of compiled.faults ?? []) step.fault(fault)
 }
 
-/** A fault appends a revision: what the manifest said, and the fault with what was stored because of it. */
-export function reviseManifest(
-  step: StepHandle,
-  scope: StepState,
-  fault: {
-    readonly trigger: FaultTrigger
-    readonly detail: string
-    readonly missing: readonly string[]
-    readonly artifacts: readonly SnapshotArtifact[]
-  },
-): void {
+/**
+ * A fault appends a revision: what the manifest said, and the fault with what was stored because of it. It concerns the manifests below the
+ * step where it happened, and where there are none the one the step works under.
+ */
+export function reviseManifests(step: StepHandle, scope: StepState, fault: ManifestFault): void {
   const { manifests } = step.run
-  for (let at: StepState | undefined = scope; at !== undefined; at = at.parent) {
-    const before = manifests.get(at)
-    if (before === undefined) continue
+  const below = [...manifests.keys()].filter((state) => isWithin(state, scope))
+  const above = below.length > 0 ? undefined : nearest(scope, (state) => manifests.has(state))
+  for (const state of above === undefined ? below : [above]) {
+    const before = manifests.get(state)!
     const revision = before.revision + 1
     const manifest = { ...before.manifest, revision, faults: [...before.manifest.faults, fault] }
     const revised = { ...before, manifest, revision }
-    manifests.set(at, revised)
+    manifests.set(state, revised)
     recordManifest(step, revised)
-    return
   }
+}
+
+interface ManifestFault {
+  readonly trigger: FaultTrigger
+  readonly detail: string
+  readonly missing: readonly string[]
+  readonly artifacts: readonly SnapshotArtifact[]
 }
 
 function recordManifest(step: StepHandle, committed: CommittedManifest): void {

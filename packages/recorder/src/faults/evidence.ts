@@ -1,5 +1,6 @@
 import type { ArtifactRef } from "@orangebox/contract"
 import type { StepState } from "../step-handle.js"
+import { isWithin } from "../step-tree.js"
 
 /** What a snapshot would hold: a prompt as it was sent, the output of a tool as it came, the answer of a model. */
 export interface EvidenceItem {
@@ -67,11 +68,6 @@ export class Evidence {
 
 const MOST_BYTES = 64 * 1024 * 1024
 const MOST_ITEMS = 10_000
-
-function isWithin(step: StepState, scope: StepState): boolean {
-  for (let at: StepState | undefined = step; at !== undefined; at = at.parent) if (at === scope) return true
-  return false
-}
 
 /** What an event's bodies are to a snapshot, by the field that names them. */
 export function evidenceKindOf(eventType: string, artifactType: string): EvidenceItem["kind"] | undefined {

@@ -2,7 +2,7 @@ import type { ArtifactRef, BodyHash, FaultTrigger, PayloadOf } from "@orangebox/
 import { asTreated } from "../capture/treated-bodies.js"
 import { utcText } from "../clock.js"
 import type { StepHandle, StepState } from "../step-handle.js"
-import { reviseManifest } from "./committed-context.js"
+import { reviseManifests } from "./committed-context.js"
 import type { EvidenceItem } from "./evidence.js"
 
 /** Something went wrong, or somebody wants to see: everything the step's models saw and its tools said is stored. */
@@ -51,7 +51,7 @@ export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFaul
     ...(missing.length > 0 ? { missing: missing.map((one) => step.summarize(one) || "?") } : {}),
     ...(fault.requestedBy === undefined ? {} : { requested_by: fault.requestedBy }),
   })
-  reviseManifest(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
+  reviseManifests(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
   return artifacts
 }
 

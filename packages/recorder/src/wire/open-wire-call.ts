@@ -45,6 +45,7 @@ export function openWireCall(
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
   const called = emitModelCalled(handle, request, known, notes)
+  if (notes.derivesManifest) handle.deriveManifest(called.payload, called.anatomy && promptAssembledOf(called.anatomy))
   const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)

@@ -1,0 +1,69 @@
+import type { RaisedFault } from "./faults/raise-fault.js"
+import type { Step } from "./step.js"
+
+/** A call that is about to be made, told before anything happens. */
+export interface GuardedCall {
+  readonly kind: "model" | "tool"
+  readonly name: string
+  /** Arguments of a tool, or the request to a model, as they were given. */
+  readonly args: unknown
+  /** Equal for equal calls. */
+  readonly signature: string
+  /** The step the call belongs to. */
+  readonly step: Step
+}
+
+export interface GuardVerdict {
+  /** `warn` lets the call go on and says so in the record. */
+  readonly decision: "allow" | "warn" | "block"
+  /** Who decided, and in which version. */
+  readonly policy: string
+  readonly version?: string
+  readonly reason?: unknown
+  /** Raised whatever the decision. */
+  readonly fault?: RaisedFault
+}
+
+/** Looks at every call before it is made. What it says is recorded; what it throws blocks the call, for nobody has looked at it. */
+export type Guard = (call: GuardedCall) => GuardVerdict | undefined
+
+/** A call that a guard did not let through. */
+export class BlockedCallError extends Error {
+  override readonly name = "BlockedCallError"
+  readonly verdict: GuardVerdict
+
+  constructor(call: GuardedCall, verdict: GuardVerdict) {
+    super(`${call.kind} call ${call.name} was blocked by ${verdict.policy}`)
+    this.verdict = verdict
+  }
+}
+
+/** Several guards as one: the first that blocks decides; every one that warns is heard. */
+export function askGuards(guards: readonly Guard[], call: GuardedCall): void {
+  for (const guard of guards) {
+    const verdict = verdictOf(guard, call)
+    if (verdict === undefined) continue
+    if (verdict.fault) call.step.fault(verdict.fault)
+    if (verdict.decision === "allow") continue
+    const decision = verdict.decision === "block" ? "block" : "escalate"
+    call.step.safetyDecision({
+      policy: verdict.policy,
+      ...(verdict.version === undefined ? {} : { version: verdict.version }),
+      decision,
+      reason: verdict.reason ?? `${call.kind} call ${call.name}`,
+    })
+    if (verdict.decision === "block") throw new BlockedCallError(call, verdict)
+  }
+}
+
+function verdictOf(guard: Guard, call: GuardedCall): GuardVerdict | undefined {
+  try {
+    return guard(call)
+  } catch (error) {
+    return {
+      decision: "block",
+      policy: "guard",
+      reason: `the guard threw ${error instanceof Error ? error.name : typeof error}`,
+    }
+  }
+}
