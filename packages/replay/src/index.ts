@@ -63,8 +63,17 @@ export { Turnstile } from "./sdk/turnstile.js"
 // Forks and what they change
 
 export { descendantsOf } from "./fork/causal-cut.js"
+export { type ArmVerdict, compareArms } from "./fork/compare-arms.js"
 export { type CoverageGap, coverageGaps, type EffectMap, effectOf, isWrite } from "./fork/effects.js"
-export { Fork, type ForkPlan, type ForkRequest, type PostMode, type PostPolicy, planFork } from "./fork/fork.js"
+export {
+  Fork,
+  type ForkPlan,
+  type ForkRequest,
+  type PostMode,
+  type PostPolicy,
+  planFork,
+  type Simulator,
+} from "./fork/fork.js"
 export { editRequest, type MessageAnchor, type RequestEdit } from "./override/edit-request.js"
 export type { FromRun } from "./override/override-answer.js"
 export {

@@ -1,10 +1,12 @@
 import { OrangeboxError, readJson } from "@orangebox/contract"
+import type { Run } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
   type Ask,
   type AskedRequest,
   asRecorded,
+  compareArms,
   coverageGaps,
   descendantsOf,
   editRequest,
@@ -174,6 +176,7 @@ test("[P-04] any text found in any message is replaced there, and every byte out
         )
       },
     ),
+    { numRuns: 40 },
   ))
 
 test("[P-04] a profile has one id however it is written, and a wrong one is refused with the place", () => {
@@ -471,3 +474,96 @@ test("[P-07] tools that would really run again are a coverage gap, unless they a
   expect(coverageGaps(proxied, { covers: ["model"], effects: { read: "read", write: "pure" } })).toEqual([])
   expect(coverageGaps(tape, { covers: ["model", "tool"] })).toEqual([])
 })
+
+test("[P-04] a fork is judged against its control: an effect, none, or too few samples to say", () => {
+  const many = (label: string, count: number): string[] => Array.from({ length: count }, () => label)
+  expect(compareArms(["a"], ["b"])).toMatchObject({
+    verdict: "inconclusive",
+    reason: expect.stringContaining("at least 5"),
+  })
+  expect(compareArms(many("a", 6), many("b", 6))).toMatchObject({ verdict: "effect", p: expect.closeTo(0.00216, 4) })
+  expect(compareArms([...many("a", 4), "b"], [...many("a", 3), "b", "c"])).toMatchObject({ verdict: "inconclusive" })
+  expect(compareArms(many("a", 20), many("a", 20))).toMatchObject({ verdict: "no_effect", p: 1 })
+  expect(compareArms([], ["a"])).toMatchObject({ verdict: "inconclusive", p: null })
+})
+
+test("[P-04] a simulator answers where a rule names it, and a swap to another provider is refused before anything runs", async () => {
+  const tape = await tapeOfModels(THREE)
+  const rules = [
+    { id: "s", select: { kind: "tool", tool: "write" }, op: { type: "policy", mode: "simulated", simulator: "dry" } },
+  ]
+  const session = openReplay(
+    tape,
+    {},
+    { fork: forkOf(tape, { rules, simulators: { dry: (ask, seed) => ({ value: { would: ask.name, seed } }) } }) },
+  )
+  for (const call of tape.calls.slice(0, 4)) session.ask(asRecorded(call, tape))
+  const outcome = session.ask(asRecorded(tape.calls[4]!, tape))
+  expect(outcome).toMatchObject({ outcome: "served", mode: "simulated", ruleIds: ["s"] })
+  if (outcome.outcome === "served") expect(Buffer.from(outcome.bytes!).toString()).toBe('{"would":"write","seed":0}')
+  const profile = parseProfile({
+    schema_version: 1,
+    rules: [{ id: "p", select: { kind: "model" }, op: { type: "model.swap", model: "m", provider: "openai" } }],
+  })
+  expect(planFork(tape, { stepId: tape.calls[1]!.stepId, profile })).toMatchObject({
+    ok: false,
+    problems: [{ code: "OVERRIDE_REFUSED" }],
+  })
+})
+
+test("[P-04] a conversation the provider keeps is sent along when a fork goes live, and refused where it is not recorded", () =>
+  withUpstream(
+    ({ body, count }, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(
+        JSON.stringify({
+          id: `resp_${count}`,
+          object: "response",
+          model: "gpt-x",
+          status: "completed",
+          output: [
+            {
+              type: "message",
+              id: `msg_${count}`,
+              role: "assistant",
+              content: [{ type: "output_text", text: `echo ${body.length}` }],
+            },
+          ],
+        }),
+      )
+    },
+    async (url) => {
+      const ask = (run: Run, body: object) =>
+        run
+          .fetch(`${url}/v1/responses`, { method: "POST", body: JSON.stringify(body) })
+          .then((response) => response.text())
+      const { tape } = await recordRun(async (run) => {
+        await ask(run, { model: "gpt-x", input: "hello" })
+        await ask(run, { model: "gpt-x", previous_response_id: "resp_1", input: [{ role: "user", content: "and?" }] })
+      })
+      const session = openReplay(tape, {}, { fork: forkOf(tape, { stepId: tape.calls[1]!.stepId }) })
+      session.ask(asRecorded(tape.calls[0]!, tape))
+      const live = session.ask(asRecorded(tape.calls[1]!, tape))
+      if (live.outcome !== "live") throw new Error(live.outcome)
+      expect(JSON.parse(Buffer.from(live.request!.body).toString())).toEqual({
+        model: "gpt-x",
+        input: [
+          { role: "user", content: "hello" },
+          expect.objectContaining({ type: "message", role: "assistant" }),
+          { role: "user", content: "and?" },
+        ],
+      })
+      const gone = {
+        ...tape,
+        bodies: {
+          get: (hash: string) => (hash === tape.calls[0]!.request.body!.hash ? undefined : tape.bodies.get(hash)),
+        },
+      }
+      const blind = openReplay(gone, {}, { fork: forkOf(gone, { stepId: tape.calls[1]!.stepId }) })
+      blind.ask(asRecorded(tape.calls[0]!, tape))
+      expect(blind.ask(asRecorded(tape.calls[1]!, tape))).toMatchObject({
+        outcome: "diverged",
+        divergence: { code: "STATEFUL_ID_UNKNOWN" },
+      })
+    },
+  ))

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
+import net from "node:net"
 import { validate, validateRun } from "@orangebox/contract"
-import { MemorySink, Recorder, type Run } from "@orangebox/recorder"
+import { MemorySink, Recorder, type Run, wrapTools } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
@@ -375,4 +376,101 @@ test("[P-03] a run recorded with its secrets masked replays, and another secret 
     key,
   })
   expect(other.said).toBeInstanceOf(ReplayDivergence)
+})
+
+test("[P-03] an exact replay opens no socket at all", async () => {
+  const acts: Act[] = [
+    { does: "wire", text: "a", stream: false, failures: 1 },
+    { does: "wire", text: "b", stream: true, failures: 0 },
+  ]
+  const source = await recordScript(acts)
+  const connect = net.Socket.prototype.connect
+  let opened = 0
+  net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {
+    opened++
+    return Reflect.apply(connect, this, args) as net.Socket
+  } as typeof connect
+  try {
+    await replay(source.tape, (run) => playScript(run, acts, { ...offline, url: source.url }))
+  } finally {
+    net.Socket.prototype.connect = connect
+  }
+  expect(opened).toBe(0)
+})
+
+test("[P-08] an answer that broke off breaks off again behind the same byte, whatever the chunking", () =>
+  withUpstream(
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write("data: 1\n\ndata: ha", () => setTimeout(() => response.socket?.destroy(), 20))
+    },
+    async (url) => {
+      const agent = async (run: Run) => {
+        const response = await run.fetch(`${url}/v1/messages`, {
+          method: "POST",
+          body: messages(["x"], { stream: true }),
+        })
+        const reader = response.body!.getReader()
+        let text = ""
+        try {
+          for (;;) {
+            const { done, value } = await reader.read()
+            if (done) return `${text} complete`
+            text += Buffer.from(value).toString()
+          }
+        } catch {
+          return `${text} broken`
+        }
+      }
+      const { tape } = await recordRun(agent)
+      expect(tape.calls[0]!.answer).toMatchObject({ end: "upstream_reset" })
+      for (const chunking of ["event", "single", "recorded", "fuzz:1"] as const) {
+        expect((await replay(tape, agent, { policy: { chunking } })).said).toBe("data: 1\n\ndata: ha broken")
+      }
+    },
+  ))
+
+test("[P-03] sub-agents replay in lanes of their own, and tools an adapter wraps are answered, not run", async () => {
+  const agent = (world: () => unknown) => async (run: Run) => {
+    const tools = wrapTools({ look: (_where: string) => world() }, run)
+    const seen: unknown[] = [await tools.look("here")]
+    const subs = ["one", "two"].map(async (name) => {
+      const sub = run.startRun({ entrypoint: name })
+      const said = await sub.tool({ name: "same", args: {} }, world)
+      sub.complete({ output: said })
+      return said
+    })
+    seen.push(...(await Promise.all(subs)))
+    run.complete({ output: seen })
+    return seen
+  }
+  let count = 0
+  const source = await recordRun(agent(() => ++count))
+  expect(new Set(source.tape.calls.map((call) => call.lane))).toEqual(new Set(["main", "sub:one", "sub:two"]))
+  const { said } = await replay(source.tape, agent(offline.ask))
+  expect(said).toEqual([1, 2, 3])
+})
+
+test("[P-07] a tool with effects is not run behind a fork: the agent is told so, and the report says why", async () => {
+  const agent = (text: string) => async (run: Run) => {
+    await run.tool({ name: "read", args: {}, effect: "read" }, () => text)
+    return run.tool({ name: "write", args: { text }, effect: "write" }, () => "written")
+  }
+  const { tape } = await recordRun(agent("a"))
+  const plan = planFork(tape, { stepId: tape.calls[0]!.stepId })
+  if (!plan.ok) throw new Error("no plan")
+  let ran = false
+  const { said, recorder } = await replay(
+    tape,
+    async (run) => {
+      await run.tool({ name: "read", args: {}, effect: "read" }, () => "b")
+      return run.tool({ name: "write", args: { text: "b" }, effect: "write" }, () => {
+        ran = true
+      })
+    },
+    { fork: plan.fork },
+  )
+  expect(ran).toBe(false)
+  expect(said).toMatch(/^\[blocked by replay\] write was not run: it is a write/)
+  expect(recorder.session.report().divergences.map(({ code }) => code)).toContain("EFFECT_DENIED")
 })

@@ -3,7 +3,7 @@ import type { Ask, Outcome, Served } from "../match/ask.js"
 import type { Match } from "../match/matcher.js"
 import type { ReplaySession } from "../match/session.js"
 import type { SessionState } from "../match/session-state.js"
-import type { FromRun } from "../override/override-answer.js"
+import { type FromRun, inlineAnswer } from "../override/override-answer.js"
 import { EMPTY_PROFILE, type OverrideProfile, profileId } from "../override/profile.js"
 import { RuleBook, type RuleEffect, type RuleProblem } from "../override/rule-book.js"
 import type { Divergence } from "../report/divergence.js"
@@ -32,7 +32,12 @@ export interface ForkRequest {
   /** Whether the files of that moment were put back. */
   readonly isWorkspaceRestored?: boolean
   readonly fromRun?: FromRun
+  /** What rules may name as their simulator. */
+  readonly simulators?: Readonly<Record<string, Simulator>>
 }
+
+/** Makes an answer up. The same question and seed must give the same answer, or a replay of the replay would differ. */
+export type Simulator = (ask: Ask, seed: number) => { readonly value: unknown; readonly isError?: boolean }
 
 export type ForkPlan =
   | { readonly ok: true; readonly fork: Fork }
@@ -213,13 +218,21 @@ export class Fork {
         )
       case "live":
         return this.#live(session, ask, source, effect, ticket)
-      case "simulated": {
-        const name = effect.simulator ?? "none"
-        return this.#denied(session, ask, source, ticket, ruleIds, `no simulator ${name} is installed`)
-      }
+      case "simulated":
+        return this.#simulate(session, ask, source, effect, ticket)
       case "deny":
         return this.#denied(session, ask, source, ticket, ruleIds, "the policy denies it")
     }
+  }
+
+  #simulate(session: ReplaySession, ask: Ask, source: TapeCall | null, effect: RuleEffect, ticket: number): Outcome {
+    const { simulator: name = "none", ruleIds } = effect
+    const simulators = this.#request.simulators ?? {}
+    const simulator = Object.hasOwn(simulators, name) ? simulators[name] : undefined
+    if (!simulator) return this.#denied(session, ask, source, ticket, ruleIds, `there is no simulator ${name}`)
+    const { value, isError = false } = simulator(ask, this.profile.seed ?? 0)
+    const answer = inlineAnswer(value, ask.kind, isError)
+    return simulated(session, ask, source, answer, ticket, ruleIds)
   }
 
   #live(session: ReplaySession, ask: Ask, source: TapeCall | null, effect: RuleEffect, ticket: number): Outcome {

@@ -63,8 +63,8 @@ function producerOf(
     const body = call.answer?.body
     if (call.kind !== "model" || method === null || url === null || !body) continue
     const request = recordedRequest(call, tape.bodies)
-    const dialect =
-      request && detectDialect({ ...addressOf(method, url), requestBody: readBody(request.body) })?.dialect
+    const requestBody = request && readBody(request.body)
+    const dialect = detectDialect({ ...addressOf(method, url), requestBody })?.dialect
     const reading = readStored(body, tape.bodies)
     if (!dialect || !reading.ok) continue
     const { message } = foldResponse(dialect, reading.bytes)

@@ -17,6 +17,8 @@ export type Match =
 export interface MatchScope {
   readonly lane: string | undefined
   isFree(call: TapeCall): boolean
+  /** Signature → how many of its calls from the first on are taken; kept by the session, so that long polls do not cost their square. */
+  readonly heads: Map<string, number>
 }
 
 /**
@@ -50,12 +52,32 @@ export class TapeMatcher {
   }
 
   find(ask: Ask, scope: MatchScope): Match {
-    const same = this.withSignature(ask.sig).filter((call) => call.kind === ask.kind && isOfCall(call, ask))
-    const fitting = same.filter((call) => hasFraming(call, ask))
-    const free = fitting.filter(scope.isFree)
-    if (free.length > 0) return this.#choose(free, ask, scope.lane, () => NONE)
-    if (fitting.length > 0) return { found: "exhausted", recorded: fitting.length, last: fitting.at(-1)! }
-    if (same.length > 0) return { found: "framing", call: same[0]! }
+    const same = this.withSignature(ask.sig)
+    let head = scope.heads.get(ask.sig) ?? 0
+    while (head < same.length && !scope.isFree(same[head]!)) head++
+    scope.heads.set(ask.sig, head)
+
+    const choice = new Choice(ask, scope.lane)
+    let other: TapeCall | undefined
+    let fitting = 0
+    for (let at = 0; at < same.length && !choice.isDecided; at++) {
+      const call = same[at]!
+      if (call.kind !== ask.kind || !isOfCall(call, ask)) continue
+      if (!hasFraming(call, ask)) {
+        other ??= call
+        continue
+      }
+      fitting++
+      // Everything before the head was given already; it only counts when nothing is left.
+      if (at < head) at = head - 1
+      else if (scope.isFree(call)) choice.take(call)
+    }
+    if (!choice.isEmpty) return choice.match((call) => (call.wire !== null && call.wire === ask.wire ? "wire" : "sig"))
+    if (fitting > 0) {
+      const given = same.filter((call) => call.kind === ask.kind && isOfCall(call, ask) && hasFraming(call, ask))
+      return { found: "exhausted", recorded: given.length, last: given.at(-1)! }
+    }
+    if (other) return { found: "framing", call: other }
     return (
       this.#findRedacted(ask, scope) ??
       this.#findMasked(ask, scope) ??
@@ -87,7 +109,7 @@ export class TapeMatcher {
       const missing = call.request.body!.masks.filter(({ tag }) => !asked.has(tag))
       return [...new Set(missing.map(({ rule }) => `redaction:${rule}`))]
     }
-    return this.#choose(calls, ask, scope.lane, maskIds, "masked")
+    return chosen(calls, ask, scope.lane).match(() => "masked", maskIds)
   }
 
   #findMasked(ask: Ask, scope: MatchScope): Match | undefined {
@@ -100,7 +122,10 @@ export class TapeMatcher {
     if (entries.length === 0) return undefined
     const usedBy = new Map(entries.map((entry) => [entry.call, entry.used]))
     const calls = entries.map(({ call }) => call)
-    return this.#choose(calls, ask, scope.lane, (call) => [...new Set([...used, ...usedBy.get(call)!])], "masked")
+    return chosen(calls, ask, scope.lane).match(
+      () => "masked",
+      (call) => [...new Set([...used, ...usedBy.get(call)!])],
+    )
   }
 
   #findDrifted(ask: Ask, scope: MatchScope): Match | undefined {
@@ -111,24 +136,7 @@ export class TapeMatcher {
     const calls = (this.#byDrift.get(key) ?? NONE).filter(
       (call) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
     )
-    return calls.length === 0 ? undefined : this.#choose(calls, ask, scope.lane, () => NONE, "drift")
-  }
-
-  #choose(
-    calls: readonly TapeCall[],
-    ask: Ask,
-    lane: string | undefined,
-    maskIds: (call: TapeCall) => readonly string[],
-    tier?: Tier,
-  ): Match {
-    const inLane = calls.filter((call) => call.lane === lane)
-    const candidates = inLane.length > 0 ? inLane : calls
-    const isAmbiguous = candidates.some((call) => call.lane !== candidates[0]!.lane && differs(call, candidates[0]!))
-    if (isAmbiguous) return { found: "ambiguous", calls: candidates }
-    const sameBytes = candidates.filter((call) => ask.wire != null && call.wire === ask.wire)
-    const best = sameBytes.length > 0 ? sameBytes : candidates
-    const call = best.find((candidate) => candidate.place === ask.place) ?? best[0]!
-    return { found: "call", call, tier: tier ?? (best === sameBytes ? "wire" : "sig"), maskIds: maskIds(call) }
+    return calls.length === 0 ? undefined : chosen(calls, ask, scope.lane).match(() => "drift")
   }
 
   #indexRedacted(): Map<string, TapeCall[]> {
@@ -169,6 +177,64 @@ export class TapeMatcher {
 }
 
 const NONE: readonly never[] = []
+
+/**
+ * The best of several recorded calls that all answer the question: in the right lane before others, the same bytes before the same meaning,
+ * the same place before another, and of equals the first.
+ */
+class Choice {
+  readonly #ask: Ask
+  readonly #lane: string | undefined
+  readonly #highest: number
+  #best: TapeCall | undefined
+  #rank = -1
+  #rivals: TapeCall[] = []
+
+  constructor(ask: Ask, lane: string | undefined) {
+    this.#ask = ask
+    this.#lane = lane
+    this.#highest = IN_LANE + (ask.wire == null ? 0 : SAME_BYTES) + (ask.place === undefined ? 0 : SAME_PLACE)
+  }
+
+  get isEmpty(): boolean {
+    return this.#best === undefined
+  }
+  /** Nothing that comes later can be better. */
+  get isDecided(): boolean {
+    return this.#rank === this.#highest
+  }
+
+  take(call: TapeCall): void {
+    const { wire, place } = this.#ask
+    const isInLane = call.lane === this.#lane
+    const rank =
+      (isInLane ? IN_LANE : 0) +
+      (wire != null && call.wire === wire ? SAME_BYTES : 0) +
+      (call.place === place ? SAME_PLACE : 0)
+    const [rival] = this.#rivals
+    if (!isInLane && (rival === undefined || (call.lane !== rival.lane && differs(call, rival))))
+      this.#rivals.push(call)
+    if (rank <= this.#rank) return
+    this.#best = call
+    this.#rank = rank
+  }
+
+  match(tierOf: (call: TapeCall) => Tier, maskIds: (call: TapeCall) => readonly string[] = () => NONE): Match {
+    const call = this.#best!
+    if (this.#rank < IN_LANE && this.#rivals.length > 1) return { found: "ambiguous", calls: this.#rivals }
+    return { found: "call", call, tier: tierOf(call), maskIds: maskIds(call) }
+  }
+}
+
+const IN_LANE = 4
+const SAME_BYTES = 2
+const SAME_PLACE = 1
+
+function chosen(calls: readonly TapeCall[], ask: Ask, lane: string | undefined): Choice {
+  const choice = new Choice(ask, lane)
+  for (const call of calls) choice.take(call)
+  return choice
+}
 
 function push<T>(index: Map<string, T[]>, key: string, value: T): void {
   const list = index.get(key)

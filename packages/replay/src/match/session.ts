@@ -44,6 +44,7 @@ export class ReplaySession {
   readonly #options: ReplayOptions
   readonly #matcher: TapeMatcher
   readonly #covers: ReadonlySet<CallKind>
+  readonly #heads = new Map<string, number>()
   #byId: Map<string, TapeCall> | undefined
 
   constructor(tape: Tape, policy: ReplayPolicy, options: ReplayOptions, state: SessionState) {
@@ -69,7 +70,7 @@ export class ReplaySession {
   ask(ask: Ask): Outcome {
     const ticket = ++this.state.tickets
     const lane = this.#laneOf(ask)
-    const match = this.#matcher.find(ask, { lane, isFree: (call) => this.#isFree(call) })
+    const match = this.#matcher.find(ask, { lane, heads: this.#heads, isFree: (call) => this.#isFree(call) })
     const outcome = this.fork?.decide(this, ask, match, ticket) ?? this.answerFromTape(ask, match, ticket)
     this.#keep(ask, outcome)
     return outcome
@@ -143,11 +144,11 @@ export class ReplaySession {
     return this.miss(ask, match, ticket)
   }
 
-  /** Any recorded answer to the same question, taken or not. */
+  /** A recorded answer to the same question: the next one that was not given yet, or else the last once more. */
   cachedAnswer(ask: Ask, ticket: number): Served | undefined {
     const same = this.#matcher.withSignature(ask.sig).filter((call) => call.kind === ask.kind && call.answer !== null)
     const inferred = this.tape.calls.filter((call) => call.isInferred && call.kind === ask.kind && call.sig === ask.sig)
-    const call = same.at(-1) ?? inferred.at(-1)
+    const call = same.find((candidate) => this.#isFree(candidate)) ?? same.at(-1) ?? inferred.at(-1)
     if (call === undefined) return undefined
     const served = this.serve(ask, call, "cached", [], ticket)
     return served.outcome === "served" ? served : undefined
@@ -337,7 +338,7 @@ export class ReplaySession {
     const maskIds = outcome.outcome === "served" ? outcome.maskIds : []
     state.answered.push({ ticket, mode, tier, sourceStepId: source?.stepId ?? null, maskIds })
     if (outcome.outcome === "denied") state.denied++
-    if (source !== null && tier !== "cached" && tier !== "nearest") {
+    if (source !== null && tier !== "nearest" && !state.consumed.has(source.stepId)) {
       this.consume(source, ticket)
       if (ask.lane !== undefined && !state.lanes.has(ask.lane)) state.lanes.set(ask.lane, source.lane)
     }

@@ -56,7 +56,21 @@ export function overrideAnswer(
   }
 }
 
-function made(over: Partial<RecordedAnswer>, bytes: Uint8Array | null, mimeType: string): MadeAnswer {
+/** A value somebody made up, as an answer. */
+export function inlineAnswer(value: unknown, kind: Ask["kind"], isError: boolean): Extract<MadeAnswer, { ok: true }> {
+  const isText = typeof value === "string"
+  const text = isText ? value : (JSON.stringify(value) ?? "null")
+  const error = isError ? { errorClass: "ToolError", message: text, code: null } : null
+  const httpStatus = kind === "model" || kind === "http" ? (isError ? 500 : 200) : null
+  const mimeType = isText ? "text/plain; charset=utf-8" : "application/json"
+  return made({ status: isError ? "error" : "success", error, httpStatus }, Buffer.from(text, "utf8"), mimeType)
+}
+
+function made(
+  over: Partial<RecordedAnswer>,
+  bytes: Uint8Array | null,
+  mimeType: string,
+): Extract<MadeAnswer, { ok: true }> {
   const answer: RecordedAnswer = {
     status: "success",
     httpStatus: null,

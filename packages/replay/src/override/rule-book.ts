@@ -200,6 +200,9 @@ export class RuleBook {
       return made.ok ? undefined : refusal(made.reason)
     }
     if (call.kind !== "model") return refusal(`${op.type} does not go with a ${call.kind} call`)
+    if (op.type === "model.swap" && op.provider !== undefined && op.provider !== call.provider) {
+      return refusal(`a request to ${call.provider} is not rewritten for ${op.provider}; swap models of one provider`)
+    }
     const request = recordedRequest(call, this.#tape.bodies)
     if (request === undefined) return refusal("its recorded request is not there, so the edit cannot be tried")
     const edit = editRequest(request, op, this.#anchors.get(id))

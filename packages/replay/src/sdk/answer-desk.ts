@@ -132,6 +132,7 @@ export class AnswerDesk {
     if (outcome.outcome === "denied") throw denial(call.retriever, outcome)
     await this.#turn(outcome)
     this.#session.servedWhole(outcome.source?.stepId ?? "")
+    if (outcome.answer.error !== null) throw servedError(outcome.answer.error, null)
     return this.#chunks(outcome) as readonly RetrievedChunk[] as T
   }
 

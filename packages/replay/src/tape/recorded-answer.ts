@@ -98,7 +98,7 @@ const streamEnd = (value: unknown): StreamEnd | null =>
   typeof value === "string" && ENDS.includes(value) ? (value as StreamEnd) : null
 
 /** Class and message of the outermost error of the recorded chain; the one-line summary where the chain is gone. */
-function errorOf(
+export function errorOf(
   errorClass: string | null | undefined,
   hash: string | null | undefined,
   summary: string | undefined,

@@ -1,7 +1,7 @@
 import { definitionOf, type Event, type Problem } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { PlaceBook } from "./place-book.js"
-import { headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
+import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
 import { type Sign, signStored } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
 import type { Bodies, RecordedRequest, RunOutputs, Tape, TapeCall, TapeStep } from "./tape.js"
@@ -344,7 +344,11 @@ class TapeBuilder {
   #closeStep(event: Event<"step_ended">, position: number): void {
     const draft = this.#calls.get(event.step_id!)
     if (draft?.kind === "http") this.#close(event, position, () => httpAnswer(event))
-    if (draft?.kind === "retriever") draft.closedAt = position
+    if (draft?.kind !== "retriever") return
+    draft.closedAt = position
+    const { error_class, error_ref, error_summary } = event.payload
+    const error = errorOf(error_class, error_ref, error_summary, this.#bodies)
+    if (draft.answer && error) draft.answer = { ...draft.answer, status: event.payload.status, error }
   }
 }
 
