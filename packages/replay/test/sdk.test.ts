@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import net from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { validate, validateRun } from "@orangebox/contract"
 import { MemorySink, Recorder, type Run, wrapTools } from "@orangebox/recorder"
 import fc from "fast-check"
@@ -473,4 +476,22 @@ test("[P-07] a tool with effects is not run behind a fork: the agent is told so,
   expect(ran).toBe(false)
   expect(said).toMatch(/^\[blocked by replay\] write was not run: it is a write/)
   expect(recorder.session.report().divergences.map(({ code }) => code)).toContain("EFFECT_DENIED")
+})
+
+test("[P-05] a replay into a data folder is in its journal like any other run", async () => {
+  const { tape } = await recordRun((run) => run.tool({ name: "t", args: {} }, () => "text"))
+  const folder = mkdtempSync(join(tmpdir(), "orangebox-replay-"))
+  try {
+    const recorder = replayRecorder(tape, { app: "test", folder })
+    const run = recorder.startRun({ entrypoint: "agent" })
+    expect(await run.tool({ name: "t", args: {} }, offline.ask)).toBe("text")
+    run.complete()
+    recorder.close()
+    const journals = readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".ndjson"))
+    const text = journals.map((name) => readFileSync(join(folder, "journal", name), "utf8")).join("")
+    expect(text).toContain(`"replay":{"source_run_id":"${tape.runId}"`)
+    expect(text).toContain('"actor_type":"replay_engine"')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -6,7 +6,6 @@ import {
   type RecorderOptions,
   type Run,
   type Scope,
-  type Sink,
   type StartRun,
 } from "@orangebox/recorder"
 import { type Certification, certify, type SeenOutputs } from "../certificate/certify.js"
@@ -59,9 +58,12 @@ export class ReplayRecorder implements Scope {
     this.session = session
     this.#covers = covers
     let made: TapeSink | undefined
-    this.recorder = openThrough(options, (sink) => {
-      made = new TapeSink(sink, session)
-      return made
+    this.recorder = Recorder.open({
+      ...options,
+      through: (sink) => {
+        made = new TapeSink(sink, session)
+        return made
+      },
     })
     if (made === undefined) {
       throw new OrangeboxError("REPLAY_NOT_RECORDED", {
@@ -136,10 +138,4 @@ export class ReplayRecorder implements Scope {
       ...(more.seen ? { seen: more.seen } : {}),
     })
   }
-}
-
-/** Recorders take a function that their sink is passed through; with a sink of one's own it can be applied beforehand. */
-function openThrough(options: RecorderOptions, through: (sink: Sink) => Sink): Recorder {
-  if (options.sink) return Recorder.open({ ...options, sink: through(options.sink) })
-  return Recorder.open({ ...options, through } as RecorderOptions)
 }

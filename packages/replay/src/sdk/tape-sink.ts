@@ -17,20 +17,15 @@ import { askOfEvent } from "./ask-of-event.js"
 
 type Replay = NonNullable<Event["replay"]>
 
-/** What a journal's sink is beside a sink. */
-type FullSink = Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
-
 /**
  * Stands between a recorder and its sink, and makes the run a replay: the record that opens a call is the question, already signed under the
  * capture mode it is recorded with, so that is what is asked; and everything recorded about the call says how it was answered. No other part
  * of the recorder has to know that the run is a replay.
  */
 export class TapeSink implements Sink {
-  readonly writerId?: string
-  readonly storeKey?: Uint8Array
   /** What was recorded so far, for judging the replay by. */
   readonly events: Event[] = []
-  readonly #inner: FullSink
+  readonly #inner: Sink
   readonly #session: ReplaySession
   readonly #outcomes = new Map<string, Outcome>()
   readonly #lanes = new Map<string, string>()
@@ -41,11 +36,9 @@ export class TapeSink implements Sink {
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
   #retrieval: RetrievalCall | undefined
 
-  constructor(inner: FullSink, session: ReplaySession) {
+  constructor(inner: Sink, session: ReplaySession) {
     this.#inner = inner
     this.#session = session
-    if (inner.writerId !== undefined) this.writerId = inner.writerId
-    if (inner.storeKey !== undefined) this.storeKey = inner.storeKey
     const { fork, policy, tape } = session
     this.#base = {
       source_run_id: tape.runId,

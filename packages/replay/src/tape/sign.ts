@@ -1,5 +1,6 @@
 import type { BodyMask } from "@orangebox/contract"
 import { callSignature, detectDialect, readBody } from "@orangebox/dialects"
+import { taggedBytes } from "@orangebox/recorder"
 import type { HeaderPairs } from "./tape.js"
 
 /** A request on the wire as it is signed. */
@@ -47,20 +48,12 @@ function signature(request: RequestToSign): Signature {
   })
 }
 
-/** The form in which the recorder signs a masked secret. */
-const tagged = ({ tag }: BodyMask): string => `…redacted:${tag}…`
-
+/** The body in the form the recorder signs it in. */
 export function withTags(bytes: Uint8Array, masks: readonly BodyMask[]): Uint8Array {
-  if (masks.length === 0) return bytes
-  const pieces: Uint8Array[] = []
-  let from = 0
-  for (const mask of [...masks].sort((a, b) => a.offset - b.offset)) {
-    if (mask.offset < from || mask.offset + mask.length > bytes.length) continue
-    pieces.push(bytes.subarray(from, mask.offset), Buffer.from(tagged(mask), "utf8"))
-    from = mask.offset + mask.length
-  }
-  pieces.push(bytes.subarray(from))
-  return Buffer.concat(pieces)
+  return taggedBytes(
+    bytes,
+    [...masks].sort((a, b) => a.offset - b.offset),
+  )
 }
 
 export function addressOf(method: string, url: string): { method: string; path: string; host?: string } {
