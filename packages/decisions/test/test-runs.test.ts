@@ -151,3 +151,19 @@ Ran all test suites.
     }
   })
 })
+
+test("[D-04] a megabyte of nearly test output is read in one go", () => {
+  for (const piece of [
+    "\n",
+    " ",
+    "[",
+    "http://",
+    "ok  x",
+    "Tests  1 a",
+    "1 failed, ",
+    "# pass ",
+    "test result: ok. 1 passed; ",
+  ]) {
+    expect(readTestOutput(piece.repeat(1_000_000 / piece.length))?.failed ?? 0).toBe(0)
+  }
+})

@@ -92,7 +92,7 @@ function outcomeOf(exitCode: number | null, counts: TestCounts | undefined): Tes
 }
 
 // `[main 1a2b3c4] Fix the leap year`, `[detached HEAD 1a2b3c4] …`, `[main (root-commit) 1a2b3c4] …`
-const COMMITTED = /^\[[^\]\n]*? ?([0-9a-f]{7,40})\] (.*)$/gm
+const COMMITTED = /^\[[^\]\n]{0,200}? ?([0-9a-f]{7,40})\] (.*)$/gm
 
 function commitsOf(run: CommandRun, commands: readonly SimpleCommand[]): Commit[] {
   const printed = [...(run.output ?? "").matchAll(COMMITTED)].map(([, id, message]) => ({
@@ -106,7 +106,7 @@ function commitsOf(run: CommandRun, commands: readonly SimpleCommand[]): Commit[
   return [{ id: null, message: optionOf(commands, "-m", "--message", "-am"), evidence: run.evidence }]
 }
 
-const PR_URL = /https?:\/\/[^\s"'<>]+\/(?:pull|pulls|merge_requests|pull-requests)\/\d+/
+const PR_URL = /https?:\/\/[^\s"'<>]{1,300}\/(?:pull|pulls|merge_requests|pull-requests)\/\d+/
 
 function pullRequestOf(run: CommandRun, commands: readonly SimpleCommand[]): PullRequest {
   const url = PR_URL.exec(run.output ?? "")?.[0] ?? null

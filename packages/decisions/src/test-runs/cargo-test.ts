@@ -3,7 +3,7 @@ import { countedWords, lastMatch, type TestCounts } from "./test-counts.js"
 // One line for each test binary: `test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s`
 const RESULT = /^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;.*$/gm
 // nextest: `     Summary [   0.103s] 10 tests run: 9 passed, 1 failed, 2 skipped`
-const NEXTEST = /^\s*Summary \[[^\]]*\]\s+\d+(?:\/\d+)? tests? run: (.+)$/gm
+const NEXTEST = /^[ \t]*Summary \[[^\]\n]*\][ \t]+\d+(?:\/\d+)? tests? run: (.+)$/gm
 
 export function readCargoTest(output: string): TestCounts | undefined {
   const nextest = lastMatch(output, NEXTEST)

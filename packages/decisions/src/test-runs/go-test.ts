@@ -5,7 +5,7 @@ import type { TestCounts } from "./test-counts.js"
 export function readGoTest(output: string): TestCounts | undefined {
   const fromJson = readJsonEvents(output)
   if (fromJson) return fromJson
-  const ok = count(output, /^ok {2,}\t?\S+\s+(?:\([^)]+\)|[\d.]+s)/gm)
+  const ok = count(output, /^ok {2,}\t?\S+[ \t]+(?:\([^)\n]+\)|[\d.]+s)/gm)
   const failedPackages = count(output, /^FAIL\t\S+(?:\s|$)/gm)
   if (ok + failedPackages === 0) return undefined
   const verbose = count(output, /^=== RUN\b/gm) > 0

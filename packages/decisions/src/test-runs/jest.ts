@@ -1,8 +1,8 @@
 import { countedWords, lastMatch, type TestCounts } from "./test-counts.js"
 
 // `Tests:       1 failed, 2 skipped, 10 passed, 13 total`
-const SUMMARY = /^Tests: {2,}((?:\d+ [a-z]+(?:, )?)+)\s*$/gm
-const SUITES = /^Test Suites: +((?:\d+ [a-z]+(?:, | of \d+ total)?)+)\s*$/gm
+const SUMMARY = /^Tests: {2,}((?:\d+ [a-z]+(?:, )?)+)[ \t]*$/gm
+const SUITES = /^Test Suites: +((?:\d+ [a-z]+(?:, | of \d+ total)?)+)[ \t]*$/gm
 
 export function readJest(output: string): TestCounts | undefined {
   const found = lastMatch(output, SUMMARY)

@@ -1,7 +1,8 @@
 import type { TestCounts } from "./test-counts.js"
 
 // A line per class ends with the time it took, the total of a module does not: `[ERROR] Tests run: 12, Failures: 1, Errors: 0, Skipped: 2`
-const TOTAL = /^(?:\[(?:INFO|WARNING|ERROR)\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)\s*$/gm
+const TOTAL =
+  /^(?:\[(?:INFO|WARNING|ERROR)\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)[ \t]*$/gm
 const CLASS =
   /^(?:\[(?:INFO|WARNING|ERROR)\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+), Time elapsed:/gm
 

@@ -1,7 +1,7 @@
 import { lastMatch, type TestCounts } from "./test-counts.js"
 
 // The TAP reporter writes `# pass 4`, the spec reporter `ℹ pass 4`.
-const line = (word: string): RegExp => new RegExp(`^(?:#|ℹ) ${word} (\\d+)\\s*$`, "gm")
+const line = (word: string): RegExp => new RegExp(`^(?:#|ℹ) ${word} (\\d+)[ \\t]*$`, "gm")
 
 export function readNodeTest(output: string): TestCounts | undefined {
   const count = (word: string): number | undefined => {

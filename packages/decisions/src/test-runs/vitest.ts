@@ -1,8 +1,8 @@
 import { countedWords, lastMatch, type TestCounts } from "./test-counts.js"
 
 // `      Tests  1 failed | 10 passed | 2 skipped (13)`
-const SUMMARY = /^\s*Tests {2}((?:\d+ [a-z]+(?: \| )?)+|no tests)(?: \(\d+\))?\s*$/gm
-const FILES = /^\s*Test Files {2}((?:\d+ [a-z]+(?: \| )?)+|no tests)(?: \(\d+\))?\s*$/gm
+const SUMMARY = /^[ \t]*Tests {2}((?:\d+ [a-z]+(?: \| )?)+|no tests)(?: \(\d+\))?[ \t]*$/gm
+const FILES = /^[ \t]*Test Files {2}((?:\d+ [a-z]+(?: \| )?)+|no tests)(?: \(\d+\))?[ \t]*$/gm
 
 export function readVitest(output: string): TestCounts | undefined {
   const files = lastMatch(output, FILES)
