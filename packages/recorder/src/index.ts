@@ -15,6 +15,7 @@ export { wrapTools } from "./adapters/wrap-tools.js"
 
 export type { BodyMarks } from "./bodies-of-event.js"
 // Capture modes
+export { Capture, type CaptureOptions } from "./capture/capture.js"
 export { taggedBytes } from "./capture/tagged.js"
 export type { Moment, Now } from "./clock.js"
 // Configuration, and whose word counts

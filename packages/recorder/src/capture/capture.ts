@@ -95,6 +95,11 @@ export class Capture {
     return this.#rules !== undefined
   }
 
+  /** Whether the user said anything about keys of nested objects. */
+  get hasKeyRules(): boolean {
+    return this.#rules?.hasKeyRules === true
+  }
+
   /** Free text that stands inside an event. */
   text(text: string): string {
     return this.mode === "hashed" ? this.digestWord(text) : this.searched(text)
@@ -154,7 +159,7 @@ export class Capture {
     const redacted = isUtf8(bytes)
       ? redactBytes(bytes, ruleset, ruleset === this.ruleset ? this.#seen : undefined)
       : redactOctets(bytes, ruleset)
-    return policyOfKey ? redactKeys(redacted, this.key, policyOfKey) : redacted
+    return policyOfKey && this.hasKeyRules ? redactKeys(redacted, this.key, policyOfKey) : redacted
   }
 
   #redacted(bytes: Uint8Array, ruleset: Ruleset): CapturedContent {

@@ -1,5 +1,5 @@
 import type { ArtifactRef, BodyHash, RedactionStatus } from "@orangebox/contract"
-import type { Mask } from "../redaction/index.js"
+import type { Mask, Ruleset } from "../redaction/index.js"
 import type { BodyStream } from "../sink.js"
 import type { Capture } from "./capture.js"
 import { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
@@ -46,6 +46,7 @@ export function captureStream(capture: Capture, options: StreamOptions, open: ()
   if (ruleset === undefined) return new WrittenStream(passing, "none", open)
   const redactor = (first: Uint8Array): PieceMaker => {
     const framing = framingOf(options.mimeType, first)
+    if (framing === undefined && capture.hasKeyRules && isJson(options.mimeType)) return new WholeBody(capture, ruleset)
     return framing === undefined ? new TextRedactor(ruleset) : new FrameRedactor(ruleset, framing)
   }
   return new WrittenStream(redactor, ruleset.profile, open)
@@ -61,6 +62,44 @@ const passing = (): PieceMaker => ({
   push: (bytes, arrival) => [{ bytes, masks: [], arrival }],
   finish: () => [],
 })
+
+const isJson = (mimeType: string | undefined): boolean => mimeType !== undefined && /[/+]json\b/i.test(mimeType)
+
+/**
+ * The user's rules about keys need the whole of a JSON body, so it is held until it has all come. Larger ones than can be held are searched
+ * as they come, and the rules about keys do not apply to them.
+ */
+class WholeBody implements PieceMaker {
+  readonly #capture: Capture
+  readonly #ruleset: Ruleset
+  #held: Uint8Array[] = []
+  #bytes = 0
+  #asItComes: TextRedactor | undefined
+
+  constructor(capture: Capture, ruleset: Ruleset) {
+    this.#capture = capture
+    this.#ruleset = ruleset
+  }
+
+  push(bytes: Uint8Array, arrival: Arrival): readonly Piece[] {
+    if (this.#asItComes) return this.#asItComes.push(bytes, arrival)
+    this.#held.push(Uint8Array.from(bytes))
+    this.#bytes += bytes.length
+    if (this.#bytes <= LONGEST_HELD) return []
+    this.#asItComes = new TextRedactor(this.#ruleset)
+    const held = Buffer.concat(this.#held)
+    this.#held = []
+    return this.#asItComes.push(held, arrival)
+  }
+
+  finish(arrival: Arrival): readonly Piece[] {
+    if (this.#asItComes) return this.#asItComes.finish(arrival)
+    const { bytes, masks, failed } = this.#capture.redact(Buffer.concat(this.#held), this.#ruleset)
+    return bytes.length === 0 ? [] : [{ bytes, masks, arrival, ...(failed === undefined ? {} : { failed: true }) }]
+  }
+}
+
+const LONGEST_HELD = 8 * 1024 * 1024
 
 function framingOf(mimeType: string | undefined, first: Uint8Array): "sse" | "lines" | undefined {
   if (mimeType !== undefined && /event-stream/i.test(mimeType)) return "sse"

@@ -27,6 +27,7 @@ export interface RuleProblem {
 export interface CompiledRules {
   policyOf(eventType: string, field: string): PolicyDecision
   readonly policyOfKey: KeyPolicy
+  readonly hasKeyRules: boolean
   readonly patterns: readonly SweepRule[]
 }
 
@@ -80,6 +81,7 @@ export function readUserRules(
         const actions = keys.filter(({ pattern }) => pattern.test(key)).map(({ action }) => action)
         return actions.find((action) => action !== "allow") ?? actions[0]
       },
+      hasKeyRules: keys.length > 0,
       patterns,
     },
   }
