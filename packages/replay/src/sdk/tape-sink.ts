@@ -58,7 +58,7 @@ export class TapeSink implements Sink {
     this.#retrieval = call
   }
 
-  /** The small bodies that tell how calls failed. */
+  /** What a tape of this replay cannot do without: how calls failed, and the plain requests it signs by their bodies. */
   get bodies(): ReadonlyMap<string, Uint8Array> {
     return this.#kept
   }
@@ -95,7 +95,8 @@ export class TapeSink implements Sink {
     this.events.push(marked.event)
     for (const body of record.bodies) {
       const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === body.hash)
-      if ("bytes" in body && ref && KEPT.has(ref.artifact_type)) this.#kept.set(body.hash, body.bytes)
+      const isKept = ref !== undefined && (KEPT.has(ref.artifact_type) || event.event_type === "step_started")
+      if ("bytes" in body && isKept) this.#kept.set(body.hash, body.bytes)
     }
     return marked
   }
