@@ -1,4 +1,5 @@
 import { runDigest } from "@orangebox/contract"
+import { askableCalls } from "../match/matcher.js"
 import { readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
@@ -78,8 +79,8 @@ function checkOutputs(tape: Tape, { outputs }: Certificate, which: string, say: 
 function checkLineage(again: Tape, recorded: Tape, { scope }: Certificate, say: (reason: string) => void): void {
   const answers = new Map(recorded.calls.map((call) => [call.stepId, call]))
   const named = new Set<string>()
-  for (const call of again.calls) {
-    if (call.isInferred || call.attemptOf !== null || !scope.covers.includes(call.kind)) continue
+  for (const call of askableCalls(again, "faithful")) {
+    if (!scope.covers.includes(call.kind)) continue
     const source = call.replayed && answers.get(call.replayed.sourceStepId)
     if (!source) say(`${call.stepId} of the replay names no call of the source`)
     else if (call.mode !== "exact") say(`${call.stepId} of the replay was answered ${call.mode}`)
