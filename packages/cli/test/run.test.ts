@@ -129,3 +129,31 @@ describe("prices", () => {
     project.remove()
   })
 })
+
+describe("[X-10] [X-01] what the configuration and the flags say about a recorded command", () => {
+  test("an upstream of the repository's file is used once it is trusted, and not before; --capture decides what is kept", async () => {
+    const scratch = scratchFolder()
+    try {
+      writeFileSync(
+        join(scratch.path, "orangebox.config.json"),
+        JSON.stringify({ upstreams: { anthropic: upstream.origin } }),
+      )
+      const env = { XDG_CONFIG_HOME: join(scratch.path, "xdg"), ANTHROPIC_BASE_URL: "" }
+      const here = (...args: string[]) => orangebox(args, { cwd: scratch.path, env })
+      const variables = "console.log(process.env.ANTHROPIC_BASE_URL)"
+      const before = await here("run", "--quiet", "--", process.execPath, "-e", variables)
+      expect(before.stderr).toContain("orangebox trust")
+      await here("trust", "--yes")
+      const after = await here("run", "--capture", "hashed", "--json", "--", ...agent(0))
+      expect(after.exitCode).toBe(0)
+      expect(after.stdout).toBe("agent: answered\n")
+      const shown = await here("show", "last", "--json")
+      expect(shown.stdout).not.toContain("all is well")
+      expect(shown.stdout).toContain("claude-x")
+      await here("run", "--capture", "full", "--allow-full", "--quiet", "--", ...agent(0))
+      expect((await here("show", "last")).stdout).toContain("all is well")
+    } finally {
+      scratch.remove()
+    }
+  })
+})

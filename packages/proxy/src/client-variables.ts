@@ -52,10 +52,14 @@ export interface VariablePlan {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Chains every variable to the upstream it names already, else to the one another variable of its vendor names, else to the vendor: with the
- * proxy in between a command reaches the servers it would have reached without.
+ * Chains every variable to the upstream it names already, else to the one another variable of its vendor names, else to the one the
+ * configuration names, else to the vendor: with the proxy in between a command reaches the servers it would have reached without.
  */
-export function planVariables(env: Environment, extra: readonly ExtraVariable[] = []): VariablePlan {
+export function planVariables(
+  env: Environment,
+  extra: readonly ExtraVariable[] = [],
+  configured: Readonly<Record<string, string>> = {},
+): VariablePlan {
   const shelf = new UpstreamShelf()
   const variables: PlannedVariable[] = []
   const skipped: { name: string; why: string }[] = []
@@ -69,7 +73,8 @@ export function planVariables(env: Environment, extra: readonly ExtraVariable[] 
     variables.push({ name, upstream: shelf.nameFor(vendor, url.origin), path, before })
   }
   for (const { name, vendor, path } of KNOWN_VARIABLES) {
-    plan(name, vendor, setValue(env, name) ?? `${siblingOrigin(env, vendor) ?? VENDOR_ORIGINS[vendor]}${path}`)
+    const origin = siblingOrigin(env, vendor) ?? configured[vendor] ?? VENDOR_ORIGINS[vendor]
+    plan(name, vendor, setValue(env, name) ?? `${origin.replace(/\/$/, "")}${path}`)
   }
   for (const { name, url } of extra) {
     const before = url ?? setValue(env, name)

@@ -1,3 +1,4 @@
+import type { CaptureMode } from "@orangebox/contract"
 import type { Handoff } from "@orangebox/recorder"
 import type { ProxyLimits } from "./limits.js"
 import type { ProxyStats } from "./usage-ledger.js"
@@ -25,6 +26,8 @@ export interface ProxyTask {
   readonly token: string
   readonly limits: Partial<ProxyLimits>
   readonly caFile: string | undefined
+  readonly capture: CaptureMode | undefined
+  readonly allowFull: boolean | undefined
   readonly run: {
     readonly entrypoint: string
     readonly input: string

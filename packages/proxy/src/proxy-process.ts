@@ -31,6 +31,8 @@ async function start(task: ProxyTask): Promise<void> {
       app: task.app,
       cwd: task.cwd,
       ...(task.folder === undefined ? {} : { folder: task.folder }),
+      ...(task.capture === undefined ? {} : { capture: task.capture }),
+      ...(task.allowFull === undefined ? {} : { allowFull: task.allowFull }),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })
     const { entrypoint, input, parent } = task.run

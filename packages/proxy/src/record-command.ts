@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { basename } from "node:path"
-import { OrangeboxError } from "@orangebox/contract"
+import { type CaptureMode, OrangeboxError } from "@orangebox/contract"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import type { ProxyLimits } from "./limits.js"
 import { passSignals } from "./pass-signals.js"
@@ -19,6 +19,11 @@ export interface RecordCommandOptions {
   readonly app?: string
   /** Further variables that hold a base URL. */
   readonly variables?: readonly ExtraVariable[]
+  /** Where a vendor's calls go that no variable leads elsewhere. */
+  readonly upstreams?: Readonly<Record<string, string>>
+  /** What is kept; without it the configuration has the word. */
+  readonly capture?: CaptureMode
+  readonly allowFull?: boolean
   /** Default: any free one. */
   readonly port?: number
   readonly limits?: Partial<ProxyLimits>
@@ -65,7 +70,7 @@ export async function recordCommand(
   const env = options.env ?? process.env
   const cwd = options.cwd ?? process.cwd()
   const [program, ...args] = options.command
-  const plan = planVariables(env, options.variables)
+  const plan = planVariables(env, options.variables, options.upstreams)
   const onWarning = options.onWarning ?? ((message: string) => void process.stderr.write(`orangebox: ${message}\n`))
   for (const { name, why } of plan.skipped) onWarning(`${name} ${why}; it is left as it is`)
 
@@ -81,6 +86,8 @@ export async function recordCommand(
       token,
       limits: options.limits ?? {},
       caFile: options.caFile,
+      capture: options.capture,
+      allowFull: options.allowFull,
       run: { entrypoint: name, input: options.command.join(" "), parent: undefined },
     },
     onWarning,

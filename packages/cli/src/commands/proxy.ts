@@ -1,23 +1,24 @@
 import { openDataFolder } from "@orangebox/journal"
 import { planVariables, startProxy } from "@orangebox/proxy"
 import { plural, safeJson } from "@orangebox/query"
-import { Recorder } from "@orangebox/recorder"
+import { findConfig, Recorder } from "@orangebox/recorder"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError, InterruptedError } from "../failure.js"
 import { parseCount } from "../option-values.js"
 import { dataPath } from "../reading/locate-data.js"
+import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
-interface ProxyCommandOptions {
+interface ProxyCommandOptions extends CaptureOptions {
   readonly app?: string
   readonly port?: number
   readonly upstream: readonly string[]
 }
 
 export function define(command: Command, session: Session): void {
-  command
+  withCaptureOptions(command)
     .description("Run the recording proxy standing alone, for clients that are pointed at it by hand.")
     .option("--port <n>", "the port on 127.0.0.1; default: any free one", parseCount)
     .option(
@@ -47,10 +48,13 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
   const recorder = Recorder.open({
     app: options.app ?? "proxy",
     folder: folder.path,
+    ...captureOf(options),
     onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
   })
+  const configured = findConfig(process.cwd())?.config.upstreams ?? {}
   const upstreams = {
-    ...planVariables(process.env).upstreams,
+    ...configured,
+    ...planVariables(process.env, [], configured).upstreams,
     ...Object.fromEntries(options.upstream.map(parseUpstream)),
   }
   const proxied = await startProxy({

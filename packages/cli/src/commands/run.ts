@@ -3,16 +3,18 @@ import { basename } from "node:path"
 import { openDataFolder } from "@orangebox/journal"
 import { type ExtraVariable, recordCommand } from "@orangebox/proxy"
 import { safeJson } from "@orangebox/query"
+import { findConfig } from "@orangebox/recorder"
 import type { Command } from "commander"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
 import { dataPath } from "../reading/locate-data.js"
 import { withReading } from "../reading/open-reading.js"
+import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { type EndedCommand, verdictJson, verdictText } from "../running/verdict-words.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-interface RunOptions {
+interface RunOptions extends CaptureOptions {
   readonly app?: string
   readonly variable: readonly string[]
   readonly port?: number
@@ -22,7 +24,7 @@ interface RunOptions {
 }
 
 export function define(command: Command, session: Session): void {
-  command
+  withCaptureOptions(command)
     .description("Run a command and record every model call it makes, whatever it is written in.")
     .argument("<command...>", "the command and its arguments, after --")
     .option("--app <name>", "the application's name on the run; default: the command's")
@@ -65,6 +67,8 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     command: [program, ...args],
     folder: folder.path,
     variables: options.variable.map(parseVariable),
+    upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
+    ...captureOf(options),
     ...(options.app === undefined ? {} : { app: options.app }),
     ...(options.ca === undefined ? {} : { caFile: options.ca }),
     onStart: ({ hints }) => {
