@@ -58,7 +58,6 @@ export { type ReportTextOptions, reportText } from "./report/report-text.js"
 export { asRecorded, type EngineReplay, type EngineStep, replayByEngine } from "./engine/replay-by-engine.js"
 export { ReplayDivergence } from "./sdk/replay-divergence.js"
 export { ReplayRecorder, type ReplayRecorderOptions, replayRecorder } from "./sdk/replay-recorder.js"
-export { Turnstile } from "./sdk/turnstile.js"
 
 // Forks and what they change
 
@@ -104,6 +103,7 @@ export {
   type Timing,
 } from "./stream/emission-plan.js"
 export { servedHeaders } from "./stream/served-headers.js"
+export { type WireAnswer, wireAnswer } from "./stream/wire-answer.js"
 
 // One run in one file
 

@@ -185,3 +185,22 @@ test("[P-03] the engine works out the signature of a request with masked secrets
   expect(steps.map((step) => step.signature)).toEqual(["agrees"])
   expect(certification.issued).toBe(true)
 })
+
+test("[P-03] a run recorded by hashes alone says, call by call, that its answers cannot be served", async () => {
+  const sink = new MemorySink()
+  const recorder = Recorder.open({ app: "test", capture: "hashed", key: Buffer.alloc(32, 1), sink })
+  const run = recorder.startRun({ entrypoint: "agent" })
+  await run.tool({ name: "read", args: { path: "a" } }, () => "text")
+  run.complete()
+  recorder.close()
+  const { tape, events } = recordingOf(sink)
+  const problems = coverage(tape)
+  expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
+    ["REQUEST_ABSENT", "limits"],
+    ["RESPONSE_ABSENT", "blocks"],
+  ])
+  expect(problems[1]!.reason).toContain("capture: hashed")
+  const { certification } = replayByEngine(tape, events)
+  expect(certification.issued).toBe(false)
+  expect(certification.report.divergences.map(({ code }) => code)).toContain("BODY_ABSENT")
+})

@@ -201,3 +201,27 @@ test("[P-04] what a tool gave back is changed in the request that carries it, wh
   passing.pass(second)
   expect(replay.session.report().counts).toMatchObject({ wire: 1, live: 1 })
 })
+
+test("[P-08] an edge that speaks HTTP is told what to do with each request: answer by plan, break off, forward or refuse", () => {
+  const source = record()
+  const sink = new MemorySink()
+  const replay = replayRecorder(source.tape, { app: "test", capture: "full", sink, policy: { chunking: "single" } })
+  const run = replay.recorder.startRun({ entrypoint: "agent" })
+  const open = (body: string) => {
+    const headers = [["content-type", "application/json"]] as const
+    const request = { method: "POST", url: "https://api.anthropic.com/v1/messages", headers, body: Buffer.from(body) }
+    return replay.wireAnswerOf(openWireCall(run, request, { laneId: "lane-1" })!.step.id)
+  }
+  expect(open(messages(["one"]))).toMatchObject({
+    does: "answer",
+    status: 200,
+    headers: [
+      ["content-type", "application/json"],
+      ["x-orangebox-mode", "exact"],
+      ["x-orangebox-source-step", source.tape.calls[0]!.stepId],
+    ],
+    plan: { pieces: [{ atMs: 0, bytes: Buffer.from(anthropicAnswer("first")) }], end: { how: "complete" } },
+  })
+  expect(open(messages(["never asked"]))).toMatchObject({ does: "refuse", response: { status: 422 } })
+  expect(sink.events.at(-1)!.attributes ?? sink.events.at(-2)!.attributes).toMatchObject({ divergence: "REQ_CHANGED" })
+})

@@ -310,6 +310,11 @@ test("[P-04] a fork through the SDK asks the world from its step on, with the ch
         .map((event) => event.determinism_mode)
       expect(modes).toEqual(["exact", "live", "live"])
       expect(recorder.certify(source.events)).toMatchObject({ issued: false })
+      expect(recording.events.flatMap((event) => validate(event))).toEqual([])
+      const [, forked] = recording.events.filter((event) => event.event_type === "model_called")
+      expect(forked!.attributes).toMatchObject({ override_rules: "loud" })
+      const sent = forked!.artifact_refs.find((ref) => ref.artifact_type === "request_sent")!
+      expect(Buffer.from(recording.bodies.get(sent.artifact_hash)!).toString()).toContain("Be loud.")
       expect(recording.events[0]!.replay).toMatchObject({
         fork_step_id: plan.fork.call.stepId,
         override_profile_id: plan.fork.profileId,

@@ -1,5 +1,5 @@
 import type { HeaderPairs } from "../tape/tape.js"
-import type { Divergence } from "./divergence.js"
+import type { Divergence, DivergenceCode } from "./divergence.js"
 
 export interface HaltResponse {
   readonly status: 422
@@ -11,22 +11,22 @@ export interface HaltResponse {
  * What a client is answered when its request is not on the tape. 422, and a header that forbids trying again: the official SDKs repeat
  * a 409 or a 5xx by themselves, and would ask the same question three times.
  */
-export function haltResponse(divergence: Divergence): HaltResponse {
-  const { code, n, message, step, nearest } = divergence
-  const error = {
-    type: "orangebox_divergence",
-    code,
-    message: `orangebox replay: ${code}: ${message}`,
-    divergence: n,
-    step,
-    nearest: nearest.slice(0, 1),
-  }
+export function haltResponse({ code, n, message, step, nearest }: Divergence): HaltResponse {
+  const more = { divergence: n, step, nearest: nearest.slice(0, 1) }
+  return answerWith(code, `${n} ${code}`, message, more)
+}
+
+/** The same for a request that may not go out. */
+export const refusal = (code: DivergenceCode, reason: string): HaltResponse => answerWith(code, code, reason, {})
+
+function answerWith(code: DivergenceCode, mark: string, message: string, more: object): HaltResponse {
+  const error = { type: "orangebox_divergence", code, message: `orangebox replay: ${code}: ${message}`, ...more }
   return {
     status: 422,
     headers: [
       ["content-type", "application/json"],
       ["x-should-retry", "false"],
-      ["x-orangebox-divergence", `${n} ${code}`],
+      ["x-orangebox-divergence", mark],
     ],
     body: Buffer.from(JSON.stringify({ type: "error", error }), "utf8"),
   }

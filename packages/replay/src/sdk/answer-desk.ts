@@ -14,9 +14,9 @@ import {
   type ToolStep,
   type WireTarget,
 } from "@orangebox/recorder"
-import type { Denied, GoLive, Outcome, Served } from "../match/ask.js"
+import type { Denied, Outcome, Served } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
-import { haltResponse } from "../report/halt-response.js"
+import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { TapeCall } from "../tape/tape.js"
 import { ReplayDivergence } from "./replay-divergence.js"
 import { ReplayModelStep, ReplayStep } from "./replay-steps.js"
@@ -59,7 +59,7 @@ export class AnswerDesk {
       step.endTool({ result, status: "success" })
       return result as T
     }
-    await this.#turn(outcome)
+    await this.turnOf(outcome)
     this.#session.servedWhole(outcome.source?.stepId ?? "")
     const { answer, bytes } = outcome
     if (answer.error !== null) {
@@ -95,7 +95,7 @@ export class AnswerDesk {
         this.#openModels.delete(step.id)
       }
     }
-    await this.#turn(outcome)
+    await this.turnOf(outcome)
     this.#session.servedWhole(outcome.source?.stepId ?? "")
     const { answer, bytes } = outcome
     const described = {
@@ -130,7 +130,7 @@ export class AnswerDesk {
     const outcome = this.#outcomeOf(context.step)
     if (outcome.outcome === "live") return retrieve({ ...context, step: new ReplayStep(context.step, this) })
     if (outcome.outcome === "denied") throw denial(call.retriever, outcome)
-    await this.#turn(outcome)
+    await this.turnOf(outcome)
     this.#session.servedWhole(outcome.source?.stepId ?? "")
     if (outcome.answer.error !== null) throw servedError(outcome.answer.error, null)
     return this.#chunks(outcome) as readonly RetrievedChunk[] as T
@@ -162,35 +162,28 @@ export class AnswerDesk {
       const outcome = stepId === undefined ? undefined : this.#sink.outcomeOf(stepId)
       const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
       if (outcome === undefined) throw unheard("fetch")
-      if (outcome.outcome === "live") return this.#goLive(outcome, input, init)
-      if (outcome.outcome === "diverged") return asResponse(haltResponse(outcome.divergence))
-      if (outcome.outcome === "denied")
-        return new Response(JSON.stringify({ error: { message: outcome.reason } }), { status: 403 })
-      if (outcome.source) await this.#turnstile.turnOf(outcome.source)
+      const answer = wireAnswer(outcome, this.#session.policy)
+      if (answer.does === "forward") return this.#forward(answer, input, init)
+      if (outcome.outcome === "served") await this.turnOf(outcome)
       signal?.throwIfAborted()
-      return servedResponse(outcome, this.#session.policy, signal ?? undefined)
+      return servedResponse(answer, signal ?? undefined)
     }
   }
 
-  async #goLive(outcome: GoLive, input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<Response> {
+  async #forward(
+    answer: Extract<WireAnswer, { does: "forward" }>,
+    input: Parameters<Fetch>[0],
+    init: Parameters<Fetch>[1],
+  ): Promise<Response> {
     this.#session.wentLive()
-    if (!outcome.isChanged || !outcome.rewrite) return globalThis.fetch(input, init)
+    if (!answer.isChanged) return globalThis.fetch(input, init)
     const request = new Request(input, init)
-    const raw = {
-      method: request.method,
-      url: request.url,
-      headers: [...request.headers].map(([name, value]): [string, string] => [name, value]),
-      body: new Uint8Array(await request.arrayBuffer()),
-    }
-    const { url, body } = outcome.rewrite(raw)
+    const { method, signal } = request
     const headers = new Headers(request.headers)
     headers.delete("content-length")
-    return globalThis.fetch(url ?? request.url, {
-      method: request.method,
-      headers,
-      body: Buffer.from(body),
-      signal: request.signal,
-    })
+    const body = new Uint8Array(await request.arrayBuffer())
+    const sent = answer.rewrite({ method, url: request.url, headers: [...headers], body })
+    return globalThis.fetch(sent.url ?? request.url, { method, headers, body: Buffer.from(sent.body), signal })
   }
 
   #outcomeOf(step: Step): Exclude<Outcome, { outcome: "diverged" }> {
@@ -200,7 +193,8 @@ export class AnswerDesk {
     return outcome
   }
 
-  async #turn({ source }: Served): Promise<void> {
+  /** Resolves when an answer may be given: concurrent calls are answered in their recorded order. */
+  async turnOf({ source }: Served): Promise<void> {
     if (source) await this.#turnstile.turnOf(source)
   }
 
@@ -235,12 +229,6 @@ function targetOf(step: Step): WireTarget {
   const own = (step as { wireTarget?: () => WireTarget }).wireTarget
   return own ? own.call(step) : { step }
 }
-
-const asResponse = (halt: ReturnType<typeof haltResponse>): Response =>
-  new Response(Buffer.from(halt.body), {
-    status: halt.status,
-    headers: halt.headers.map(([name, value]): [string, string] => [name, value]),
-  })
 
 function modelFacts(facts: NonNullable<TapeCall["answer"]>["model"] & object): object {
   return {

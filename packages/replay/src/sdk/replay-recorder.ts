@@ -10,9 +10,10 @@ import {
 } from "@orangebox/recorder"
 import { type Certification, certify, type SeenOutputs } from "../certificate/certify.js"
 import type { Fork } from "../fork/fork.js"
-import type { Outcome } from "../match/ask.js"
+import type { Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
 import { openReplay, type ReplaySession } from "../match/session.js"
+import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { CallKind, Tape } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
 import { AnswerDesk } from "./answer-desk.js"
@@ -116,6 +117,17 @@ export class ReplayRecorder implements Scope {
   /** How the call of a step is answered; known as soon as the step is open. */
   outcomeOf(stepId: string): Outcome | undefined {
     return this.#sink.outcomeOf(stepId)
+  }
+
+  /** What an edge that speaks HTTP does with the request of a step; see `WireAnswer`. */
+  wireAnswerOf(stepId: string): WireAnswer | undefined {
+    const outcome = this.#sink.outcomeOf(stepId)
+    return outcome && wireAnswer(outcome, this.session.policy)
+  }
+
+  /** Resolves when an answer may be given, so that concurrent calls are answered in their recorded order. */
+  turnOf(served: Served): Promise<void> {
+    return this.#desk.turnOf(served)
   }
 
   /** Judges the replay. The events are the ones the tape was made of. */

@@ -1,38 +1,37 @@
-import type { Served } from "../match/ask.js"
-import type { ReplayPolicy } from "../match/policy.js"
-import { type EmissionPlan, emissionPlan } from "../stream/emission-plan.js"
-import { servedHeaders } from "../stream/served-headers.js"
+import type { EmissionPlan } from "../stream/emission-plan.js"
+import type { WireAnswer } from "../stream/wire-answer.js"
 import { servedError } from "./served-value.js"
 
-/** A recorded answer as `fetch` gives it. Rejects where the recorded request never got one. */
+/** An answer as `fetch` gives it. Throws where the recorded request never got one, as `fetch` threw then. */
 export function servedResponse(
-  served: Served,
-  policy: Pick<ReplayPolicy, "chunking" | "timing">,
+  answer: Exclude<WireAnswer, { does: "forward" }>,
   signal: AbortSignal | undefined,
 ): Response {
-  const { answer, bytes } = served
-  if (answer.httpStatus === null) {
-    throw servedError(answer.error ?? { errorClass: "TypeError", message: "fetch failed", code: null }, null)
+  switch (answer.does) {
+    case "break":
+      throw servedError(
+        answer.served.answer.error ?? { errorClass: "TypeError", message: "fetch failed", code: null },
+        null,
+      )
+    case "refuse":
+      return new Response(Buffer.from(answer.response.body), {
+        status: answer.response.status,
+        headers: headersOf(answer.response),
+      })
+    case "answer": {
+      const hasBody = answer.served.bytes !== null && !NO_BODY.has(answer.status)
+      return new Response(hasBody ? planned(answer.plan, signal) : null, {
+        status: answer.status,
+        headers: headersOf(answer),
+      })
+    }
   }
-  const headers = servedHeaders(answer, served.mode, served.source?.stepId ?? "none").map(
-    ([name, value]): [string, string] => [name, value],
-  )
-  const init = { status: answer.httpStatus, headers }
-  const hasBody = bytes !== null && !NO_BODY.has(answer.httpStatus)
-  return new Response(hasBody ? planned(planOf(served, bytes, policy), signal) : null, init)
 }
 
 const NO_BODY = new Set([101, 204, 205, 304])
 
-export function planOf(
-  served: Served,
-  bytes: Uint8Array,
-  policy: Pick<ReplayPolicy, "chunking" | "timing">,
-): EmissionPlan {
-  const { answer } = served
-  const isEventStream = answer.body?.mimeType.startsWith("text/event-stream") ?? false
-  return emissionPlan({ bytes, isEventStream, index: answer.index, end: answer.end }, policy)
-}
+const headersOf = ({ headers }: Pick<Extract<WireAnswer, { does: "answer" }>, "headers">): [string, string][] =>
+  headers.map(([name, value]) => [name, value])
 
 /** How long an answer whose client left in the recording is held open for a client that does not. */
 const HOLD_MS = 1000

@@ -1,8 +1,9 @@
-import { type DeterminismMode, definitionOf, type EffectClass, type Event } from "@orangebox/contract"
+import { bodyHash, type DeterminismMode, definitionOf, type EffectClass, type Event } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import {
   type BodyStream,
   EventRecord,
+  type RecordBody,
   type RetrievalCall,
   type Sink,
   type SinkCounts,
@@ -155,7 +156,16 @@ export class TapeSink implements Sink {
       replay: { ...this.#base, ...more },
     }
     const context = { ...record.context, jsonHead: JSON.stringify(marked).slice(0, -1) }
-    return new EventRecord(context, { ...record.content, refs: this.#refs(record, outcome) }, record.bodies)
+    const refs = this.#refs(record, outcome)
+    const content = { ...record.content, refs }
+    const isOpening = definitionOf(event.event_type).role.does === "opens"
+    if (outcome === undefined || !isOpening) return new EventRecord(context, content, record.bodies)
+    const sent = changedRequest(event, outcome)
+    return new EventRecord(
+      context,
+      { ...content, attributes: withNotes(content.attributes, outcome), refs: sent ? [...refs, sent.ref] : refs },
+      sent ? [...record.bodies, sent.body] : record.bodies,
+    )
   }
 
   #answered(outcome: Outcome, event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
@@ -193,6 +203,37 @@ export class TapeSink implements Sink {
     return refs.map((ref) => (ref.artifact_hash === body.hash ? { ...ref, mime_type: body.mimeType } : ref))
   }
 }
+
+/** What there is no field for: which rules took part, and why there is no answer. */
+function withNotes(flat: Content["attributes"], outcome: Outcome): Content["attributes"] {
+  const notes =
+    outcome.outcome === "diverged"
+      ? { divergence: outcome.divergence.code }
+      : outcome.ruleIds.length > 0
+        ? { override_rules: outcome.ruleIds.join(" ") }
+        : undefined
+  if (!notes) return flat
+  return { marks: flat?.marks, dropped: flat?.dropped ?? 0, attributes: { ...flat?.attributes, ...notes } }
+}
+
+/** The question is recorded as the agent asked it, so that a replay of this replay matches; what was sent instead is kept beside it. */
+function changedRequest(
+  event: Event,
+  outcome: Outcome,
+): { readonly ref: Content["refs"][number]; readonly body: RecordBody } | undefined {
+  if (outcome.outcome !== "live" || !outcome.isChanged || outcome.request === undefined) return undefined
+  const bytes = outcome.request.body
+  const asked = event.artifact_refs.find((ref) => ref.artifact_type === "request")
+  if (asked === undefined || asked.absent !== undefined) return undefined
+  const { masks: _, mask_count: __, ...like } = asked
+  const hash = bodyHash(bytes)
+  return {
+    ref: { ...like, artifact_hash: hash, artifact_type: "request_sent", byte_size: bytes.length },
+    body: { hash, bytes },
+  }
+}
+
+type Content = EventRecord["content"]
 
 /** Inside of a call that nothing recorded stands for: nothing recorded answers there. */
 const NOWHERE = ""

@@ -1,0 +1,47 @@
+import type { AskedRequest, Outcome, Served } from "../match/ask.js"
+import type { ReplayPolicy } from "../match/policy.js"
+import { type HaltResponse, haltResponse, refusal } from "../report/halt-response.js"
+import type { HeaderPairs } from "../tape/tape.js"
+import { type EmissionPlan, emissionPlan } from "./emission-plan.js"
+import { servedHeaders } from "./served-headers.js"
+
+/** What an edge that speaks HTTP does with a request it has asked about. */
+export type WireAnswer =
+  | {
+      readonly does: "answer"
+      readonly status: number
+      readonly headers: HeaderPairs
+      /** What to write when; empty for an answer without a body. */
+      readonly plan: EmissionPlan
+      readonly served: Served
+    }
+  /** The recorded request never got an answer: the connection ends without one. */
+  | { readonly does: "break"; readonly served: Served }
+  /** Goes to the upstream. `rewrite` makes the changes of the override rules to the request as it came in. */
+  | { readonly does: "forward"; readonly isChanged: boolean; rewrite(raw: AskedRequest): AskedRequest }
+  | { readonly does: "refuse"; readonly response: HaltResponse }
+
+export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunking" | "timing">): WireAnswer {
+  switch (outcome.outcome) {
+    case "diverged":
+      return { does: "refuse", response: haltResponse(outcome.divergence) }
+    case "denied":
+      return { does: "refuse", response: refusal("EFFECT_DENIED", outcome.reason) }
+    case "live":
+      return { does: "forward", isChanged: outcome.isChanged, rewrite: outcome.rewrite ?? ((raw) => raw) }
+    case "served":
+      return served(outcome, policy)
+  }
+}
+
+function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing">): WireAnswer {
+  const { answer, bytes, mode, source } = outcome
+  const { httpStatus: status, body, index, end } = answer
+  if (status === null) return { does: "break", served: outcome }
+  const isEventStream = body?.mimeType.startsWith("text/event-stream") ?? false
+  const plan = emissionPlan({ bytes: bytes ?? NOTHING, isEventStream, index, end }, policy)
+  const headers = servedHeaders(answer, mode, source?.stepId ?? "none")
+  return { does: "answer", status, headers, plan, served: outcome }
+}
+
+const NOTHING = new Uint8Array(0)
