@@ -59,17 +59,25 @@ export class PromptReader {
 
   /** The hash of the bundle's canonical JSON, at the cost of the messages that the last few bundles did not begin with. */
   hash(bundle: PromptBundle): string {
-    const known = this.#prefixes.find(({ messages }) => isPrefix(messages, bundle.messages))
-    const running = known ? known.running.copy() : createHash("sha256").update('{"messages":[')
-    for (let at = known?.messages.length ?? 0; at < bundle.messages.length; at++) {
-      running.update(`${at > 0 ? "," : ""}${canonicalJson(bundle.messages[at])}`)
+    const prefix = this.#prefixOf(bundle.messages)
+    for (let at = prefix.messages.length; at < bundle.messages.length; at++) {
+      prefix.running.update(`${at > 0 ? "," : ""}${canonicalJson(bundle.messages[at])}`)
     }
-    this.#prefixes.unshift({ messages: bundle.messages, running: running.copy() })
-    if (this.#prefixes.length > REMEMBERED) this.#prefixes.pop()
+    prefix.messages = bundle.messages
     const { retrieval, source, transformations } = bundle
     // In canonical order: what changes least, the messages, comes first by its name, and that is why the hash can go on from the last one.
     const rest = `"retrieval":${canonicalJson(retrieval)},"source":"${source}","tools":${this.#canonicalTools(bundle.tools)},"transformations":${canonicalJson(transformations)}`
-    return `sha256:${running.update(`],${rest}}`).digest("hex")}`
+    return `sha256:${prefix.running.copy().update(`],${rest}}`).digest("hex")}`
+  }
+
+  /** The remembered beginning that a bundle goes on from, moved to the front; a new one where there is none. */
+  #prefixOf(messages: readonly Message[]): HashedPrefix {
+    const at = this.#prefixes.findIndex((known) => isPrefix(known.messages, messages))
+    const [known = { messages: [], running: createHash("sha256").update('{"messages":[') }] =
+      at < 0 ? [] : this.#prefixes.splice(at, 1)
+    this.#prefixes.unshift(known)
+    if (this.#prefixes.length > REMEMBERED) this.#prefixes.pop()
+    return known
   }
 
   #canonicalTools(tools: readonly Tool[]): string {
@@ -138,8 +146,9 @@ export class PromptReader {
   }
 }
 
+/** A hash that has taken the beginning of a bundle, up to and with these messages. */
 interface HashedPrefix {
-  readonly messages: readonly Message[]
+  messages: readonly Message[]
   readonly running: Hash
 }
 

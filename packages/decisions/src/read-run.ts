@@ -150,28 +150,48 @@ class Askers {
 /** Recorded parents may point in a circle; nesting deeper than this is not followed. */
 const DEEPEST_TREE = 1_000
 
-const NOTHING_DONE = {
-  tool: null,
-  output: null,
-  paths: [],
-  commands: [],
-  edits: [],
-  testRuns: [],
-  commits: [],
-  pullRequests: [],
-  targets: [],
-  unread: [],
-} as const
+type Place = Pick<
+  Action,
+  "eventId" | "stepId" | "parentStepId" | "stepNo" | "openedAt" | "closedAt" | "inferredBy" | "capture"
+>
+type Made = Pick<Action, "boundary" | "type" | "summary" | "status" | "modelStepId" | "evidence"> & Partial<Action>
+
+/** Every action has the same members in the same order: there are thousands in a run, and joining objects costs ten times as much. */
+function newAction(place: Place, made: Made): Action {
+  return {
+    eventId: place.eventId,
+    stepId: place.stepId,
+    parentStepId: place.parentStepId,
+    stepNo: place.stepNo,
+    boundary: made.boundary,
+    type: made.type,
+    summary: made.summary,
+    status: made.status,
+    openedAt: place.openedAt,
+    closedAt: place.closedAt,
+    inferredBy: place.inferredBy,
+    capture: place.capture,
+    modelStepId: made.modelStepId,
+    unread: made.unread ?? NONE,
+    tool: made.tool ?? null,
+    output: made.output ?? null,
+    paths: made.paths ?? NONE,
+    commands: made.commands ?? NONE,
+    edits: made.edits ?? NONE,
+    testRuns: made.testRuns ?? NONE,
+    commits: made.commits ?? NONE,
+    pullRequests: made.pullRequests ?? NONE,
+    targets: made.targets ?? NONE,
+    evidence: made.evidence,
+  }
+}
+
+const NONE: readonly never[] = []
 
 function toolAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
   const facts = readToolStep(step, reading.bodies, reading.meanings)
-  return {
-    ...placeOf(reading, event, step),
-    boundary: "tool",
-    modelStepId: askers.ofTool(step, facts.tool?.callId ?? null),
-    output: null,
-    ...facts,
-  }
+  const modelStepId = askers.ofTool(step, facts.tool?.callId ?? null)
+  return newAction(placeOf(reading, event, step), { boundary: "tool", modelStepId, ...facts })
 }
 
 function completionAction(reading: Reading, event: Event, call: ModelCall): Action {
@@ -179,9 +199,7 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
   const asked = answer.toolCalls.map(({ name }) => name)
   const decided = decisionIn(step)
   const summary = answer.text ?? textIn(payloadOf(event), "output_summary") ?? ""
-  return {
-    ...NOTHING_DONE,
-    ...placeOf(reading, event, step),
+  return newAction(placeOf(reading, event, step), {
     boundary: "completion",
     type: decided.type ?? (call.sideCall !== null ? "other" : asked.length > 0 ? "plan" : "message"),
     summary: summarizeText(
@@ -195,16 +213,14 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
     unread: answer.text === null ? ["output"] : [],
     output: { text: answer.text, ref: responseRef },
     evidence: [{ stepId: step.id, ref: responseRef }],
-  }
+  })
 }
 
 function outputAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
   const payload = payloadOf(event)
   const ref = textIn(payload, "output_ref") ?? null
   const text = bodyText(reading.bodies, ref)
-  return {
-    ...NOTHING_DONE,
-    ...placeOf(reading, event, step),
+  return newAction(placeOf(reading, event, step), {
     boundary: "output",
     type: "message",
     summary: summarizeText(text ?? textIn(payload, "output_summary") ?? "the final output"),
@@ -213,21 +229,19 @@ function outputAction(reading: Reading, event: Event, step: StepRecord, askers: 
     unread: text === null ? ["output"] : [],
     output: { text, ref },
     evidence: [{ stepId: step.id, ref }],
-  }
+  })
 }
 
 function decisionAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
   const payload = payloadOf(event)
-  return {
-    ...NOTHING_DONE,
-    ...placeOf(reading, event, step),
+  return newAction(placeOf(reading, event, step), {
     boundary: "decision",
     type: asActionType(payload["action_type"]) ?? "other",
     summary: textIn(payload, "action_summary") ?? "",
     status: "success",
     modelStepId: askers.lastAbove(step.id),
     evidence: [{ stepId: step.id, ref: textIn(payload, "decision_ref") ?? null }],
-  }
+  })
 }
 
 function overrideAction(reading: Reading, event: Event, step: StepRecord | undefined): Action {
@@ -237,8 +251,7 @@ function overrideAction(reading: Reading, event: Event, step: StepRecord | undef
   const reasonRef = textIn(payload, "reason_ref") ?? null
   const author = textIn(payload, "author") ?? "somebody"
   const reason = bodyText(reading.bodies, reasonRef) ?? textIn(payload, "reason") ?? ""
-  return {
-    ...NOTHING_DONE,
+  const place = {
     eventId: event.event_id,
     stepId: about?.id ?? event.step_id ?? "",
     parentStepId: about?.parentId ?? null,
@@ -247,16 +260,18 @@ function overrideAction(reading: Reading, event: Event, step: StepRecord | undef
     closedAt: event.timestamp_utc,
     inferredBy: event.inferred_by ?? null,
     capture: reading.index.capture,
+  }
+  return newAction(place, {
     boundary: "override",
     type: "override",
     summary: summarizeText(`${author} says ${textIn(payload, "verdict") ?? "unknown"}: ${reason}`),
     status: "success",
     modelStepId: null,
     evidence: [{ stepId: about?.id ?? event.step_id ?? "", ref: reasonRef }],
-  }
+  })
 }
 
-function placeOf({ index }: Reading, event: Event, step: StepRecord) {
+function placeOf({ index }: Reading, event: Event, step: StepRecord): Place {
   const isWithin = event !== step.opened && event !== step.closed
   return {
     eventId: event.event_id,
