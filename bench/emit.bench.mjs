@@ -15,8 +15,12 @@ export const title = "Durable emit of a ~500-byte event"
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), "orangebox-bench-"))
   // The contenders do not sync, and none of this is needed against SIGKILL: the comparison is without, the default once a second beside it.
-  const recorder = Recorder.open({ app: "bench", folder: join(folder, "data"), journal: { fsync: "never" } })
-  const syncing = Recorder.open({ app: "bench", folder: join(folder, "synced") })
+  // They redact nothing either: what that adds is a line of its own.
+  const plain = { app: "bench", capture: "full", allowFull: true }
+  const recorder = Recorder.open({ ...plain, folder: join(folder, "data"), journal: { fsync: "never" } })
+  const syncing = Recorder.open({ ...plain, folder: join(folder, "synced") })
+  const redacting = Recorder.open({ app: "bench", folder: join(folder, "redacted"), journal: { fsync: "never" } })
+  const redactedStep = redacting.startRun({ entrypoint: "bench", conversationId: "conversation-1" }).step("work")
   const syncedStep = syncing.startRun({ entrypoint: "bench", conversationId: "conversation-1" }).step("work")
   const step = recorder.startRun({ entrypoint: "bench", conversationId: "conversation-1" }).step("work")
   step.log.info("file read", { bytes: 12345, path: "src/date.ts" })
@@ -65,6 +69,7 @@ export async function run() {
     bare: () => writeSync(bare, bytes, 0, bytes.length),
     ours: (i) => step.log.info("file read", { bytes: i, path: "src/date.ts" }),
     synced: (i) => syncedStep.log.info("file read", { bytes: i, path: "src/date.ts" }),
+    redacted: (i) => redactedStep.log.info("file read", { bytes: i, path: "src/date.ts" }),
     pino: (i) =>
       pinoChild.info(
         { event_id: envelope.event_id, sequence_no: i, mono_us: i, attributes: { bytes: i, path: "src/date.ts" } },
@@ -75,6 +80,7 @@ export async function run() {
 
   recorder.close()
   syncing.close()
+  redacting.close()
   closeSync(bare)
   await provider.shutdown()
   otlp.close()
@@ -86,9 +92,11 @@ export async function run() {
     row("bare write(2) of the same bytes", micros(found.bare)),
     row("orangebox: step.log.info with two attributes", micros(ours)),
     row("orangebox, synced once a second (the default)", micros(found.synced)),
+    row("orangebox, redacted (the default)", micros(found.redacted)),
     row("pino child logger, sync", micros(found.pino)),
     row("OpenTelemetry span, OTLP/HTTP export included", micros(otel)),
     row("orangebox : bare write", times(ours / found.bare), "≤ 4 ×", ours / found.bare <= 4),
+    row("what redaction adds", times(found.redacted / ours)),
     row("orangebox : pino", times(ours / found.pino), "≤ 1 ×", ours <= found.pino),
     row("orangebox : OpenTelemetry", times(ours / otel), "≤ 0.4 ×", ours / otel <= 0.4),
   ]
