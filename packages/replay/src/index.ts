@@ -73,7 +73,8 @@ export {
   planFork,
   type Simulator,
 } from "./fork/fork.js"
-export { editRequest, type MessageAnchor, type RequestEdit } from "./override/edit-request.js"
+export { editRequest } from "./override/edit-request.js"
+export type { MessageAnchor } from "./override/message-anchor.js"
 export type { FromRun } from "./override/override-answer.js"
 export {
   EMPTY_PROFILE,
@@ -83,6 +84,7 @@ export {
   parseProfile,
   profileId,
 } from "./override/profile.js"
+export type { RequestEdit } from "./override/request-edit.js"
 export { messageHash } from "./override/request-parts.js"
 export type { RuleProblem } from "./override/rule-book.js"
 

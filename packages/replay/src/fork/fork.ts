@@ -1,4 +1,3 @@
-import { OrangeboxError } from "@orangebox/contract"
 import type { Ask, Outcome, Served } from "../match/ask.js"
 import type { Match } from "../match/matcher.js"
 import type { ReplaySession } from "../match/session.js"
@@ -10,6 +9,7 @@ import type { Divergence } from "../report/divergence.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { descendantsOf } from "./causal-cut.js"
 import { type EffectMap, effectOf, isWrite } from "./effects.js"
+import { type ForkPlace, forkPlace } from "./fork-place.js"
 import { materialized } from "./materialize.js"
 
 /** What answers a call behind the fork. `cached` falls back to `live`. */
@@ -45,67 +45,10 @@ export type ForkPlan =
 
 /** Plans a fork and tries its rules on the recording. Nothing has run when this returns. */
 export function planFork(tape: Tape, request: ForkRequest): ForkPlan {
-  const place = forkPlace(tape, request)
-  const fork = new Fork(tape, request, place)
+  const fork = new Fork(tape, request, forkPlace(tape, request))
   const problems = fork.rules.check()
   return problems.length > 0 ? { ok: false, problems } : { ok: true, fork }
 }
-
-interface ForkPlace {
-  readonly call: TapeCall
-  readonly at: "before_request" | "after_response"
-  readonly snapped: string | undefined
-}
-
-/** Where a fork can be made. Inside a batch of tools the model's answer that asked for them is the last moment everything is still one. */
-function forkPlace(tape: Tape, { stepId, at = "before_request" }: ForkRequest): ForkPlace {
-  const call = tape.calls.find((candidate) => candidate.stepId === stepId)
-  if (call === undefined) {
-    const inside = tape.calls.find((candidate) => !candidate.isInferred && isInside(tape, candidate.stepId, stepId))
-    if (inside === undefined) {
-      throw new OrangeboxError("FORK_STEP", {
-        what: `${stepId} is no call of ${tape.runId} and holds none`,
-        next: "Name a model, tool or retrieval step: orangebox show lists them",
-      })
-    }
-    return {
-      call: inside,
-      at: "before_request",
-      snapped: `${stepId} is no call; the fork is at the first call inside it`,
-    }
-  }
-  const [firstTry] = call.attempts
-  const tried = tape.calls.find((candidate) => candidate.stepId === firstTry && candidate.sig === call.sig)
-  if (tried) return { call: tried, at, snapped: undefined }
-  if (call.kind !== "tool") return { call, at, snapped: undefined }
-  const batch = tape.calls.filter((other) => other.kind === "tool" && other !== call && overlaps(other, call))
-  if (batch.length === 0 && !call.isInferred) return { call, at, snapped: undefined }
-  const asker = tape.calls.findLast(
-    (other) =>
-      other.kind === "model" &&
-      !other.isInferred &&
-      other.attempts.length === 0 &&
-      other.closedAt !== null &&
-      other.closedAt < call.openedAt &&
-      other.lane === call.lane,
-  )
-  if (asker === undefined) {
-    if (!call.isInferred) return { call, at, snapped: undefined }
-    throw new OrangeboxError("FORK_STEP", { what: `nothing was recorded that asked for the tool call ${stepId}` })
-  }
-  const why = call.isInferred ? "the agent runs this tool by itself" : "the tool ran in a batch"
-  return { call: asker, at: "after_response", snapped: `${why}; the fork is at the answer that asked for it` }
-}
-
-function isInside(tape: Tape, stepId: string, outer: string): boolean {
-  for (let id: string | null | undefined = stepId; id != null; id = tape.steps.get(id)?.parentStepId) {
-    if (id === outer) return true
-  }
-  return false
-}
-
-const overlaps = (a: TapeCall, b: TapeCall): boolean =>
-  a.openedAt < (b.closedAt ?? Number.POSITIVE_INFINITY) && b.openedAt < (a.closedAt ?? Number.POSITIVE_INFINITY)
 
 /** A planned fork: decides for a replay which calls the recording still answers. */
 export class Fork {
@@ -307,7 +250,7 @@ export class Fork {
   #isInScope(call: TapeCall): boolean {
     if (this.profile.scope === "whole_run") return true
     if (this.profile.scope === "fork_step_only") return call.stepId === this.#anchorCall().stepId
-    return this.#cut.has(call.stepId) || call.stepId === this.call.stepId
+    return this.#cut.has(call.stepId)
   }
 
   /** The request that references to messages are resolved in: the first that is free. */

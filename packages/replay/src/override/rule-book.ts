@@ -4,9 +4,12 @@ import type { AskedRequest } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
 import type { SessionState } from "../match/session-state.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
-import { editRequest, editToolResults, type MessageAnchor, type RequestEdit } from "./edit-request.js"
+import { editRequest } from "./edit-request.js"
+import { editToolResults } from "./edit-tools.js"
+import type { MessageAnchor } from "./message-anchor.js"
 import { type AnswerSources, isAnswerOp, type MadeAnswer, overrideAnswer } from "./override-answer.js"
 import type { ContextRef, OverrideOp, OverrideProfile, OverrideRule, Selector } from "./profile.js"
+import type { RequestEdit } from "./request-edit.js"
 import { historyOf, historyParts, messageHash } from "./request-parts.js"
 
 /** A call as rules see it. */
