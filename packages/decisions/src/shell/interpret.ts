@@ -257,7 +257,9 @@ export class Interpreter {
     isConditional: boolean,
     range: Range,
   ): void {
-    const inner = run.isSameShell === true ? scope : scope.inside(run.place ?? scope.place)
+    const place = run.place ?? scope.place
+    const inner =
+      run.isSameShell === true ? scope : run.script === undefined ? scope.inside(place) : scope.otherShell(place)
     if (run.chdir !== undefined) inner.cwds = move(inner.cwds, run.chdir)
     if (run.isElsewhere === true) inner.cwds = undefined
     const passed = [...environment, ...(run.environment ?? [])]
@@ -292,8 +294,11 @@ export class Interpreter {
       case "local":
       case "readonly":
         for (const word of words.slice(1)) {
-          const match = /^([A-Za-z_]\w*)(\+?)=/.exec(word.text)
+          const match = /^([A-Za-z_]\w*)(?:(\+?)=|$)/.exec(word.text)
           if (match === null) continue
+          // What is exported for certain only; a declaration may be local, and a condition may not hold.
+          if (program === "export" && !isConditional && word.isKnown) scope.export(match[1] as string)
+          if (match[2] === undefined) continue
           const value = { ...word, text: word.text.slice(match[0].length), isKnown: word.isKnown && match[2] === "" }
           assign(scope, match[1] as string, value, isConditional)
         }

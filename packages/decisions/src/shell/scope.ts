@@ -4,6 +4,9 @@ import type { Place } from "./command.js"
 export class Scope {
   private readonly parent: Scope | undefined
   private readonly variables = new Map<string, readonly string[] | undefined>()
+  private readonly exported = new Set<string>()
+  /** A shell of its own, which is handed only what is exported. */
+  private isOtherShell = false
   readonly place: Place
   cwds: readonly string[] | undefined
 
@@ -18,12 +21,36 @@ export class Scope {
     return new Scope(this, place, place === this.place ? this.cwds : [""])
   }
 
+  /** A shell started by this one. */
+  otherShell(place: Place = this.place): Scope {
+    const scope = this.inside(place)
+    scope.isOtherShell = true
+    return scope
+  }
+
   /** The values a variable may have; undefined when the text does not tell. */
   valuesOf(name: string): readonly string[] | undefined {
+    let isHandedOn = true
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
-      if (scope.variables.has(name)) return scope.variables.get(name)
+      if (scope.variables.has(name)) {
+        const values = scope.variables.get(name)
+        // Whether a name that nobody exports here was in the environment from the start, and so is handed on, the text does not tell.
+        return isHandedOn || values === undefined || scope.exports(name) ? values : [...new Set([...values, ""])]
+      }
+      if (scope.isOtherShell) isHandedOn = false
     }
     return undefined
+  }
+
+  export(name: string): void {
+    this.exported.add(name)
+  }
+
+  private exports(name: string): boolean {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
+      if (scope.exported.has(name)) return true
+    }
+    return false
   }
 
   /** Takes over what a block that may not have run assigned: each variable then has its old values or the new ones. */

@@ -6,7 +6,8 @@ import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { parseShell, type SimpleCommand } from "../../src/shell/index.js"
 
-// The real shell is the oracle: whatever bash runs, the reader must have said, or have said that it does not know.
+// The real shell is the oracle: whatever bash runs, the reader must have said, or have said that it does not know. One seed, so that every
+// run of the suite tests the same; leave it out to go hunting.
 
 const BASH = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].find((path) => existsSync(path))
 let folder = ""
@@ -77,7 +78,6 @@ const word = fc.constantFrom(
   '"$A"',
   `\${A}`,
   `"\${A:-z}"`,
-  `\${B:-'}`,
   `"\${B:-'}"`,
   "{j,k}",
   "{l}",
@@ -157,13 +157,21 @@ describe.skipIf(BASH === undefined)("against bash", () => {
   })
 
   test("[E-01] whatever bash runs was foreseen, or the reading says that it is not certain", () => {
+    let foreseen = 0
     fc.assert(
-      fc.property(script, (text) => {
-        const missed = callsOf(text).find((call) => !isForeseen(text, call))
-        expect(missed, text).toBeUndefined()
+      fc.property(script, (body) => {
+        const text = `P=probe; A=v; ${body}`
+        const calls = callsOf(text)
+        if (parseShell(text).isCertain) foreseen += calls.length
+        expect(
+          calls.find((call) => !isForeseen(text, call)),
+          text,
+        ).toBeUndefined()
       }),
-      { numRuns: 60 },
+      { seed: 7, numRuns: 120 },
     )
+    // A reader that is never certain would pass too, and be of no use.
+    expect(foreseen).toBeGreaterThan(30)
   })
 
   test("[E-01] text of shell characters at random hides nothing either", () => {
@@ -184,7 +192,7 @@ describe.skipIf(BASH === undefined)("against bash", () => {
           expect(missed, text).toBeUndefined()
         },
       ),
-      { numRuns: 120 },
+      { seed: 7, numRuns: 120 },
     )
   })
 })

@@ -182,6 +182,15 @@ describe("folders and variables", () => {
     expect(commandsOf("(A=src); rm $A")).toEqual(["rm ?$A"])
   })
 
+  test("another shell is handed what is exported; of the rest nobody knows", () => {
+    expect(commandsOf("export A=x; sh -c 'rm $A'").at(-1)).toBe("rm x")
+    expect(commandsOf("A=x; export A; sh -c 'rm $A'").at(-1)).toBe("rm x")
+    expect(commandsOf("A=x sh -c 'rm $A'").at(-1)).toBe("rm x")
+    expect(commandsOf("A=x; sh -c 'rm \"$A\"'").at(-1)).toBe("rm x ")
+    expect(commandsOf("A=x; (rm $A)").at(-1)).toBe("rm x")
+    expect(parseShell("A=rm; sh -c '$A x'").isCertain).toBe(false)
+  })
+
   test("braces make several words", () => {
     expect(commandsOf("rm infra/{a,b{1,2}}")).toEqual(["rm infra/a infra/b1 infra/b2"])
     expect(commandsOf("rm {a} '{b,c}' f{1..3}")).toEqual(["rm {a} {b,c} ?f{1..3}"])
