@@ -75,6 +75,7 @@ export type { EventExtras } from "./scribe.js"
 export { type BodyStream, MemorySink, NullSink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
 export type {
   AssembledPrompt,
+  DecisionMade,
   FinalOutputGiven,
   Handoff,
   LinkTarget,

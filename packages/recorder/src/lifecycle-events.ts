@@ -4,6 +4,7 @@ import type { EventExtras, Scribe } from "./scribe.js"
 import { signatureOfRetrieval } from "./signature.js"
 import type {
   AssembledPrompt,
+  DecisionMade,
   FinalOutputGiven,
   MadeArtifact,
   ReceivedInput,
@@ -171,6 +172,22 @@ export function emitRepair(to: Emitter, scribe: Scribe, made: RepairMade): void 
       ...(made.reason === undefined
         ? {}
         : { reason: typeof made.reason === "string" ? made.reason.slice(0, MAX_SUMMARY) : made.reason }),
+    },
+    bodies,
+  )
+}
+
+export function emitDecision(to: Emitter, scribe: Scribe, made: DecisionMade): void {
+  const bodies = new BodiesOfEvent(scribe, "decision")
+  const detail = bodies.ref("decision", made.detail)
+  const said = String(made.summary)
+  to.emit(
+    "decision",
+    {
+      action_type: made.action,
+      // Where no content is kept there is no summary; the whole text then goes on to become a digest.
+      action_summary: scribe.summarize(said) || said,
+      ...(detail ? { decision_ref: detail } : {}),
     },
     bodies,
   )

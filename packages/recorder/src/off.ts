@@ -72,6 +72,7 @@ const off: OffHandle = {
   safetyDecision: NOTHING,
   finalOutput: NOTHING,
   repair: NOTHING,
+  decide: NOTHING,
   artifact: NOTHING,
   context: NOTHING,
   fault: () => [],

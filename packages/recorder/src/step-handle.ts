@@ -11,6 +11,7 @@ import { commitDerivedManifest } from "./faults/derived-manifest.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
 import {
   emitArtifact,
+  emitDecision,
   emitFinalOutput,
   emitInputReceived,
   emitPromptAssembled,
@@ -28,6 +29,7 @@ import type { EventExtras } from "./scribe.js"
 import type { Sink } from "./sink.js"
 import type {
   AssembledPrompt,
+  DecisionMade,
   FinalOutputGiven,
   Handoff,
   LinkTarget,
@@ -278,6 +280,9 @@ export class StepHandle implements Step, LogPlace {
   }
   repair(made: RepairMade): void {
     emitRepair(this, this.run.scribe, made)
+  }
+  decide(made: DecisionMade): void {
+    emitDecision(this, this.run.scribe, made)
   }
   artifact(made: MadeArtifact): void {
     emitArtifact(this, this.run.scribe, made)

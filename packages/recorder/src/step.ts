@@ -1,4 +1,4 @@
-import type { EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
+import type { ActionType, EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
 import type { CompiledPrompt } from "./faults/committed-context.js"
 import type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 import type { LogAttributes, Logger } from "./logger.js"
@@ -55,6 +55,8 @@ export interface Step {
   safetyDecision(made: SafetyDecisionMade): void
   finalOutput(output: FinalOutputGiven): void
   repair(repair: RepairMade): void
+  /** What the agent does now, in the application's own words; inside a tool or model step it says what that call is. Also `no_op`. */
+  decide(made: DecisionMade): void
   artifact(artifact: MadeArtifact): void
 
   /** A sub-agent: a run of its own in the same trace, linked with this step in both directions. */
@@ -247,6 +249,13 @@ export interface RepairMade {
   readonly attempt?: number
   readonly maxAttempts?: number
   readonly reason?: string
+}
+
+export interface DecisionMade {
+  readonly action: ActionType
+  readonly summary: string
+  /** Whatever explains it: alternatives, a score, the rule that fired. */
+  readonly detail?: unknown
 }
 
 export interface MadeArtifact {

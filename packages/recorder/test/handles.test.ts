@@ -510,6 +510,35 @@ describe("lifecycle helpers", () => {
     expect(only("step_started").payload).toEqual({ name: "bm25", kind: "retrieval" })
   })
 
+  test("[D-01] decide says what the agent does in the application's own words, also that it does nothing", () => {
+    const { recorder, sink, eventsOf } = recordInMemory()
+    const run = recorder.startRun({ entrypoint: "x" })
+    run.decide({ action: "no_op", summary: "nothing to fix", detail: { considered: ["edit", "message"] } })
+    const tool = run.startTool({ name: "ship", args: {} })
+    tool.decide({ action: "deploy", summary: "long ".repeat(200) })
+    tool.endTool({ result: "ok" })
+    run.complete()
+
+    expect(contractProblems(sink)).toEqual([])
+    const [nothing, deploy] = eventsOf("decision")
+    expect(nothing!.payload).toMatchObject({ action_type: "no_op", action_summary: "nothing to fix" })
+    expect(JSON.parse(sink.textOf(nothing!.payload.decision_ref!)!)).toEqual({ considered: ["edit", "message"] })
+    expect(deploy).toMatchObject({ step_id: tool.id, payload: { action_type: "deploy" } })
+    expect(deploy!.payload.action_summary).toHaveLength(240)
+    expect(deploy!.payload).not.toHaveProperty("decision_ref")
+  })
+
+  test("[X-01] under hashed a decision keeps its type and a digest of its words", () => {
+    const { recorder, sink, only } = recordInMemory({ capture: "hashed" })
+    const run = recorder.startRun({ entrypoint: "x" })
+    run.decide({ action: "plan", summary: "first the tests", detail: "words" })
+    run.complete()
+    expect(contractProblems(sink)).toEqual([])
+    expect(only("decision").payload).toMatchObject({ action_type: "plan" })
+    expect(only("decision").payload.action_summary).not.toContain("tests")
+    expect(only("decision").payload.action_summary).not.toBe("")
+  })
+
   test("[R-13] enqueue, dequeue and deliver carry the message id, both conversations and a link to the run they caused", () => {
     const { recorder, sink, eventsOf } = recordInMemory()
     const sender = recorder.startRun({ entrypoint: "send", conversationId: "conv-a" })

@@ -1,6 +1,7 @@
 import { type EventType, OrangeboxError, type PayloadOf } from "@orangebox/contract"
 import type {
   AssembledPrompt,
+  DecisionMade,
   EventExtras,
   Fetch,
   FinalOutputGiven,
@@ -128,6 +129,9 @@ export class ReplayStep implements Step {
   }
   repair(repair: RepairMade): void {
     this.inner.repair(repair)
+  }
+  decide(made: DecisionMade): void {
+    this.inner.decide(made)
   }
   artifact(artifact: MadeArtifact): void {
     this.inner.artifact(artifact)
