@@ -3,8 +3,9 @@ import type { Place } from "./command.js"
 /** What a shell knows at one point of a text. */
 export class Scope {
   private readonly parent: Scope | undefined
-  private readonly variables = new Map<string, readonly string[] | undefined>()
-  private readonly exported = new Set<string>()
+  // Made when first needed: most scopes of most texts never hold anything.
+  private variables: Map<string, readonly string[] | undefined> | undefined
+  private exported: Set<string> | undefined
   /** A shell of its own, which is handed only what is exported. */
   private isOtherShell = false
   readonly place: Place
@@ -32,7 +33,7 @@ export class Scope {
   valuesOf(name: string): readonly string[] | undefined {
     let isHandedOn = true
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
-      if (scope.variables.has(name)) {
+      if (scope.variables?.has(name) === true) {
         const values = scope.variables.get(name)
         // Whether a name that nobody exports here was in the environment from the start, and so is handed on, the text does not tell.
         return isHandedOn || values === undefined || scope.exports(name) ? values : [...new Set([...values, ""])]
@@ -43,25 +44,27 @@ export class Scope {
   }
 
   export(name: string): void {
+    this.exported ??= new Set()
     this.exported.add(name)
   }
 
   private exports(name: string): boolean {
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
-      if (scope.exported.has(name)) return true
+      if (scope.exported?.has(name) === true) return true
     }
     return false
   }
 
   /** Takes over what a block that may not have run assigned: each variable then has its old values or the new ones. */
   absorb(block: Scope): void {
-    for (const [name, values] of block.variables) {
+    for (const [name, values] of block.variables ?? []) {
       const before = this.valuesOf(name)
       this.set(name, values === undefined || before === undefined ? undefined : [...new Set([...before, ...values])])
     }
   }
 
   set(name: string, values: readonly string[] | undefined): void {
+    this.variables ??= new Map()
     this.variables.set(name, values !== undefined && values.length > MAX_VALUES ? undefined : values)
   }
 }
