@@ -2,12 +2,14 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import { request as httpsRequest } from "node:https"
 import { OrangeboxError, SystemError } from "@orangebox/contract"
 import type { HeaderList, WireCall, WireEnd, WireEndNotes, WireRequest, WireResponseHead } from "@orangebox/recorder"
+import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay"
 import { flatHeaders, framingOf, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
 import type { ProxyLimits } from "./limits.js"
 import { RecordedResponse } from "./recorded-response.js"
 import { refuse } from "./refuse.js"
 import { type RecordableBody, recordableBody } from "./request-body.js"
 import type { Target } from "./route.js"
+import { giveTapedAnswer } from "./taped-answer.js"
 import type { UpstreamAgents } from "./upstream-agents.js"
 
 /** What follows the traffic and records it. The exchange itself knows nothing about runs. */
@@ -40,6 +42,8 @@ export interface ExchangeParts {
   readonly agents: UpstreamAgents
   readonly limits: ProxyLimits
   readonly observer: Observer
+  /** Answers in the upstream's place, where the tape knows the answer; whatever it does not answer or send on is refused. */
+  readonly replay?: ReplayRecorder
 }
 
 /** A model thinks longer than this, and what is done then delays nobody; a cache on this machine may answer before. */
@@ -82,7 +86,8 @@ export class Exchange {
 
   /** With `Expect: 100-continue` the upstream decides whether the body is wanted, so it is asked first. */
   start({ expectsContinue }: { expectsContinue: boolean }): void {
-    if (expectsContinue) {
+    if (expectsContinue && this.#parts.replay) this.#response.writeContinue()
+    else if (expectsContinue) {
       this.#upstream = this.#connect()
       this.#upstream.flushHeaders()
       this.#upstream.once("continue", () => {
@@ -106,6 +111,10 @@ export class Exchange {
         kept.bytes += piece.length
         return
       }
+      if (this.#parts.replay) {
+        this.#tooLargeForTape(requestBytes)
+        return
+      }
       const upstream = this.#upstream ?? this.#connect()
       this.#upstream = upstream
       if (heldBack === undefined) {
@@ -121,12 +130,13 @@ export class Exchange {
       heldBack = piece
     })
     this.#request.on("end", () => {
+      if (this.#phase === "over") return
       const whole = this.#keptBody()
       // An upstream that answered before it had everything may still want the rest; recorded it is already.
       if (this.#phase === "answering") this.#upstream?.end(heldBack)
       else
         this.#record(whole, heldBack === undefined ? undefined : this.#kept.allBytes, () =>
-          this.#send(heldBack ?? whole),
+          this.#parts.replay ? void this.#askTape(this.#parts.replay, whole) : this.#send(heldBack ?? whole),
         )
     })
   }
@@ -172,6 +182,96 @@ export class Exchange {
     }
   }
 
+  async #askTape(replay: ReplayRecorder, body: Buffer): Promise<void> {
+    const answer = this.#observed && replay.wireAnswerOf(this.#observed.call.step.id)
+    if (answer === undefined) {
+      this.#finish("upstream_reset", notAsked(this.#parts.target))
+      refuse(this.#response, {
+        status: 502,
+        code: "replay",
+        message: "the request could not be recorded, so it was not asked",
+      })
+      return
+    }
+    switch (answer.does) {
+      case "forward":
+        replay.session.wentLive()
+        this.#forward(answer, body)
+        return
+      case "break":
+        this.#finish("upstream_reset", brokenAnswer(this.#parts.target))
+        this.#response.socket?.destroy()
+        return
+      case "refuse": {
+        const { status, headers, body: said } = answer.response
+        const plan: EmissionPlan = { pieces: [{ atMs: 0, bytes: said }], end: { how: "complete", atMs: 0 } }
+        await this.#give({ status, headers, plan })
+        return
+      }
+      case "answer":
+        await replay.turnOf(answer.served)
+        await this.#give(answer)
+        if (this.#response.destroyed) replay.session.release(answer.served)
+    }
+  }
+
+  /** An answer of ours, recorded and given like one that comes from the upstream. */
+  async #give({ status, headers, plan }: Pick<GivenAnswer, "status" | "headers" | "plan">): Promise<void> {
+    if (this.#phase !== "receiving") return
+    this.#phase = "answering"
+    this.#observed?.waiting()
+    if (this.#observed)
+      this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
+    this.#response.writeHead(status, flatHeaders(headers))
+    if (plan.pieces.length > 0) this.#response.flushHeaders()
+    await giveTapedAnswer(plan, {
+      isOver: () => this.#isOver(),
+      write: (bytes) => {
+        void this.#recorded?.take(bytes)
+        if (this.#response.write(bytes)) return undefined
+        return new Promise((resolve) => {
+          this.#response.once("drain", resolve)
+          this.#response.once("close", resolve)
+        })
+      },
+    })
+    if (this.#isOver() || plan.end.how === "hold") return
+    if (plan.end.how === "complete") {
+      this.#finish("complete", undefined)
+      this.#response.end()
+      return
+    }
+    this.#finish("upstream_reset", brokenAnswer(this.#parts.target))
+    this.#breakOff()
+  }
+
+  /** Behind a fork: to the upstream, changed as the override rules say. */
+  #forward(answer: Extract<WireAnswer, { does: "forward" }>, body: Buffer): void {
+    if (!answer.isChanged) {
+      this.#send(body)
+      return
+    }
+    const { upstream, path } = this.#parts.target
+    const method = this.#request.method ?? "POST"
+    const asked = { method, url: `${upstream.origin}${path}`, headers: this.#headers, body }
+    const changed = answer.rewrite(asked)
+    const url = new URL(changed.url ?? asked.url)
+    const framing: [string, string] = ["Content-Length", String(changed.body.length)]
+    const headers = (changed.headers ?? this.#headers).filter(([name]) => !FRAMING.has(name.toLowerCase()))
+    this.#upstream = this.#connect(`${url.pathname}${url.search}`, [...headers, framing])
+    this.#send(Buffer.from(changed.body))
+  }
+
+  #tooLargeForTape(limit: number): void {
+    if (this.#phase === "over") return
+    this.#finish("client_abort", notAsked(this.#parts.target))
+    refuse(this.#response, {
+      status: 413,
+      code: "replay",
+      message: `a replay answers requests of up to ${limit} bytes`,
+    })
+  }
+
   #send(rest: Buffer): void {
     if (this.#phase !== "receiving") return
     this.#phase = "sent"
@@ -180,9 +280,12 @@ export class Exchange {
     this.#waitTimer = setTimeout(() => this.#observed?.waiting(), WAITING_MS)
   }
 
-  #connect(): ClientRequest {
+  #connect(
+    path: string = this.#parts.target.path,
+    headers: HeaderList = [...this.#headers, ...framingOf(pairsOf(this.#request.rawHeaders), this.#request.method)],
+  ): ClientRequest {
     const { target, agents, limits } = this.#parts
-    const { upstream, path } = target
+    const { upstream } = target
     const request = upstream.isTls ? httpsRequest : httpRequest
     const outgoing = request({
       hostname: upstream.hostname,
@@ -190,7 +293,7 @@ export class Exchange {
       method: this.#request.method,
       path,
       agent: upstream.isTls ? agents.https : agents.http,
-      headers: flatHeaders([...this.#headers, ...framingOf(pairsOf(this.#request.rawHeaders), this.#request.method)]),
+      headers: flatHeaders(headers),
     })
     outgoing.setTimeout(limits.upstreamSilenceMs, () => this.#upstreamSilent())
     outgoing.on("socket", (socket) => socket.setKeepAlive(true, 60_000))
@@ -337,6 +440,10 @@ export class Exchange {
     this.#finish("client_abort", undefined)
   }
 
+  #isOver(): boolean {
+    return this.#phase === "over"
+  }
+
   #finish(how: WireEnd, err: unknown): void {
     if (this.#phase === "over") return
     this.#phase = "over"
@@ -351,6 +458,15 @@ export class Exchange {
       notes: this.#recorded?.endNotes() ?? {},
     })
   }
+}
+
+type GivenAnswer = Extract<WireAnswer, { does: "answer" }>
+
+/** Headers about the body as the client sent it. */
+const FRAMING = new Set(["content-length", "content-encoding", "transfer-encoding"])
+
+function notAsked({ upstream }: Target): OrangeboxError {
+  return new OrangeboxError("REPLAY", { what: `a request to ${upstream.name} was not asked of the tape` })
 }
 
 function brokenAnswer({ upstream }: Target): OrangeboxError {

@@ -10,5 +10,6 @@ export {
   recordCommand,
   type StartedCommand,
 } from "./record-command.js"
+export { type ReplayCommandOptions, type ReplayedCommand, replayCommand } from "./replay-command.js"
 export type { UpstreamTls } from "./upstream-agents.js"
 export { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream"
 import { OrangeboxError } from "@orangebox/contract"
 import { detectDialect, type PriceTable } from "@orangebox/dialects"
 import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
+import type { ReplayRecorder } from "@orangebox/replay"
 import { Exchange, type Observer } from "./exchange.js"
 import { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
 import { refuse } from "./refuse.js"
@@ -30,6 +31,8 @@ export interface ProxyOptions {
   readonly limits?: Partial<ProxyLimits>
   readonly tls?: UpstreamTls
   readonly prices?: PriceTable
+  /** Answers from a tape instead of asking the upstreams; `recorder` is then the replay's own. */
+  readonly replay?: ReplayRecorder
   readonly onStats?: (stats: ProxyStats) => void
   readonly onWarning?: (warning: OrangeboxError) => void
 }
@@ -99,8 +102,10 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       refuse(response, route)
       return
     }
-    const observer = observerFor(request, book)
-    new Exchange(request, response, { target: route, agents, limits, observer }).start({ expectsContinue })
+    const { replay } = options
+    const observer = replay ? book : observerFor(request, book)
+    const parts = { target: route, agents, limits, observer, ...(replay ? { replay } : {}) }
+    new Exchange(request, response, parts).start({ expectsContinue })
   }
   server.on("request", (request, response) => handle(request, response, false))
   server.on("checkContinue", (request, response) => handle(request, response, true))

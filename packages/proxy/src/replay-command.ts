@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { basename } from "node:path"
+import { type Event, OrangeboxError } from "@orangebox/contract"
+import type { RecorderOptions } from "@orangebox/recorder"
+import { type Certification, type Fork, type ReplayPolicy, replayRecorder, type Tape } from "@orangebox/replay"
+import { type ExtraVariable, planVariables, variablesFor } from "./client-variables.js"
+import { passSignals } from "./pass-signals.js"
+import { startProxy } from "./proxy.js"
+import { hintsFor } from "./why-nothing.js"
+
+export interface ReplayCommandOptions {
+  readonly command: readonly [string, ...string[]]
+  readonly tape: Tape
+  /** The events the tape was made of. */
+  readonly sourceEvents: readonly Event[]
+  readonly policy?: Partial<ReplayPolicy>
+  readonly fork?: Fork
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly folder: string
+  readonly app: string
+  readonly recorder?: RecorderOptions
+  readonly variables?: readonly ExtraVariable[]
+  readonly upstreams?: Readonly<Record<string, string>>
+  /** How many recorded tools the command runs itself, where nobody can intercept them. */
+  readonly toolsExecuted: number
+  readonly stdio?: "inherit" | "pipe" | "ignore"
+  readonly onHint?: (hint: string) => void
+  readonly onWarning?: (message: string) => void
+}
+
+export interface ReplayedCommand {
+  readonly runId: string
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly certification: Certification
+}
+
+/**
+ * Starts an agent again and answers its model calls from a tape. It is not a sandbox: what the command does besides calling models, it does.
+ */
+export async function replayCommand(options: ReplayCommandOptions): Promise<ReplayedCommand> {
+  const env = options.env ?? process.env
+  const [program, ...args] = options.command
+  const warn = options.onWarning ?? (() => {})
+  const plan = planVariables(env, options.variables, options.upstreams)
+  const replay = replayRecorder(options.tape, {
+    ...options.recorder,
+    app: options.app,
+    folder: options.folder,
+    covers: ["model", "http"],
+    onWarning: (warning) => warn(warning.message),
+    ...(options.policy ? { policy: options.policy } : {}),
+    ...(options.fork ? { fork: options.fork } : {}),
+  })
+  const run = replay.recorder.startRun({ entrypoint: basename(program), input: options.command.join(" ") })
+  const proxy = await startProxy({
+    recorder: replay.recorder,
+    run,
+    upstreams: plan.upstreams,
+    replay,
+    onWarning: (warning) => warn(warning.message),
+  })
+  for (const hint of hintsFor(basename(program))) options.onHint?.(hint)
+  const set = variablesFor(plan, proxy.origin, proxy.token, env)
+  const child = spawn(program, args, { cwd: options.cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
+  const letSignalsBe = passSignals(child)
+  const ended = await endOf(child)
+  letSignalsBe()
+  await proxy.close()
+  if (ended.exitCode === 0) run.complete()
+  else run.fail(new CommandFailed(ended.signal === null ? `exit ${ended.exitCode}` : `killed by ${ended.signal}`))
+  const certification = replay.certify(options.sourceEvents, {
+    driver: "proxy",
+    toolsExecuted: options.toolsExecuted,
+  })
+  replay.close()
+  if (ended.error) {
+    throw new OrangeboxError("COMMAND", {
+      what: `${program} cannot be started: ${ended.error.message}`,
+      next: "Check its name and that it can be executed",
+      cause: ended.error,
+    })
+  }
+  return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification }
+}
+
+interface Ended {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly error?: Error
+}
+
+function endOf(child: ChildProcess): Promise<Ended> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
+  })
+}
+
+/** Names a command that did not end well, as a recorded one is named. */
+class CommandFailed extends Error {
+  override readonly name = "CommandFailed"
+}
