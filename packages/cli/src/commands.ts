@@ -31,6 +31,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/context.js"),
     takesRun: true,
   },
+  {
+    name: "snapshot",
+    summary: "store what a live run sees; list and write snapshots",
+    load: () => import("./commands/snapshot.js"),
+    takesRun: true,
+  },
   { name: "search", summary: "search everything recorded", load: () => import("./commands/search.js") },
   { name: "sql", summary: "ask the store in SQL, read-only", load: () => import("./commands/sql.js") },
   {

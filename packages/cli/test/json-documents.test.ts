@@ -57,6 +57,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["context of a step", ["context", "last#3"]],
     ["context --why", ["context", "--why", "user"]],
     ["context --rebuild", ["context", "last#3", "--rebuild"]],
+    ["snapshot", ["snapshot", "last", "--write"]],
     ["search", ["search", "sheep"]],
     ["sql", ["sql", "SELECT status, count(*) FROM runs GROUP BY status"]],
     ["verify", ["verify"]],

@@ -34,7 +34,12 @@ export {
 export { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
 // Contexts, faults, guards
 export type { CompiledPrompt, ManifestOfContext } from "./faults/committed-context.js"
-export { isSnapshotRequested, requestSnapshot, type SnapshotRequest } from "./faults/control-file.js"
+export {
+  isSnapshotRequested,
+  requestSnapshot,
+  type SnapshotRequest,
+  withdrawSnapshotRequest,
+} from "./faults/control-file.js"
 export type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } from "./guard.js"
 // Handles

@@ -9,6 +9,7 @@ import { examples, type GlobalOptions, type Session, shellOf } from "../session.
 interface PruneOptions {
   readonly maxAge?: number
   readonly bodyMaxAge?: number
+  readonly snapshotMaxAge?: number
   readonly maxBodyBytes?: number
 }
 
@@ -17,6 +18,7 @@ export function define(command: Command, session: Session): void {
     .description("Forget what is old or too much: oldest first, whole runs, never an open one. Daily sums stay.")
     .option("--max-age <time>", "everything about runs that ended longer ago", parseDuration)
     .option("--body-max-age <time>", "only the bodies of such runs", parseDuration)
+    .option("--snapshot-max-age <time>", "only what was stored because of a fault in such runs", parseDuration)
     .option(
       "--max-body-bytes <size>",
       "bodies of the oldest runs, until the rest takes no more than this on disk",
@@ -43,20 +45,23 @@ async function prune(session: Session, options: PruneOptions & GlobalOptions): P
   return report.isWithinLimits ? EXIT.fine : EXIT.findings
 }
 
-function policyOf({ maxAge, bodyMaxAge, maxBodyBytes }: PruneOptions): RetentionPolicy {
-  if (maxAge === undefined && bodyMaxAge === undefined && maxBodyBytes === undefined) return DEFAULT_RETENTION
+function policyOf({ maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes }: PruneOptions): RetentionPolicy {
+  const isAsked = [maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes].some((limit) => limit !== undefined)
+  if (!isAsked) return DEFAULT_RETENTION
   return {
     ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }),
     ...(bodyMaxAge === undefined ? {} : { bodyMaxAgeMs: bodyMaxAge }),
+    ...(snapshotMaxAge === undefined ? {} : { snapshotMaxAgeMs: snapshotMaxAge }),
     ...(maxBodyBytes === undefined ? {} : { maxTotalBodyBytes: maxBodyBytes }),
   }
 }
 
-function policyWords({ maxAgeMs, bodyMaxAgeMs, maxTotalBodyBytes }: RetentionPolicy): string {
+function policyWords({ maxAgeMs, bodyMaxAgeMs, snapshotMaxAgeMs, maxTotalBodyBytes }: RetentionPolicy): string {
   const days = (ms: number): string => (ms % DAY_MS === 0 ? plural(ms / DAY_MS, "day") : formatDuration(ms * 1000))
   const parts: string[] = []
   if (maxAgeMs !== undefined) parts.push(`runs ${days(maxAgeMs)}`)
   if (bodyMaxAgeMs !== undefined) parts.push(`bodies ${days(bodyMaxAgeMs)}`)
+  if (snapshotMaxAgeMs !== undefined) parts.push(`snapshots ${days(snapshotMaxAgeMs)}`)
   if (maxTotalBodyBytes !== undefined) parts.push(`bodies up to ${formatBytes(maxTotalBodyBytes)} on disk`)
   return parts.join(", ")
 }

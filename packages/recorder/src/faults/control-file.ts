@@ -24,6 +24,12 @@ export function isSnapshotRequested(dataFolder: string, runId: string): boolean 
   return readRequest(requestPath(dataFolder, runId)) !== undefined
 }
 
+/** For whoever asked and learned that nobody is there to answer. */
+export function withdrawSnapshotRequest(dataFolder: string, runId: string): void {
+  RunId.parse(runId)
+  rmSync(requestPath(dataFolder, runId), { force: true })
+}
+
 /** Looks for requests, at most a few times a second: a step may end a thousand times as often. */
 export function watchForRequests(
   dataFolder: string,

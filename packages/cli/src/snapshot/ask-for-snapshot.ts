@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import {
+  isSnapshotRequested,
+  requestSnapshot,
+  type SnapshotRequest,
+  withdrawSnapshotRequest,
+} from "@orangebox/recorder"
+
+/** How a run stands that somebody wants to see the inside of. */
+export interface Standing {
+  readonly runId: string
+  readonly status: "running" | "completed" | "failed" | "crashed"
+  /** Of the process that writes the run; undefined where none is known. */
+  readonly writer: "running" | "exited" | "crashed" | "silent" | undefined
+  /** How many snapshots were taken because somebody asked. */
+  readonly taken: number
+}
+
+export type Answer =
+  | { readonly outcome: "taken" }
+  /** The request stays: it will be taken when the next step ends. */
+  | { readonly outcome: "waiting"; readonly reason: string }
+  /** It cannot be taken any more, or nobody is there to take it. */
+  | { readonly outcome: "impossible"; readonly reason: string }
+
+export interface Asking {
+  readonly dataFolder: string
+  readonly requestedBy: SnapshotRequest["requestedBy"]
+  readonly waitMs: number
+  /** Reads again how the run stands. */
+  readonly look: () => Promise<Standing>
+  readonly signal: AbortSignal
+}
+
+/**
+ * Leaves word for the process that writes the run and waits for its answer. It looks when a step ends, so an agent in the middle of a long
+ * call answers late; this never waits longer than it was told.
+ */
+export async function askForSnapshot(asking: Asking): Promise<Answer> {
+  const { dataFolder, requestedBy, waitMs, look, signal } = asking
+  const before = await look()
+  const { runId } = before
+  const impossible = (reason: string): Answer => {
+    // Also one that somebody left earlier: a file nobody will ever look at.
+    withdrawSnapshotRequest(dataFolder, runId)
+    return { outcome: "impossible", reason }
+  }
+  const refusal = whyNot(before)
+  if (refusal !== undefined) return impossible(refusal)
+
+  requestSnapshot(dataFolder, runId, { requestedBy })
+  const deadline = performance.now() + waitMs
+  for (let round = 0; ; round++) {
+    // The store is caught up by looking, which costs more than asking whether a file is there.
+    const isSeen = !isSnapshotRequested(dataFolder, runId)
+    if (isSeen || round % ROUNDS_A_LOOK === ROUNDS_A_LOOK - 1 || performance.now() >= deadline) {
+      const now = await look()
+      if (now.taken > before.taken) return { outcome: "taken" }
+      const why = whyNot(now)
+      if (why !== undefined) return impossible(why)
+    }
+    if (performance.now() >= deadline) {
+      const reason = isSeen
+        ? "the process has seen the request, and its snapshot is not in the store yet"
+        : "no step has ended since; it is taken when one does"
+      return { outcome: "waiting", reason }
+    }
+    await sleep(ROUND_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
+}
+
+const ROUND_MS = 100
+const ROUNDS_A_LOOK = 10
+
+function whyNot({ status, writer }: Standing): string | undefined {
+  if (status !== "running") return `the run is over: it ${ENDED[status]}`
+  if (writer === "running") return undefined
+  if (writer === "silent") return "its process runs on another machine or in another container, and cannot be asked"
+  return "its process is gone"
+}
+
+const ENDED = { completed: "completed", failed: "failed", crashed: "crashed" } as const

@@ -1,0 +1,57 @@
+import type { Event, FaultTrigger } from "@orangebox/contract"
+import type { RunView } from "@orangebox/query"
+
+/** Bytes that were stored because of a fault, with the five facts every one of them has. */
+export interface Snapshot {
+  readonly artifactId: string
+  readonly kind: "prompt" | "tool_output" | "answer"
+  /** The step it was told in, by number; the run itself is #1. Null where that step is not on record. */
+  readonly n: number | null
+  /** Why it was taken. Null for what a dead process had written ahead: there the fault is the death. */
+  readonly trigger: FaultTrigger | null
+  readonly path: string
+  readonly hash: string
+  readonly sizeBytes: number
+  readonly createdAt: string
+  /** Why the bytes were never kept, where the recording says so. */
+  readonly absent: string | null
+}
+
+/** The folder all snapshots lie in, relative to the workspace. */
+export const SNAPSHOT_PREFIX = ".orangebox/snapshots/"
+
+/** The snapshots of a run, in the order they were taken: those it took itself, then what was found in its spool. */
+export function listSnapshots(view: RunView, events: readonly Event[]): Snapshot[] {
+  const triggers = new Map<string, FaultTrigger>()
+  for (const event of events) {
+    if (event.event_type !== "fault") continue
+    for (const id of event.payload.artifact_ids) triggers.set(id, event.payload.trigger)
+  }
+  const numbers = new Map(view.steps.map(({ id, n }) => [id, n]))
+  return events.flatMap((event) => {
+    if (event.event_type !== "artifact_recorded") return []
+    const { artifact_id, artifact_type, path, hash, size_bytes } = event.payload
+    if (path === null || !path.startsWith(SNAPSHOT_PREFIX)) return []
+    return {
+      artifactId: artifact_id,
+      kind: KINDS[artifact_type] ?? "answer",
+      n: numbers.get(event.step_id ?? "") ?? null,
+      trigger: triggers.get(artifact_id) ?? null,
+      path,
+      hash,
+      sizeBytes: size_bytes,
+      createdAt: event.timestamp_utc,
+      absent: event.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)?.absent ?? null,
+    }
+  })
+}
+
+const KINDS: Readonly<Record<string, Snapshot["kind"]>> = {
+  prompt_snapshot: "prompt",
+  tool_output_snapshot: "tool_output",
+}
+
+/** How many snapshots somebody has asked for and got. */
+export function countDebugRequests(events: readonly Event[]): number {
+  return events.filter((event) => event.event_type === "fault" && event.payload.trigger === "debug_request").length
+}

@@ -1,0 +1,78 @@
+import { type Column, formatBytes, formatTable, plural, recordedWord, safeLine } from "@orangebox/query"
+import type { Answer } from "./ask-for-snapshot.js"
+import type { Snapshot } from "./list-snapshots.js"
+import type { Written } from "./materialise.js"
+
+export interface ShownSnapshot extends Snapshot {
+  /** Undefined where nothing was to be written. */
+  readonly written?: Written
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "SNAPSHOT" },
+  { title: "STEP" },
+  { title: "WHY" },
+  { title: "SIZE", align: "right" },
+  { title: "TAKEN" },
+  { title: "HASH" },
+  { title: "PATH" },
+]
+
+export function snapshotsText(snapshots: readonly ShownSnapshot[]): string {
+  const rows = snapshots.map(({ artifactId, n, trigger, sizeBytes, createdAt, hash, path, absent }) => [
+    recordedWord(artifactId, 60),
+    n === null ? "?" : `#${n}`,
+    trigger ?? "death",
+    `${formatBytes(sizeBytes)}${absent === null ? "" : ` (${absent.replaceAll("_", " ")})`}`,
+    createdAt.slice(0, 19).replace("T", " "),
+    `${hash.slice(0, 19)}…`,
+    safeLine(path),
+  ])
+  return formatTable(COLUMNS, rows)
+}
+
+/** One line for each snapshot that was to be written, and what became of it. */
+export function writtenText(snapshots: readonly ShownSnapshot[]): string {
+  return snapshots.flatMap(({ artifactId, written }) => (written ? [lineOf(artifactId, written)] : [])).join("\n")
+}
+
+function lineOf(artifactId: string, { outcome, where, reason }: Written): string {
+  const about = where ?? `${artifactId}: ${reason ?? "unknown"}`
+  return `${WORDS[outcome]} ${safeLine(about)}`
+}
+
+const WORDS: Readonly<Record<Written["outcome"], string>> = {
+  written: "wrote   ",
+  same: "is there",
+  absent: "no bytes",
+  refused: "refused ",
+}
+
+/** What is said about the request; undefined where none was made. */
+export function answerWords(answer: Answer | undefined, snapshots: number): string | undefined {
+  switch (answer?.outcome) {
+    case undefined:
+      return undefined
+    case "taken":
+      return "orangebox: taken"
+    case "waiting":
+      return `orangebox: not yet: ${answer.reason}`
+    case "impossible":
+      return `orangebox: none can be taken: ${answer.reason}; ${snapshots === 0 ? "it left none" : `it left ${plural(snapshots, "snapshot")}`}`
+  }
+}
+
+export function snapshotJson({ written, ...snapshot }: ShownSnapshot) {
+  return {
+    artifact_id: snapshot.artifactId,
+    kind: snapshot.kind,
+    n: snapshot.n,
+    trigger: snapshot.trigger,
+    path: snapshot.path,
+    hash: snapshot.hash,
+    size_bytes: snapshot.sizeBytes,
+    created_at: snapshot.createdAt,
+    absent: snapshot.absent,
+    written: written === undefined ? null : { ...written },
+  }
+}
