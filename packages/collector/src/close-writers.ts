@@ -8,7 +8,7 @@ import {
   tailJournal,
 } from "@orangebox/journal"
 import type { OpenRun, TraceStore } from "@orangebox/store"
-import { crashAnnotation, lastWordsAnnotation } from "./crash-annotation.js"
+import { crashAnnotation, lastWordsAnnotation, stopAnnotation, stopIn } from "./crash-annotation.js"
 import type { DrainEnd } from "./drain-file.js"
 import { failpoint } from "./failpoint.js"
 import type { Intake } from "./intake.js"
@@ -68,7 +68,10 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   }
   if (!hasEnded(writer)) {
     const reserve = lastFile === undefined ? undefined : readReserve(lastFile.reservePath)
-    if (reserve !== undefined && lastFile !== undefined) takeReserve(reserve, lastFile, writerId, news, batch)
+    if (reserve !== undefined && lastFile !== undefined) {
+      takeDrops(reserve, lastFile, writerId, batch)
+      await takeLastWords(reserve, { writerId, openRuns, news }, store, batch)
+    }
     if (exit === undefined) {
       batch.addWriter({ writerId, state: "crashed", lastSeenAtMs: writer.lastSeenAtMs })
     }
@@ -111,20 +114,29 @@ async function openStreamsOf(
   return streams
 }
 
-/** What a writer could only say in its reserve file: drops that no gap line declared, and its last words. */
-function takeReserve(
-  reserve: Reserve,
-  lastFile: JournalFile,
-  writerId: string,
-  openRuns: readonly OpenRun[],
+/** What a writer could only say in its reserve file: drops that no gap line declared … */
+function takeDrops({ pendingGap }: Reserve, lastFile: JournalFile, writerId: string, batch: Intake["batch"]): void {
+  if (pendingGap === null || isDeclared(pendingGap, lastFile)) return
+  batch.addGap(gapFromJournal(pendingGap, { file: basename(lastFile.reservePath), writerId }))
+}
+
+/** … and its last words: about the run they name, else about every run it left open, else about the process. */
+async function takeLastWords(
+  { lastWords }: Reserve,
+  about: { readonly writerId: string; readonly openRuns: readonly OpenRun[]; readonly news: readonly OpenRun[] },
+  store: TraceStore,
   batch: Intake["batch"],
-): void {
-  const { pendingGap, lastWords } = reserve
-  if (pendingGap !== null && !isDeclared(pendingGap, lastFile)) {
-    batch.addGap(gapFromJournal(pendingGap, { file: basename(lastFile.reservePath), writerId }))
-  }
+): Promise<void> {
   if (lastWords === null) return
-  for (const run of openRuns.length === 0 ? [undefined] : openRuns) {
+  const { writerId, openRuns, news } = about
+  const stop = stopIn(lastWords.text)
+  // The run may have ended on record all the same, once the disk took writes again.
+  const stopped = stop && (openRuns.find(({ runId }) => runId === stop.runId) ?? (await store.getRun(stop.runId)))
+  if (stop && stopped) {
+    batch.addEvent(stopAnnotation(stop, { atMs: lastWords.atMs, writerId }, stopped), writerId)
+    return
+  }
+  for (const run of news.length === 0 ? [undefined] : news) {
     batch.addEvent(lastWordsAnnotation(lastWords, writerId, run), writerId)
   }
 }

@@ -44,6 +44,55 @@ export function lastWordsAnnotation(
   }
 }
 
+/** Why a recorder stopped a run under `audit: "required"`, as it put it into its last words. */
+export interface Stop {
+  readonly runId: string
+  readonly stepId: string
+  /** What could not be written. */
+  readonly eventType: string
+  readonly sequenceNo: number | null
+  readonly error: string
+}
+
+/** Undefined for last words of any other form. They come out of a file, so nothing is taken for granted. */
+export function stopIn(words: string): Stop | undefined {
+  let said: Readonly<Record<string, unknown>> | null
+  try {
+    said = JSON.parse(words) as Readonly<Record<string, unknown>> | null
+  } catch {
+    return undefined
+  }
+  if (typeof said !== "object" || said === null) return undefined
+  const { run_id: runId, step_id: stepId, event_type: eventType, sequence_no, error } = said
+  if (typeof runId !== "string" || typeof stepId !== "string" || typeof eventType !== "string") return undefined
+  const sequenceNo = typeof sequence_no === "number" && Number.isSafeInteger(sequence_no) ? sequence_no : null
+  return { runId, stepId, eventType, sequenceNo, error: typeof error === "string" ? error : "" }
+}
+
+/** The stop as the fault it is: the disk that refused the record could not take a word about it either. */
+export function stopAnnotation(
+  stop: Stop,
+  said: { readonly atMs: number; readonly writerId: string },
+  run: { readonly traceId: string | null; readonly conversationId: string | null },
+): Event<"fault"> {
+  const what = `${stop.eventType}${stop.sequenceNo === null ? "" : ` ${stop.sequenceNo}`}`
+  return {
+    ...annotationEnvelope(said.atMs, `last_words ${said.writerId} ${stop.runId}`),
+    trace_id: run.traceId,
+    run_id: stop.runId,
+    step_id: stop.stepId,
+    mono_us: 0,
+    ...(run.conversationId === null ? {} : { conversation_id: run.conversationId }),
+    event_type: "fault",
+    payload: {
+      trigger: "system_error",
+      detail: summarizeText(`the run was stopped at ${what}: ${stop.error || "it could not be written"}`),
+      artifact_ids: [],
+      missing: [summarizeText(what)],
+    },
+  }
+}
+
 function annotationEnvelope(atMs: number, name: string) {
   return {
     schema_version: SCHEMA_VERSION,

@@ -158,6 +158,32 @@ test("a dead process's last words are said about the run it left open", async ()
   })
 })
 
+test.each(["stopped", "stopped-then-ended"])(
+  "[F-02] last words that name the run a recorder stopped become its fault, whether or not it is still open: %s",
+  async (what) => {
+    const folder = dataFolder()
+    const writer = await runWriter(folder, what)
+    await catchUp({ dataFolder: folder })
+    await catchUp({ dataFolder: folder })
+
+    const { annotations } = await readRun(folder, writer.runId)
+    const faults = annotations.filter((event) => event.event_type === "fault")
+    expect(faults).toMatchObject([
+      {
+        run_id: writer.runId,
+        step_id: writer.stepId,
+        payload: {
+          trigger: "system_error",
+          detail: "the run was stopped at context_manifest 7: no room",
+          artifact_ids: [],
+          missing: ["context_manifest 7"],
+        },
+      },
+    ])
+    expect(annotations.flatMap(validate)).toEqual([])
+  },
+)
+
 test("records that a dead process dropped and could not declare are a gap, from its reserve file (fault 4)", async () => {
   const folder = dataFolder()
   const writer = await runWriter(folder, "full-disk")

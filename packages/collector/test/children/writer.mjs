@@ -5,6 +5,8 @@
 //   exit        the same, and then it ends with a goodbye, the run still open
 //   stream      the same with half a streamed answer, and then it kills itself
 //   last-words  the same; its last words go into the reserve file, and it kills itself
+//   stopped     the same, its last words being those of a recorder that stops a run under audit
+//   stopped-then-ended   the same, but the run still ends, and the process with a goodbye
 //   full-disk   the same; the disk takes nothing more, three records are dropped, and it kills itself
 import fs, { writeSync } from "node:fs"
 import { join } from "node:path"
@@ -46,6 +48,22 @@ switch (what) {
   case "last-words":
     journal.lastWords("the manifest could not be written")
     die()
+    break
+  case "stopped":
+  case "stopped-then-ended":
+    journal.lastWords(
+      JSON.stringify({
+        run_id: run.runId,
+        step_id: stepId,
+        event_type: "context_manifest",
+        sequence_no: 7,
+        error: "no room",
+      }),
+    )
+    if (what === "stopped") die()
+    run.closeStep(stepId)
+    run.complete()
+    journal.close({ exitCode: 0, reason: "closed" })
     break
   case "full-disk":
     isFull = true
