@@ -17,12 +17,17 @@ export class InterruptedError extends OrangeboxError {
 const INPUT_CODES = new Set([
   "ADDRESS_FORM",
   "CONFIG",
+  "FORK_STEP",
+  "MASKS_FILE",
+  "DIFF_EMPTY_RUN",
   "NO_BEFORE_AFTER",
+  "OVERRIDE_PROFILE",
   "REDACTION_RULES",
   "STEP_NUMBER",
   "STORE_CURSOR",
   "STORE_QUERY",
   "SEARCH_QUERY",
+  "VARIABLE",
 ])
 
 export function exitCodeOf(error: unknown): ExitCode {

@@ -1,11 +1,14 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
 
 const DOCUMENT = readFileSync(new URL("../../../docs/cli-json.md", import.meta.url), "utf8")
+
+const exported = join(tmpdir(), `orangebox-${process.pid}.obxrun`)
 
 /** The example under a heading of docs/cli-json.md. */
 function documented(section: string): unknown {
@@ -43,9 +46,15 @@ describe("[O-02] --json is a documented contract", () => {
   let scratch: Scratch
   beforeAll(async () => {
     scratch = scratchFolder()
-    await record(scratch.path, async (recorder) => void (await recordOrdinaryRun(recorder)))
+    await record(scratch.path, async (recorder) => {
+      await recordOrdinaryRun(recorder, "count the goats")
+      await recordOrdinaryRun(recorder)
+    })
   })
-  afterAll(() => scratch.remove())
+  afterAll(() => {
+    scratch.remove()
+    rmSync(exported, { force: true })
+  })
 
   test.each([
     ["collect", ["collect"]],
@@ -58,6 +67,9 @@ describe("[O-02] --json is a documented contract", () => {
     ["context --why", ["context", "--why", "user"]],
     ["context --rebuild", ["context", "last#3", "--rebuild"]],
     ["snapshot", ["snapshot", "last", "--write"]],
+    ["diff", ["diff", "last~1", "last"]],
+    ["diff --at", ["diff", "last~1", "last", "--at", "3"]],
+    ["export", ["export", "--force", "--output", exported]],
     ["search", ["search", "sheep"]],
     ["sql", ["sql", "SELECT status, count(*) FROM runs GROUP BY status"]],
     ["verify", ["verify"]],

@@ -16,15 +16,16 @@ import {
   whyJson,
   whyText,
 } from "@orangebox/query"
-import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { findWhy, loadContext, outlineContexts } from "../context/find-context.js"
 import { writePrompt } from "../context/write-prompt.js"
 import { InputError } from "../failure.js"
-import { pasteable, shellWord } from "../next-command.js"
+import { shellWord } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { findTarget, runOf } from "../reading/find-target.js"
-import { withReading } from "../reading/open-reading.js"
+import { withRunAt } from "../reading/run-at.js"
+import { fileInAddress } from "../reading/run-file.js"
+import type { RunReader } from "../reading/run-reader.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ContextCommandOptions {
@@ -78,10 +79,12 @@ function showContext(
       next: "Name one: an id, a contributor, a hash or a text",
     })
   }
-  return withReading(session, options, async ({ store, freshness }) => {
-    const target = await findTarget(store, step === undefined ? address : joined(address, step))
+  const whole = step === undefined ? address : joined(address, step)
+  return withRunAt(session, options, whole, async (reading) => {
+    const { reader: store, freshness } = reading
+    const target = await findTarget(store, reading.address)
     const run = await runOf(store, target)
-    const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
+    const place = reading.place(run.row.runId)
     const contexts = recordedContexts(run.view)
     const asked = { store, view: run.view, contexts, place, freshness }
     if (options.why !== undefined) return showWhy(session, asked, options.why, options)
@@ -99,7 +102,7 @@ function showContext(
 
 /** What every form of the command works on. */
 interface Asked {
-  readonly store: TraceReader
+  readonly store: RunReader
   readonly view: RunView
   readonly contexts: readonly RecordedContext[]
   /** How the run is written in the commands we suggest. */
@@ -109,8 +112,8 @@ interface Asked {
 
 /** `run_01JT9 '#4'` is the same as `run_01JT9#4`. */
 function joined(address: string, step: string): string {
-  const { form } = parseAddress(address)
-  if ((form === "last" || form === "run") && /^#?\d+$/.test(step)) return `${address.trim()}#${step.replace("#", "")}`
+  const isRun = fileInAddress(address) !== undefined || ["last", "run"].includes(parseAddress(address).form)
+  if (isRun && /^#?\d+$/.test(step)) return `${address.trim()}#${step.replace("#", "")}`
   throw new InputError("USAGE", {
     what: `${safeJson(address)} and ${safeJson(step)} are not a run and a step of it`,
     next: "Write it as last#4, or as last '#4'",

@@ -9,11 +9,10 @@ import {
 } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
-import { pasteable } from "../next-command.js"
 import { parsePositive } from "../option-values.js"
 import { findTarget, runOf } from "../reading/find-target.js"
 import { loadRun } from "../reading/load-run.js"
-import { withReading } from "../reading/open-reading.js"
+import { withRunAt } from "../reading/run-at.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ShowOptions {
@@ -26,7 +25,7 @@ interface ShowOptions {
 export function define(command: Command, session: Session): void {
   command
     .description("Show a run, one line per step, or a conversation, and the run's digest.")
-    .argument("[address]", "a run, a step to read on from, or a conversation", "last")
+    .argument("[address]", "a run, a step to read on from, a conversation, or an exported file", "last")
     .option(
       "--budget <tokens>",
       `at most so many tokens, at least ${MIN_SKELETON_BUDGET}; the rest is folded`,
@@ -41,33 +40,35 @@ export function define(command: Command, session: Session): void {
         ["orangebox show", "the last run"],
         ["orangebox show run_01JT9", "a run by the beginning of its id"],
         ["orangebox show last --at 6", "unfold step #6"],
+        ["orangebox show ./run.obxrun", "a run that was exported, here or elsewhere"],
         ["orangebox show conversation:thread-7 --budget 1000", "a whole conversation, for an agent with little room"],
       ]),
     )
     .action(shellOf<ShowOptions>(session, show))
 }
 
-function show(session: Session, options: ShowOptions & GlobalOptions, address = "last"): Promise<undefined> {
-  return withReading(session, options, async ({ store, freshness }) => {
+function show(session: Session, options: ShowOptions & GlobalOptions, address = "last"): Promise<number | undefined> {
+  return withRunAt(session, options, address, async (reading) => {
+    const { reader, store, freshness } = reading
     const { terminal } = session
     const view = {
       ...(options.budget === undefined ? {} : { budget: options.budget }),
       ...(options.markdown ? { format: "markdown" as const } : {}),
       ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
     }
-    const target = await findTarget(store, address)
-    if (target.kind === "conversation") {
+    const target = await findTarget(reader, reading.address)
+    if (store && target.kind === "conversation") {
       const runs = await conversationRuns(store, target.id)
       terminal.out(
         options.json ? safeJson({ ...conversationJson(runs, view), ...freshness }, 2) : conversationText(runs, view),
       )
       return undefined
     }
-    const run = await runOf(store, target)
+    const run = await runOf(reader, target)
     const at = options.at ?? run.view.steps.find(({ id }) => id === target.stepId)?.n
     const skeleton = {
       ...view,
-      address: pasteable(options, address === "last" ? address : run.row.runId),
+      address: reading.place(run.row.runId),
       ...(options.all ? { all: true } : {}),
       ...(at === undefined ? {} : { at }),
     }

@@ -9,14 +9,13 @@ import {
   stepJson,
   stepText,
 } from "@orangebox/query"
-import type { TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
-import { pasteable } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { cutBody, type FoundBody, findBody } from "../reading/find-body.js"
 import { findTarget, runOf } from "../reading/find-target.js"
-import { withReading } from "../reading/open-reading.js"
+import { withRunAt } from "../reading/run-at.js"
+import type { RunReader } from "../reading/run-reader.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface StepCommandOptions {
@@ -35,7 +34,11 @@ interface StepCommandOptions {
 export function define(command: Command, session: Session): void {
   command
     .description("Show everything about one step, or read one of its bodies.")
-    .argument("[address]", "last#13, run_01JT9#13, a step id, or any id that stands in a step", "last#1")
+    .argument(
+      "[address]",
+      "last#13, run_01JT9#13, ./run.obxrun#13, a step id, or any id that stands in a step",
+      "last#1",
+    )
     .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, parsePositive)
     .option("--cursor <n>", "the row to begin with", parseCount)
     .option("--markdown", "as a fenced Markdown block")
@@ -63,25 +66,26 @@ function showStep(
   session: Session,
   options: StepCommandOptions & GlobalOptions,
   address = "last#1",
-): Promise<undefined> {
+): Promise<number | undefined> {
   if (options.body === undefined && (options.raw || options.bytes !== undefined || options.pretty)) {
     throw new InputError("USAGE", {
       what: "--raw, --bytes and --pretty are about a body",
       next: "Say which with --body",
     })
   }
-  return withReading(session, options, async ({ store, freshness }) => {
+  return withRunAt(session, options, address, async (reading) => {
+    const { reader, freshness } = reading
     const { terminal } = session
-    const target = await findTarget(store, address)
-    const run = await runOf(store, target)
+    const target = await findTarget(reader, reading.address)
+    const run = await runOf(reader, target)
     const n = numberOf(run.view, target.stepId)
-    const place = pasteable(options, address.startsWith("last") ? "last" : run.row.runId)
+    const place = reading.place(run.row.runId)
     if (options.beforeAfter) {
-      await showBeforeAfter(session, store, run.view, n, { ...options, freshness })
+      await showBeforeAfter(session, reader, run.view, n, { ...options, freshness })
       return undefined
     }
     if (options.body !== undefined) {
-      const body = await findBody(store, run.view, n, options.body)
+      const body = await findBody(reader, run.view, n, options.body)
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
       if (options.raw) writeRaw(session, body, slice, options.force ?? false)
       else showSlice(session, body, slice, { ...options, place: `${place}#${n}`, freshness })
@@ -103,14 +107,14 @@ function showStep(
 
 async function showBeforeAfter(
   { terminal }: Session,
-  store: TraceReader,
+  reader: RunReader,
   view: RunView,
   n: number,
   options: { json?: boolean; budget?: number; freshness: object },
 ): Promise<void> {
   const refs = beforeAfterOf(view, n)
   const [before, after] = await Promise.all(
-    [refs.before, refs.after].map(async ({ n: at, hash }) => findBody(store, view, at, hash)),
+    [refs.before, refs.after].map(async ({ n: at, hash }) => findBody(reader, view, at, hash)),
   )
   const comparison = compareBeforeAfter(textOf(before!), textOf(after!))
   terminal.out(

@@ -4,9 +4,11 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { findRun } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
+import { type RunReading, withRunAt } from "../reading/run-at.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { isFine, verdictJson, verdictText } from "../verify/verdict-words.js"
-import { verifyRun } from "../verify/verify-run.js"
+import { verifyFile } from "../verify/verify-file.js"
+import { type RunVerdict, verifyRun } from "../verify/verify-run.js"
 import { type StoreVerdict, verifyStore } from "../verify/verify-store.js"
 
 interface VerifyOptions {
@@ -18,7 +20,7 @@ export function define(command: Command, session: Session): void {
     .description(
       "Check recorded runs against every rule of the contract, their bodies against their hashes, and print digests.",
     )
-    .argument("[run]", "one run; without it all runs, the database and every body")
+    .argument("[run]", "one run, or an exported file; without it all runs, the database and every body")
     .option("--digest <sha256>", "prove that the run is what it was when it printed this digest")
     .addHelpText(
       "after",
@@ -29,13 +31,18 @@ export function define(command: Command, session: Session): void {
       examples([
         ["orangebox verify", "everything"],
         ["orangebox verify last", "one run"],
+        ["orangebox verify ./run.obxrun", "an exported file is whole, and says where it is not"],
         ["orangebox verify run_01JT9 --digest sha256:08da…", "nothing was changed since"],
       ]),
     )
     .action(shellOf<VerifyOptions>(session, verify))
 }
 
-function verify(session: Session, options: VerifyOptions & GlobalOptions, address?: string): Promise<ExitCode> {
+async function verify(
+  session: Session,
+  options: VerifyOptions & GlobalOptions,
+  address?: string,
+): Promise<number | undefined> {
   const expected = options.digest === undefined ? undefined : parseDigest(options.digest)
   if (expected !== undefined && address === undefined) {
     throw new InputError("USAGE", {
@@ -43,27 +50,38 @@ function verify(session: Session, options: VerifyOptions & GlobalOptions, addres
       next: "Name the run: orangebox verify last --digest …",
     })
   }
+  const tell = (verdict: StoreVerdict, freshness: object): ExitCode => {
+    const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)
+    const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isFine)
+    const paint = session.terminal.paint ?? ((text) => text)
+    session.terminal.out(
+      options.json
+        ? safeJson({ ok: isOk, ...verdictJson(verdict, expected), ...freshness }, 2)
+        : verdictText(verdict, expected, paint),
+    )
+    return isOk ? EXIT.fine : EXIT.findings
+  }
+  if (address !== undefined) {
+    return withRunAt(session, options, address, async (reading) => {
+      const verdict = await verifyOne(reading)
+      return tell({ runs: [verdict], findings: [] }, reading.freshness)
+    })
+  }
   return withReading(session, options, async ({ store, caughtUp, freshness }) => {
     const bar = session.terminal.progress("verifying")
-    let verdict: StoreVerdict
     try {
-      verdict =
-        address === undefined
-          ? await verifyStore(store, caughtUp, { onProgress: bar.update })
-          : { runs: [await verifyRun(store, await findRun(store, address), { readBodies: true })], findings: [] }
+      const verdict = await verifyStore(store, caughtUp, { onProgress: bar.update })
+      bar.clear()
+      return tell(verdict, freshness)
     } finally {
       bar.clear()
     }
-    const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)
-    const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isFine)
-    if (options.json) {
-      const json = { ok: isOk, ...verdictJson(verdict, expected), ...freshness }
-      session.terminal.out(safeJson(json, 2))
-    } else {
-      session.terminal.out(verdictText(verdict, expected, session.terminal.paint ?? ((text) => text)))
-    }
-    return isOk ? EXIT.fine : EXIT.findings
   })
+}
+
+async function verifyOne({ reader, address, file }: RunReading): Promise<RunVerdict> {
+  const run = await findRun(reader, address)
+  return file ? verifyFile(file, run) : verifyRun(reader, run, { readBodies: true })
 }
 
 function parseDigest(text: string): string {

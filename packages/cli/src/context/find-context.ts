@@ -14,12 +14,12 @@ import {
   type WhyView,
   whyOf,
 } from "@orangebox/query"
-import type { TraceReader } from "@orangebox/store"
+import type { RunReader } from "../reading/run-reader.js"
 import { loadBodies } from "./load-bodies.js"
 
 /** Every context of a run in outline. Bodies are read one context at a time: a long run's requests together do not fit. */
 export async function outlineContexts(
-  store: TraceReader,
+  store: RunReader,
   contexts: readonly RecordedContext[],
 ): Promise<ContextReading[]> {
   const readings: ContextReading[] = []
@@ -34,7 +34,7 @@ export interface LoadedContext {
 
 /** One context with all that can be said about it. */
 export async function loadContext(
-  store: TraceReader,
+  store: RunReader,
   contexts: readonly RecordedContext[],
   context: RecordedContext,
 ): Promise<LoadedContext> {
@@ -48,7 +48,7 @@ export async function loadContext(
 
 /** By name first, which costs little; only what nobody named is looked for in the texts. */
 export async function findWhy(
-  store: TraceReader,
+  store: RunReader,
   contexts: readonly RecordedContext[],
   wanted: string,
   from: number,

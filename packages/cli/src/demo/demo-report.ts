@@ -98,10 +98,10 @@ function nextSteps({ finished, killed, crash }: DemoReport): (readonly [args: st
 }
 
 export function demoJson({ finished, killed, crash, testExitCodes, lost }: DemoReport, folder: string) {
-  const runJson = ({ row, digest }: LoadedRun) => ({
+  const runJson = ({ row, view, digest }: LoadedRun) => ({
     run_id: row.runId,
     status: row.status,
-    steps: row.steps,
+    steps: view.totals.steps,
     events: row.events,
     digest,
   })

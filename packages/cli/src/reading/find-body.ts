@@ -1,7 +1,8 @@
 import { type BodySlice, bodiesOf, plural, type RunView, recordedWord, safeJson, sliceBody } from "@orangebox/query"
-import { isAbsent, type TraceReader } from "@orangebox/store"
+import { isAbsent } from "@orangebox/store"
 import { InputError } from "../failure.js"
 import { findTarget } from "./find-target.js"
+import type { RunReader } from "./run-reader.js"
 
 export interface FoundBody {
   readonly role: string
@@ -14,7 +15,7 @@ export interface FoundBody {
 }
 
 /** A body of step n by the name of its role, or any body by its hash. */
-export async function findBody(store: TraceReader, view: RunView, n: number, name: string): Promise<FoundBody> {
+export async function findBody(store: RunReader, view: RunView, n: number, name: string): Promise<FoundBody> {
   if (/^sha256:/i.test(name)) {
     const { id } = await findTarget(store, name)
     return readWhole(store, "body", id)
@@ -36,7 +37,7 @@ export async function findBody(store: TraceReader, view: RunView, n: number, nam
   })
 }
 
-async function readWhole(store: TraceReader, role: string, hash: string): Promise<FoundBody> {
+async function readWhole(store: RunReader, role: string, hash: string): Promise<FoundBody> {
   const reading = await store.readBody(hash)
   if (!isAbsent(reading)) return { role, hash, mime: reading.mime, bytes: reading.bytes, isPartial: false }
   const when = reading.onMs === undefined ? "" : ` on ${new Date(reading.onMs).toISOString().slice(0, 10)}`

@@ -1,10 +1,11 @@
 import { type Address, parseAddress, recordedText, recordedWord, safeJson } from "@orangebox/query"
-import type { Resolution, Target, TraceReader } from "@orangebox/store"
+import type { Resolution, Target } from "@orangebox/store"
 import { InputError } from "../failure.js"
 import { type LoadedRun, loadRun } from "./load-run.js"
+import type { RunReader } from "./run-reader.js"
 
 /** From what somebody typed to the one thing it stands for; anything less than one is an error that says what there is. */
-export async function findTarget(store: TraceReader, typed: string): Promise<Target> {
+export async function findTarget(store: RunReader, typed: string): Promise<Target> {
   const address = parseAddress(typed)
   const resolution = onlyOf(address, await store.resolve(lookupText(address)))
   switch (resolution.found) {
@@ -18,12 +19,12 @@ export async function findTarget(store: TraceReader, typed: string): Promise<Tar
 }
 
 /** The run that an address points at or into. */
-export async function findRun(store: TraceReader, typed: string): Promise<LoadedRun> {
+export async function findRun(store: RunReader, typed: string): Promise<LoadedRun> {
   return runOf(store, await findTarget(store, typed))
 }
 
 /** The run of something that was found. */
-export async function runOf(store: TraceReader, { kind, id, runId }: Target): Promise<LoadedRun> {
+export async function runOf(store: RunReader, { kind, id, runId }: Target): Promise<LoadedRun> {
   const run = runId === null ? undefined : await loadRun(store, runId)
   if (run) return run
   throw new InputError("NO_RUN", { what: `${safeJson(id)} is a ${kind} that belongs to no run` })
@@ -57,7 +58,7 @@ function onlyOf(address: Address, resolution: Resolution): Resolution {
   return candidates.length === 1 ? { found: "one", target: candidates[0]! } : resolution
 }
 
-async function noSuchStep(store: TraceReader, address: Address): Promise<InputError | undefined> {
+async function noSuchStep(store: RunReader, address: Address): Promise<InputError | undefined> {
   if (address.form !== "step") return undefined
   const run = await store.resolve(lookupText(address.run))
   if (run.found !== "one") return undefined

@@ -1,11 +1,12 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { type RunInput, type RunView, viewRun } from "@orangebox/query"
-import type { Gap, RunRow, TraceReader } from "@orangebox/store"
+import type { Gap } from "@orangebox/store"
 import { pricesFor } from "./prices.js"
+import type { RunHead, RunReader } from "./run-reader.js"
 
 /** Everything that is stored about one run, and the view that all readers share. */
 export interface LoadedRun {
-  readonly row: RunRow
+  readonly row: RunHead
   /** The run's own events, in order. */
   readonly events: readonly Event[]
   /** What others said about it. */
@@ -16,7 +17,7 @@ export interface LoadedRun {
   readonly view: RunView
 }
 
-export async function loadRun(store: TraceReader, runId: string): Promise<LoadedRun | undefined> {
+export async function loadRun(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
   const row = await store.getRun(runId)
   if (!row) return undefined
   const events = await allEvents(store, runId)
@@ -40,7 +41,7 @@ export async function loadRun(store: TraceReader, runId: string): Promise<Loaded
   return { row, events, annotations, declaredLost, digest, view }
 }
 
-async function allEvents(store: TraceReader, runId: string): Promise<Event[]> {
+async function allEvents(store: RunReader, runId: string): Promise<Event[]> {
   const events: Event[] = []
   for (let from: number | undefined = 0; from !== undefined; ) {
     const page = await store.eventsOf(runId, { from })

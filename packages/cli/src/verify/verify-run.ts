@@ -1,6 +1,7 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
-import { isAbsent, type TraceReader } from "@orangebox/store"
+import { isAbsent } from "@orangebox/store"
 import type { LoadedRun } from "../reading/load-run.js"
+import type { RunReader } from "../reading/run-reader.js"
 
 export interface RunVerdict {
   readonly runId: string
@@ -20,7 +21,7 @@ export interface RunVerdict {
 
 /** Every rule of the contract over one stored run, and its bodies read back and hashed where that is asked. */
 export async function verifyRun(
-  store: TraceReader,
+  store: RunReader,
   run: LoadedRun,
   options: { readonly readBodies: boolean },
 ): Promise<RunVerdict> {
@@ -62,7 +63,7 @@ type BodyState = "present" | "absent" | "missing"
 
 /** `absent` bodies say why (pruned, redacted); `missing` ones should be there. */
 async function lookAtBodies(
-  store: TraceReader,
+  store: RunReader,
   events: readonly Event[],
   isReading: boolean,
 ): Promise<Map<string, BodyState>> {
@@ -76,7 +77,7 @@ async function lookAtBodies(
   return states
 }
 
-async function stateOf(store: TraceReader, hash: string, isReading: boolean): Promise<BodyState> {
+async function stateOf(store: RunReader, hash: string, isReading: boolean): Promise<BodyState> {
   const info = await store.bodyInfo(hash)
   if (!info) return "missing"
   if (info.absent) return isExplained(info.absent.absent) ? "absent" : "missing"
@@ -89,7 +90,7 @@ async function stateOf(store: TraceReader, hash: string, isReading: boolean): Pr
 const isExplained = (reason: string): boolean => reason === "pruned" || reason === "redacted_later"
 
 async function redactedLater(
-  store: TraceReader,
+  store: RunReader,
   runId: string,
   bodies: ReadonlyMap<string, BodyState>,
 ): Promise<RunVerdict["redacted"]> {
@@ -110,7 +111,7 @@ async function redactedLater(
   }
 }
 
-async function conflicts(store: TraceReader, runId: string): Promise<Problem[]> {
+async function conflicts(store: RunReader, runId: string): Promise<Problem[]> {
   return (await store.conflictsOf(runId)).map(({ event }) => ({
     code: "conflict",
     severity: "error",
