@@ -5,10 +5,18 @@ import type { DecisionArtifact } from "./decision-event.js"
 import { countIn, integerIn, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
-/** The work products of an action: those read from what it was told and what it gave back, then those recorded beside it. */
-export function artifactsOf(action: Action, recorded: readonly Event[], bodies: BodyLookup): DecisionArtifact[] {
+/**
+ * The work products of an action: those read from what it was told and what it gave back, then those recorded beside it. An edit whose
+ * diff the application recorded itself is told once, in the words of the application, which saw the file.
+ */
+export function artifactsOf(action: Action, events: readonly Event[], bodies: BodyLookup): DecisionArtifact[] {
+  const recorded = events.flatMap((event) => recordedArtifact(event, bodies))
+  const recordedPaths = new Set(
+    recorded.flatMap(({ type, metadata }) => (type === "file_edit" || type === "diff" ? [metadata.path] : [])),
+  )
+  const edits = action.edits.filter(({ path }) => !recordedPaths.has(path))
   return [
-    ...action.edits.map((edit, at) =>
+    ...edits.map((edit, at) =>
       made(action, "file_edit", at, edit.evidence, edit.diff, {
         summary: `${edit.path} +${edit.linesAdded} −${edit.linesRemoved ?? "?"}`,
         path: edit.path,
@@ -46,7 +54,7 @@ export function artifactsOf(action: Action, recorded: readonly Event[], bodies: 
         summary: request.title ?? request.url ?? "pull request",
       }),
     ),
-    ...recorded.flatMap((event) => recordedArtifact(event, bodies)),
+    ...recorded,
   ]
 }
 

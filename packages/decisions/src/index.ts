@@ -18,6 +18,7 @@ export type {
   TouchedPath,
 } from "./action.js"
 export { actionAhead, type ToolCallAhead } from "./live-action.js"
+export { type CallAhead, type CallVerdict, type LiveGuardOptions, liveGuard } from "./live-guard.js"
 export { actionsOf, type ReadOptions, type RunReading, readRun } from "./read-run.js"
 export type { BodyLookup, RecordedRun } from "./recorded-run.js"
 export type { ToolMeanings } from "./tool-action.js"

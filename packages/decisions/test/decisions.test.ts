@@ -303,3 +303,28 @@ test("[E-03] a verdict recorded when the text was there stands when it is gone",
   const evaluation = evaluateRun(actionsOf(later), [{ id: "src", type: "scope", rule: "paths.only src/**" }])
   expect(decisionsOf(later, { evaluation })[1]!.evaluation.alignment.status).toBe("fail")
 })
+
+test("[D-04] an edit whose diff the application recorded itself is told once, as the application saw it", async () => {
+  const { recorder, recorded } = recordInMemory()
+  const run = recorder.startRun({ entrypoint: "x" })
+  await run.tool({ name: "edit_file", args: { path: "a.js", find: "x", replace: "y\nz" } }, ({ step }) => {
+    step.artifact({
+      id: "d1",
+      type: "file_edit",
+      summary: "a.js",
+      path: "a.js",
+      content: "-x\n+y",
+      linesAdded: 2,
+      linesRemoved: 1,
+    })
+  })
+  await run.tool({ name: "edit_file", args: { path: "b.js", find: "x", replace: "y" } }, () => "ok")
+  run.complete()
+  const artifacts = decisionsOf(recorded()).flatMap(({ agent_action }) => agent_action.artifacts)
+  expect(
+    artifacts.map(({ id, metadata }) => [id.replace(/^\w{16}/, ""), metadata.path, metadata.lines_removed]),
+  ).toEqual([
+    ["d1", "a.js", 1],
+    ["/file_edit/1", "b.js", 1],
+  ])
+})

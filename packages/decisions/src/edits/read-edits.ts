@@ -24,7 +24,7 @@ export function readEdits(args: unknown, context: EditContext): MadeEdit[] {
   return readOne(record, context)
 }
 
-const OLD = ["old_string", "oldString", "old_str", "oldText", "old_text", "old_code", "search", "old"]
+const OLD = ["old_string", "oldString", "old_str", "oldText", "old_text", "old_code", "search", "find", "old"]
 const NEW = ["new_string", "newString", "new_str", "newText", "new_text", "new_code", "replace", "replacement", "new"]
 const CONTENT = [
   "content",
