@@ -92,7 +92,15 @@ export { COMPILER_VERSION } from "./version.js"
 export type { ContextFault } from "./faults/fault.js"
 export { type LoopGuard, type LoopVerdict, observeCall, startLoopGuard } from "./faults/loop-guard.js"
 export {
+  type GuardableCall,
+  type LoopGuardPolicy,
+  type LoopGuardVerdict,
+  loopGuardFor,
+} from "./faults/loop-guard-for.js"
+export { type RepairingStep, recordSchemaRepair } from "./faults/record-schema-repair.js"
+export {
   type RepairRecord,
+  type SchemaRepairOptions,
   type SchemaRepairResult,
   type Validation,
   withSchemaRepair,

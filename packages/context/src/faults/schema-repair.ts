@@ -19,19 +19,30 @@ export type SchemaRepairResult<T> = {
   | { readonly ok: false; readonly problems: readonly string[]; readonly fault: ContextFault }
 )
 
-/**
- * Validates a model's answer and has it repaired until it is valid or the attempts are used up, which is a fault. The loop itself does no
- * I/O: `repair` is where a caller asks the model again. Whatever `validate` or `repair` throw counts as a failed attempt.
- */
-export async function withSchemaRepair<T>(options: {
+export interface SchemaRepairOptions<T> {
   readonly output: string
   readonly validate: (output: string) => Validation<T> | PromiseLike<Validation<T>>
   readonly repair: (
     output: string,
     about: { readonly problems: readonly string[]; readonly attempt: number },
   ) => string | PromiseLike<string>
+  /** Default 2. */
   readonly maxAttempts?: number
-}): Promise<SchemaRepairResult<T>> {
+}
+
+/**
+ * Validates a model's answer and has it repaired until it is valid or the attempts are used up, which is a fault. The loop itself does no
+ * I/O: `repair` is where a caller asks the model again. Whatever `validate` or `repair` throw counts as a failed attempt.
+ */
+export function withSchemaRepair<T>(options: SchemaRepairOptions<T>): Promise<SchemaRepairResult<T>> {
+  return repairUntilValid(options, () => {})
+}
+
+/** The loop, told as it goes: `onAttempt` hears of each attempt when it is over, with its texts. */
+export async function repairUntilValid<T>(
+  options: SchemaRepairOptions<T>,
+  onAttempt: (record: RepairRecord, before: string, after: string | undefined) => void,
+): Promise<SchemaRepairResult<T>> {
   const { validate, repair, maxAttempts = 2 } = options
   if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 0) {
     throw new OrangeboxError("CONTEXT_REPAIR", {
@@ -61,7 +72,7 @@ export async function withSchemaRepair<T>(options: {
     } catch (error) {
       reason = `the repair failed: ${String(error)}`
     }
-    repairs.push({
+    const record: RepairRecord = {
       kind: "schema",
       before_ref: keep(before),
       after_ref: found.ok ? keep(output) : null,
@@ -69,7 +80,9 @@ export async function withSchemaRepair<T>(options: {
       attempt,
       max_attempts: maxAttempts,
       reason: summarizeText(reason),
-    })
+    }
+    repairs.push(record)
+    onAttempt(record, before, found.ok ? output : undefined)
   }
   if (found.ok) return { ok: true, value: found.value, output, repairs, bodies }
   keep(output)
