@@ -155,13 +155,16 @@ export class StepReader {
     if (step.kind === "model") {
       if (!this.#mask && step.canonVersion === CANON_VERSION) return exact
       const request = this.request(step)
-      if (!request) return exact
-      return callSignature({
-        ...addressOf(step),
-        body: request.body,
-        dialect: request.dialect,
-        ...(this.#mask ? { mask: this.#mask } : {}),
-      }).sig
+      if (request) {
+        return callSignature({
+          ...addressOf(step),
+          body: request.body,
+          dialect: request.dialect,
+          ...(this.#mask ? { mask: this.#mask } : {}),
+        }).sig
+      }
+      if (!this.#mask) return exact
+      // What nobody knows the dialect of is masked as the text it is, like any other input.
     }
     if (!this.#mask) return `${exact} ${step.inputFacts}`
     const text = this.text(step.inputRef)
