@@ -1,4 +1,12 @@
-import { formatCount, formatDuration, type Painter, plural, recordedText, recordedWord } from "@orangebox/query"
+import {
+  formatCount,
+  formatDuration,
+  type Painter,
+  plural,
+  recordedText,
+  recordedWord,
+  safeLine,
+} from "@orangebox/query"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "@orangebox/replay"
 import { InputError } from "../failure.js"
 
@@ -49,7 +57,7 @@ function itemText(diff: RunDiff, item: DiffItem, index: number, places: Places, 
     ...sideLines("a", item.a),
     ...sideLines("b", item.b),
   ]
-  if (item.decision) lines.push(`decided  ${callWords(item.decision.a)} -> ${callWords(item.decision.b)}`)
+  if (item.decision) lines.push(decisionWords(item.decision))
   if (item.payloads === null && item.cause !== null)
     lines.push("its payloads were not compared: there is too much of them")
   for (const payload of item.payloads ?? []) lines.push(...payloadLines(payload, diff, paint))
@@ -74,6 +82,11 @@ function sideLines(label: string, step: StepOfDiff | null): string[] {
   return [`${label}  #${step.n} ${facts.filter((fact) => fact !== "").join(" · ")}`]
 }
 
+function decisionWords({ a, b }: NonNullable<DiffItem["decision"]>): string {
+  const [before, after] = [callWords(a), callWords(b)]
+  return `calls  ${before === after ? before : `${before} -> ${after}`}`
+}
+
 const callWords = (names: readonly string[]): string =>
   names.length === 0 ? "nothing" : names.map((name) => recordedWord(name, 60)).join(" + ")
 
@@ -94,7 +107,7 @@ function payloadLines(payload: PayloadDiff, { items }: RunDiff, paint: Painter):
 }
 
 function opLines(op: PayloadOp, paint: Painter): string[] {
-  const lines = [paint(`  ${op.op} ${op.ptr === "" ? "all of it" : recordedWord(op.ptr)}`, "dim")]
+  const lines = [paint(`  ${op.op} ${op.ptr === "" ? "all of it" : safeLine(op.ptr)}`, "dim")]
   if (op.text?.form === "words") {
     for (const hunk of op.text.hunks) {
       if (hunk.before !== "") lines.push(paint(`    … ${recordedText(hunk.before)}`, "dim"))
