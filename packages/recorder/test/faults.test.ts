@@ -2,6 +2,7 @@ import { ContextManifest, compile, defineStages, observeCall, rebuildContext, st
 import type { Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { HeldStream } from "../src/faults/held-stream.js"
 import { BlockedCallError, type Guard, type RecorderOptions, type Run, type Step } from "../src/index.js"
 import { contractProblems, recordInMemory } from "./recording.js"
 import { FAKES } from "./redaction/fake-secrets.js"
@@ -345,6 +346,25 @@ describe("[F-03] guards are asked before a call is made", () => {
     await expect(run.tool({ name: "rm", args: {} }, () => 1)).rejects.toBeInstanceOf(BlockedCallError)
     expect(only("safety_decision").payload.decision).toBe("block")
   })
+})
+
+test("[X-01] under hashed neither the fault nor the revised manifest holds a word of what the application said", () => {
+  const { recorder, sink, eventsOf } = audit({ capture: "hashed" })
+  const step = recorder.startRun({ entrypoint: "fix" }).step("plan")
+  step.context(compiled("Fix it."))
+  step.fault({ trigger: "missing_pointer", detail: "zebra is gone", missing: ["notes/zebra.md"] })
+  const texts = [...sink.bodies.values()].map((bytes) => Buffer.from(bytes).toString())
+  expect(eventsOf("fault")).toHaveLength(1)
+  expect(JSON.stringify([sink.events, texts])).not.toContain("zebra")
+})
+
+test("streamed answers of a long run are held up to a bound, not for ever", () => {
+  const held = new HeldStream("s1", undefined)
+  held.write(Buffer.from("one "))
+  held.write(Buffer.from("two"))
+  expect(held.finish()).toMatchObject({ byteSize: 7, complete: true })
+  expect(Buffer.from(held.bytes()).toString()).toBe("one two")
+  expect(held.bytes()).toHaveLength(0)
 })
 
 test("events of a run under every profile keep the contract", async () => {

@@ -15,7 +15,7 @@ export interface EvidenceItem {
 
 /**
  * What has been sent and received in the steps that are still of interest, so that a fault can say what the model saw. Bytes are held only
- * where no journal has them, and only so many; what had to be let go is remembered as lost, never forgotten.
+ * where no journal has them, and only so many; what had to be let go is remembered as lost. Only the oldest of very many are forgotten.
  */
 export class Evidence {
   #items: EvidenceItem[] = []
@@ -35,7 +35,10 @@ export class Evidence {
       this.#heldBytes -= bytes.length
       this.#items[i] = { ...rest, bytes: undefined, lost: "more was sent than a snapshot can hold" }
     }
-    if (this.#items.length > MOST_ITEMS) this.#items.splice(0, this.#items.length - MOST_ITEMS)
+    if (this.#items.length <= MOST_ITEMS) return
+    for (const gone of this.#items.splice(0, this.#items.length - MOST_ITEMS)) {
+      this.#heldBytes -= gone.bytes?.length ?? 0
+    }
   }
 
   /** Of a step with all its descendants, in the order it came. */

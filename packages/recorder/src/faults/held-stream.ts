@@ -8,7 +8,8 @@ import type { BodyStream } from "../sink.js"
 export class HeldStream implements BodyStream {
   readonly id: string
   readonly #ahead: BodyStream | undefined
-  readonly #pieces: Uint8Array[] = []
+  #pieces: Uint8Array[] = []
+  #byteSize = 0
   readonly #hash = incrementalBodyHash()
 
   constructor(id: string, ahead: BodyStream | undefined) {
@@ -19,16 +20,19 @@ export class HeldStream implements BodyStream {
   write(bytes: Uint8Array): boolean {
     const copy = Uint8Array.from(bytes)
     this.#pieces.push(copy)
+    this.#byteSize += copy.length
     this.#hash.update(copy)
     return this.#ahead?.write(copy) ?? true
   }
 
   finish(): ReturnType<BodyStream["finish"]> {
-    const bytes = this.bytes()
-    return this.#ahead?.finish() ?? { hash: this.#hash.digest(), byteSize: bytes.length, complete: true }
+    return this.#ahead?.finish() ?? { hash: this.#hash.digest(), byteSize: this.#byteSize, complete: true }
   }
 
+  /** Hands the bytes over, once: a run may have thousands of streams, and how much of them is held is for the evidence to decide. */
   bytes(): Uint8Array {
-    return Buffer.concat(this.#pieces)
+    const bytes = Buffer.concat(this.#pieces)
+    this.#pieces = []
+    return bytes
   }
 }

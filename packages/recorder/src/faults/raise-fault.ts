@@ -33,22 +33,24 @@ export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFaul
   const { run } = step
   if (run.isStopped) return []
   const items = withoutRepeats(run.evidence.of(scope))
-  const missing = [...(fault.missing ?? [])]
+  const lost: string[] = []
   const artifacts: SnapshotArtifact[] = []
   for (const item of items) {
     const artifact = artifactOf(item, step.runId, ++run.snapshotCount, run.scribe.now().wallMs)
-    if (item.lost !== undefined) missing.push(`${artifact.artifact_id}: ${item.lost}`)
+    if (item.lost !== undefined) lost.push(`${artifact.artifact_id}: ${item.lost}`)
     recordArtifact(step, item, artifact)
     artifacts.push(artifact)
   }
   run.evidence.release(scope)
   const detail = step.summarize(fault.detail) || fault.trigger
+  // Told twice, in the event and in the manifest, and in both as captured.
+  const missing = [...(fault.missing ?? []).map((one) => step.summarize(one) || "?"), ...lost]
   const ids = artifacts.map(({ artifact_id }) => artifact_id)
   step.record("fault", {
     trigger: fault.trigger,
     detail,
     artifact_ids: ids,
-    ...(missing.length > 0 ? { missing: missing.map((one) => step.summarize(one) || "?") } : {}),
+    ...(missing.length > 0 ? { missing } : {}),
     ...(fault.requestedBy === undefined ? {} : { requested_by: fault.requestedBy }),
   })
   reviseManifests(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
