@@ -43,6 +43,30 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/diff.js"),
     takesRun: true,
   },
+  {
+    name: "decisions",
+    summary: "what the agent did, action by action",
+    load: () => import("./commands/decisions.js"),
+    takesRun: true,
+  },
+  {
+    name: "check",
+    summary: "hold runs against rules; the gate for CI",
+    load: () => import("./commands/check.js"),
+    takesRun: true,
+  },
+  {
+    name: "report",
+    summary: "what a run did, and was that what was asked",
+    load: () => import("./commands/report.js"),
+    takesRun: true,
+  },
+  {
+    name: "override",
+    summary: "your own word about a run or a step",
+    load: () => import("./commands/override.js"),
+    takesRun: true,
+  },
   { name: "search", summary: "search everything recorded", load: () => import("./commands/search.js") },
   { name: "sql", summary: "ask the store in SQL, read-only", load: () => import("./commands/sql.js") },
   {

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs"
 import { Command } from "commander"
 import { COMMANDS } from "./commands.js"
 import { examples, type Session } from "./session.js"
 import type { TerminalStreams } from "./terminal.js"
+import { versionOf } from "./version.js"
 
 /** The command line as far as these arguments need it: the commands they name with all their options, the others by name. */
 export async function buildProgram(
@@ -43,9 +43,4 @@ export async function buildProgram(
     if (args.includes(name)) (await load()).define(command, session)
   }
   return program
-}
-
-function versionOf(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
-  return manifest.version
 }

@@ -74,11 +74,39 @@ describe("orangebox demo", () => {
       "edit_file success",
       "run_tests error 1",
       "edit_file success",
+      "edit_file success",
       "run_tests success 0",
       "file_edit src/days.js +1",
       "file_edit src/days.js +2",
+      "file_edit package.json +2",
       "7 answers, 7 counted",
     ])
+  })
+
+  test("[E-06] of the rules it was started with it breaks two, and check and report show exactly these", async () => {
+    const { run_id } = demo.runs[0]!
+    const check = await orangebox(["check", run_id, "--json", "--data", demo.data_folder], { cwd: scratch.path })
+    expect(check.exitCode).toBe(1)
+    const { runs } = jsonOf<{ runs: { results: { id: string; status: string }[] }[] }>(check)
+    expect(runs[0]!.results.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      "src-only fail",
+      "no-emoji fail",
+      "green pass",
+      "no-push pass",
+    ])
+    const report = jsonOf<{ summary: object; violations: { id: string; severity: string }[] }>(
+      await read("report", run_id, "--json"),
+    )
+    expect(report.violations.map(({ id, severity }) => `${id} ${severity}`).sort()).toEqual([
+      "constraint.no-emoji fail",
+      "constraint.src-only fail",
+    ])
+    expect(report.summary).toMatchObject({
+      verdict: "fail",
+      last_test_outcome: "passed",
+      observability_failures: 0,
+      bypasses: 0,
+    })
   })
 
   test("[O-09] the digest it prints is the one that verify proves", async () => {

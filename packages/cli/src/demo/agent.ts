@@ -3,6 +3,7 @@
  * uses tools on a project, and records all of it with the SDK. Nothing in here knows that its model is scripted.
  */
 import { realpathSync } from "node:fs"
+import type { Constraint } from "@orangebox/contract"
 import { Recorder, type Run, type Step } from "@orangebox/recorder"
 import { TOOLS, useTool } from "./agent-tools.js"
 import { MessageReader, type ReadMessage } from "./message-reader.js"
@@ -16,6 +17,7 @@ export interface AgentTask {
   readonly conversationId: string
   readonly entrypoint: string
   readonly request: string
+  readonly constraints: readonly Constraint[]
 }
 
 /** What it tells its parent while it works. */
@@ -37,6 +39,7 @@ async function main(task: AgentTask): Promise<void> {
     entrypoint: task.entrypoint,
     input: task.request,
     conversationId: task.conversationId,
+    constraints: task.constraints,
     repo: "calendar",
   })
   report({ kind: "started", runId: run.runId })

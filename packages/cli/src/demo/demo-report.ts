@@ -88,6 +88,7 @@ function nextSteps({ finished, killed, crash }: DemoReport): (readonly [args: st
     ...(crash.n === undefined
       ? []
       : [[`step ${killed.row.runId}#${crash.n} --body response`, "the answer as far as it came"] as const]),
+    [`report ${finished.row.runId}`, "what it did, and the two rules it broke on the way"],
     ["search centuries", "who mentioned centuries, and where"],
     [
       `sql "SELECT name, count(*), round(avg(duration_ms)) AS ms FROM tool_calls GROUP BY name"`,

@@ -59,8 +59,8 @@ export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
 }
 
 function agentTask(task: ScriptedTask, server: ModelServer, workspace: string, dataFolder: string): AgentTask {
-  const { entrypoint, request } = task
-  return { modelUrl: server.url, workspace, dataFolder, conversationId: CONVERSATION, entrypoint, request }
+  const { entrypoint, request, constraints = [] } = task
+  return { modelUrl: server.url, workspace, dataFolder, conversationId: CONVERSATION, entrypoint, request, constraints }
 }
 
 /** Kills the agent once everything the server has sent is recorded and nothing more comes: then it is known what must be found later. */

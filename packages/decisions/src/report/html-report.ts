@@ -66,7 +66,7 @@ function head(report: RunReport): string {
 <div class="dim">${escaped(facts.join(" · "))}</div>
 <div class="dim mono">${escaped(run.run_id)}${run.started_at === null ? "" : ` · ${escaped(run.started_at)}`} · ${escaped(STATUS_WORDS[run.status])}</div>
 <div class="request">${escaped(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
-${constraints.length === 0 ? "" : `<p class="dim">Asked of it: ${constraints.join(" ")}</p>`}
+${constraints.length === 0 ? "" : `<ul class="asked">${constraints.map((rule) => `<li>${rule}</li>`).join("")}</ul>`}
 </header>
 <div class="cards">${parts.join("")}${rows.join("")}</div>`
 }

@@ -10,6 +10,7 @@ h1{font-size:24px;margin:0 0 4px;display:flex;gap:12px;align-items:center;flex-w
 h2{font-size:17px;margin:36px 0 10px;border-bottom:1px solid var(--line);padding-bottom:6px}
 .dim{color:var(--dim)}.mono,pre,code{font-family:var(--mono);font-size:13px}
 .request{margin:14px 0;padding:12px 14px;background:var(--card);border:1px solid var(--line);border-left:4px solid var(--orange);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}
+.asked{list-style:none;margin:0 0 14px;padding:0;color:var(--dim);overflow-wrap:anywhere}
 .badge{display:inline-block;min-width:64px;text-align:center;padding:1px 9px;border-radius:99px;border:1px solid currentColor;font-size:12.5px;font-weight:600;line-height:20px}
 .pass{color:var(--pass)}.warn{color:var(--warn)}.fail{color:var(--fail)}.unknown{color:var(--unknown)}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(220px,1fr));gap:10px;margin:14px 0}

@@ -1,0 +1,140 @@
+import { writeFileSync } from "node:fs"
+import { type GateLevel, gateExitCode, renderJunit, renderSarif, type verdictOf } from "@orangebox/decisions"
+import { safeJson } from "@orangebox/query"
+import { type Command, Option } from "commander"
+import { checkJson, checkText, problemJson } from "../decisions/check-words.js"
+import { type JudgedRun, judgeRun, openCourt } from "../decisions/judged-run.js"
+import { lastWordAbout } from "../decisions/overrides-of.js"
+import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { findRun } from "../reading/find-target.js"
+import { withRunAt } from "../reading/run-at.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { versionOf } from "../version.js"
+import { whileNotInterrupted } from "../while-not-interrupted.js"
+
+interface CheckOptions extends RuleOptions {
+  readonly failOn: GateLevel
+  readonly strict?: boolean
+  readonly acceptOverrides?: boolean
+  readonly root?: string
+  readonly junit?: string
+  readonly sarif?: string
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description(
+      'Hold runs against the rules they should have kept: those under "checks" in the configuration, those a run was started with, and those its request states in plain words.',
+    )
+    .argument("[runs...]", "runs, or exported files; the last one without any")
+  addRuleOptions(command)
+    .addOption(
+      new Option("--fail-on <level>", "from which verdict on the exit code is 1")
+        .choices(["fail", "warn", "unknown"])
+        .default("fail"),
+    )
+    .option("--strict", "the same as --fail-on unknown: what could not be judged did not pass")
+    .option("--accept-overrides", "a person's word about the whole run decides (orangebox override)")
+    .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
+    .option("--junit <file>", "also write JUnit XML")
+    .option("--sarif <file>", "also write SARIF 2.1.0")
+    .addHelpText(
+      "after",
+      "\nExits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.",
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox check", "the last run, by all rules that hold for it"],
+        ["orangebox check last --rule 'paths.only src/** tests/**'", "by this rule alone"],
+        ["orangebox check run_01JT9 --strict --junit checks.xml", "in CI"],
+      ]),
+    )
+    .action(shellOf<CheckOptions>(session, check))
+}
+
+function check(
+  session: Session,
+  options: CheckOptions & GlobalOptions,
+  ...addresses: string[]
+): Promise<number | undefined> {
+  const court = openCourt(session, options)
+  return whileNotInterrupted(async (signal) => {
+    const judged: JudgedRun[] = []
+    const codes: number[] = []
+    let freshness = {}
+    for (const typed of addresses.length === 0 ? ["last"] : addresses) {
+      const code = await withRunAt(session, options, typed, async (place) => {
+        const run = await findRun(place.reader, place.address)
+        judged.push(await judgeRun(court, session, place.reader, run, { judges: signal }))
+        freshness = place.freshness
+        return undefined
+      })
+      codes.push(code ?? EXIT.fine)
+    }
+    if (judged.every(({ evaluation }) => evaluation.results.length === 0)) throw nothingToCheck()
+    const verdict = court.problems.length > 0 ? EXIT.badInput : gate(judged, options)
+    const exitCode = Math.max(verdict, ...codes)
+    writeReports(judged, options)
+    tell(session, options, judged, {
+      ok: exitCode === EXIT.fine,
+      problems: court.problems.map(problemJson),
+      ...freshness,
+    })
+    return exitCode
+  })
+}
+
+/** A rule of the run's own that nobody understands is unknown, not a mistake of whoever checks it. */
+function gate(judged: readonly JudgedRun[], options: CheckOptions): ExitCode {
+  const level = options.strict ? "unknown" : options.failOn
+  const closes = judged.filter(({ run, evaluation }) => {
+    const word = options.acceptOverrides ? lastWordAbout([...run.events, ...run.annotations]) : undefined
+    if (word !== undefined) return closesAt(level, word.verdict)
+    return gateExitCode([{ ...evaluation, problems: [] }], level) !== 0
+  })
+  return closes.length === 0 ? EXIT.fine : EXIT.findings
+}
+
+const closesAt = (level: GateLevel, verdict: ReturnType<typeof verdictOf>): boolean =>
+  (["fail", "warn", "unknown", "pass"] as const).indexOf(verdict) <=
+  (["fail", "warn", "unknown"] as const).indexOf(level)
+
+function writeReports(judged: readonly JudgedRun[], { junit, sarif }: CheckOptions): void {
+  const evaluations = judged.map(({ evaluation }) => evaluation)
+  if (junit !== undefined) writeReport(junit, renderJunit(evaluations))
+  if (sarif !== undefined) writeReport(sarif, renderSarif(evaluations, versionOf()))
+}
+
+function writeReport(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("CANNOT_WRITE", { what: `the file cannot be written: ${why}`, where: path, cause })
+  }
+}
+
+function tell(
+  { terminal }: Session,
+  options: CheckOptions & GlobalOptions,
+  judged: readonly JudgedRun[],
+  { ok, problems, ...freshness }: { readonly ok: boolean; readonly problems: readonly object[] },
+): void {
+  const wordOf = ({ run }: JudgedRun) => lastWordAbout([...run.events, ...run.annotations])
+  if (options.json) {
+    const failOn = options.strict ? "unknown" : options.failOn
+    const runs = judged.map((one) => checkJson(one, wordOf(one)))
+    terminal.out(safeJson({ ok, fail_on: failOn, runs, problems, ...freshness }, 2))
+  } else {
+    terminal.out(judged.map((one) => checkText(one, wordOf(one), terminal.paint)).join("\n\n"))
+  }
+}
+
+const nothingToCheck = (): InputError =>
+  new InputError("NO_RULES", {
+    what: "there is no rule to check by: none in the configuration, none the run was started with, none in its request",
+    next: `Add "checks" to orangebox.config.json, or say one: orangebox check --rule 'paths.only src/**'`,
+  })

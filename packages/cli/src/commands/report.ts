@@ -1,0 +1,94 @@
+import { writeFileSync } from "node:fs"
+import { type RunReport, reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
+import { safeJson } from "@orangebox/query"
+import type { Command } from "commander"
+import { judgeRun, openCourt } from "../decisions/judged-run.js"
+import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
+import { InputError } from "../failure.js"
+import { findRun } from "../reading/find-target.js"
+import { withRunAt } from "../reading/run-at.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface ReportOptions extends RuleOptions {
+  readonly md?: boolean
+  readonly html?: string
+  readonly root?: string
+}
+
+export function define(command: Command, session: Session): void {
+  command
+    .description(
+      "What a run did and whether that was what was asked: figures, violations, holes in the trail, timeline.",
+    )
+    .argument("[run]", "a run, or an exported file", "last")
+    .option("--md", "as Markdown")
+    .option("--html <file>", "as one HTML file without scripts, to be read without a network")
+  addRuleOptions(command)
+    .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
+    .addHelpText("after", "\nThe rules are those of orangebox check. Judges are not asked.")
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox report", "the last run, on one screen"],
+        ["orangebox report run_01JT9 --html report.html", "with every diff, for a person"],
+        ["orangebox report last --md >> pull-request.md", "for a review"],
+      ]),
+    )
+    .action(shellOf<ReportOptions>(session, report))
+}
+
+function report(session: Session, options: ReportOptions & GlobalOptions, typed = "last"): Promise<number | undefined> {
+  if ([options.md, options.html, options.json].filter(Boolean).length > 1) {
+    throw new InputError("USAGE", { what: "--json, --md and --html are three forms", next: "Choose one" })
+  }
+  const court = openCourt(session, options)
+  return withRunAt(session, options, typed, async (place) => {
+    const { reader, address, freshness } = place
+    const { recorded, evaluation } = await judgeRun(court, session, reader, await findRun(reader, address))
+    const { tools } = court.config
+    const made = runReport(recorded, { ...(tools === undefined ? {} : { tools }), evaluation })
+    const { terminal } = session
+    if (options.html !== undefined) {
+      writePage(options.html, reportHtml(made))
+      terminal.say(`orangebox: written to ${options.html}`)
+    } else if (options.md) terminal.out(reportMarkdown(made))
+    else if (options.json) terminal.out(safeJson({ ...reportJson(made), ...freshness }, 2))
+    else terminal.out(reportText(made, terminal.columns === undefined ? {} : { width: Math.max(60, terminal.columns) }))
+    return undefined
+  })
+}
+
+/** The report as published JSON, all of its names in one style. */
+function reportJson({ observability, ...report }: RunReport): object {
+  const { failures, bypasses, unreadCalls, pendingTools } = observability
+  return {
+    ...report,
+    observability: {
+      failures: failures.map(({ failure, stepId, stepNo, detail }) => ({
+        failure,
+        step_id: stepId,
+        step_no: stepNo,
+        detail,
+      })),
+      bypasses: bypasses.map(({ bypass, stepId, stepNo, detail, certainty }) => ({
+        bypass,
+        step_id: stepId,
+        step_no: stepNo,
+        detail,
+        certainty,
+      })),
+      unread_calls: unreadCalls,
+      pending_tools: pendingTools,
+    },
+  }
+}
+
+/** What was recorded is as private in a page as it is in the store. */
+function writePage(path: string, html: string): void {
+  try {
+    writeFileSync(path, html, { mode: 0o600 })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("CANNOT_WRITE", { what: `the file cannot be written: ${why}`, where: path, cause })
+  }
+}

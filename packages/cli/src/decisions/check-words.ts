@@ -1,0 +1,113 @@
+import type { Verdict } from "@orangebox/contract"
+import {
+  type ConstraintResult,
+  type RuleProblem,
+  type RunEvaluation,
+  type Violation,
+  verdictOf,
+} from "@orangebox/decisions"
+import { type Painter, plural, recordedText, recordedWord, safeLine } from "@orangebox/query"
+import type { JudgedRun } from "./judged-run.js"
+import type { HumanWord } from "./overrides-of.js"
+
+export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
+
+export const painted = (verdict: Verdict, text: string, paint: Painter | undefined): string => {
+  const role = verdict === "fail" ? "bad" : verdict === "warn" ? "warn" : verdict === "unknown" ? "dim" : undefined
+  return paint === undefined || role === undefined ? text : paint(text, role)
+}
+
+/** What a run that has not ended says about itself, and undefined for all others. */
+export function openWords({ run, evaluation }: Pick<JudgedRun, "run" | "evaluation">): string | undefined {
+  if (!evaluation.isOpen) return undefined
+  return run.row.status === "crashed"
+    ? "its process died; judged for what there is"
+    : "still in progress; judged for what there is so far"
+}
+
+const MOST_VIOLATIONS = 5
+
+/** How one run fared, constraint by constraint. */
+export function checkText(judged: JudgedRun, word: HumanWord | undefined, paint: Painter | undefined): string {
+  const { run, evaluation } = judged
+  const verdict = verdictOf(evaluation)
+  const open = openWords(judged)
+  const { app, entrypoint } = run.view
+  const head = `${painted(verdict, `${MARK[verdict]} ${verdict}`, paint)}  ${run.row.runId}  ${recordedWord(app ?? "?", 40)} · ${recordedWord(entrypoint ?? "?", 40)}`
+  const width = Math.max(0, ...evaluation.results.map(({ constraint }) => Math.min(constraint.id.length, 32)))
+  return [
+    open === undefined ? head : `${head}  (${open})`,
+    ...evaluation.results.flatMap((result) => resultLines(judged, result, width, paint)),
+    ...(word === undefined
+      ? []
+      : [`  ${recordedText(word.author, 60)} said ${word.verdict}: ${recordedText(word.reason, 200)}`]),
+    `  ${countWords(evaluation)}`,
+  ].join("\n")
+}
+
+function resultLines(judged: JudgedRun, result: ConstraintResult, width: number, paint: Painter | undefined): string[] {
+  const { constraint, status, violations, unknown } = result
+  const origin = constraint.source === "inferred" ? "  (read from the request)" : ""
+  const id = recordedWord(constraint.id, 32).padEnd(width)
+  const head = `  ${painted(status, `${MARK[status]} ${status.padEnd(7)}`, paint)} ${id}  ${recordedText(constraint.rule, 80)}${origin}`
+  const told = violations.slice(0, MOST_VIOLATIONS).flatMap((violation) => violationLines(judged, violation))
+  const more = violations.length - MOST_VIOLATIONS
+  return [
+    head,
+    ...told,
+    ...(more > 0 ? [`      and ${more} more`] : []),
+    ...(unknown === undefined ? [] : [`      unknown: ${safeLine(unknown.slice(0, 600))}`]),
+  ]
+}
+
+function violationLines({ reading }: JudgedRun, { message, evidence, pointers }: Violation): string[] {
+  const step = reading.index.steps.get(pointers?.[0]?.step_id ?? "")
+  const place = step === undefined ? "" : `#${step.no}  `
+  const isSaid = evidence === null || message.includes(evidence)
+  return [`      ${place}${safeLine(message)}`, ...(isSaid ? [] : [`          ${recordedText(evidence, 200)}`])]
+}
+
+function countWords({ results }: RunEvaluation): string {
+  const count = (status: Verdict): number => results.filter((result) => result.status === status).length
+  return `${plural(results.length, "constraint")}: ${count("fail")} fail, ${count("warn")} warn, ${count("unknown")} unknown, ${count("pass")} pass`
+}
+
+export function checkJson(judged: JudgedRun, word: HumanWord | undefined): object {
+  const { run, reading, evaluation } = judged
+  return {
+    run_id: run.row.runId,
+    status: run.row.status,
+    is_open: evaluation.isOpen,
+    verdict: verdictOf(evaluation),
+    override: word ?? null,
+    results: evaluation.results.map(({ constraint, concerns, status, violations, unknown }) => ({
+      id: constraint.id,
+      type: constraint.type,
+      rule: constraint.rule,
+      source: constraint.source ?? "config",
+      concerns,
+      status,
+      unknown: unknown ?? null,
+      violations: violations.map((violation) => ({
+        severity: violation.severity,
+        message: violation.message,
+        evidence: violation.evidence,
+        step_no: reading.index.steps.get(violation.pointers?.[0]?.step_id ?? "")?.no ?? null,
+        pointers: (violation.pointers ?? []).map(({ step_id, ref, start, end }) => ({
+          step_id,
+          ref,
+          start: start ?? null,
+          end: end ?? null,
+        })),
+      })),
+    })),
+  }
+}
+
+export const problemJson = ({ rule, position, reason, nearest, knownRules }: RuleProblem): object => ({
+  rule,
+  position,
+  reason,
+  nearest: nearest ?? null,
+  known_rules: knownRules,
+})

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs"
+import { Config } from "@orangebox/contract"
+import { type CheckedConstraint, inferConstraints, type RunReading } from "@orangebox/decisions"
+import type { Command } from "commander"
+import { InputError } from "../failure.js"
+
+/** How the commands that judge are told by what. */
+export interface RuleOptions {
+  readonly rules?: string
+  readonly rule?: readonly string[]
+  /** False with `--no-inferred`. */
+  readonly inferred?: boolean
+}
+
+export function addRuleOptions(command: Command): Command {
+  return command
+    .option("--rules <file>", 'only these rules: JSON as under "checks" in the configuration, or one rule a line')
+    .option("--rule <text>", "only this rule; may be given several times", (text: string, before: string[] = []) => [
+      ...before,
+      text,
+    ])
+    .option("--no-inferred", "leave out what was only read from the words of the request")
+}
+
+/** The rules somebody typed; undefined where nobody did, and the configuration and the run have the word. */
+export function rulesGiven({ rules, rule }: RuleOptions): readonly CheckedConstraint[] | undefined {
+  if (rules === undefined && rule === undefined) return undefined
+  const given = [
+    ...(rules === undefined ? [] : constraintsIn(readRules(rules), rules)),
+    ...(rule ?? []).map((text) => ({ id: nameOf(text), type: "other" as const, rule: text })),
+  ]
+  return withOwnIds(given).map((constraint) => ({ ...constraint, source: "config" as const }))
+}
+
+/** Everything a run is held to: what the configuration says, what it was started with, and what its request says in so many words. */
+export function constraintsFor(
+  { index, run }: RunReading,
+  checks: readonly CheckedConstraint[],
+  options: RuleOptions,
+): CheckedConstraint[] {
+  const started = index.root?.opened?.payload as { readonly constraints?: unknown } | undefined
+  const own = Config.shape.checks.safeParse(started?.constraints)
+  const all: CheckedConstraint[] = [
+    ...checks.map((constraint) => ({ ...constraint, source: "config" as const })),
+    ...(own.data ?? []).map((constraint) => ({ ...constraint, source: "api" as const })),
+  ]
+  const inferred = options.inferred === false ? [] : inferConstraints(run.request.text ?? "")
+  // What is stated needs not be guessed as well; the same rule once is enough.
+  for (const guess of inferred) if (!all.some(({ rule }) => rule === guess.rule)) all.push(guess)
+  return withOwnIds(all)
+}
+
+function readRules(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("RULES_FILE", { what: `the rules cannot be read: ${why}`, where: path, cause })
+  }
+}
+
+function constraintsIn(text: string, path: string): CheckedConstraint[] {
+  if (!/^\s*[[{]/.test(text)) {
+    return text.split(/\r?\n/).flatMap((line): CheckedConstraint[] => {
+      const rule = line.trim()
+      return rule === "" || rule.startsWith("#") ? [] : [{ id: nameOf(rule), type: "other", rule }]
+    })
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("RULES_FILE", { what: `the rules are not valid JSON: ${why}`, where: path, cause })
+  }
+  const listed = Array.isArray(value) ? value : ((value as { checks?: unknown }).checks ?? null)
+  const read = Config.shape.checks.safeParse(listed ?? null)
+  if (read.success) return read.data ?? []
+  const issue = read.error.issues[0]
+  throw new InputError("RULES_FILE", {
+    what: `${["checks", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "not a list of rules"}`,
+    where: path,
+    next: 'Write [{ "id": "src-only", "type": "scope", "rule": "paths.only src/**" }], or one rule a line',
+  })
+}
+
+const nameOf = (rule: string): string => /^[\w.:-]+/.exec(rule.trim())?.[0].slice(0, 60) || "rule"
+
+/** Results are told apart by id, judges answer by id. */
+function withOwnIds<T extends CheckedConstraint>(constraints: readonly T[]): T[] {
+  const seen = new Map<string, number>()
+  return constraints.map((constraint) => {
+    const count = (seen.get(constraint.id) ?? 0) + 1
+    seen.set(constraint.id, count)
+    return count === 1 ? constraint : { ...constraint, id: `${constraint.id}.${count}` }
+  })
+}
