@@ -64,7 +64,7 @@ export class Capture {
   readonly ruleset: Ruleset
   readonly #rules: CompiledRules | undefined
   readonly #seen = new SeenText()
-  readonly #treatments = new Map<string, FieldTreatment>()
+  readonly #treatments = new Map<string, Map<string, FieldTreatment>>()
 
   constructor(options: CaptureOptions) {
     this.mode = options.mode
@@ -78,15 +78,17 @@ export class Capture {
   }
 
   treatmentOf(eventType: string, field: string): FieldTreatment {
-    const name = `${eventType}.${field}`
-    const known = this.#treatments.get(name)
+    let ofType = this.#treatments.get(eventType)
+    const known = ofType?.get(field)
     if (known) return known
     const { policy, because } =
       this.#rules?.policyOf(eventType, field) ?? decidePolicy(undefined, defaultPolicy(eventType, field), false)
     const searches = policy === "redact_required" ? this.ruleset : this.ruleset.shapes
     const treatment = { policy: because === "allow" ? "redact_required" : policy, ruleset: searches }
     // Names of fields come from the contract; those of attributes from anybody.
-    if (this.#treatments.size < MOST_TREATMENTS) this.#treatments.set(name, treatment)
+    ofType ??= new Map<string, FieldTreatment>()
+    this.#treatments.set(eventType, ofType)
+    if (ofType.size < MOST_TREATMENTS) ofType.set(field, treatment)
     return treatment
   }
 
@@ -193,7 +195,7 @@ export class Capture {
 }
 
 const SUMMARY_SOURCE = 4096
-const MOST_TREATMENTS = 4096
+const MOST_TREATMENTS = 256
 
 /** Bodies that hold figures of ours and nothing of anybody's words: kept in every mode. A manifest has lost its words before it comes here. */
 const OUR_BODIES = new Set(["stream_index_ref", "manifest_ref"])

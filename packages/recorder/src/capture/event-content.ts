@@ -7,7 +7,15 @@ import {
   type RedactionStatus,
   refFieldsOf,
 } from "@orangebox/contract"
-import { effectOfDrop, MASK_MIDDLE, type Ruleset, redactText, redactValue } from "../redaction/index.js"
+import {
+  effectOfDrop,
+  MASK_MIDDLE,
+  type RedactedText,
+  type Ruleset,
+  redactNamedText,
+  redactText,
+  redactValue,
+} from "../redaction/index.js"
 import type { Capture } from "./capture.js"
 import { isOurAttribute } from "./our-attributes.js"
 import { worse } from "./redaction-status.js"
@@ -117,10 +125,13 @@ class Gate {
 
   #text(text: string, ruleset: Ruleset | undefined): string {
     if (ruleset === undefined || text.startsWith("sha256:")) return text
-    const redacted = redactText(text, ruleset)
-    if (redacted.failed !== undefined) this.status = worse(this.status, "failed")
-    else if (redacted.masks.length > 0) this.status = worse(this.status, "redacted")
-    return redacted.text
+    return this.#noted(redactText(text, ruleset))
+  }
+
+  #noted({ text, masks, failed }: RedactedText): string {
+    if (failed !== undefined) this.status = worse(this.status, "failed")
+    else if (masks.length > 0) this.status = worse(this.status, "redacted")
+    return text
   }
 
   #value(value: unknown, ruleset: Ruleset | undefined): unknown {
@@ -213,8 +224,7 @@ class Gate {
     if (typeof value === "number") return value
     if (this.#isHashed) return isOurAttribute(name, value) ? value : this.#digested(value)
     if (value.length < SHORTEST_NAMED || treatment.ruleset === undefined) return value
-    const treated = this.#value({ [name]: value }, treatment.ruleset) as Record<string, string>
-    return treated[name]
+    return this.#noted(redactNamedText(name, value, treatment.ruleset))
   }
 
   #digested(value: string): string {

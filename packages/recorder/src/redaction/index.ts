@@ -9,7 +9,7 @@ export { type DropEffect, decidePolicy, effectOfDrop, type PolicyDecision } from
 export { type RedactedBytes, redactBytes } from "./redact-bytes.js"
 // Redacting
 export { type RedactedText, redactText } from "./redact-text.js"
-export { type KeyPolicy, type RedactedValue, redactValue, type ValueMask } from "./redact-value.js"
+export { type KeyPolicy, type RedactedValue, redactNamedText, redactValue, type ValueMask } from "./redact-value.js"
 // Rules
 export {
   createRuleset,
