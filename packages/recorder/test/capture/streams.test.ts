@@ -259,3 +259,50 @@ test("[X-04] a secret is found in tool arguments that stream as pieces of JSON, 
   expect(JSON.stringify(folded)).not.toContain(key)
   expect(bytes.toString()).toContain('"id":"toolu_01"')
 })
+
+describe("[X-04] streams as they come in the wild", () => {
+  test("two answers that come interleaved each keep their own text: a secret in either is found", () => {
+    fc.assert(
+      fc.property(secret, secret, cuts, cuts, (one, two, oneCuts, twoCuts) => {
+        const answers = [cutText(`first ${one} end`, oneCuts), cutText(`second ${two} end`, twoCuts)]
+        const longest = Math.max(...answers.map(({ length }) => length))
+        const frames = Array.from({ length: longest }, (_, i) =>
+          answers.flatMap((pieces, index) =>
+            pieces[i] === undefined ? [] : [frame({ choices: [{ index, delta: { content: pieces[i] } }] })],
+          ),
+        ).flat()
+        const wire = `${frames.join("")}data: [DONE]\n\n`
+        const { bytes } = throughCapture([Buffer.from(wire)], "text/event-stream")
+        const texts = ["", ""]
+        for (const line of bytes.toString().split("\n")) {
+          if (!line.startsWith("data: {")) continue
+          const [choice] = (JSON.parse(line.slice(6)) as { choices: { index: 0 | 1; delta: { content: string } }[] })
+            .choices
+          texts[choice!.index] += choice!.delta.content
+        }
+        expect(texts).toEqual([`first ${one} end`, `second ${two} end`].map((text) => redactText(text, ruleset).text))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test("frames with other line ends, without the space behind the colon, and line protocols are read too", () => {
+    const key = Object.values(FAKES)[0]!
+    const halves = [key.slice(0, 20), key.slice(20)]
+    const crlf = halves.map(
+      (content) => `data:${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\r\n\r\n`,
+    )
+    const lines = [
+      ...halves.map((content) => ({ message: { role: "assistant", content }, done: false })),
+      { done: true },
+    ]
+    for (const [wire, mime] of [
+      [crlf.join(""), "text/event-stream; charset=utf-8"],
+      [lines.map((line) => `${JSON.stringify(line)}\n`).join(""), "application/x-ndjson"],
+    ] as const) {
+      const { bytes, stored } = throughCapture([Buffer.from(wire)], mime)
+      expect(bytes.toString()).not.toContain(halves[1])
+      expect(stored.masks).toHaveLength(1)
+    }
+  })
+})
