@@ -1,3 +1,4 @@
+import { markedMode } from "./marked-mode.js"
 import type { NoteView } from "./notes.js"
 import type { RunView, StepView } from "./run-view.js"
 
@@ -32,7 +33,7 @@ export interface Fold {
   readonly warnings: number
   /** Steps that were deduced, not observed. */
   readonly inferred: number
-  /** Steps that did not run live, by mode. */
+  /** Steps whose mode has to be told, by mode. */
   readonly modes: { readonly [mode: string]: number }
 }
 
@@ -306,7 +307,8 @@ function foldOf(hidden: readonly Line[]): Fold {
     if (step.status === "open" || step.status === "crashed") counts.open += 1
     else if (step.status !== "ok") counts.failed += 1
     if (step.inferredBy !== undefined) counts.inferred += 1
-    if (step.mode !== "live") modes[step.mode] = (modes[step.mode] ?? 0) + 1
+    const mode = markedMode(step)
+    if (mode !== undefined) modes[mode] = (modes[mode] ?? 0) + 1
   }
   const first = hidden.find((line) => !line.note) ?? hidden[0]!
   return { at: first.step.n, ...counts, modes }

@@ -1,6 +1,7 @@
 import { cutToWidth } from "./display-width.js"
 import { formatBytes, formatCount, formatPercent } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
+import { markedMode } from "./marked-mode.js"
 import { recordedText, recordedWord } from "./recorded-words.js"
 import type { StepView } from "./run-view.js"
 import type { ErrorView } from "./step-facts.js"
@@ -30,7 +31,8 @@ type Widths = typeof FULL_WIDTHS
 function labelOf(step: StepView, width: Widths): string {
   const words: string[] = []
   if (step.inferredBy !== undefined) words.push("≈")
-  if (step.mode !== "live") words.push(`[${recordedWord(step.mode, 16)}]`)
+  const mode = markedMode(step)
+  if (mode !== undefined) words.push(`[${recordedWord(mode, 16)}]`)
   words.push(...subjectOf(step, width))
   if (step.attemptNo !== undefined) words.push(`attempt ${step.attemptNo}`)
   if (step.attempts > 1) words.push(`(${step.attempts} attempts)`)

@@ -237,3 +237,19 @@ test("a chain of 10,000 open steps is folded in the way down and stays narrow", 
 
 const numbersOf = (text: string): number[] => [...text.matchAll(/^#(\d+) /gm)].map(([, n]) => Number(n))
 const withoutQuoted = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"/g, "")
+
+test("[P-05] in a replay every call says how it was answered, the live ones too", () => {
+  const replay = {
+    source_run_id: "run_01JT9QK2M0A7XK3V5B8D1E6F9G",
+    fork_step_id: "0000000000000002",
+    override_profile_id: null,
+    replay_reason_code: "what_if" as const,
+  }
+  const run = new RunBuilder({}, { actor_type: "replay_engine", replay })
+  for (const mode of ["exact", "simulated", "live"] as const) {
+    run.callModel("claude-x", run.root, { determinism_mode: mode })
+  }
+  const text = skeletonText(viewRun({ events: run.events }), { address })
+  expect(text.match(/\[\w+\] model/g)).toEqual(["[exact] model", "[simulated] model", "[live] model"])
+  expect(text).not.toContain("[live] run")
+})
