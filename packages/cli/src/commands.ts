@@ -67,6 +67,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/override.js"),
     takesRun: true,
   },
+  {
+    name: "replay",
+    summary: "run a recorded run again, offline, and prove it",
+    load: () => import("./commands/replay.js"),
+    takesRun: true,
+  },
+  {
+    name: "fork",
+    summary: "run it again with something changed from one step on",
+    load: () => import("./commands/fork.js"),
+    takesRun: true,
+  },
   { name: "search", summary: "search everything recorded", load: () => import("./commands/search.js") },
   { name: "sql", summary: "ask the store in SQL, read-only", load: () => import("./commands/sql.js") },
   {

@@ -73,6 +73,8 @@ describe("[O-02] --json is a documented contract", () => {
     ["decisions", ["decisions", "last#4"]],
     ["check", ["check", "last", "--rule", "output.max_chars 3"]],
     ["report", ["report", "last", "--rule", "output.max_chars 3"]],
+    ["replay", ["replay", "last"]],
+    ["replay --calibrate", ["replay", "last", "--calibrate", "last"]],
     ["search", ["search", "sheep"]],
     ["sql", ["sql", "SELECT status, count(*) FROM runs GROUP BY status"]],
     ["verify", ["verify"]],

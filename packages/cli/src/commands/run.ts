@@ -1,7 +1,7 @@
 import { constants } from "node:os"
 import { basename } from "node:path"
 import { openDataFolder } from "@orangebox/journal"
-import { type ExtraVariable, recordCommand } from "@orangebox/proxy"
+import { recordCommand } from "@orangebox/proxy"
 import { safeJson } from "@orangebox/query"
 import { findConfig } from "@orangebox/recorder"
 import type { Command } from "commander"
@@ -10,13 +10,13 @@ import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
 import { dataPath } from "../reading/locate-data.js"
 import { withReading } from "../reading/open-reading.js"
+import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { type EndedCommand, verdictJson, verdictText } from "../running/verdict-words.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-interface RunOptions extends CaptureOptions {
+interface RunOptions extends CaptureOptions, VariableOptions {
   readonly app?: string
-  readonly variable: readonly string[]
   readonly port?: number
   readonly ca?: string
   readonly requireCapture?: boolean
@@ -24,16 +24,10 @@ interface RunOptions extends CaptureOptions {
 }
 
 export function define(command: Command, session: Session): void {
-  withCaptureOptions(command)
+  withVariableOption(withCaptureOptions(command))
     .description("Run a command and record every model call it makes, whatever it is written in.")
     .argument("<command...>", "the command and its arguments, after --")
     .option("--app <name>", "the application's name on the run; default: the command's")
-    .option(
-      "--variable <name[=url]>",
-      "another variable that holds a base URL; may be repeated",
-      (text: string, all: readonly string[]) => [...all, text],
-      [] as readonly string[],
-    )
     .option("--ca <file>", "certificates to trust for the upstreams, beside the system's own (PEM)")
     .option("--require-capture", "exit with 1 when nothing was captured")
     .option("--quiet", "no verdict at the end")
@@ -107,15 +101,4 @@ async function readBack(
     // The recording is in the journal; a store that cannot be read now must not change how the command ended.
     return undefined
   }
-}
-
-function parseVariable(text: string): ExtraVariable {
-  const [name = "", ...rest] = text.split("=")
-  if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw new InputError("USAGE", {
-      what: `--variable ${text}: "${name}" is no name of a variable`,
-      next: "Give it as NAME or NAME=https://…",
-    })
-  }
-  return rest.length === 0 ? { name } : { name, url: rest.join("=") }
 }

@@ -1,0 +1,210 @@
+import { basename } from "node:path"
+import { openDataFolder } from "@orangebox/journal"
+import { replayCommand } from "@orangebox/proxy"
+import { safeJson } from "@orangebox/query"
+import { findConfig } from "@orangebox/recorder"
+import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
+import { type Command, InvalidArgumentError } from "commander"
+import { EXIT } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { parsePositive } from "../option-values.js"
+import { dataPath } from "../reading/locate-data.js"
+import { effectsHere } from "../replaying/effects-here.js"
+import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
+import {
+  forkJson,
+  isSound,
+  planText,
+  type Sample,
+  sampleText,
+  verdictOf,
+  verdictText,
+} from "../replaying/fork-words.js"
+import { NOT_A_SANDBOX, preflightLines, refuseEmptyTape, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { reissue } from "../replaying/reissue.js"
+import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
+import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface ForkOptions extends ProfileOptions, VariableOptions {
+  readonly at?: string
+  readonly after?: boolean
+  readonly post?: Partial<PostPolicy>
+  readonly allowEffects: readonly string[]
+  readonly samples?: number
+  readonly control?: boolean
+}
+
+export function define(command: Command, session: Session): void {
+  withVariableOption(command)
+    .description("Run a recorded run again up to one step, and on from there with something changed.")
+    .argument("<run>", "a run, a step of it (last#4), or an exported file")
+    .argument("[command...]", "the agent to start again, after --; without one only the forked call is sent again")
+    .option("--at <step>", "the step to fork at: '#4' as orangebox show numbers it, or its id")
+    .option("--after", "fork after the step's recorded answer; default: before its request")
+    .option(
+      "--set <name=value>",
+      "the model, or a parameter of the requests from there on; may be repeated",
+      (text: string, all: readonly string[]) => [...all, text],
+      [] as readonly string[],
+    )
+    .option("--profile <file>", "what changes, as an override profile (JSON)")
+    .option(
+      "--post <kind=mode,…>",
+      "what answers behind the fork: exact, cached, live, deny; default: model=live",
+      postOf,
+    )
+    .option(
+      "--allow-effects <tools>",
+      "tools with effects that may run again, with commas; '*' is all of them",
+      (text: string, all: readonly string[]) => [...all, ...text.split(",").filter((tool) => tool !== "")],
+      [] as readonly string[],
+    )
+    .option("--samples <n>", "so many times; models do not answer twice alike; default: 1", parsePositive)
+    .option("--control", "also run it unchanged as often, and say whether the change made a difference")
+    .addHelpText(
+      "after",
+      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today. Files are not\nput back: it is forked without workspace. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached and every call was answered, 1 when not, 2 when nothing could start.`,
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
+        ["orangebox fork last --at '#4' --set temperature=0 -- node agent.mjs", "and how would it have ended?"],
+        ["orangebox fork last#4 --profile calmer.json --samples 5 --control -- npm run eval", "is it the change?"],
+      ]),
+    )
+    .action(shellOf<ForkOptions>(session, fork))
+}
+
+async function fork(
+  session: Session,
+  options: ForkOptions & GlobalOptions,
+  address = "",
+  ...command: string[]
+): Promise<number> {
+  const { terminal } = session
+  const profile = profileOf(options)
+  const source = await loadSource(session, options, address)
+  for (const line of preflightLines(source)) terminal.say(line)
+  refuseEmptyTape(source)
+  const request: ForkRequest = {
+    stepId: stepOf(source, options.at),
+    effects: effectsHere(),
+    allowEffects: options.allowEffects,
+    ...(options.after ? { at: "after_response" } : {}),
+    ...(options.post === undefined ? {} : { post: options.post }),
+  }
+  const changed = planned(source, { ...request, profile })
+  const arms: [Sample["arm"], Fork][] = [["changed", changed]]
+  if (options.control) arms.push(["control", planned(source, { ...request, profile: EMPTY_PROFILE })])
+  const run = runnerOf(session, options, source, command)
+  terminal.say(planText(source, changed))
+  const samples: Sample[] = []
+  for (let round = 0; round < (options.samples ?? 1); round++) {
+    for (const [arm, plan] of arms) {
+      const sample = { arm, ...(await run(plan, arm)) }
+      samples.push(sample)
+      if (!options.json) terminal.sayPainted(sampleText(sample, source, options))
+    }
+  }
+  const verdict = verdictOf(samples)
+  if (options.json) tellJson(session, command, safeJson(forkJson({ source, fork: changed, samples }), 2))
+  else if (verdict) terminal.sayPainted(verdictText(verdict))
+  return samples.every(isSound) ? EXIT.fine : EXIT.findings
+}
+
+/** With a command stdout belongs to it. */
+function tellJson({ terminal }: Session, command: readonly string[], text: string): void {
+  if (command.length > 0) terminal.sayPainted(text)
+  else terminal.out(text)
+}
+
+type Runner = (fork: Fork, arm: Sample["arm"]) => Promise<Omit<Sample, "arm">>
+
+function runnerOf(
+  session: Session,
+  options: ForkOptions & GlobalOptions,
+  source: ReplaySource,
+  [program, ...args]: readonly string[],
+): Runner {
+  const { tape, run } = source
+  const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
+  const shared = {
+    tape,
+    sourceEvents: run.events,
+    folder: openDataFolder(dataPath(options.data)).path,
+    variables: options.variable.map(parseVariable),
+    upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
+    onWarning: say,
+  }
+  const reasonOf = (arm: Sample["arm"]) => (arm === "control" ? ("control" as const) : ("what_if" as const))
+  if (program === undefined) {
+    return (fork, arm) => reissue({ ...shared, session, source, fork, reason: reasonOf(arm), env: process.env })
+  }
+  refuseGaps(tape, {
+    effects: effectsHere(),
+    isAllowed: (tool) => options.allowEffects.includes(tool) || options.allowEffects.includes("*"),
+    allowWith: (tools) => `Allow them with --allow-effects ${tools}`,
+  })
+  if (toolsExecutedBy(tape) > 0) say(NOT_A_SANDBOX)
+  const name = basename(program)
+  return async (fork, arm) => {
+    const { runId, exitCode, signal, certification } = await replayCommand({
+      ...shared,
+      command: [program, ...args],
+      fork,
+      policy: { reason: reasonOf(arm) },
+      app: run.view.app ?? name,
+      toolsExecuted: toolsExecutedBy(tape),
+      onHint: say,
+    })
+    const outcome = signal ?? `exit ${exitCode}`
+    return { runId, command: { name, exitCode, signal }, outcome, report: certification.report }
+  }
+}
+
+function planned(source: ReplaySource, request: ForkRequest): Fork {
+  const plan = planFork(source.tape, request)
+  if (plan.ok) return plan.fork
+  const [first, ...others] = plan.problems
+  throw new InputError(first!.code, {
+    what: [first!, ...others].map(({ ruleId, reason }) => `rule "${ruleId}": ${reason}`).join("; "),
+    where: source.run.row.runId,
+    next: "Nothing has run. Correct the rules; the steps behind the fork are in: orangebox show",
+  })
+}
+
+function stepOf({ run, stepId }: ReplaySource, at: string | undefined): string {
+  if (at === undefined) {
+    if (stepId !== undefined) return stepId
+    throw new InputError("USAGE", { what: "there is no step to fork at", next: "Name one: --at '#4'" })
+  }
+  const [, digits] = /^#?(\d{1,9})$/.exec(at.trim()) ?? []
+  const { steps } = run.view
+  const step =
+    digits === undefined ? steps.find(({ id }) => id === at.trim()) : steps.find(({ n }) => n === Number(digits))
+  if (step?.id !== undefined) return step.id
+  throw new InputError("STEP_NUMBER", {
+    what: `there is no step ${at}, this run has ${steps.length}`,
+    where: run.row.runId,
+    next: `See its steps with: orangebox show ${run.row.runId}`,
+  })
+}
+
+const KINDS = ["model", "tool", "retriever", "http"] as const
+const MODES: readonly PostMode[] = ["exact", "cached", "live", "deny"]
+
+function postOf(text: string): Partial<PostPolicy> {
+  const post: Partial<Record<keyof PostPolicy, PostMode>> = {}
+  for (const pair of text.split(",")) {
+    const [name, word] = pair.split("=").map((part) => part.trim())
+    const kind = KINDS.find((candidate) => candidate === name)
+    const mode = MODES.find((candidate) => candidate === word)
+    if (!kind || !mode) {
+      throw new InvalidArgumentError(`It must be kind=mode of ${KINDS.join(", ")} and ${MODES.join(", ")}.`)
+    }
+    post[kind] = mode
+  }
+  return post
+}

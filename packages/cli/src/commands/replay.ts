@@ -1,0 +1,232 @@
+import { basename } from "node:path"
+import { openDataFolder } from "@orangebox/journal"
+import { replayCommand } from "@orangebox/proxy"
+import { safeJson } from "@orangebox/query"
+import { findConfig } from "@orangebox/recorder"
+import {
+  type Certification,
+  type Chunking,
+  parseChunking,
+  parseTiming,
+  type ReplayPolicy,
+  replayByEngine,
+  type Timing,
+} from "@orangebox/replay"
+import { type Command, InvalidArgumentError, Option } from "commander"
+import { EXIT } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { refuseToOverwrite, writeNewFile } from "../new-file.js"
+import { dataPath } from "../reading/locate-data.js"
+import { calibrate } from "../replaying/calibrate.js"
+import { effectsHere } from "../replaying/effects-here.js"
+import { readMasks } from "../replaying/masks.js"
+import { NOT_A_SANDBOX, preflightLines, refuseEmptyTape, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
+import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
+import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
+import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+
+interface ReplayOptions extends VariableOptions {
+  readonly mode?: ReplayPolicy["mode"]
+  readonly onDrift?: ReplayPolicy["onDrift"]
+  readonly onMiss?: ReplayPolicy["onMiss"]
+  readonly chunking?: Chunking
+  readonly timing?: Timing
+  readonly masks?: string
+  readonly allowToolExec?: boolean
+  readonly certificate?: string
+  readonly force?: boolean
+  readonly calibrate?: string
+  readonly accept?: string
+}
+
+export function define(command: Command, session: Session): void {
+  withVariableOption(command)
+    .description("Run a recorded run again, offline, and say what that proves.")
+    .argument("<run>", "a run, or an exported file")
+    .argument(
+      "[command...]",
+      "the agent to start again, after --; without one every recorded call is checked by itself",
+    )
+    .addOption(
+      new Option("--mode <mode>", "exact: the call recorded in this place; cached: any with the same question").choices(
+        ["exact", "cached"],
+      ),
+    )
+    .addOption(
+      new Option("--on-drift <what>", "a request that differs only in what tools gave back; default: serve").choices([
+        "serve",
+        "halt",
+      ]),
+    )
+    .addOption(
+      new Option("--on-miss <what>", "a request that matches nothing; default: halt").choices([
+        "halt",
+        "live",
+        "nearest",
+      ]),
+    )
+    .option("--chunking <how>", "how streams are cut: event, recorded, single, fuzz:SEED; default: event", chunkingOf)
+    .option("--timing <how>", "when pieces leave: none, recorded, ttft, scale:N, fixed:MS; default: none", timingOf)
+    .option("--masks <file>", "masks that somebody accepted, as --accept writes them")
+    .option("--allow-tool-exec", "start the command though it runs tools again that nothing can answer for")
+    .option("--certificate <file>", "write the certificate here, when there is one")
+    .option("--force", "with --certificate: overwrite a file that is there")
+    .option("--calibrate <run>", "compare with a second run of the unchanged agent and propose masks")
+    .option("--accept <file>", "with --calibrate: accept what is proposed into this file of masks")
+    .addHelpText(
+      "after",
+      `\nWithout a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of\nits own, and the source stays as it is. ${NOT_A_SANDBOX}\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when\nnothing could start. The command's own exit code is in the report.`,
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["orangebox replay last", "is the recording whole?"],
+        ["orangebox replay last -- node agent.mjs", "the same agent, offline, with the answers it got"],
+        ["orangebox replay last --certificate proof.json -- node agent.mjs", "and keep the proof"],
+        ["orangebox replay last --on-miss nearest -- node agent.mjs", "explore: made-up answers where it differs"],
+        ["orangebox replay last~1 --calibrate last --accept masks.json", "what may differ from run to run"],
+      ]),
+    )
+    .action(shellOf<ReplayOptions>(session, replay))
+}
+
+async function replay(
+  session: Session,
+  options: ReplayOptions & GlobalOptions,
+  address = "",
+  ...command: string[]
+): Promise<number> {
+  checkOptions(options, command)
+  if (options.calibrate !== undefined) return calibrate(session, options, address, options.calibrate)
+  if (options.certificate !== undefined) refuseToOverwrite(options.certificate, options.force ?? false)
+  const source = await loadSource(session, options, address)
+  for (const line of preflightLines(source)) session.terminal.say(line)
+  refuseEmptyTape(source)
+  const [program, ...args] = command
+  const result =
+    program === undefined ? byEngine(source) : await byCommand(session, options, source, [program, ...args])
+  tell(session, options, result)
+  keepCertificate(session, options, result.certification)
+  return isFine(result.certification, options.mode) ? EXIT.fine : EXIT.findings
+}
+
+function byEngine(source: ReplaySource): ReplayResult {
+  const { certification } = replayByEngine(source.tape, source.run.events)
+  return { source, certification: certificationFor(source, certification), replayed: undefined }
+}
+
+async function byCommand(
+  session: Session,
+  options: ReplayOptions & GlobalOptions,
+  source: ReplaySource,
+  command: readonly [string, ...string[]],
+): Promise<ReplayResult> {
+  const { tape, run } = source
+  const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
+  refuseGaps(tape, {
+    effects: effectsHere(),
+    isAllowed: () => options.allowToolExec ?? false,
+    allowWith: () => "Allow it with --allow-tool-exec",
+  })
+  if (options.allowToolExec && toolsExecutedBy(tape) > 0) say(NOT_A_SANDBOX)
+  const name = basename(command[0])
+  const { runId, exitCode, signal, certification } = await replayCommand({
+    command,
+    tape,
+    sourceEvents: run.events,
+    policy: policyOf(options),
+    folder: openDataFolder(dataPath(options.data)).path,
+    app: run.view.app ?? name,
+    variables: options.variable.map(parseVariable),
+    upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
+    toolsExecuted: toolsExecutedBy(tape),
+    onHint: say,
+    onWarning: say,
+  })
+  return {
+    source,
+    certification: certificationFor(source, certification),
+    replayed: { runId, command: { name, exitCode, signal } },
+  }
+}
+
+function policyOf(options: ReplayOptions): Partial<ReplayPolicy> {
+  const { mode, onDrift, onMiss, chunking, timing, masks } = options
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(onDrift === undefined ? {} : { onDrift }),
+    ...(onMiss === undefined ? {} : { onMiss }),
+    ...(chunking === undefined ? {} : { chunking }),
+    ...(timing === undefined ? {} : { timing }),
+    ...(masks === undefined ? {} : { masks: readMasks(masks).masks }),
+  }
+}
+
+function tell({ terminal }: Session, options: ReplayOptions & GlobalOptions, result: ReplayResult): void {
+  if (result.replayed) {
+    terminal.sayPainted(
+      options.json ? safeJson(replayJson(result), 2) : replayText(result, options, terminal.paintTalk),
+    )
+  } else terminal.out(options.json ? safeJson(replayJson(result), 2) : replayText(result, options))
+}
+
+function keepCertificate({ terminal }: Session, options: ReplayOptions, certification: Certification): void {
+  if (options.certificate === undefined) return
+  if (!certification.issued) {
+    terminal.say(`orangebox: ${options.certificate} is not written, there is no certificate`)
+    return
+  }
+  const text = `${JSON.stringify(certification.certificate, null, 2)}\n`
+  writeNewFile(options.certificate, [Buffer.from(text)], options.force ?? false)
+}
+
+/** Mode cached makes no claim that could be certified; there every call answered is all that can be asked for. */
+function isFine(certification: Certification, mode: ReplayOptions["mode"]): boolean {
+  if (certification.issued || mode !== "cached") return certification.issued
+  const { counts, divergences } = certification.report
+  return counts.asked > 0 && divergences.every(({ severity }) => severity === "note")
+}
+
+/** Options that would do nothing are mistakes: what they were meant to do would not happen. */
+function checkOptions(options: ReplayOptions, command: readonly string[]): void {
+  const wrong = (what: string, next: string): InputError => new InputError("USAGE", { what, next })
+  const ofCommand = [
+    ["--mode", options.mode],
+    ["--on-drift", options.onDrift],
+    ["--on-miss", options.onMiss],
+    ["--chunking", options.chunking],
+    ["--timing", options.timing],
+    ["--masks", options.masks],
+    ["--allow-tool-exec", options.allowToolExec],
+    ["--variable", options.variable[0]],
+  ] as const
+  const [given] = ofCommand.find(([, value]) => value !== undefined) ?? []
+  if (command.length === 0 && given !== undefined) {
+    throw wrong(
+      `${given} is about how a command is answered, and there is none`,
+      "Put it behind --: orangebox replay last -- node agent.mjs",
+    )
+  }
+  if (options.calibrate === undefined && options.accept !== undefined) {
+    throw wrong("--accept takes what --calibrate proposes", "Name a second run with --calibrate")
+  }
+  if (options.calibrate !== undefined && (command.length > 0 || options.certificate !== undefined)) {
+    throw wrong("--calibrate compares two recorded runs and starts nothing", "Leave the command and --certificate away")
+  }
+  if (options.force && options.certificate === undefined) {
+    throw wrong("--force is about the file of --certificate", "Name one, or leave it away")
+  }
+}
+
+function chunkingOf(text: string): Chunking {
+  const chunking = parseChunking(text)
+  if (chunking === undefined) throw new InvalidArgumentError("It must be event, recorded, single or fuzz:SEED.")
+  return chunking
+}
+
+function timingOf(text: string): Timing {
+  const timing = parseTiming(text)
+  if (timing === undefined) throw new InvalidArgumentError("It must be none, recorded, ttft, scale:N or fixed:MS.")
+  return timing
+}

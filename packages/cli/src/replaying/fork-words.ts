@@ -1,0 +1,77 @@
+import { plural, safeText } from "@orangebox/query"
+import { type ArmVerdict, type Certification, compareArms, type Fork, reportText } from "@orangebox/replay"
+import type { GlobalOptions } from "../session.js"
+import type { ReplaySource } from "./replay-source.js"
+import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./replay-words.js"
+
+export interface Sample {
+  readonly arm: "changed" | "control"
+  readonly runId: string
+  /** Undefined where only the forked call was sent. */
+  readonly command: EndedCommand | undefined
+  /** What is compared between the arms: how the command ended, or what the forked call was answered with. */
+  readonly outcome: string
+  readonly report: Certification["report"]
+}
+
+export interface ForkResult {
+  readonly source: ReplaySource
+  readonly fork: Fork
+  readonly samples: readonly Sample[]
+}
+
+/** A fork did its work when its step was reached and every call got an answer. */
+export const isSound = ({ report }: Sample): boolean =>
+  wasReached(report) && report.divergences.every(({ severity }) => severity !== "halt")
+
+const wasReached = ({ counts }: Sample["report"]): boolean => counts.live + counts.simulated > 0
+
+export function verdictOf(samples: readonly Sample[]): ArmVerdict | undefined {
+  const outcomes = (arm: Sample["arm"]): string[] =>
+    samples.filter((sample) => sample.arm === arm).map(({ outcome }) => outcome)
+  const control = outcomes("control")
+  return control.length === 0 ? undefined : compareArms(control, outcomes("changed"))
+}
+
+export function sampleText(sample: Sample, source: ReplaySource, options: GlobalOptions): string {
+  const { command, report, runId } = sample
+  const end = command ? endWords(command) : "the forked call was sent"
+  const lines = [`orangebox: ${sample.arm === "control" ? "control: " : ""}${end}`]
+  // A fork is not certified by design, so the line that says so would only worry.
+  lines.push(...reportText(report).split("\n").slice(0, -1))
+  if (!wasReached(report)) lines.push("  THE FORK WAS NOT REACHED: the command never made the call it is at")
+  lines.push(...nextLines(source, runId, options))
+  return lines.join("\n")
+}
+
+export function verdictText({ verdict, p, reason }: ArmVerdict): string {
+  const words = { effect: "the change has an effect", no_effect: "no effect was found", inconclusive: "inconclusive" }
+  return `orangebox: ${words[verdict]}: ${reason}${p === null ? "" : ` (p = ${p.toFixed(3)})`}`
+}
+
+export function planText({ run }: ReplaySource, fork: Fork): string {
+  const n = run.view.steps.find(({ id }) => id === fork.call.stepId)?.n
+  const side = fork.at === "before_request" ? "before the request" : "after the answer"
+  const rules = fork.profile.rules.length === 0 ? "nothing changed" : plural(fork.profile.rules.length, "rule")
+  return `orangebox: fork of ${run.row.runId} ${side} of #${n ?? "?"} ${fork.call.kind} ${safeText(fork.call.name)}, ${rules}`
+}
+
+export function forkJson({ source, fork, samples }: ForkResult) {
+  const verdict = verdictOf(samples)
+  return {
+    source_run: source.run.row.runId,
+    fork_step: fork.call.stepId,
+    at: fork.at,
+    override_profile_id: fork.profileId,
+    samples: samples.map(({ arm, runId, command, outcome, report }) => ({
+      arm,
+      run: runId,
+      command: command ? commandJson(command) : null,
+      outcome,
+      report,
+    })),
+    verdict: verdict ?? null,
+    coverage: coverageJson(source),
+    behind_bytes: source.behindBytes,
+  }
+}

@@ -1,0 +1,76 @@
+import { type CoverageGap, coverageGaps, type EffectMap, type Tape } from "@orangebox/replay"
+import { InputError } from "../failure.js"
+import type { ReplaySource } from "./replay-source.js"
+
+/** Said in the same words wherever a command is started against a tape. */
+export const NOT_A_SANDBOX = "The proxy is not a sandbox: what the command does besides calling models, it really does."
+
+const SHOWN_STEPS = 5
+
+/** What cannot be replayed and why, one line for each kind of it. */
+export function preflightLines({ run, problems, voidedBecause }: ReplaySource): string[] {
+  const numbers = new Map(run.view.steps.map(({ id, n }) => [id, n]))
+  const groups = new Map<string, { readonly line: string; readonly steps: string[] }>()
+  for (const { code, severity, step, reason } of problems) {
+    const line = `${severity === "blocks" ? "cannot be replayed" : "is limited"}: ${code}, ${reason}`
+    const group = groups.get(line) ?? { line, steps: [] }
+    if (step !== undefined) group.steps.push(numbers.has(step) ? `#${numbers.get(step)}` : step)
+    groups.set(line, group)
+  }
+  const lines = [...groups.values()].map(({ line, steps }) => `orangebox: ${stepWords(steps)} ${line}`)
+  return voidedBecause === undefined ? lines : [...lines, `orangebox: no certificate is possible: ${voidedBecause}`]
+}
+
+function stepWords(steps: readonly string[]): string {
+  if (steps.length === 0) return "the run"
+  const more = steps.length > SHOWN_STEPS ? ` and ${steps.length - SHOWN_STEPS} more` : ""
+  return `${steps.slice(0, SHOWN_STEPS).join(", ")}${more}`
+}
+
+/** A tape that answers nothing would only make every call of the agent fail. */
+export function refuseEmptyTape({ tape, problems, run }: ReplaySource): void {
+  const blocked = new Set(problems.filter(({ severity }) => severity === "blocks").map(({ step }) => step))
+  const asked = tape.calls.filter((call) => !call.isInferred)
+  if (asked.some(({ stepId }) => !blocked.has(stepId))) return
+  const first = problems.find(({ severity }) => severity === "blocks")
+  throw new InputError(asked.length === 0 ? "NO_TRAFFIC" : "NOTHING_TO_SERVE", {
+    what:
+      asked.length === 0
+        ? "the run recorded no call that a replay could answer"
+        : `none of the ${asked.length} recorded calls can be answered: ${first?.reason ?? "nothing is there"}`,
+    where: run.row.runId,
+    next: "Record a run with its bodies: orangebox run --capture redacted -- …",
+  })
+}
+
+/** Tools that would really run again, where the user did not say that they may. */
+export function refuseGaps(
+  tape: Tape,
+  options: {
+    readonly effects: EffectMap
+    isAllowed(tool: string): boolean
+    readonly allowWith: (tools: string) => string
+  },
+): void {
+  const gaps = coverageGaps(tape, { covers: ["model", "http"], effects: options.effects })
+  const open = gaps.filter(({ tool }) => !options.isAllowed(tool))
+  if (open.length === 0) return
+  const tools = [...new Set(open.map(({ tool }) => tool))]
+  throw new InputError("COVERAGE_GAP", {
+    what: `the command would run tools again that nothing can answer for: ${toolWords(open)}. ${NOT_A_SANDBOX}`,
+    where: tape.runId,
+    next: `${options.allowWith(tools.join(","))}; name harmless tools as effect "read" in orangebox.config.json; or leave the command away, which runs nothing`,
+  })
+}
+
+function toolWords(gaps: readonly CoverageGap[]): string {
+  const counts = new Map<string, number>()
+  for (const { tool, effect } of gaps) {
+    const word = `${tool} (${effect === "unknown" ? "effect unknown" : effect.replace("_", " ")})`
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return [...counts].map(([word, count]) => (count === 1 ? word : `${word} × ${count}`)).join(", ")
+}
+
+/** How many recorded tool calls the command makes by itself when it runs again. */
+export const toolsExecutedBy = (tape: Tape): number => tape.calls.filter(({ kind }) => kind === "tool").length

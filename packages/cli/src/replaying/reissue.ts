@@ -1,0 +1,158 @@
+import type { Event } from "@orangebox/contract"
+import { type ExtraVariable, planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
+import { recordedText } from "@orangebox/query"
+import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
+import { InputError } from "../failure.js"
+import { loadRun } from "../reading/load-run.js"
+import { withReading } from "../reading/open-reading.js"
+import type { Session } from "../session.js"
+import type { Sample } from "./fork-words.js"
+import type { ReplaySource } from "./replay-source.js"
+
+export interface Reissue {
+  readonly session: Session
+  readonly source: ReplaySource
+  readonly tape: Tape
+  readonly sourceEvents: readonly Event[]
+  readonly fork: Fork
+  readonly reason: "what_if" | "control"
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly variables: readonly ExtraVariable[]
+  readonly upstreams: Readonly<Record<string, string>>
+  readonly onWarning: (message: string) => void
+}
+
+/**
+ * Forks without the agent: the recorded requests up to the forked one are sent again through a proxy that answers from the tape, so the
+ * prefix is checked as it is with an agent, and the result is an ordinary run. The first free request is the only one that leaves.
+ */
+export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
+  const { tape, fork, source } = options
+  const plan = planVariables(options.env, options.variables, options.upstreams)
+  const target = forkedCall(tape, fork)
+  const calls = [...tape.calls.filter((call) => isSentBefore(call, target, fork)), target]
+  const sends = calls.map((call) => requestOf(call, tape, plan.upstreams, options.env))
+  const replay = replayRecorder(tape, {
+    app: source.run.view.app ?? tape.entrypoint,
+    folder: options.folder,
+    covers: ["model", "http"],
+    policy: { reason: options.reason },
+    fork,
+    onWarning: ({ message }) => options.onWarning(message),
+  })
+  const run = replay.recorder.startRun({ entrypoint: tape.entrypoint })
+  const proxy = await startProxy({
+    recorder: replay.recorder,
+    run,
+    upstreams: plan.upstreams,
+    replay,
+    onWarning: ({ message }) => options.onWarning(message),
+  })
+  try {
+    for (const send of sends) await sendThrough(proxy, send)
+  } finally {
+    await proxy.close()
+    run.complete()
+  }
+  const { report } = replay.certify(options.sourceEvents, { driver: "proxy", toolsExecuted: 0 })
+  replay.close()
+  const outcome = await showAnswers(options, target.stepId, run.runId)
+  // What comes after the forked call was not meant to be asked.
+  const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
+  return { runId: run.runId, command: undefined, outcome, report: { ...report, divergences } }
+}
+
+function forkedCall(tape: Tape, fork: Fork): TapeCall {
+  const target = tape.calls.find((call) => isSendable(call) && call.kind === "model" && fork.isCut(call.stepId))
+  if (target) return target
+  throw new InputError("FORK_NEEDS_COMMAND", {
+    what: "no model call that went over HTTP builds on this step, so there is nothing to send again",
+    where: fork.call.stepId,
+    next: "Start the agent again: orangebox fork … -- command",
+  })
+}
+
+const isSendable = (call: TapeCall): boolean =>
+  !call.isInferred && call.request.method !== null && call.request.url !== null && call.request.body !== null
+
+const isSentBefore = (call: TapeCall, target: TapeCall, fork: Fork): boolean =>
+  isSendable(call) && call.openedAt < target.openedAt && !fork.isCut(call.stepId)
+
+interface Send {
+  readonly upstream: string
+  readonly path: string
+  readonly init: RequestInit
+}
+
+function requestOf(call: TapeCall, tape: Tape, upstreams: Readonly<Record<string, string>>, env: Reissue["env"]): Send {
+  const { request } = asRecorded(call, tape)
+  const url = new URL(call.request.url!, "http://recorded.invalid")
+  const names = Object.keys(upstreams)
+  const upstream = names.find((name) => name === call.provider) ?? names.find((name) => upstreams[name] === url.origin)
+  if (request === undefined || upstream === undefined) {
+    throw new InputError("FORK_NEEDS_COMMAND", {
+      what:
+        request === undefined
+          ? `the request of ${call.stepId} is not there to be sent again`
+          : `nobody says where requests for ${call.provider ?? url.origin} go`,
+      next: `Start the agent again: orangebox fork … -- command; or name the server: --variable NAME=${url.origin}`,
+    })
+  }
+  const headers = headersToSend(call.request.headers ?? [], call.provider, env)
+  return {
+    upstream,
+    path: `${url.pathname}${url.search}`,
+    init: { method: call.request.method!, headers, body: Buffer.from(request.body) },
+  }
+}
+
+const OF_THE_CONNECTION = new Set([
+  "accept-encoding",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+])
+const KEYS = new Set(["authorization", "x-api-key", "api-key", "x-goog-api-key"])
+
+/** Auth comes from the environment of today, never from the recording. */
+function headersToSend(recorded: HeaderPairs, provider: string | null, env: Reissue["env"]): [string, string][] {
+  const kept = recorded
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => !OF_THE_CONNECTION.has(name) && !KEYS.has(name))
+  return [...kept, ...keysFor(provider, env)]
+}
+
+function keysFor(provider: string | null, env: Reissue["env"]): [string, string][] {
+  const { ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, OPENAI_API_KEY, GEMINI_API_KEY } = env
+  if (provider === "anthropic") {
+    if (ANTHROPIC_API_KEY) return [["x-api-key", ANTHROPIC_API_KEY]]
+    return ANTHROPIC_AUTH_TOKEN ? [["authorization", `Bearer ${ANTHROPIC_AUTH_TOKEN}`]] : []
+  }
+  if (provider === "gemini") return GEMINI_API_KEY ? [["x-goog-api-key", GEMINI_API_KEY]] : []
+  return OPENAI_API_KEY ? [["authorization", `Bearer ${OPENAI_API_KEY}`]] : []
+}
+
+async function sendThrough(proxy: RecordingProxy, { upstream, path, init }: Send): Promise<void> {
+  const response = await fetch(`${proxy.urlFor(upstream)}${path}`, init)
+  await response.arrayBuffer()
+}
+
+/** Both answers as every reader shows them, read back from what was recorded. Returns the new one. */
+async function showAnswers({ session, source, folder }: Reissue, stepId: string, runId: string): Promise<string> {
+  const before = source.run.view.steps.find(({ id }) => id === stepId)
+  const now = await withReading(session, { data: folder }, async ({ store }) => {
+    const run = await loadRun(store, runId)
+    return run?.view.steps.findLast(({ kind }) => kind === "model")
+  })
+  const words = (step: typeof before): string =>
+    step?.model?.outputSummary === undefined ? "no answer" : recordedText(step.model.outputSummary, 2000)
+  const mark = `[${now?.mode ?? "no answer"}]`
+  const width = Math.max(mark.length, "recorded".length)
+  session.terminal.sayPainted(`${"recorded".padEnd(width)}  ${words(before)}\n${mark.padEnd(width)}  ${words(now)}`)
+  return now?.model?.outputSummary ?? "no answer"
+}

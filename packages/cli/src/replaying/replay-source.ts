@@ -1,0 +1,99 @@
+import type { ArtifactRef, Event } from "@orangebox/contract"
+import { plural } from "@orangebox/query"
+import { type CoverageProblem, coverage, type Tape, tapeOf } from "@orangebox/replay"
+import { isAbsent } from "@orangebox/store"
+import { EXIT } from "../exit-code.js"
+import { InputError } from "../failure.js"
+import { shellWord } from "../next-command.js"
+import { findTarget, runOf } from "../reading/find-target.js"
+import type { LoadedRun } from "../reading/load-run.js"
+import { type RunReading, withRunAt } from "../reading/run-at.js"
+import type { RunReader } from "../reading/run-reader.js"
+import type { GlobalOptions, Session } from "../session.js"
+
+/** A recorded run with everything a replay reads of it. It is loaded whole, so that no store is held open while an agent runs. */
+export interface ReplaySource {
+  readonly run: LoadedRun
+  readonly tape: Tape
+  /** What cannot be replayed, known before anything starts. */
+  readonly problems: readonly CoverageProblem[]
+  /** Why nothing about this run can be certified any more. */
+  readonly voidedBecause: string | undefined
+  /** It came from a file that is only half there. */
+  readonly isDamaged: boolean
+  /** The step the address pointed at. */
+  readonly stepId: string | undefined
+  /** The run as an argument of the commands we suggest. Never `last`: that is the replay by then. */
+  readonly word: string
+  readonly behindBytes: number
+}
+
+export async function loadSource(session: Session, options: GlobalOptions, address: string): Promise<ReplaySource> {
+  let source: Omit<ReplaySource, "isDamaged"> | undefined
+  const exitCode = await withRunAt(session, options, address, async (reading) => {
+    source = await sourceAt(reading)
+    return EXIT.fine
+  })
+  return { ...source!, isDamaged: exitCode !== EXIT.fine }
+}
+
+async function sourceAt({ reader, address, file, freshness }: RunReading): Promise<Omit<ReplaySource, "isDamaged">> {
+  const target = await findTarget(reader, address)
+  const run = await runOf(reader, target)
+  const { bodies, absences } = await bodiesOf(reader, run.events)
+  const reading = tapeOf(withAbsences(run.events, absences), bodies)
+  if (!reading.ok) {
+    const [problem] = reading.problems
+    throw new InputError("NO_TAPE", {
+      what: `this run cannot be replayed: ${problem?.reason ?? "nobody knows why"}`,
+      where: run.row.runId,
+    })
+  }
+  const redactions = await reader.redactionsOf(run.row.runId)
+  const redactedBodies = [...absences.values()].filter((absent) => absent === "redacted_later").length
+  return {
+    run,
+    tape: reading.tape,
+    problems: coverage(reading.tape),
+    voidedBecause: voidedWords(redactions.length, redactedBodies),
+    stepId: target.stepId ?? undefined,
+    word: file ? shellWord(file.path) : run.row.runId,
+    behindBytes: freshness.behind_bytes,
+  }
+}
+
+type AbsentBecause = NonNullable<ArtifactRef["absent"]>
+
+async function bodiesOf(reader: RunReader, events: readonly Event[]) {
+  const bodies = new Map<string, Uint8Array>()
+  const absences = new Map<string, AbsentBecause>()
+  const hashes = new Set(events.flatMap(({ artifact_refs }) => artifact_refs.map((ref) => ref.artifact_hash)))
+  for (const hash of hashes) {
+    const reading = await reader.readBody(hash)
+    if (!isAbsent(reading)) bodies.set(hash, reading.bytes)
+    else if (reading.absent !== "unknown") absences.set(hash, reading.absent)
+  }
+  return { bodies, absences }
+}
+
+/** Events say why a body was never there; the store knows why one is there no more. */
+function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, AbsentBecause>): readonly Event[] {
+  if (absences.size === 0) return events
+  return events.map((event) => {
+    if (!event.artifact_refs.some(({ artifact_hash }) => absences.has(artifact_hash))) return event
+    const artifact_refs = event.artifact_refs.map((ref) => {
+      const absent = ref.absent ?? absences.get(ref.artifact_hash)
+      return absent === undefined ? ref : { ...ref, absent }
+    })
+    return { ...event, artifact_refs }
+  })
+}
+
+function voidedWords(events: number, bodies: number): string | undefined {
+  if (events === 0 && bodies === 0) return undefined
+  const what = [
+    ...(events > 0 ? [plural(events, "event")] : []),
+    ...(bodies > 0 ? [`${bodies} ${bodies === 1 ? "body" : "bodies"}`] : []),
+  ].join(" and ")
+  return `${what} of the run were redacted after they were recorded, which voids certificates`
+}

@@ -1,0 +1,91 @@
+import { type Painter, safeText } from "@orangebox/query"
+import { type Certification, reportText } from "@orangebox/replay"
+import { shellWord } from "../next-command.js"
+import type { GlobalOptions } from "../session.js"
+import type { ReplaySource } from "./replay-source.js"
+
+/** A command that was started against a tape, and how it ended. */
+export interface EndedCommand {
+  readonly name: string
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface ReplayResult {
+  readonly source: ReplaySource
+  readonly certification: Certification
+  /** The run it was recorded as, and its command; undefined for the engine, which starts and writes nothing. */
+  readonly replayed: { readonly runId: string; readonly command: EndedCommand } | undefined
+}
+
+/** A certificate that would be in order, were it not for what happened to the source. */
+export function certificationFor(source: ReplaySource, found: Certification): Certification {
+  const reason = source.voidedBecause ?? (source.isDamaged ? "the file of the run is damaged" : undefined)
+  if (reason === undefined) return found
+  return {
+    issued: false,
+    blocking: [...(found.issued ? [] : found.blocking), { condition: "bodies", reason }],
+    report: { ...found.report, certificate: { ...found.report.certificate, issued: false } },
+  }
+}
+
+const SHOWN_REASONS = 8
+
+export function replayText(
+  { source, certification, replayed }: ReplayResult,
+  options: GlobalOptions,
+  paint: Painter = (text) => text,
+): string {
+  const lines: string[] = []
+  if (replayed) lines.push(paint(`orangebox: ${endWords(replayed.command)}`, "heading"))
+  lines.push(...reportText(certification.report).split("\n"))
+  if (certification.issued) {
+    const { id, scope } = certification.certificate
+    lines.push(`  ${id}`, `  ${scope.says}`)
+  } else {
+    for (const { reason } of certification.blocking.slice(0, SHOWN_REASONS)) {
+      lines.push(`  because ${safeText(reason)}`)
+    }
+    const hidden = certification.blocking.length - SHOWN_REASONS
+    if (hidden > 0) lines.push(`  … and ${hidden} more (--json has them all)`)
+  }
+  if (replayed) lines.push(...nextLines(source, replayed.runId, options))
+  return lines.join("\n")
+}
+
+/** The commands that go on from a replay. */
+export function nextLines(source: ReplaySource, runId: string, options: GlobalOptions): string[] {
+  const data = options.data === undefined ? "" : ` --data ${shellWord(options.data)}`
+  return [`  show  orangebox show ${runId}${data}`, `  diff  orangebox diff ${source.word} ${runId}${data}`]
+}
+
+export function endWords({ name, exitCode, signal }: EndedCommand): string {
+  const end = signal === null ? `exited with ${exitCode}` : `was ended by ${signal}`
+  return `${safeText(name)} ${end}`
+}
+
+export function replayJson({ source, certification, replayed }: ReplayResult) {
+  return {
+    source_run: source.run.row.runId,
+    run: replayed?.runId ?? null,
+    driver: replayed ? "proxy" : "engine",
+    certified: certification.issued,
+    certificate: certification.issued ? certification.certificate : null,
+    blocking: certification.issued ? [] : certification.blocking,
+    report: certification.report,
+    coverage: coverageJson(source),
+    command: replayed ? commandJson(replayed.command) : null,
+    behind_bytes: source.behindBytes,
+  }
+}
+
+export const commandJson = ({ name, exitCode, signal }: EndedCommand) => ({ name, exit_code: exitCode, signal })
+
+export const coverageJson = ({ problems }: ReplaySource) =>
+  problems.map(({ code, severity, step, call, reason }) => ({
+    code,
+    severity,
+    step: step ?? null,
+    call: call ?? null,
+    reason,
+  }))

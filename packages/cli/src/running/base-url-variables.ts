@@ -1,0 +1,28 @@
+import type { ExtraVariable } from "@orangebox/proxy"
+import type { Command } from "commander"
+import { InputError } from "../failure.js"
+
+export interface VariableOptions {
+  readonly variable: readonly string[]
+}
+
+/** For every command that starts another one behind the proxy. */
+export function withVariableOption(command: Command): Command {
+  return command.option(
+    "--variable <name[=url]>",
+    "another variable that holds a base URL; may be repeated",
+    (text: string, all: readonly string[]) => [...all, text],
+    [] as readonly string[],
+  )
+}
+
+export function parseVariable(text: string): ExtraVariable {
+  const [name = "", ...rest] = text.split("=")
+  if (!/^[A-Za-z_]\w*$/.test(name)) {
+    throw new InputError("USAGE", {
+      what: `--variable ${text}: "${name}" is no name of a variable`,
+      next: "Give it as NAME or NAME=https://…",
+    })
+  }
+  return rest.length === 0 ? { name } : { name, url: rest.join("=") }
+}
