@@ -236,6 +236,12 @@ describe("[P-09] orangebox diff", () => {
         expect(await tab.locator("script").count()).toBe(0)
         expect(await tab.evaluate("getComputedStyle(document.body).maxWidth")).not.toBe("none")
         expect(await tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
+        const differences = tab.locator("tr.difference:visible")
+        expect(await differences.count()).toBeGreaterThan(0)
+        for (const box of await tab.locator(".filters input").all()) await box.uncheck()
+        expect(await differences.count()).toBe(0)
+        await tab.locator("#T2").check()
+        expect(await differences.count()).toBeGreaterThan(0)
         expect(troubles).toEqual([])
         expect(requests).toEqual([`file://${page}`])
       } finally {

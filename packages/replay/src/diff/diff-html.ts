@@ -6,6 +6,7 @@ import {
   figureWords,
   inheritWords,
   itemAddress,
+  itemName,
   outcomeWords,
   ROOT_ABSENT_WORDS,
   replayWords,
@@ -13,8 +14,8 @@ import {
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "./run-diff.js"
 
 /**
- * A diff as one file that needs nothing else and does nothing: no script, no link, no request. The page forbids itself everything but its
- * own style sheet, and recorded text stands in it as text.
+ * A diff as one file that needs nothing else and does nothing: no script, no request, no link but to its own rows. The page forbids itself
+ * everything but its own style sheet, which also does the filtering by tier, and recorded text stands in it as text.
  */
 export function diffHtml(diff: RunDiff): string {
   const { a, b } = diff
@@ -32,6 +33,7 @@ export function diffHtml(diff: RunDiff): string {
 <h1>${text(a.run_id ?? "?")} <span class="dim">→</span> ${text(b.run_id ?? "?")}</h1>
 <p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${text(countWords(diff))}</p>
 ${facts(diff)}
+${filters(diff)}
 <table>
 <thead><tr><th>a ${text(a.status)}</th><th></th><th>b ${text(b.status)}</th></tr></thead>
 ${stretches(diff)
@@ -43,20 +45,36 @@ ${stretches(diff)
 `
 }
 
-const CSS = `:root{color-scheme:light dark;--line:#8884;--bad:#c33;--good:#183}
+/** What can be filtered: the tiers, and differences without one, which follow from others. */
+const FILTERS = [
+  ["T0", "wording"],
+  ["T1", "decision"],
+  ["T2", "observation"],
+  ["T3", "effect"],
+  ["TX", "only follows"],
+] as const
+
+const CSS = `:root{color-scheme:light dark;--line:#8884;--dim:#6b6b6b;--bad:#b3261e;--good:#1a6e34;--warn:#9a6700}
+@media(prefers-color-scheme:dark){:root{--dim:#9a9a9a;--bad:#ff8a80;--good:#7bd88f;--warn:#e3b341}}
 body{font:14px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem}
 h1{font-size:1.1rem;font-family:ui-monospace,monospace;overflow-wrap:anywhere}
+ul{padding-left:1.2rem;overflow-wrap:anywhere}a{color:inherit}
 table{width:100%;border-collapse:collapse;table-layout:fixed}
 td,th{border-top:1px solid var(--line);padding:.3rem .5rem;vertical-align:top;text-align:left;overflow-wrap:anywhere}
-td:nth-child(2),th:nth-child(2){width:6.5rem;text-align:center;color:#888}
+td:nth-child(2),th:nth-child(2){width:8rem;text-align:center;color:var(--dim)}
+thead th{position:sticky;top:0;background:Canvas}
 tr.changed,tr.moved{background:#fa01}tr.inserted{background:#0a01}tr.removed{background:#d001}
-tr.root{outline:2px solid var(--bad)}
-.dim{color:#888}.v-differs{color:var(--bad)}.v-same,.v-noise{color:var(--good)}
+tr.root{outline:2px solid var(--bad);outline-offset:-2px}tr.decisive{outline:2px solid var(--warn);outline-offset:-2px}tr:target{background:#48f3}
+tr.detail>td{border-top:0;padding:0 .5rem .6rem 1.5rem}
+.dim{color:var(--dim)}.v-differs{color:var(--bad)}.v-same,.v-noise{color:var(--good)}
 .badge{font-size:.75rem;border:1px solid var(--line);border-radius:.3rem;padding:0 .3rem;white-space:nowrap}
 .simulated{background:#c3c3;border-color:#c3c}.cached{background:#07c2}.exact{background:#0a02}
 pre{margin:.2rem 0;white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.45 ui-monospace,monospace}
 del{color:var(--bad);text-decoration:none;background:#d002}ins{color:var(--good);text-decoration:none;background:#0a02}
-summary{cursor:pointer;color:#888}`
+summary{cursor:pointer;color:var(--dim)}
+.filters{display:none}
+@supports selector(:has(*)){.filters{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}tr.difference{display:none}
+${FILTERS.map(([tier]) => `body:has(#${tier}:checked) tr.difference.${tier}{display:table-row}`).join("\n")}}`
 
 /** The style sheet by its hash: nothing else may style or run, be loaded or sent. */
 const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", CSS, "base64")}'; base-uri 'none'; form-action 'none'`
@@ -72,6 +90,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const text = (recorded: string): string => safeText(recorded).replace(/[&<>"']/g, (char) => ESCAPES[char]!)
 
 function facts(diff: RunDiff): string {
+  const places = [place("root", diff, diff.root), place("first difference", diff, diff.first)]
+  if (diff.decisive)
+    places.push(place(diff.decisive.effect === "write" ? "decisive" : "decisive?", diff, diff.decisive.item))
   const said = [figureWords(diff), replayWords("a", diff.a), replayWords("b", diff.b)].filter(
     (words) => words !== undefined,
   )
@@ -84,7 +105,31 @@ function facts(diff: RunDiff): string {
     said.push(`${itemAddress(diff.items[from]!)} carries "${value}" to ${itemAddress(diff.items[to]!)}`)
   }
   for (const note of diff.notes) said.push(`${note.code}: ${note.text}`)
-  return `<ul>${said.map((fact) => `<li>${text(fact)}</li>`).join("")}</ul>`
+  const lines = [...places, ...said.map(text)].filter((line) => line !== "")
+  return `<ul>${lines.map((line) => `<li>${line}</li>`).join("")}</ul>`
+}
+
+function place(label: string, diff: RunDiff, index: number | null): string {
+  const item = index === null ? undefined : diff.items[index]
+  if (!item) return ""
+  const words = `${itemAddress(item)} ${itemName(item)}: ${changeWords(item)}`
+  return `<b>${label}</b> <a href="#i${index}">${text(words)}</a>`
+}
+
+function filters(diff: RunDiff): string {
+  const count = (tier: string): number => diff.items.filter((item) => tiersOf(item).includes(tier)).length
+  const boxes = FILTERS.flatMap(([tier, words]) => {
+    const label = `${tier === "TX" ? "" : `${tier} `}${words} <span class="dim">${count(tier)}</span>`
+    return count(tier) === 0 ? [] : [`<label><input type="checkbox" id="${tier}" checked> ${label}</label>`]
+  })
+  return boxes.length === 0 ? "" : `<div class="filters">${boxes.join("")}</div>`
+}
+
+/** As classes of its rows; none for what does not differ. */
+function tiersOf(item: DiffItem): string[] {
+  if (item.cause === null) return []
+  const tiers = FILTERS.flatMap(([tier]) => item.tiers.filter((own) => own === tier))
+  return tiers.length === 0 ? ["TX"] : tiers
 }
 
 interface Stretch {
@@ -119,9 +164,11 @@ function row(diff: RunDiff, index: number): string {
     item.cause ?? "",
   ]
   const badges = marks.filter((mark) => mark !== "").map((mark) => `<span class="badge">${mark}</span>`)
-  const classes = `${item.change}${index === diff.root ? " root" : ""}`
+  const classes = [item.change, ...differenceClasses(item)]
+  if (index === diff.root) classes.push("root")
+  else if (index === diff.decisive?.item) classes.push("decisive")
   const middle = `${item.change}<br>${badges.join(" ")}`
-  return `<tr class="${classes}"><td>${cell(item, item.a)}</td><td>${middle}</td><td>${cell(item, item.b)}</td></tr>${detail(diff, item)}`
+  return `<tr id="i${index}" class="${classes.join(" ")}"><td>${cell(item, item.a)}</td><td>${middle}</td><td>${cell(item, item.b)}</td></tr>${detail(diff, item)}`
 }
 
 function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
@@ -134,11 +181,14 @@ function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
   return `<b>#${step.n}</b> ${kind} ${text(step.name)} ${badges.join(" ")}${time}`
 }
 
+const differenceClasses = (item: DiffItem): string[] => (item.cause === null ? [] : ["difference", ...tiersOf(item)])
+
 function detail(diff: RunDiff, item: DiffItem): string {
   if (item.cause === null || !item.a || !item.b) return ""
   const payloads = (item.payloads ?? []).map((payload) => payloadHtml(payload, diff)).join("")
   const words = `<span class="dim">${text(changeWords(item))}</span>`
-  return `<tr><td colspan="3">${payloads === "" ? words : `<details open><summary>${text(changeWords(item))}</summary>${payloads}</details>`}</td></tr>`
+  const classes = ["detail", ...differenceClasses(item)].join(" ")
+  return `<tr class="${classes}"><td colspan="3">${payloads === "" ? words : `<details open><summary>${text(changeWords(item))}</summary>${payloads}</details>`}</td></tr>`
 }
 
 function payloadHtml(payload: PayloadDiff, diff: RunDiff): string {
@@ -154,7 +204,9 @@ function opHtml(op: PayloadOp): string {
   const removed = (said: string | null): string => (said === null || said === "" ? "" : `<del>${text(said)}</del>`)
   const added = (said: string | null): string => (said === null || said === "" ? "" : `<ins>${text(said)}</ins>`)
   if (op.text?.form !== "words") return `${removed(op.a)} ${added(op.b)}`
-  const hunks = op.text.hunks.map((hunk) => `…${text(hunk.before)}${removed(hunk.a)}${added(hunk.b)}`)
+  const hunks = op.text.hunks.map(
+    (hunk) => `${hunk.before === "" ? "" : `…${text(hunk.before)}`}${removed(hunk.a)}${added(hunk.b)}`,
+  )
   if (op.text.more > 0) hunks.push(`… ${op.text.more} more`)
   return hunks.join("\n")
 }
