@@ -55,7 +55,9 @@ export type RedactionRules = z.infer<typeof RedactionRules>
 
 /** Which bodies are kept when nothing goes wrong. */
 export const KeptBodies = z
-  .union([z.enum(["always", "on_fault"]), z.templateLiteral(["sample:", z.number().int().min(1)])])
+  .union([z.enum(["always", "on_fault"]), z.templateLiteral(["sample:", z.string().regex(/^[1-9]\d{0,8}$/)])], {
+    error: "is none of always, on_fault, sample:N",
+  })
   .describe("always, on_fault, or sample:N (one successful call in N)")
 export type KeptBodies = z.infer<typeof KeptBodies>
 export const AuditMode = z.enum(["required", "best_effort"])

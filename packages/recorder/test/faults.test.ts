@@ -293,6 +293,35 @@ describe("[F-02] [F-06] audit: required fails closed", () => {
   })
 })
 
+describe("careless callers of contexts and faults", () => {
+  const wrong: unknown[] = [undefined, null, {}, { prompt: "p", segments: [], bodies: new Map(), manifest: {} }, "text"]
+
+  test("what is no compiled context is named under audit: required, and logged where telemetry may fail", () => {
+    for (const given of wrong) {
+      const step = audit().recorder.startRun({ entrypoint: "x" }).step("plan")
+      expect(() => step.context(given as never)).toThrow(/(?:prompt|manifest\.intent) is not there.*compile\(\)/)
+      const open = recordInMemory()
+      open.recorder
+        .startRun({ entrypoint: "x" })
+        .step("plan")
+        .context(given as never)
+      expect(open.only("log").payload.message).toBe("a context could not be recorded")
+    }
+  })
+
+  test("a fault takes whatever it is given, and says what is wrong with it", () => {
+    for (const given of [undefined, {}, { trigger: "nonsense", detail: 5, missing: "x" }]) {
+      const { recorder, eventsOf } = recordInMemory()
+      recorder
+        .startRun({ entrypoint: "x" })
+        .step("plan")
+        .fault(given as never)
+      expect(eventsOf("fault")).toHaveLength(1)
+    }
+    expect(() => audit({ bodies: "sample:0" as never })).toThrow(/none of always, on_fault, sample:N/)
+  })
+})
+
 describe("[F-03] guards are asked before a call is made", () => {
   const loopGuard = (threshold: number, override: boolean): Guard => {
     let guard = startLoopGuard({ threshold, window: 8 })

@@ -73,12 +73,11 @@ export interface CommittedManifest {
 export function commitContext(step: StepHandle, state: StepState, compiled: CompiledPrompt): void {
   const { run } = step
   run.assertMayGoOn()
-  if (run.manifests.has(state)) {
-    throw new OrangeboxError("CONTEXT_TWICE", {
-      what: "this step has its context already; a step that calls a model has exactly one",
-      where: `${step.runId} step ${step.id}`,
-      next: "Open a step for each call that has a context of its own",
-    })
+  const refusal = refusalOf(step, state, compiled)
+  if (refusal !== undefined) {
+    if (run.app.keeping.audit === "required") throw refusal
+    step.log.error("a context could not be recorded", { err: refusal })
+    return
   }
   const { manifest } = compiled
   const stored = storeBodies(step, compiled)
@@ -95,6 +94,45 @@ export function commitContext(step: StepHandle, state: StepState, compiled: Comp
   recordManifest(step, committed)
   for (const fault of compiled.faults ?? []) step.fault(fault)
 }
+
+function refusalOf(step: StepHandle, state: StepState, compiled: CompiledPrompt): OrangeboxError | undefined {
+  const where = `${step.runId} step ${step.id}`
+  if (step.run.manifests.has(state)) {
+    return new OrangeboxError("CONTEXT_TWICE", {
+      what: "this step has its context already; a step that calls a model has exactly one",
+      where,
+      next: "Open a step for each call that has a context of its own",
+    })
+  }
+  const field = firstWrong(compiled)
+  if (field === undefined) return undefined
+  return new OrangeboxError("CONTEXT", {
+    what: `step.context was given something else than a compiled context: ${field} is not there`,
+    where,
+    next: "Give it what compile() of @orangebox/context returns",
+  })
+}
+
+/** The first part of a compiled context that is not what it should be. */
+function firstWrong(compiled: unknown): string | undefined {
+  const { prompt, segments, bodies, manifest } = (compiled ?? {}) as Partial<Record<keyof CompiledPrompt, unknown>>
+  if (typeof prompt !== "string") return "prompt"
+  if (!Array.isArray(segments)) return "segments"
+  if (!(bodies instanceof Map)) return "bodies"
+  const { intent, ...lists } = (manifest ?? {}) as Partial<Record<keyof ManifestOfContext, unknown>>
+  if (typeof (intent as { objective?: unknown } | undefined)?.objective !== "string") return "manifest.intent"
+  const missing = LISTS.find((name) => !Array.isArray(lists[name]))
+  return missing === undefined ? undefined : `manifest.${missing}`
+}
+
+const LISTS = [
+  "retrievers",
+  "candidate_chunk_ids",
+  "selected_chunk_ids",
+  "inclusion_log",
+  "exclusion_log",
+  "provenance",
+] as const
 
 /**
  * A fault appends a revision: what the manifest said, and the fault with what was stored because of it. It concerns the manifests below the

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { RunId } from "@orangebox/contract"
+import { OrangeboxError, RunId } from "@orangebox/contract"
 
 /** Somebody outside the process wants to see what a run sees. */
 export interface SnapshotRequest {
@@ -14,7 +14,7 @@ const requestPath = (dataFolder: string, runId: string): string => join(dataFold
 
 /** Leaves word for the process that writes a run; it looks when a step ends. */
 export function requestSnapshot(dataFolder: string, runId: string, request: SnapshotRequest): void {
-  RunId.parse(runId)
+  checkRunId(runId)
   mkdirSync(join(dataFolder, FOLDER), { recursive: true, mode: 0o700 })
   writeFileSync(requestPath(dataFolder, runId), JSON.stringify(request), { mode: 0o600 })
 }
@@ -26,8 +26,18 @@ export function isSnapshotRequested(dataFolder: string, runId: string): boolean 
 
 /** For whoever asked and learned that nobody is there to answer. */
 export function withdrawSnapshotRequest(dataFolder: string, runId: string): void {
-  RunId.parse(runId)
+  checkRunId(runId)
   rmSync(requestPath(dataFolder, runId), { force: true })
+}
+
+/** The id becomes a file's name. */
+function checkRunId(runId: string): void {
+  if (!RunId.safeParse(runId).success) {
+    throw new OrangeboxError("RUN_ID", {
+      what: `${JSON.stringify(runId)} is not the id of a run`,
+      next: "Give it as run_…",
+    })
+  }
 }
 
 /** Looks for requests, at most a few times a second: a step may end a thousand times as often. */

@@ -1,5 +1,6 @@
 import type { ArtifactRef, BodyHash, FaultTrigger, PayloadOf } from "@orangebox/contract"
 import { asTreated } from "../capture/treated-bodies.js"
+import { carelessJson } from "../careless-json.js"
 import { utcText } from "../clock.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import { reviseManifests } from "./committed-context.js"
@@ -29,9 +30,10 @@ export interface SnapshotArtifact {
  * Stores the snapshot of a step with all its descendants, says what happened, and adds both to the step's manifest. Under `audit: "required"`
  * each of these is durable or the run stops; the stop itself raises no further fault.
  */
-export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFault): readonly SnapshotArtifact[] {
+export function raiseFault(step: StepHandle, scope: StepState, raised: RaisedFault): readonly SnapshotArtifact[] {
   const { run } = step
   if (run.isStopped) return []
+  const fault = readable(raised)
   const items = withoutRepeats(run.evidence.of(scope))
   const lost: string[] = []
   const artifacts: SnapshotArtifact[] = []
@@ -44,7 +46,7 @@ export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFaul
   run.evidence.release(scope)
   const detail = step.summarize(fault.detail) || fault.trigger
   // Told twice, in the event and in the manifest, and in both as captured.
-  const missing = [...(fault.missing ?? []).map((one) => step.summarize(one) || "?"), ...lost]
+  const missing = [...fault.missing.map((one) => step.summarize(one) || "?"), ...lost]
   const ids = artifacts.map(({ artifact_id }) => artifact_id)
   step.record("fault", {
     trigger: fault.trigger,
@@ -55,6 +57,13 @@ export function raiseFault(step: StepHandle, scope: StepState, fault: RaisedFaul
   })
   reviseManifests(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
   return artifacts
+}
+
+/** Whatever was passed, as texts: a fault is the worst moment to be particular. */
+function readable(raised: RaisedFault): RaisedFault & { readonly missing: readonly string[] } {
+  const { trigger, detail, missing, ...rest } = raised ?? {}
+  const text = (value: unknown): string => (typeof value === "string" ? value : carelessJson(value))
+  return { ...rest, trigger, detail: text(detail), missing: Array.isArray(missing) ? missing.map(text) : [] }
 }
 
 function artifactOf({ kind, ref }: EvidenceItem, runId: string, no: number, wallMs: number): SnapshotArtifact {
