@@ -129,7 +129,10 @@ export class RunState {
   #bytesOf(hash: string, bodies: readonly RecordBody[]): Uint8Array | undefined {
     const body = bodies.find((one) => one.hash === hash)
     if (body === undefined) return undefined
-    return "bytes" in body ? body.bytes : this.#heldStreams.get(body.streamId)?.bytes()
+    if ("bytes" in body) return body.bytes
+    const held = this.#heldStreams.get(body.streamId)
+    this.#heldStreams.delete(body.streamId)
+    return held?.bytes()
   }
 
   #writeAhead(context: EventContext, item: EvidenceItem, extras: EventExtras): void {
