@@ -24,7 +24,7 @@ describe("[P-09] orangebox diff", () => {
       data,
       {},
       {},
-      { advice: "write 5" },
+      { advice: "write 5", output: "retries are 5" },
       { advice: HOSTILE, tool: `tool ${HOSTILE}`, file: HOSTILE, output: HOSTILE },
     )) as [string, string, string, string]
   })
@@ -57,6 +57,16 @@ describe("[P-09] orangebox diff", () => {
     expect(stdout).toMatch(new RegExp(`^ROOT #${root.a!.n} model claude-x`, "m"))
     expect(stdout).toMatch(/^DECISIVE #\d+ tool write_file/m)
     expect(stdout).toContain(`next: orangebox diff --data ${data} ${first} ${other} --at ${root.a!.n}`)
+  })
+
+  test.each([[[]], [["--at", "5"]]])("[P-09] docs/diff.md shows what is printed, with %j", async (args) => {
+    const bare = (text: string): string =>
+      text
+        .replaceAll(/run_[0-9A-Z]{26}|last(?=#| --at)/g, "RUN")
+        .replaceAll(/<?\d+(\.\d+)?m?s\b/g, "TIME")
+        .replaceAll(`--data ${data} `, "")
+    const { stdout } = await diff(first, other, ...args)
+    expect(bare(readFileSync(new URL("../../../docs/diff.md", import.meta.url), "utf8"))).toContain(bare(stdout))
   })
 
   test("[P-09] swapped runs swap the sides and nothing else", async () => {
