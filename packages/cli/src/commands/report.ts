@@ -1,10 +1,10 @@
-import { writeFileSync } from "node:fs"
 import { type RunReport, reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
 import { judgeRun, openCourt } from "../decisions/judged-run.js"
 import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
 import { InputError } from "../failure.js"
+import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { findRun } from "../reading/find-target.js"
 import { withRunAt } from "../reading/run-at.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -12,6 +12,7 @@ import { examples, type GlobalOptions, type Session, shellOf } from "../session.
 interface ReportOptions extends RuleOptions {
   readonly md?: boolean
   readonly html?: string
+  readonly force?: boolean
   readonly root?: string
 }
 
@@ -23,6 +24,7 @@ export function define(command: Command, session: Session): void {
     .argument("[run]", "a run, or an exported file", "last")
     .option("--md", "as Markdown")
     .option("--html <file>", "as one HTML file without scripts, to be read without a network")
+    .option("--force", "with --html: overwrite a file that is there")
   addRuleOptions(command)
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
     .addHelpText("after", "\nThe rules are those of orangebox check. Judges are not asked.")
@@ -41,6 +43,7 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
   if ([options.md, options.html, options.json].filter(Boolean).length > 1) {
     throw new InputError("USAGE", { what: "--json, --md and --html are three forms", next: "Choose one" })
   }
+  if (options.html !== undefined) refuseToOverwrite(options.html, options.force ?? false)
   const court = openCourt(session, options)
   return withRunAt(session, options, typed, async (place) => {
     const { reader, address, freshness } = place
@@ -49,7 +52,7 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
     const made = runReport(recorded, { ...(tools === undefined ? {} : { tools }), evaluation })
     const { terminal } = session
     if (options.html !== undefined) {
-      writePage(options.html, reportHtml(made))
+      writeNewFile(options.html, [Buffer.from(reportHtml(made), "utf8")], options.force ?? false)
       terminal.say(`orangebox: written to ${options.html}`)
     } else if (options.md) terminal.out(reportMarkdown(made))
     else if (options.json) terminal.out(safeJson({ ...reportJson(made), ...freshness }, 2))
@@ -80,15 +83,5 @@ function reportJson({ observability, ...report }: RunReport): object {
       unread_calls: unreadCalls,
       pending_tools: pendingTools,
     },
-  }
-}
-
-/** What was recorded is as private in a page as it is in the store. */
-function writePage(path: string, html: string): void {
-  try {
-    writeFileSync(path, html, { mode: 0o600 })
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new InputError("CANNOT_WRITE", { what: `the file cannot be written: ${why}`, where: path, cause })
   }
 }

@@ -1,0 +1,330 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { type CallAhead, type CheckedConstraint, DecisionEvent, liveGuard } from "@orangebox/decisions"
+import { Recorder } from "@orangebox/recorder"
+import fc from "fast-check"
+import { chromium } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { checkPlace } from "../src/decisions/check-place.js"
+import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { record } from "./recorded-run.js"
+
+let scratch: Scratch
+let data: string
+beforeAll(() => {
+  scratch = scratchFolder()
+  data = join(scratch.path, ".orangebox")
+})
+afterAll(() => scratch.remove())
+
+const here = (...args: string[]) => orangeboxHere([...args, "--data", data])
+const lines = (text: string): DecisionEvent[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as DecisionEvent)
+
+// Made up, and put together here so that nobody takes it for a leak.
+const SECRET = `ghp_${"q7Rz2LxVb9TnK4sWm8Yc"}${"H1dPfG6jQe3Ua5No"}`
+
+/** Edits a file it may not, and says so. */
+async function recordEdits(): Promise<string> {
+  let runId = ""
+  await record(data, async (recorder) => {
+    const run = recorder.startRun({
+      entrypoint: "fix",
+      input: "Fix the date test",
+      constraints: [{ id: "src-only", type: "scope", rule: "paths.only src/**" }],
+    })
+    runId = run.runId
+    const edit = (path: string) => ({ name: "Edit", args: { file_path: path, old_string: "a", new_string: "b" } })
+    await run.tool(edit("src/date.ts"), () => "ok")
+    await run.tool(edit("infra/ci.yml"), () => "ok")
+    run.decide({ action: "no_op", summary: "the tests are left alone" })
+    run.complete({ output: "Done." })
+  })
+  return runId
+}
+
+describe("orangebox decisions", () => {
+  test("[D-06] --jsonl is one valid DecisionEvent a line, the same ids on every reading", async () => {
+    const runId = await recordEdits()
+    const first = await orangebox(["decisions", runId, "--jsonl"], { cwd: scratch.path })
+    expect(first.exitCode).toBe(0)
+    const decisions = lines(first.stdout)
+    for (const decision of decisions) expect(DecisionEvent.safeParse(decision).error).toBeUndefined()
+    expect(decisions.map(({ agent_action }) => agent_action.action_type)).toEqual(["edit", "edit", "no_op", "message"])
+    expect(decisions.map(({ evaluation }) => evaluation.alignment.status)).toEqual([
+      "pass",
+      "fail",
+      "unknown",
+      "unknown",
+    ])
+    expect((await orangebox(["decisions", runId, "--jsonl"], { cwd: scratch.path })).stdout).toBe(first.stdout)
+  })
+
+  test("[D-06] --otel is OTLP/JSON log records that carry the trace and the span of their action", async () => {
+    const runId = await recordEdits()
+    const decisions = lines((await here("decisions", runId, "--jsonl")).stdout)
+    const { resourceLogs } = jsonOf<{
+      resourceLogs: { scopeLogs: { logRecords: { traceId: string; spanId: string; severityText: string }[] }[] }[]
+    }>(await here("decisions", runId, "--otel"))
+    const records = resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
+    expect(records.map(({ traceId, spanId }) => [traceId, spanId])).toEqual(
+      decisions.map(({ trace_id, span_id }) => [trace_id, span_id]),
+    )
+    expect(records.map(({ severityText }) => severityText)).toEqual(["INFO", "ERROR", "INFO", "INFO"])
+  })
+
+  test("an address of a step shows only its decisions, and says how many there are in all", async () => {
+    const runId = await recordEdits()
+    const { decisions, total } = jsonOf<{ decisions: DecisionEvent[]; total: number }>(
+      await here("decisions", `${runId}#3`, "--json"),
+    )
+    expect([decisions.length, total]).toEqual([1, 4])
+    expect((await here("decisions", `${runId}#3`)).stdout).toContain("1 of 4 decisions")
+    expect((await here("decisions", runId, "--json", "--jsonl")).exitCode).toBe(2)
+  })
+})
+
+describe("orangebox override", () => {
+  test("[E-04] a person's word is kept with name and reason, beside a run that stays what it was", async () => {
+    const runId = await recordEdits()
+    const digest = /sha256:\w{64}/.exec((await here("show", runId)).stdout)![0]
+    const said = await orangebox(
+      ["override", runId, "--verdict", "pass", "--reason", "agreed with ops\nsee the ticket", "--author", "ann"],
+      { cwd: scratch.path },
+    )
+    expect(said.exitCode).toBe(0)
+    await here("override", `${runId}#3`, "--verdict", "warn", "--reason", "ugly, but right", "--author", "bob")
+
+    const verified = await here("verify", runId, "--digest", digest)
+    expect(verified).toMatchObject({ exitCode: 0 })
+    const report = jsonOf<{ summary: { verdict: string }; overrides: object[]; timeline: object[] }>(
+      await here("report", runId, "--json"),
+    )
+    expect(report.summary.verdict).toBe("pass")
+    expect(report.overrides).toMatchObject([
+      { author: "ann", verdict: "pass", reason: "agreed with ops\nsee the ticket" },
+      { author: "bob", verdict: "warn", reason: "ugly, but right" },
+    ])
+    expect(report.timeline).toContainEqual(
+      expect.objectContaining({ step_no: 3, action_type: "edit", verdict: "warn" }),
+    )
+    const decisions = lines((await here("decisions", runId, "--jsonl")).stdout)
+    expect(decisions.filter(({ agent_action }) => agent_action.action_type === "override")).toHaveLength(2)
+    for (const decision of decisions) expect(DecisionEvent.safeParse(decision).error).toBeUndefined()
+  })
+
+  test("[E-04] the gate follows an override only when it is told to, for an agent can write one too", async () => {
+    const runId = await recordEdits()
+    await here("override", runId, "--verdict", "pass", "--reason", "fine", "--author", "ann")
+    const closed = await here("check", runId)
+    expect(closed.exitCode).toBe(1)
+    expect(closed.stdout).toContain('"ann" said pass: "fine"')
+    expect((await here("check", runId, "--accept-overrides")).exitCode).toBe(0)
+    await here("override", runId, "--verdict", "fail", "--reason", "on second thought", "--author", "ann")
+    expect((await here("check", runId, "--accept-overrides", "--rule", "steps.max 99")).exitCode).toBe(1)
+  })
+
+  test("[E-04] a run that goes on can be spoken about, and its own end is not in the way", async () => {
+    const recorder = Recorder.open({ app: "fixer", folder: data })
+    try {
+      const run = recorder.startRun({ entrypoint: "live", input: "x" })
+      await run.tool({ name: "Bash", args: { command: "ls" } }, () => "a b")
+      expect((await here("override", run.runId, "--verdict", "fail", "--reason", "stop it")).exitCode).toBe(0)
+      run.complete({ output: "Done." })
+      const report = jsonOf<{ run: object; overrides: object[] }>(await here("report", run.runId, "--json"))
+      expect(report.run).toMatchObject({ status: "completed" })
+      expect(report.overrides).toMatchObject([{ verdict: "fail", reason: "stop it" }])
+      expect((await here("verify", run.runId)).exitCode).toBe(0)
+    } finally {
+      recorder.close()
+    }
+  })
+
+  test("[X-03] a secret in a reason is masked before it is written", async () => {
+    const runId = await recordEdits()
+    await here("override", runId, "--verdict", "warn", "--reason", `it printed ${SECRET}`, "--author", "ann")
+    const { stdout } = await here("report", runId, "--json")
+    expect(stdout).toContain("it printed ghp")
+    expect(stdout).not.toContain(SECRET)
+  })
+
+  test.each([
+    [["--verdict", "maybe", "--reason", "x"], /Allowed choices are pass, warn, fail/],
+    [["--reason", "x"], /required option '--verdict/],
+    [["--verdict", "pass", "--reason", " "], /--reason is empty/],
+    [["--verdict", "pass", "--reason", "x", "--author", ""], /--author is a name/],
+  ])("bad input %s", async (args, words) => {
+    const finished = await here("override", "last", ...args)
+    expect(finished.exitCode).toBe(2)
+    expect(finished.stderr).toMatch(words)
+  })
+})
+
+describe("live and later", () => {
+  const RULES: readonly CheckedConstraint[] = [
+    { id: "src", type: "scope", rule: "paths.only src/** !src/generated/**" },
+    { id: "infra", type: "scope", rule: "paths.deny infra/** **/*.pem access=any" },
+    { id: "push", type: "safety", rule: 'commands.deny "git push" "rm -rf" sudo' },
+    { id: "net", type: "safety", rule: "network.deny allow=api.github.com" },
+    { id: "secrets", type: "safety", rule: "secrets.none" },
+    { id: "small", type: "other", rule: "diff.max_lines 3 per=action" },
+    { id: "tools", type: "other", rule: "tools.deny web_* delete_*" },
+  ]
+  const path = fc.constantFrom(
+    "src/a.ts",
+    "src/../infra/x",
+    "src/generated/y",
+    "/etc/hosts",
+    "~/.ssh/k.pem",
+    "link/in",
+    "",
+    "İ",
+  )
+  const command = fc.constantFrom(
+    "git push",
+    "g''it push origin",
+    "sh -c 'sudo ls'",
+    "echo a > infra/b",
+    "curl https://evil.example/x",
+    "$CMD now",
+    "cat src/a.ts | tee link/c",
+    "rm -r -f build",
+    `export K=${SECRET}`,
+    "npm test",
+  )
+  const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("a\nb\nc\nd\ne"))
+  const call = fc.oneof(
+    fc.record({
+      name: fc.constantFrom("Bash", "shell", "exec_command"),
+      args: fc.record({ command: fc.array(command, { minLength: 1, maxLength: 3 }).map((all) => all.join(" && ")) }),
+    }),
+    fc.record({ name: fc.constant("Edit"), args: fc.record({ file_path: path, old_string: text, new_string: text }) }),
+    fc.record({ name: fc.constantFrom("Write", "read_file"), args: fc.record({ path, content: text }) }),
+    fc.record({ name: fc.constantFrom("web_fetch", "delete_all", "ask"), args: fc.jsonValue() }),
+  )
+
+  test("[E-03] what a guard says before a call is what another process says later, from the store, of every call", async () => {
+    mkdirSync(join(scratch.path, "infra"), { recursive: true })
+    const rules = join(scratch.path, "rules.json")
+    writeFileSync(rules, JSON.stringify(RULES))
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { minLength: 60, maxLength: 120 }), async (calls) => {
+        const live = new Map<string, unknown>()
+        const judge = liveGuard(RULES, checkPlace({ data, root: scratch.path }), {
+          onDecision: ({ step }, { evaluation }) => live.set(step.id, summaryOf(evaluation.evaluation)),
+        })
+        // It listens and lets everything pass, so that there is something to compare.
+        const guard = (ahead: CallAhead) => void judge(ahead)
+        const recorder = Recorder.open({ app: "fixer", folder: data, cwd: scratch.path, guard })
+        const run = recorder.startRun({ entrypoint: "x", input: "x" })
+        for (const { name, args } of calls) await run.tool({ name, args }, () => "done")
+        run.complete()
+        recorder.close()
+        const args = ["decisions", run.runId, "--jsonl", "--rules", rules, "--root", scratch.path]
+        const later = lines((await orangebox(args, { cwd: scratch.path, env: { HOME: homedir() } })).stdout)
+        const seen = new Map(later.map(({ span_id, evaluation }) => [span_id, summaryOf(evaluation)]))
+        expect(live.size).toBe(calls.length)
+        for (const [stepId, said] of live) expect(seen.get(stepId)).toEqual(said)
+      }),
+      { numRuns: 2, endOnFailure: true },
+    )
+  })
+
+  /** Where a mask stands for a secret the words differ, the verdicts do not. */
+  const summaryOf = ({ alignment, quality, policy }: DecisionEvent["evaluation"]): unknown => ({
+    alignment: [alignment.status, alignment.score, alignment.violations.map(({ id, severity }) => `${id} ${severity}`)],
+    quality: quality.status,
+    policy: [policy.status, policy.checks.map(({ id, status }) => `${id} ${status}`)],
+  })
+})
+
+describe("orangebox report", () => {
+  const HOSTILE =
+    "</pre></style><script>window.owned=1;fetch('http://127.0.0.1:9/')</script><img src=http://127.0.0.1:9/x onerror=window.owned=1>" +
+    "<svg onload=window.owned=1><iframe srcdoc='<script>top.owned=1</script>'></iframe><a href='javascript:owned=1'>x</a>" +
+    "\u001b[2J\u001b]0;owned\u0007\u202egnp.exe\u2066\u200b <!-- --> &lt;b&gt; <meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>"
+  let runId = ""
+  beforeAll(async () => {
+    await record(
+      data,
+      async (recorder) => {
+        const run = recorder.startRun({
+          entrypoint: `fix${HOSTILE}`,
+          input: `Fix it ${HOSTILE}`,
+          constraints: [{ id: `c${HOSTILE}`, type: "scope", rule: "paths.only src/**" }],
+        })
+        runId = run.runId
+        const edit = {
+          file_path: `infra/${HOSTILE}`,
+          old_string: HOSTILE,
+          new_string: `${HOSTILE}\n${"x".repeat(2_000_000)}`,
+        }
+        await run.tool({ name: "Edit", args: edit }, () => HOSTILE)
+        await run.tool({ name: "Bash", args: { command: `echo '${HOSTILE}' && npm test` } }, () => HOSTILE)
+        await run.tool({ name: HOSTILE, args: { HOSTILE } }, () => HOSTILE)
+        run.complete({ output: `🎉 ${HOSTILE}` })
+      },
+      `app${HOSTILE.slice(0, 200)}`,
+    )
+    await here("override", runId, "--verdict", "fail", "--reason", HOSTILE, "--author", HOSTILE.slice(0, 150))
+  })
+
+  test("[E-05] the report has a form for people, programs, reviews and files, and all say the same", async () => {
+    const id = await recordEdits()
+    const text = await here("report", id)
+    expect(text.stdout).toMatch(/^✗ fail/)
+    const json = jsonOf<{ summary: { verdict: string; violations: object }; timeline: object[] }>(
+      await here("report", id, "--json"),
+    )
+    expect(json.summary).toMatchObject({ verdict: "fail", violations: { fail: 1, warn: 0 } })
+    expect(json.timeline).toHaveLength(4)
+    const markdown = (await here("report", id, "--md")).stdout
+    expect(markdown).toMatch(/^# /)
+    const page = join(scratch.path, "report.html")
+    const written = await orangebox(["report", id, "--html", page], { cwd: scratch.path })
+    expect(written).toMatchObject({ exitCode: 0, stdout: "" })
+    const html = readFileSync(page, "utf8")
+    for (const form of [text.stdout, markdown, html]) expect(form).toContain("infra/ci.yml is outside the paths")
+    expect(statSync(page).mode & 0o777).toBe(0o600)
+    expect((await here("report", id, "--html", page)).exitCode).toBe(2)
+    expect((await here("report", id, "--html", page, "--force")).exitCode).toBe(0)
+  })
+
+  const browser = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(existsSync)
+  test.skipIf(browser === undefined)(
+    "[E-05] hostile content is inert in a browser: nothing runs, nothing is asked for, nothing breaks the page (needs Chromium)",
+    async () => {
+      const page = join(scratch.path, "hostile.html")
+      await here("report", runId, "--html", page)
+      const window = await chromium.launch({ executablePath: browser!, args: ["--no-sandbox"] })
+      try {
+        const tab = await window.newPage()
+        const troubles: string[] = []
+        const requests: string[] = []
+        tab.on("dialog", (dialog) => void troubles.push(dialog.message()))
+        tab.on("console", (message) => void troubles.push(message.text()))
+        tab.on("request", (request) => void requests.push(request.url()))
+        await tab.goto(`file://${page}`)
+        expect(await tab.locator("h2").allInnerTexts()).toContain("Timeline")
+        // The page must be quiet because there is nothing in it, not only because a policy forbids it.
+        expect(
+          await tab.locator("script, img, svg, iframe, a, meta[http-equiv=refresh], [onload], [onerror]").count(),
+        ).toBe(0)
+        expect(await tab.evaluate("window.owned ?? null")).toBe(null)
+        expect(await tab.evaluate("document.title")).not.toBe("owned")
+        expect(await tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
+        expect(await tab.evaluate("getComputedStyle(document.querySelector('main')).maxWidth")).toBe("1080px")
+        const picture = await tab.screenshot()
+        expect(picture.length).toBeGreaterThan(10_000)
+        expect(troubles).toEqual([])
+        expect(requests).toEqual([`file://${page}`])
+      } finally {
+        await window.close()
+      }
+    },
+  )
+})
