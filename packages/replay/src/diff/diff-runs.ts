@@ -121,8 +121,10 @@ function comparePayloads(
   const chosen = new Set([...isTelling, ...order.slice(0, Math.max(0, most - isTelling.size))])
   const compared = new Map<number, PayloadDiff[]>()
   const origins: Origins = new Map()
+  // Aligning may have read much already, and that is no reason to say less about what it found.
+  const readBefore = readers.a.bytesRead + readers.b.bytesRead
   for (const index of [...chosen].sort((x, y) => x - y)) {
-    const isTooMuch = readers.a.bytesRead + readers.b.bytesRead > MAX_BYTES
+    const isTooMuch = readers.a.bytesRead + readers.b.bytesRead - readBefore > MAX_BYTES
     if (isTelling.has(index) || !isTooMuch) compared.set(index, payloadDiffs(items, index, readers, origins))
   }
   return compared

@@ -43,7 +43,7 @@ export function diffText(diff: RunDiff, options: DiffTextOptions = {}): string {
   let left = budget - count(header.text) - count(footer(diff, lines.length)) - 2
   const cuts = new Map<Line, string>()
   for (const line of [...lines].sort((x, y) => x.rank - y.rank)) {
-    if (chosen.has(line)) continue
+    if (chosen.has(line) || line.rank === Number.POSITIVE_INFINITY) continue
     const text = cutToTokens(line.text, longest, count)
     const cost = count(text) + 1
     if (cost > left) continue
@@ -55,7 +55,7 @@ export function diffText(diff: RunDiff, options: DiffTextOptions = {}): string {
   return [...shown, footer(diff, lines.length - chosen.size)].join("\n")
 }
 
-/** A line and its turn when the budget is handed out; ties go by place. */
+/** A line and its turn when the budget is handed out, never for infinity; ties go by place. */
 interface Line {
   readonly text: string
   readonly rank: number
@@ -124,14 +124,15 @@ function restOf({ items }: RunDiff, told: ReadonlySet<number>): Line[] {
     if (stretch.length === 1) {
       lines.push({ text: lineOf(first), rank: 8 })
     } else {
+      const said = new Set(stretch.map((index) => wordsOf(items[index]!)))
       const counts = new Map<string, number>()
       for (const index of stretch) counts.set(items[index]!.change, (counts.get(items[index]!.change) ?? 0) + 1)
       const kinds = [...counts].map(([change, count]) => `${change} ${count}`).join(", ")
-      lines.push({
-        text: `${itemAddress(first)}..${itemAddress(last)} ${first.cause} (${stretch.length}): ${kinds}`,
-        rank: 7,
-      })
-      for (const index of stretch) lines.push({ text: `  ${lineOf(items[index]!)}`, rank: 10 + index / items.length })
+      const range = `${itemAddress(first)}..${itemAddress(last)} ${first.cause} (${stretch.length})`
+      lines.push({ text: `${range}: ${said.size === 1 ? sharedWords(first) : kinds}`, rank: 7 })
+      // A line for each that says what the line for all says is worth no token.
+      const rank = (index: number): number => (said.size === 1 ? Number.POSITIVE_INFINITY : 10 + index / items.length)
+      for (const index of stretch) lines.push({ text: `  ${lineOf(items[index]!)}`, rank: rank(index) })
     }
     stretch = []
   }
@@ -144,8 +145,11 @@ function restOf({ items }: RunDiff, told: ReadonlySet<number>): Line[] {
   return lines
 }
 
-const lineOf = (item: DiffItem): string =>
-  `${itemAddress(item)} ${itemName(item)} ${weightWords(item)}: ${changeWords(item)}`
+const wordsOf = (item: DiffItem): string => `${itemName(item)} ${weightWords(item)}: ${changeWords(item)}`
+/** The same where the cause is said already. */
+const sharedWords = (item: DiffItem): string =>
+  `${[itemName(item), item.tiers.join("+")].filter((part) => part !== "").join(" ")}: ${changeWords(item)}`
+const lineOf = (item: DiffItem): string => `${itemAddress(item)} ${wordsOf(item)}`
 
 function footer(diff: RunDiff, leftOut: number): string {
   const out: string[] = []

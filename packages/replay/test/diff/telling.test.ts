@@ -141,6 +141,19 @@ describe("[P-09] a diff told", () => {
     expect(page.match(/<table/g)!.length).toBe(page.match(/<\/table>/g)!.length)
   })
 
+  test("[P-09] a stretch of steps that all differ in the same way is one line, and a line each only with --all", () => {
+    const run = (id: string): ReturnType<typeof scriptRun> =>
+      scriptRun([...start(), tool("clock", {}, `it is ${id}`), ...Array.from({ length: 20 }, () => model("go on"))], {
+        id,
+      })
+    const diff = diffRuns(run("A"), run("B"))
+    const text = diffText(diff)
+    expect(text).toMatch(/^#9\.\.#28 absorbed \(20\): model claude-x: other request$/m)
+    expect(text).not.toMatch(/^ {2}#1\d model/m)
+    expect(text).toMatch(/20 lines left out/)
+    expect(diffText(diff, { all: true }).match(/^ {2}#\d+ model claude-x absorbed: other request$/gm)).toHaveLength(20)
+  })
+
   test("[P-09] every step shows its mode; simulated output never stands without its mark", () => {
     const modes = ["live", "exact", "cached", "simulated"] as const
     const diff = diffRuns(
