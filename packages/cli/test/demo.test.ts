@@ -56,6 +56,15 @@ describe("orangebox demo", () => {
     expect(body.text).not.toContain("message_stop")
   })
 
+  test("[P-03] the engine replays the run that went through, certified; of the killed one it says where the recording ends", async () => {
+    const whole = await read("replay", demo.runs[0]!.run_id, "--json")
+    expect(whole.exitCode).toBe(0)
+    expect(jsonOf(whole)).toMatchObject({ certified: true, certificate: { source_digest: demo.runs[0]!.digest } })
+    const killed = await read("replay", demo.crash.run_id)
+    expect(killed.exitCode).toBe(1)
+    expect(killed.stderr).toContain(`#${demo.crash.n} cannot be replayed: RECORDING_ENDS`)
+  })
+
   test("what the agent did is on record: files read, a file edited with a diff, tests run twice, tokens counted", async () => {
     const tools = `SELECT name || ' ' || status || coalesce(' ' || exit_code, '') FROM tool_calls WHERE run_id = '${demo.runs[0]?.run_id}' ORDER BY no`
     const edits =
