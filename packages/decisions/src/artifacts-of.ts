@@ -110,7 +110,8 @@ const SEED_TYPES: ReadonlySet<unknown> = new Set<DecisionArtifact["type"]>([
   "diff",
 ])
 
-function recordedArtifact(event: Event, bodies: BodyLookup): DecisionArtifact[] {
+/** An artifact that was recorded as one; none for kinds that are not work products. */
+export function recordedArtifact(event: Event, bodies: BodyLookup): DecisionArtifact[] {
   const payload = payloadOf(event)
   const type = payload["artifact_type"]
   const hash = textIn(payload, "hash")

@@ -28,6 +28,8 @@ export interface ProxyTask {
   readonly caFile: string | undefined
   readonly capture: CaptureMode | undefined
   readonly allowFull: boolean | undefined
+  /** Whether changes of the git work tree are recorded. */
+  readonly workspace: boolean
   readonly run: {
     readonly entrypoint: string
     readonly input: string

@@ -4,6 +4,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { Recorder, type Run } from "@orangebox/recorder"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
+import { type RecordedWorkspace, recordWorkspace } from "./workspace/record-workspace.js"
 
 /**
  * The process behind `orangebox run`: it records, so that neither a crash of the recording ends the command nor the end of the terminal's
@@ -13,7 +14,7 @@ const send = (message: FromProxy): void => {
   if (process.connected) process.send?.(message)
 }
 
-let running: { proxy: RecordingProxy; recorder: Recorder; run: Run } | undefined
+let running: Running | undefined
 let commandPid: number | undefined
 
 process.on("message", (message: ToProxy) => {
@@ -24,6 +25,13 @@ process.on("message", (message: ToProxy) => {
 // The terminal's signals are for the command. This process leaves when it is told to, or when there is nobody left to serve.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {})
 process.on("disconnect", outliveSupervisor)
+
+interface Running {
+  readonly proxy: RecordingProxy
+  readonly recorder: Recorder
+  readonly run: Run
+  readonly workspace: RecordedWorkspace | undefined
+}
 
 async function start(task: ProxyTask): Promise<void> {
   try {
@@ -37,6 +45,7 @@ async function start(task: ProxyTask): Promise<void> {
     })
     const { entrypoint, input, parent } = task.run
     const run = recorder.startRun({ entrypoint, input, ...(parent ? { parent } : {}) })
+    const workspace = task.workspace && recorder.isRecording ? await recordWorkspace(run, task.cwd) : undefined
     const proxy = await startProxy({
       recorder,
       run,
@@ -48,7 +57,7 @@ async function start(task: ProxyTask): Promise<void> {
       onStats: (stats) => send({ kind: "stats", stats, lost: recorder.counts().dropped }),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })
-    running = { proxy, recorder, run }
+    running = { proxy, recorder, run, workspace }
     send({ kind: "listening", port: proxy.port, run: run.handoff(), isRecording: recorder.isRecording })
   } catch (error) {
     const { code, what, next } =
@@ -60,8 +69,9 @@ async function start(task: ProxyTask): Promise<void> {
 
 async function finish(failure: Error | undefined): Promise<void> {
   if (running) {
-    const { proxy, recorder, run } = running
+    const { proxy, recorder, run, workspace } = running
     await proxy.close()
+    await workspace?.finish()
     if (failure) run.fail(failure)
     else run.complete()
     recorder.close()

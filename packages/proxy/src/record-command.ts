@@ -24,6 +24,8 @@ export interface RecordCommandOptions {
   /** What is kept; without it the configuration has the word. */
   readonly capture?: CaptureMode
   readonly allowFull?: boolean
+  /** False leaves changes of the git work tree unrecorded. */
+  readonly workspace?: boolean
   /** Default: any free one. */
   readonly port?: number
   readonly limits?: Partial<ProxyLimits>
@@ -88,6 +90,7 @@ export async function recordCommand(
       caFile: options.caFile,
       capture: options.capture,
       allowFull: options.allowFull,
+      workspace: options.workspace ?? true,
       run: { entrypoint: name, input: options.command.join(" "), parent: undefined },
     },
     onWarning,

@@ -20,6 +20,8 @@ interface RunOptions extends CaptureOptions, VariableOptions {
   readonly port?: number
   readonly ca?: string
   readonly requireCapture?: boolean
+  /** False with `--no-workspace`. */
+  readonly workspace?: boolean
   readonly quiet?: boolean
 }
 
@@ -30,6 +32,7 @@ export function define(command: Command, session: Session): void {
     .option("--app <name>", "the application's name on the run; default: the command's")
     .option("--ca <file>", "certificates to trust for the upstreams, beside the system's own (PEM)")
     .option("--require-capture", "exit with 1 when nothing was captured")
+    .option("--no-workspace", "do not record what the command changes in its git work tree")
     .option("--quiet", "no verdict at the end")
     .addHelpText(
       "after",
@@ -63,6 +66,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     variables: options.variable.map(parseVariable),
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
     ...captureOf(options),
+    ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
     ...(options.app === undefined ? {} : { app: options.app }),
     ...(options.ca === undefined ? {} : { caFile: options.ca }),
     onStart: ({ hints }) => {

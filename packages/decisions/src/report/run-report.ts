@@ -1,5 +1,6 @@
 import type { ActionType, CaptureMode, Constraint, Verdict } from "@orangebox/contract"
 import type { z } from "zod"
+import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf } from "../checks/gate.js"
 import { worstVerdict } from "../checks/verdict.js"
@@ -97,9 +98,10 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
   const decisions = decisionsOfReading(reading, options)
   const observability = observabilityOfReading(reading)
   const onRecord = verdictsOnRecord(reading)
-  const artifacts = decisions.flatMap(({ agent_action }) =>
+  const made = decisions.flatMap(({ agent_action }) =>
     agent_action.artifacts.map((artifact) => ({ ...artifact, step_no: agent_action.step_no })),
   )
+  const artifacts = [...made, ...changesOfNobody(reading, made)]
   const recorded = verdictsRecorded(decisions, onRecord.ofRun)
   // A verdict that was reached when the text was there stands; a later look without it knows less.
   const now =
@@ -124,6 +126,23 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
     overrides: [...onRecord.overridesOfRun, ...[...onRecord.overridesOf.values()].flat()],
   }
 }
+
+/** Diffs of the workspace that no action owns: what a command changed without saying so. A file that an action edited is told there. */
+function changesOfNobody({ index, bodies }: RunReading, made: readonly ReportArtifact[]): ReportArtifact[] {
+  const edited = new Set(made.flatMap(({ type, metadata }) => (type === "file_edit" ? [metadata.path] : [])))
+  const owned = new Set(made.map(({ id }) => id))
+  return index.events.flatMap((event) => {
+    if (event.event_type !== "artifact_recorded" || payloadOf(event)["artifact_type"] !== "diff") return []
+    const stepNo = index.steps.get(event.step_id ?? "")?.no ?? 0
+    return recordedArtifact(event, bodies)
+      .filter(({ id, metadata }) => !owned.has(id) && !isEdited(edited, metadata.path))
+      .map((artifact) => ({ ...artifact, step_no: stepNo }))
+  })
+}
+
+/** Tools are told paths as they please, absolute ones too; a recorded change is relative to the workspace. */
+const isEdited = (edited: ReadonlySet<string | null>, path: string | null): boolean =>
+  path !== null && [...edited].some((one) => one === path || one?.endsWith(`/${path}`))
 
 type Verdicts = Pick<ReportSummary, "verdict" | "alignment" | "quality" | "policy" | "score">
 
