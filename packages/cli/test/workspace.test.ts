@@ -73,6 +73,9 @@ test("[D-07] changes that no recorded action made are reported as a bypass", asy
     "workspace_change: picture.bin changed and no action changed it",
     "workspace_change: src/a.txt changed and no action changed it",
   ])
+  const verified = await here("verify", "last")
+  expect(verified.exitCode).toBe(0)
+  expect(verified.stdout).toContain("its trail has holes: 0 observability failures and 3 bypasses")
 })
 
 test("the index of the repository stays as it is, to the byte", async () => {

@@ -1,8 +1,9 @@
-import { type RunReport, reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
+import { reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
 import { judgeRun, openCourt } from "../decisions/judged-run.js"
 import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
+import { trailJson } from "../decisions/trail-json.js"
 import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { findRun } from "../reading/find-target.js"
@@ -55,33 +56,9 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
       writeNewFile(options.html, [Buffer.from(reportHtml(made), "utf8")], options.force ?? false)
       terminal.say(`orangebox: written to ${options.html}`)
     } else if (options.md) terminal.out(reportMarkdown(made))
-    else if (options.json) terminal.out(safeJson({ ...reportJson(made), ...freshness }, 2))
+    else if (options.json)
+      terminal.out(safeJson({ ...made, observability: trailJson(made.observability), ...freshness }, 2))
     else terminal.out(reportText(made, terminal.columns === undefined ? {} : { width: Math.max(60, terminal.columns) }))
     return undefined
   })
-}
-
-/** The report as published JSON, all of its names in one style. */
-function reportJson({ observability, ...report }: RunReport): object {
-  const { failures, bypasses, unreadCalls, pendingTools } = observability
-  return {
-    ...report,
-    observability: {
-      failures: failures.map(({ failure, stepId, stepNo, detail }) => ({
-        failure,
-        step_id: stepId,
-        step_no: stepNo,
-        detail,
-      })),
-      bypasses: bypasses.map(({ bypass, stepId, stepNo, detail, certainty }) => ({
-        bypass,
-        step_id: stepId,
-        step_no: stepNo,
-        detail,
-        certainty,
-      })),
-      unread_calls: unreadCalls,
-      pending_tools: pendingTools,
-    },
-  }
 }

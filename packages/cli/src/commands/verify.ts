@@ -1,5 +1,7 @@
+import { observabilityOf } from "@orangebox/decisions"
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
+import { withBodies } from "../decisions/recorded-run.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { findRun } from "../reading/find-target.js"
@@ -81,7 +83,9 @@ async function verify(
 
 async function verifyOne({ reader, address, file }: RunReading): Promise<RunVerdict> {
   const run = await findRun(reader, address)
-  return file ? verifyFile(file, run) : verifyRun(reader, run, { readBodies: true })
+  const verdict = file ? await verifyFile(file, run) : await verifyRun(reader, run, { readBodies: true })
+  const { recorded } = await withBodies(reader, run)
+  return { ...verdict, trail: observabilityOf(recorded) }
 }
 
 function parseDigest(text: string): string {

@@ -1,5 +1,6 @@
 import type { Problem } from "@orangebox/contract"
 import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/query"
+import { trailJson } from "../decisions/trail-json.js"
 import { problemJson } from "../json-shapes.js"
 import type { RunVerdict } from "./verify-run.js"
 import type { StoreVerdict } from "./verify-store.js"
@@ -45,6 +46,7 @@ export function verdictText(
         `· ${run.runId} ${plural(run.open.filter(({ code }) => code === "step_open").length, "step")} open: ${why}`,
       )
     }
+    lines.push(...trailLines(run))
     if (run.redacted.onMs !== null) lines.push(redactedText(run))
     if (expected !== undefined) {
       lines.push(
@@ -76,6 +78,15 @@ function redactedText({ runId, redacted: { events, bodies, onMs } }: RunVerdict)
   return `· ${recordedWord(runId, 40)} ${what.join(" and ")} redacted later (${when})${digest}: not corruption`
 }
 
+/** Not corruption: the run is as it was recorded, and what was recorded has holes. */
+function trailLines({ runId, trail }: RunVerdict): string[] {
+  const failures = trail?.failures.length ?? 0
+  const bypasses = trail?.bypasses.filter(({ certainty }) => certainty === "certain").length ?? 0
+  if (failures + bypasses === 0) return []
+  const what = `${plural(failures, "observability failure")} and ${plural(bypasses, "bypass", "bypasses")}`
+  return [`! ${recordedWord(runId, 40)} its trail has holes: ${what}; see orangebox report ${recordedWord(runId, 40)}`]
+}
+
 function listed(problems: readonly Problem[], line: (text: string) => string): string[] {
   const shown = problems.slice(0, MOST_SHOWN).map((problem) => line(problemText(problem)))
   return problems.length > MOST_SHOWN
@@ -105,6 +116,7 @@ export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expe
       findings: run.findings.map(problemJson),
       open: run.open.map(problemJson),
       declared: run.declared.map(problemJson),
+      trail: run.trail === undefined ? null : trailJson(run.trail),
     })),
     findings: findings.map(problemJson),
     bodies_hashed: bodiesHashed ?? null,

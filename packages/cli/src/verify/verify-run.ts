@@ -1,4 +1,5 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
+import type { Observability } from "@orangebox/decisions"
 import { isAbsent } from "@orangebox/store"
 import type { LoadedRun } from "../reading/load-run.js"
 import type { RunReader } from "../reading/run-reader.js"
@@ -15,6 +16,8 @@ export interface RunVerdict {
   /** Losses that were declared when they happened, and absences that say why. */
   readonly declared: readonly Problem[]
   readonly bodies: { readonly present: number; readonly absent: number }
+  /** Where the trail has holes. The run is as it was recorded all the same; looked for where one run is verified. */
+  readonly trail?: Observability
   /** What was taken out after it had been recorded. Not corruption, but a digest of before cannot be proven any more. */
   readonly redacted: { readonly events: number; readonly bodies: number; readonly onMs: number | null }
 }
