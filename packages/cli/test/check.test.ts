@@ -256,7 +256,7 @@ describe("[E-07] judges", () => {
     expect(check.runs[0]!.results[1]!.unknown).toMatch(/no such judge/)
   })
 
-  test("[X-09] a judge that came with a repository nobody trusts is not started", async () => {
+  test("[X-10] a judge that came with a repository nobody trusts is not started", async () => {
     const touched = join(scratch.path, "touched")
     const command = [process.execPath, "-e", `require("node:fs").writeFileSync(${JSON.stringify(touched)}, "")`]
     configure({ judges: { reviewer: { command } } })

@@ -144,7 +144,7 @@ describe("orangebox override", () => {
     }
   })
 
-  test("[X-03] a secret in a reason is masked before it is written", async () => {
+  test("[X-04] a secret in a reason is masked before it is written", async () => {
     const runId = await recordEdits()
     await here("override", runId, "--verdict", "warn", "--reason", `it printed ${SECRET}`, "--author", "ann")
     const { stdout } = await here("report", runId, "--json")
