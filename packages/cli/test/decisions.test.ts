@@ -178,7 +178,7 @@ describe("live and later", () => {
     "src/a.ts",
     "src/../infra/x",
     "src/generated/y",
-    "/etc/hosts",
+    "/etc/passwd",
     "~/.ssh/k.pem",
     "link/in",
     "",

@@ -185,3 +185,14 @@ test("[X-06] an explanation names rule and place and never shows the secret", ()
   ])
   expect(JSON.stringify(explain(fakeJwt(), ruleset))).not.toContain(fakeJwt())
 })
+
+test("[X-05] a path that ends in a telling word is a path: what stands behind it in JSON is not its value", () => {
+  for (const text of [
+    '{"path":"/etc/passwd","content":"hello world"}',
+    '["config/secret","content","Abc12345xyz90"]',
+    "cat /run/secrets/db_password 'Abc12345xyz90'",
+  ]) {
+    expect(redactText(text, ruleset).text).toBe(text)
+  }
+  expect(redactText('GET /x?token=1&password="Abc12345xyz90"', ruleset).text).not.toContain("Abc12345xyz90")
+})

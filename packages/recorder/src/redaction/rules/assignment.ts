@@ -22,7 +22,7 @@ export const assignment: Rule = {
   find(text, keywordAt, keyword) {
     const start = startOfName(text, keywordAt)
     const nameEnd = endOfName(text, keywordAt + keyword.replace(/[^a-z.]+$/, "").length)
-    if (isNameCharacter(text.charCodeAt(nameEnd))) return undefined
+    if (isNameCharacter(text.charCodeAt(nameEnd)) || isEndOfPath(text, start, nameEnd)) return undefined
     const gaps = readGaps(text, start, nameEnd)
     if (gaps.length === 0) return undefined
     const kind = kindOfName(text.slice(startOfTwoWords(text, start, nameEnd), nameEnd) + gaps[0]!.moreOfName)
@@ -30,6 +30,11 @@ export const assignment: Rule = {
     const isLiteral = kind === "password" && standsForItself(text, start, nameEnd)
     return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral ? "literal" : "bare") ?? [])
   },
+}
+
+/** `"/etc/passwd","content":…` names a file; only a sign right behind the name makes it a name that is given something. */
+function isEndOfPath(text: string, start: number, nameEnd: number): boolean {
+  return text.charCodeAt(start - 1) === 0x2f && !"=:".includes(text.charAt(nameEnd) || " ")
 }
 
 const LONGEST_NAME = 48
