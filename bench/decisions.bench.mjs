@@ -66,6 +66,7 @@ async function longRun(wanted) {
     cwd: "/",
     sink,
     capture: "full",
+    allowFull: true,
     environment: "local",
     now: () => ({ wallMs: Date.UTC(2026, 0, 1) + ++ticks, monoUs: ticks * 1000 }),
   })

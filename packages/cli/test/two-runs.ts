@@ -92,9 +92,12 @@ export async function recordOnTheWire(folder: string, ...answers: readonly (read
   try {
     for (const _ of answers) {
       const agent = [process.execPath, "--input-type=module", "-e", WIRE_AGENT]
-      const { exitCode, stderr } = await orangebox(["run", "--data", folder, "--capture", "full", "--", ...agent], {
-        env,
-      })
+      const { exitCode, stderr } = await orangebox(
+        ["run", "--data", folder, "--capture", "full", "--allow-full", "--", ...agent],
+        {
+          env,
+        },
+      )
       if (exitCode !== 0) throw new Error(stderr)
     }
   } finally {

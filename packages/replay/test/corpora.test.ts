@@ -53,7 +53,12 @@ describe.skipIf(!hasCorpora)("recorded traffic of others (skipped where the corp
       const own = source.events.filter((event) => event.run_id !== null)
       expect(replayByEngine(source.tape, own).certification, file).toMatchObject({ issued: true })
 
-      const recorder = replayRecorder(source.tape, { app: "test", capture: "full", sink: new MemorySink() })
+      const recorder = replayRecorder(source.tape, {
+        app: "test",
+        environment: "local",
+        capture: "full",
+        sink: new MemorySink(),
+      })
       const served = await agent(url)(recorder.startRun({ entrypoint: "agent" }))
       recorder.close()
       for (const [index, { response }] of exchanges.entries()) {

@@ -84,7 +84,7 @@ const TRAFFIC: readonly Seen[] = [
 
 function record() {
   const sink = new MemorySink()
-  const recorder = Recorder.open({ app: "test", capture: "full", sink })
+  const recorder = Recorder.open({ app: "test", environment: "local", capture: "full", sink })
   const run = recorder.startRun({ entrypoint: "agent" })
   const traffic = new Traffic(run, (_call, { status, answer }) => ({ status, answer }))
   for (const seen of TRAFFIC) traffic.pass(seen)
@@ -107,7 +107,14 @@ function answerFrom(replay: ReplayRecorder): (call: WireCall) => { status: numbe
 
 function replayTraffic(tape: Tape, traffic: readonly Seen[], more: Partial<Parameters<typeof replayRecorder>[1]> = {}) {
   const sink = new MemorySink()
-  const replay = replayRecorder(tape, { app: "test", capture: "full", sink, covers: ["model", "http"], ...more })
+  const replay = replayRecorder(tape, {
+    app: "test",
+    environment: "local",
+    capture: "full",
+    sink,
+    covers: ["model", "http"],
+    ...more,
+  })
   const run = replay.recorder.startRun({ entrypoint: "agent" })
   const passing = new Traffic(run, answerFrom(replay))
   const answers = traffic.map((seen) => passing.pass(seen))
@@ -170,7 +177,7 @@ test("[P-04] what a tool gave back is changed in the request that carries it, wh
       ],
     })
   const sink = new MemorySink()
-  const recorder = Recorder.open({ app: "test", capture: "full", sink })
+  const recorder = Recorder.open({ app: "test", environment: "local", capture: "full", sink })
   const run = recorder.startRun({ entrypoint: "agent" })
   const traffic = new Traffic(run, (_call, { status, answer }) => ({ status, answer }))
   const first: Seen = { lane: "lane-1", body: messages(["go"]), status: 200, answer: anthropicAnswer("calling") }
@@ -189,7 +196,13 @@ test("[P-04] what a tool gave back is changed in the request that carries it, wh
   const plan = planFork(tape, { stepId: tape.calls.find((call) => call.kind === "tool")!.stepId, profile })
   if (!plan.ok) throw new Error(JSON.stringify(plan.problems))
   expect(plan.fork.notes.map(({ code }) => code)).toContain("FORK_SNAPPED")
-  const replay = replayRecorder(tape, { app: "test", capture: "full", sink: new MemorySink(), fork: plan.fork })
+  const replay = replayRecorder(tape, {
+    app: "test",
+    environment: "local",
+    capture: "full",
+    sink: new MemorySink(),
+    fork: plan.fork,
+  })
   const passing = new Traffic(replay.recorder.startRun({ entrypoint: "agent" }), (call, seen) => {
     const outcome = replay.outcomeOf(call.step.id)
     if (outcome?.outcome === "served") return { status: 200, answer: Buffer.from(outcome.bytes!).toString() }
@@ -205,7 +218,13 @@ test("[P-04] what a tool gave back is changed in the request that carries it, wh
 test("[P-08] an edge that speaks HTTP is told what to do with each request: answer by plan, break off, forward or refuse", () => {
   const source = record()
   const sink = new MemorySink()
-  const replay = replayRecorder(source.tape, { app: "test", capture: "full", sink, policy: { chunking: "single" } })
+  const replay = replayRecorder(source.tape, {
+    app: "test",
+    environment: "local",
+    capture: "full",
+    sink,
+    policy: { chunking: "single" },
+  })
   const run = replay.recorder.startRun({ entrypoint: "agent" })
   const open = (body: string) => {
     const headers = [["content-type", "application/json"]] as const

@@ -6,7 +6,7 @@ import { type Recording, type Tape, tapeOf } from "../src/index.js"
 /** A run recorded by the real recorder, as plain data. */
 export async function recordRun(agent: (run: Run) => unknown): Promise<Recording & { readonly tape: Tape }> {
   const sink = new MemorySink()
-  const recorder = Recorder.open({ app: "test", capture: "full", sink })
+  const recorder = Recorder.open({ app: "test", environment: "local", capture: "full", sink })
   const run = recorder.startRun({ entrypoint: "agent", input: "go" })
   try {
     await agent(run)

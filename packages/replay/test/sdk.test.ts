@@ -26,7 +26,7 @@ async function replay(
   options: Partial<Parameters<typeof replayRecorder>[1]> = {},
 ) {
   const sink = new MemorySink()
-  const recorder = replayRecorder(tape, { app: "test", capture: "full", sink, ...options })
+  const recorder = replayRecorder(tape, { app: "test", environment: "local", capture: "full", sink, ...options })
   const run = recorder.startRun({ entrypoint: "agent", input: "go" })
   const said = await agent(run)
   recorder.close()
@@ -50,7 +50,7 @@ async function recordScript(acts: readonly Act[]) {
   const ask = (): number => ++count
   return withUpstream(answering(ask), async (url) => {
     const sink = new MemorySink()
-    const recorder = Recorder.open({ app: "test", capture: "full", sink })
+    const recorder = Recorder.open({ app: "test", environment: "local", capture: "full", sink })
     const said = await playScript(recorder.startRun({ entrypoint: "agent", input: "go" }), acts, {
       ask,
       url,
