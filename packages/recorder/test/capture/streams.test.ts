@@ -264,7 +264,7 @@ describe("[X-04] streams as they come in the wild", () => {
   test("two answers that come interleaved each keep their own text: a secret in either is found", () => {
     fc.assert(
       fc.property(secret, secret, cuts, cuts, (one, two, oneCuts, twoCuts) => {
-        const answers = [cutText(`first ${one} end`, oneCuts), cutText(`second ${two} end`, twoCuts)]
+        const answers = [cutText(`lorem ${one} end`, oneCuts), cutText(`ipsum ${two} end`, twoCuts)]
         const longest = Math.max(...answers.map(({ length }) => length))
         const frames = Array.from({ length: longest }, (_, i) =>
           answers.flatMap((pieces, index) =>
@@ -280,7 +280,7 @@ describe("[X-04] streams as they come in the wild", () => {
             .choices
           texts[choice!.index] += choice!.delta.content
         }
-        expect(texts).toEqual([`first ${one} end`, `second ${two} end`].map((text) => redactText(text, ruleset).text))
+        expect(texts).toEqual([`lorem ${one} end`, `ipsum ${two} end`].map((text) => redactText(text, ruleset).text))
       }),
       { numRuns: 40 },
     )
