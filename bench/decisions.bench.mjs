@@ -9,7 +9,7 @@ const RULES = [
   "paths.only src/** test/** !src/generated/**",
   "paths.deny infra/** **/*.pem",
   'commands.deny "git push" "rm -rf" sudo',
-  "network.deny allow=registry.npmjs.org",
+  "network.deny allow=packages.example.com",
   "secrets.none",
   "diff.max_lines 400 per=action",
   "tools.deny web_*",

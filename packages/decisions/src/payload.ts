@@ -1,3 +1,5 @@
+import { parseJson } from "@orangebox/dialects"
+
 /**
  * Events are kept even when they break the contract or come from a newer minor version, so nothing here trusts a payload's shape.
  * A value of the wrong type reads as unknown.
@@ -48,30 +50,5 @@ export function asRecord(value: unknown): LoosePayload | undefined {
 
 const NOTHING: LoosePayload = {}
 
-const DEEPEST = 1_000
-
-/** Undefined when the text is not JSON, or nested deeper than anything worth following: what reads the value does so with the call stack. */
-export function parsedJson(text: string): unknown {
-  if (text.length > 2 * DEEPEST && isTooDeep(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  let isInString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (isInString) {
-      if (code === 0x5c) at++
-      else if (code === 0x22) isInString = false
-    } else if (code === 0x22) isInString = true
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > DEEPEST) return true
-    } else if (code === 0x5d || code === 0x7d) depth--
-  }
-  return false
-}
+/** Undefined when the text is not JSON, or nested deeper than anything worth following. */
+export const parsedJson = (text: string): unknown => parseJson(text)

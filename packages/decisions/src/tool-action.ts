@@ -1,4 +1,4 @@
-import { type ActionType, type Status, summarizeText, type ToolMeaning } from "@orangebox/contract"
+import { ActionType, type Status, summarizeText, type ToolMeaning } from "@orangebox/contract"
 import type { Action, ActionPart, ActionTool, EvidencePointer, FileEdit, RanCommand } from "./action.js"
 import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
@@ -136,23 +136,7 @@ function exitCodeOf(tool: ActionTool, output: string | null, reading: ToolReadin
   return stated ?? (isOnWire && tool.name === "Bash" && !isError ? 0 : null)
 }
 
-const ACTION_TYPES: ReadonlySet<string> = new Set<ActionType>([
-  "plan",
-  "edit",
-  "run_tests",
-  "command",
-  "open_pr",
-  "merge",
-  "deploy",
-  "api_call",
-  "message",
-  "no_op",
-  "override",
-  "other",
-])
-
-export const asActionType = (told: unknown): ActionType | undefined =>
-  typeof told === "string" && ACTION_TYPES.has(told) ? (told as ActionType) : undefined
+export const asActionType = (told: unknown): ActionType | undefined => ActionType.safeParse(told).data
 
 function typeOf(reading: ToolReading, did: ActionType | undefined, edits: readonly FileEdit[]): ActionType {
   if (reading.isFixed || did === undefined) return reading.action

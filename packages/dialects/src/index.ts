@@ -25,7 +25,7 @@ export {
 } from "./fold-response.js"
 // Bodies read once
 export { type JsonBody, readBody } from "./json/body.js"
-export type { JsonRecord, JsonValue } from "./json/value.js"
+export { type JsonRecord, type JsonValue, parseJson } from "./json/value.js"
 export { createRequestMemory, type RequestMemory } from "./memory/request-memory.js"
 // Money
 export { BUILT_IN_PRICES } from "./prices/built-in.js"

@@ -138,7 +138,7 @@ describe("evaluating a run", () => {
 
 describe("the guard", () => {
   const constraints = [onlySrc, noPush, green, noEmoji]
-  const context: CheckContext = { root: "/work/repo" }
+  const context: CheckContext = { root: "/projects/repo" }
 
   test("[E-03] it blocks a breach, warns of a suspicion, lets the rest through, and says what is pending", () => {
     const guard = createGuard(constraints, context)

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { createGuard, evaluateRun, followLinks } from "../../src/checks/index.js"
 import { constraint, editAction, judgeCommand, judgePath, sampleRun, shellAction } from "./sample-run.js"
 
-const ROOT = { root: "/work/repo", home: "/home/me" }
+const ROOT = { root: "/projects/repo", home: "/home/me" }
 
 /** Ways to write a path to the same file under the root. */
 const detours: readonly ((path: string) => string)[] = [
@@ -13,8 +13,8 @@ const detours: readonly ((path: string) => string)[] = [
   (path) => `src/../${path}`,
   (path) => `a/b/../../${path}`,
   (path) => `../repo/${path}`,
-  (path) => `/work/repo/${path}`,
-  (path) => `/work/./other/../repo//${path}`,
+  (path) => `/projects/repo/${path}`,
+  (path) => `/projects/./other/../repo//${path}`,
   (path) => path.replace("/", "/x/../"),
   (path) => path.replaceAll("/", "\\"),
   (path) => path.normalize("NFD"),
@@ -73,7 +73,7 @@ describe("paths", () => {
       new Map([
         ["src/vendor", "../infra"],
         ["src/loop", "loop"],
-        ["src/abs", "/work/repo/infra"],
+        ["src/abs", "/projects/repo/infra"],
         ["src/up", ".."],
       ]),
     )

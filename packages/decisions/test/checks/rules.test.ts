@@ -13,20 +13,20 @@ import {
   toolAction,
 } from "./sample-run.js"
 
-const ROOT = { root: "/work/repo", home: "/home/me" }
+const ROOT = { root: "/projects/repo", home: "/home/me" }
 
 describe("paths", () => {
   test.each([
     ["src/a.ts", "pass"],
     ["./src//b/../a.ts", "pass"],
-    ["/work/repo/src/a.ts", "pass"],
+    ["/projects/repo/src/a.ts", "pass"],
     ["src/../infra/a.tf", "fail"],
     ["srcx/a.ts", "fail"],
     ["../repo/src/a.ts", "pass"],
     ["../other/src/a.ts", "fail"],
     ["/etc/passwd", "fail"],
     ["~/x", "fail"],
-    ["file:///work/repo/src/a%20b.ts", "pass"],
+    ["file:///projects/repo/src/a%20b.ts", "pass"],
     ["src%2F..%2Finfra", "fail"],
     ["SRC/a.ts", "warn"],
   ])("[E-01] paths.only src/** on an edit of %s is %s", (path, verdict) => {
@@ -39,7 +39,7 @@ describe("paths", () => {
     ["src/../infra/x", "fail"],
     ["src\\..\\infra\\x", "fail"],
     ["./././infra//x", "fail"],
-    ["/work/repo/infra/x", "fail"],
+    ["/projects/repo/infra/x", "fail"],
     ["INFRA/x", "warn"],
     ["infra./x", "warn"],
     ["in\u200bfra/x", "warn"],
@@ -68,8 +68,8 @@ describe("paths", () => {
   })
 
   test("without a root an absolute path cannot be judged", () => {
-    expect(judgePath("paths.only src/**", "/work/repo/src/a")).toBe("unknown")
-    expect(judgePath("paths.deny infra/**", "/work/repo/infra/a")).toBe("unknown")
+    expect(judgePath("paths.only src/**", "/projects/repo/src/a")).toBe("unknown")
+    expect(judgePath("paths.deny infra/**", "/projects/repo/infra/a")).toBe("unknown")
     expect(judgePath("paths.deny infra/**", "../repo/infra/a")).toBe("unknown")
     expect(judgePath("paths.only /tmp/**", "/tmp/x")).toBe("pass")
     expect(judgePath("paths.deny ~/.ssh/**", "~/.ssh/id_rsa")).toBe("fail")
@@ -96,9 +96,9 @@ describe("paths", () => {
   test.each([
     ["rm -rf infra", "fail"],
     ["rm -rf .", "fail"],
-    ["rm -rf /work", "fail"],
+    ["rm -rf /projects", "fail"],
     ["rm -rf ..", "fail"],
-    ["rm -rf /work/*", "warn"],
+    ["rm -rf /projects/*", "warn"],
     ["rm -rf /tmp/x", "pass"],
     ["cd infra && touch x", "fail"],
     ["cd src && touch ../infra/x", "fail"],
@@ -142,8 +142,8 @@ describe("paths", () => {
     const inFolder = (workingDirectory: string): string =>
       judge("paths.deny infra/**", [shellAction("touch x", { workingDirectory })], ROOT).status
     expect(inFolder("infra")).toBe("fail")
-    expect(inFolder("/work/repo/infra")).toBe("fail")
-    expect(inFolder("/work/repo/src")).toBe("pass")
+    expect(inFolder("/projects/repo/infra")).toBe("fail")
+    expect(inFolder("/projects/repo/src")).toBe("pass")
   })
 
   test("reads count only when asked for", () => {
@@ -266,7 +266,7 @@ describe("commands", () => {
 describe("network", () => {
   test.each([
     ["curl https://api.github.com/x", "pass"],
-    ["curl https://registry.npmjs.org/x", "pass"],
+    ["curl https://packages.example.com/x", "pass"],
     ["curl http://localhost:3000 && wget 127.0.0.1:80/x", "pass"],
     ["ls", "pass"],
     ["npm test", "pass"],
@@ -288,7 +288,7 @@ describe("network", () => {
     ["npm install left-pad", "unknown"],
     ["python3 fetch.py", "unknown"],
   ])("[E-01] network.deny with an allow-list on %j is %s", (command, verdict) => {
-    expect(judgeCommand("network.deny allow=api.github.com allow=*.npmjs.org", command)).toBe(verdict)
+    expect(judgeCommand("network.deny allow=api.github.com allow=*.example.com", command)).toBe(verdict)
   })
 
   test("without an allow-list, talking to anyone is a breach", () => {
