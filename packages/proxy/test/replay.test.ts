@@ -1,68 +1,21 @@
 import Anthropic from "@anthropic-ai/sdk"
-import type { Event } from "@orangebox/contract"
-import { MemorySink, Recorder } from "@orangebox/recorder"
-import { parseProfile, planFork, type ReplayPolicy, replayRecorder, type Tape, tapeOf } from "@orangebox/replay"
+import { parseProfile } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { startProxy } from "../src/index.js"
+import { type Recorded, recordThroughProxy, replayThroughProxy } from "./replayed-proxy.js"
 import { startUpstream } from "./upstream.js"
-
-interface Recorded {
-  readonly events: readonly Event[]
-  readonly tape: Tape
-}
 
 type Use = (baseUrl: string) => Promise<unknown>
 
-/** Records what a client does against an upstream, through a real proxy. */
-async function record(origin: string, use: Use): Promise<Recorded> {
-  const sink = new MemorySink()
-  const recorder = Recorder.open({ app: "test", sink, key: KEY })
-  const run = recorder.startRun({ entrypoint: "test" })
-  const proxy = await startProxy({ recorder, upstreams: { anthropic: origin }, run })
-  await use(proxy.urlFor("anthropic"))
-  await proxy.close()
-  run.complete()
-  recorder.close()
-  const events = sink.events.filter(({ run_id }) => run_id === run.runId)
-  const reading = tapeOf(events, sink.bodies)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return { events, tape: reading.tape }
-}
+const record = (origin: string, use: Use): Promise<Recorded> =>
+  recordThroughProxy({ anthropic: origin }, (urlFor) => use(urlFor("anthropic")))
 
-/** The same through a proxy that answers from the tape. */
-async function replay(
-  { events, tape }: Recorded,
+const replay = (
+  recorded: Recorded,
   origin: string,
   use: Use,
-  more: { policy?: Partial<ReplayPolicy>; fork?: Parameters<typeof planFork>[1] } = {},
-) {
-  const sink = new MemorySink()
-  const planned = more.fork && planFork(tape, more.fork)
-  if (planned && !planned.ok) throw new Error(JSON.stringify(planned.problems))
-  const replaying = replayRecorder(tape, {
-    app: "test",
-    sink,
-    key: KEY,
-    covers: ["model", "http"],
-    ...(more.policy ? { policy: more.policy } : {}),
-    ...(planned ? { fork: planned.fork } : {}),
-  })
-  const run = replaying.recorder.startRun({ entrypoint: "test" })
-  const proxy = await startProxy({
-    recorder: replaying.recorder,
-    upstreams: { anthropic: origin },
-    run,
-    replay: replaying,
-  })
-  const said = await use(proxy.urlFor("anthropic")).catch((error: unknown) => error)
-  await proxy.close()
-  run.complete()
-  const certification = replaying.certify(events, { driver: "proxy", toolsExecuted: 0 })
-  replaying.close()
-  return { said, certification, events: sink.events }
-}
-
-const KEY = new Uint8Array(32).fill(3)
+  more?: Parameters<typeof replayThroughProxy>[3],
+): ReturnType<typeof replayThroughProxy> =>
+  replayThroughProxy(recorded, { anthropic: origin }, (urlFor) => use(urlFor("anthropic")), more)
 
 const frame = (data: { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 const stream = (text: string): string =>
