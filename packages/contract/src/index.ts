@@ -51,6 +51,22 @@ export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/cano
 export { canonicalNumber } from "./json/number.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"
 export type { Link, LinkKind } from "./link.js"
+// Payloads whose shape nobody vouches for
+export {
+  amountIn,
+  asRecord,
+  countIn,
+  integerIn,
+  isRecord,
+  type LoosePayload,
+  listIn,
+  numberIn,
+  payloadOf,
+  recordIn,
+  recordsIn,
+  textIn,
+  textsIn,
+} from "./loose-payload.js"
 export { type PayloadRef, payloadRefs, refFieldsOf } from "./payload-refs.js"
 // Rules
 export type { Problem, ProblemSeverity } from "./problem.js"

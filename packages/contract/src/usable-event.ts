@@ -1,4 +1,5 @@
 import { type Event, isEventType } from "./catalog.js"
+import { isRecord } from "./loose-payload.js"
 
 /**
  * Whether a record has the skeleton that every reader touches without asking: its ids, its place, an object for a payload and a list of
@@ -13,13 +14,11 @@ export function isUsable(record: unknown): record is Event {
     typeof event["timestamp_utc"] === "string" &&
     IDS.every((id) => event[id] === null || typeof event[id] === "string") &&
     (event["sequence_no"] === null || Number.isSafeInteger(event["sequence_no"])) &&
-    isObject(event["payload"]) &&
+    isRecord(event["payload"]) &&
     Array.isArray(event["artifact_refs"]) &&
-    event["artifact_refs"].every(isObject) &&
-    (event["links"] === undefined || (Array.isArray(event["links"]) && event["links"].every(isObject)))
+    event["artifact_refs"].every(isRecord) &&
+    (event["links"] === undefined || (Array.isArray(event["links"]) && event["links"].every(isRecord)))
   )
 }
 
 const IDS = ["trace_id", "run_id", "step_id", "parent_step_id"]
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)

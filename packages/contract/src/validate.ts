@@ -1,5 +1,6 @@
 import type { z } from "zod"
 import { CATALOG, definitionOf, type Event, type EventType, eventSchema, isEventType } from "./catalog.js"
+import { isRecord } from "./loose-payload.js"
 import { payloadRefs } from "./payload-refs.js"
 import type { Problem } from "./problem.js"
 import { type QuickCheck, quickCheck } from "./quick-check.js"
@@ -232,9 +233,6 @@ function fromTheFuture(event: Record<string, unknown>): Problem {
   const reason = `${named(event_type)} is not known to this build; the event says schema ${String(schema_version)}`
   return { ...problem("event_type", event, "event_type", reason), severity: "gap" }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const named = (type: unknown): string => (typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type)
 

@@ -1,8 +1,7 @@
-import { type Event, summarizeText, textHash } from "@orangebox/contract"
+import { countIn, type Event, integerIn, payloadOf, summarizeText, textHash, textIn } from "@orangebox/contract"
 import type { Action, EvidencePointer } from "./action.js"
 import { capturedText, isMasked } from "./captured-text.js"
 import type { DecisionArtifact } from "./decision-event.js"
-import { countIn, integerIn, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
 /**

@@ -1,6 +1,7 @@
+import { asRecord, payloadOf, recordsIn, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { z } from "zod"
 import type { BundleMessage } from "./decision-event.js"
-import { asRecord, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 import type { CallPrompt } from "./sent-prompts.js"
@@ -208,7 +209,7 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
 }
 
 function filesIn(text: string | null): ReadonlyMap<string, string> | undefined {
-  const record = text === null ? undefined : asRecord(parsedJson(text))
+  const record = text === null ? undefined : asRecord(parseJson(text))
   if (!record) return undefined
   const named = asRecord(record["files"])
   if (named) return new Map(Object.entries(named).map(([path, hash]) => [path, String(hash)]))

@@ -1,4 +1,16 @@
-import { type CaptureMode, type Constraint, Environment, type Event } from "@orangebox/contract"
+import {
+  asRecord,
+  type CaptureMode,
+  type Constraint,
+  countIn,
+  Environment,
+  type Event,
+  numberIn,
+  payloadOf,
+  recordsIn,
+  textIn,
+} from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { Action } from "./action.js"
 import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
@@ -12,7 +24,6 @@ import {
 import { decisionId, decisionSpanId } from "./decision-id.js"
 import { UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
 import { type ModelCall, refOf } from "./model-calls.js"
-import { asRecord, countIn, numberIn, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
 import { bodyText, type RecordedRun } from "./recorded-run.js"
@@ -343,7 +354,7 @@ const captureOf = (action: Action, { run }: RunReading): CaptureMode => action.c
 
 function structured(text: string | null): Record<string, unknown> | null {
   if (text === null || !/^\s*\{/.test(text)) return null
-  const value = asRecord(parsedJson(text))
+  const value = asRecord(parseJson(text))
   return value ? { ...value } : null
 }
 

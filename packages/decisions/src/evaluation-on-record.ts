@@ -1,7 +1,7 @@
-import { type Event, Verdict } from "@orangebox/contract"
+import { type Event, numberIn, payloadOf, textIn, Verdict } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { z } from "zod"
 import { DecisionEvaluation, type HumanOverride } from "./decision-event.js"
-import { numberIn, parsedJson, payloadOf, textIn } from "./payload.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 
@@ -46,7 +46,7 @@ export function verdictsOnRecord({ index, bodies }: Pick<RunReading, "index" | "
 function evaluationIn(event: Event, body: string | null): DecisionEvaluation {
   const payload = payloadOf(event)
   const evaluator = textIn(payload, "evaluator") ?? null
-  const detailed = DecisionEvaluation.safeParse(body === null ? undefined : parsedJson(body))
+  const detailed = DecisionEvaluation.safeParse(body === null ? undefined : parseJson(body))
   if (detailed.success) return { ...detailed.data, evaluator }
   return {
     alignment: { status: verdictIn(payload, "alignment"), score: numberIn(payload, "score") ?? null, violations: [] },

@@ -1,11 +1,12 @@
-import { asRecord, type LoosePayload, parsedJson } from "./payload.js"
+import { asRecord, type LoosePayload } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 
 /**
  * The exit code of a command, out of what the tool told the model: every agent has its own words for it. Null when none of them is there,
  * because a tool that succeeded in running a command says nothing about how the command ended.
  */
 export function exitCodeIn(resultText: string): number | null {
-  const json = /^\s*\{/.test(resultText) ? asRecord(parsedJson(resultText)) : undefined
+  const json = /^\s*\{/.test(resultText) ? asRecord(parseJson(resultText)) : undefined
   const stated = json && (codeIn(json) ?? codeIn(asRecord(json["metadata"])))
   if (stated !== undefined) return stated
   for (const pattern of PATTERNS) {

@@ -1,4 +1,4 @@
-import { asRecord } from "./payload.js"
+import { asRecord } from "@orangebox/contract"
 
 /** Pointers of the values in which two JSON values differ, the first few of them, and how many there are. */
 export function jsonDifference(before: unknown, after: unknown, most: number): { pointers: string[]; count: number } {

@@ -1,6 +1,6 @@
 import { canonicalHash, textHash } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { Action, ActionTool } from "./action.js"
-import { parsedJson } from "./payload.js"
 import type { ReadOptions } from "./read-run.js"
 import { asActionType, readTool } from "./tool-action.js"
 
@@ -27,7 +27,7 @@ export function actionAhead(call: ToolCallAhead, options: ReadOptions = {}): Act
   const tool: ActionTool = {
     name: call.name,
     callId: call.callId ?? null,
-    args: argsText === null ? call.args : (parsedJson(argsText) ?? argsText),
+    args: argsText === null ? call.args : (parseJson(argsText) ?? argsText),
     argsText,
     argsRef: call.argsRef ?? (argsText === null ? canonicalHash(null) : textHash(argsText)),
     resultText: null,

@@ -1,6 +1,23 @@
-import type { ArtifactRef, Event, TokenUsage } from "@orangebox/contract"
-import { type Dialect, detectDialect, dialectOfAnswer, foldResponse, type ToolCall } from "@orangebox/dialects"
-import { asRecord, countIn, type LoosePayload, listIn, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
+import {
+  type ArtifactRef,
+  asRecord,
+  countIn,
+  type Event,
+  type LoosePayload,
+  listIn,
+  payloadOf,
+  recordsIn,
+  type TokenUsage,
+  textIn,
+} from "@orangebox/contract"
+import {
+  type Dialect,
+  detectDialect,
+  dialectOfAnswer,
+  foldResponse,
+  parseJson,
+  type ToolCall,
+} from "@orangebox/dialects"
 import { type BodyLookup, bodyBytes } from "./recorded-run.js"
 import { captureIn, isAttempt, type RunIndex, type StepRecord } from "./run-index.js"
 
@@ -152,7 +169,7 @@ const namedTools = (closing: LoosePayload): RequestedTool[] =>
 
 /** An answer an application recorded in a shape of its own: the usual names for text and tool calls are looked for, else it is all text. */
 function plainAnswer(body: string, closing: LoosePayload): Pick<ModelAnswer, "text" | "toolCalls"> {
-  const value = parsedJson(body)
+  const value = parseJson(body)
   if (typeof value === "string") return { text: value, toolCalls: namedTools(closing) }
   const record = asRecord(value)
   if (!record) return { text: body, toolCalls: namedTools(closing) }

@@ -1,7 +1,7 @@
-import type { Event } from "@orangebox/contract"
+import { asRecord, type Event, payloadOf, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { Action } from "./action.js"
 import { type BypassFinding, bypassesOf } from "./bypass.js"
-import { asRecord, parsedJson, payloadOf, textIn } from "./payload.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
 import { bodyText, type RecordedRun } from "./recorded-run.js"
 import { type CallPrompt, sentPrompts } from "./sent-prompts.js"
@@ -110,7 +110,7 @@ function missingEvaluations({ index, bodies }: RunReading): ObservabilityFinding
   for (const event of index.events) {
     if (event.event_type !== "decision") continue
     const body = bodyText(bodies, textIn(payloadOf(event), "decision_ref"))
-    const decision = body === null ? undefined : asRecord(parsedJson(body))
+    const decision = body === null ? undefined : asRecord(parseJson(body))
     const isDecisionEvent = decision !== undefined && ("agent_action" in decision || "prompt_provenance" in decision)
     if (!isDecisionEvent || asRecord(decision["evaluation"]) !== undefined) continue
     found.push({

@@ -1,5 +1,14 @@
 import { createHash, type Hash } from "node:crypto"
-import { canonicalJson, type Event, type JsonNode, textHash } from "@orangebox/contract"
+import {
+  asRecord,
+  canonicalJson,
+  type Event,
+  type JsonNode,
+  payloadOf,
+  recordsIn,
+  textHash,
+  textIn,
+} from "@orangebox/contract"
 import {
   createRequestMemory,
   type Dialect,
@@ -7,6 +16,7 @@ import {
   dialectOf,
   type JsonBody,
   type PromptPart,
+  parseJson,
   type RequestMemory,
   readBody,
   type Sampling,
@@ -15,7 +25,6 @@ import type { z } from "zod"
 import { isMasked } from "./captured-text.js"
 import type { BundleMessage, BundleTool, PromptBundle } from "./decision-event.js"
 import { dialectOfCall, type ModelCall } from "./model-calls.js"
-import { asRecord, parsedJson, payloadOf, recordsIn, textIn } from "./payload.js"
 import { type BodyLookup, bodyBytes } from "./recorded-run.js"
 
 type Message = z.infer<typeof BundleMessage>
@@ -218,7 +227,7 @@ const saysText = (part: PromptPart): boolean =>
   part.text !== null && (part.kind === "text" || part.kind === "system" || part.kind === "tool-result")
 
 function toolOf(part: PromptPart, raw: string): Tool {
-  const sent = asRecord(parsedJson(raw)) ?? {}
+  const sent = asRecord(parseJson(raw)) ?? {}
   const made = asRecord(sent["function"]) ?? sent
   const schema = ["input_schema", "parameters", "parametersJsonSchema", "inputSchema"]
     .map((name) => asRecord(made[name]))
@@ -248,7 +257,7 @@ function dialectByProvider(call: ModelCall, { root }: JsonBody): Dialect | undef
 
 /** A request in no dialect: the list of messages the AI SDK calls `prompt`, or else one text. */
 function plainPrompt(text: string): SentPrompt {
-  const value = parsedJson(text)
+  const value = parseJson(text)
   const record = asRecord(value)
   const listed = record ? recordsIn(record, "prompt") : []
   const messages: Message[] =

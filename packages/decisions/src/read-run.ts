@@ -1,7 +1,6 @@
-import { type ActionType, type Event, summarizeText } from "@orangebox/contract"
+import { type ActionType, countIn, type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
-import { countIn, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
 import { asActionType, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"

@@ -1,5 +1,12 @@
-import { type CaptureMode, definitionOf, type Event, isEventType, type StepKind } from "@orangebox/contract"
-import { payloadOf, textIn } from "./payload.js"
+import {
+  type CaptureMode,
+  definitionOf,
+  type Event,
+  isEventType,
+  payloadOf,
+  type StepKind,
+  textIn,
+} from "@orangebox/contract"
 
 /** A step with everything that was said in it. */
 export interface StepRecord {

@@ -1,8 +1,8 @@
-import { CandidateList, type Event } from "@orangebox/contract"
+import { CandidateList, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import { capturedText } from "./captured-text.js"
 import type { PromptBundle } from "./decision-event.js"
 import type { ModelCall } from "./model-calls.js"
-import { countIn, parsedJson, payloadOf, textIn } from "./payload.js"
 import { isSameMessage, PromptReader, type SentPrompt } from "./prompt-bundle.js"
 import type { RunReading } from "./read-run.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
@@ -170,7 +170,7 @@ function retrievalOf(around: readonly Event[], bodies: BodyLookup): PromptBundle
 function candidatesOf(event: Event, bodies: BodyLookup): { ref: string | null; texts: string[]; uris: string[] } {
   const ref = textIn(payloadOf(event), "candidate_list_ref") ?? null
   const listed = bodyText(bodies, ref)
-  const candidates = CandidateList.safeParse(listed === null ? undefined : parsedJson(listed))
+  const candidates = CandidateList.safeParse(listed === null ? undefined : parseJson(listed))
   if (!candidates.success) return { ref, texts: listed === null ? [] : [listed], uris: [] }
   return {
     ref,

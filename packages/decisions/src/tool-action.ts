@@ -1,10 +1,18 @@
-import { ActionType, type Status, summarizeText, type ToolMeaning } from "@orangebox/contract"
+import {
+  ActionType,
+  integerIn,
+  payloadOf,
+  type Status,
+  summarizeText,
+  type ToolMeaning,
+  textIn,
+} from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { Action, ActionPart, ActionTool, EvidencePointer, FileEdit, RanCommand } from "./action.js"
 import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
 import { pointTo } from "./evidence.js"
 import { exitCodeIn } from "./exit-code.js"
-import { integerIn, parsedJson, payloadOf, textIn } from "./payload.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 import type { StepRecord } from "./run-index.js"
 import { outputTextOf } from "./tool-output.js"
@@ -110,7 +118,7 @@ function toolOf(step: StepRecord, bodies: BodyLookup): ActionTool {
   return {
     name: textIn(opening, "tool_name") ?? textIn(closing, "tool_name") ?? "?",
     callId: textIn(opening, "tool_call_id") ?? textIn(closing, "tool_call_id") ?? null,
-    args: argsText === null ? undefined : (parsedJson(argsText) ?? argsText),
+    args: argsText === null ? undefined : (parseJson(argsText) ?? argsText),
     argsText,
     argsRef,
     resultText: bodyText(bodies, resultRef),

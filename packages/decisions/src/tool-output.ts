@@ -1,9 +1,10 @@
-import { asRecord, parsedJson, recordsIn, textIn } from "./payload.js"
+import { asRecord, recordsIn, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 
 /** The text a tool gave, taken out of the envelopes results come in: an object with stdout and stderr, MCP content, a JSON string. */
 export function outputTextOf(result: string): string {
   if (!/^\s*[{["]/.test(result)) return result
-  const value = parsedJson(result)
+  const value = parseJson(result)
   if (typeof value === "string") return value
   if (Array.isArray(value)) return textsOf({ content: value }) ?? result
   const record = asRecord(value)

@@ -1,9 +1,9 @@
-import type { Event } from "@orangebox/contract"
+import { asRecord, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { z } from "zod"
 import type { BundleMessage, Transformation } from "./decision-event.js"
 import { jsonDifference } from "./json-difference.js"
 import type { ModelCall } from "./model-calls.js"
-import { asRecord, countIn, parsedJson, payloadOf, textIn } from "./payload.js"
 import { isSameMessage, type SentPrompt } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
@@ -106,8 +106,8 @@ function rewriteOf(
   if (built === null || sent === null) {
     return [{ type: "rewrite", summary: "what was sent is not what was built, byte for byte; the texts are not kept" }]
   }
-  const before = parsedJson(built)
-  const after = parsedJson(sent)
+  const before = parseJson(built)
+  const after = parseJson(sent)
   if (asRecord(before) === undefined || asRecord(after) === undefined) {
     const text = typeof before === "string" ? before : built
     const isSent = prompt.messages.some((message) => message.content.includes(text.trim()))

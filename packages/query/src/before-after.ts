@@ -1,8 +1,7 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { OrangeboxError, payloadOf, textIn } from "@orangebox/contract"
 import { estimateTokens } from "./estimate-tokens.js"
 import { plural } from "./format-count.js"
 import { type JsonChange, jsonChanges } from "./json-changes.js"
-import { payloadOf, textIn } from "./payload-reading.js"
 import { recordedText } from "./recorded-words.js"
 import type { RunView, StepView } from "./run-view.js"
 

@@ -1,5 +1,4 @@
-import type { Event } from "@orangebox/contract"
-import { countIn, payloadOf, textIn } from "./payload-reading.js"
+import { countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
 import type { StepDraft } from "./step-tree.js"
 
 /** How a run ended that could not say so itself. */

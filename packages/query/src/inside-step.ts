@@ -1,5 +1,4 @@
-import type { AttributeValue, Event, Level, Link } from "@orangebox/contract"
-import { payloadOf, textIn } from "./payload-reading.js"
+import { type AttributeValue, type Event, type Level, type Link, payloadOf, textIn } from "@orangebox/contract"
 import type { StepView } from "./run-view.js"
 import { isLink } from "./sound-envelope.js"
 import { type PromptView, promptOf } from "./step-facts.js"

@@ -1,9 +1,17 @@
-import type { Event, Link } from "@orangebox/contract"
+import {
+  amountIn,
+  countIn,
+  type Event,
+  type Link,
+  type LoosePayload,
+  numberIn,
+  payloadOf,
+  textIn,
+} from "@orangebox/contract"
 import { formatBytes, formatCount, plural } from "./format-count.js"
 import { formatDuration } from "./format-duration.js"
 import { UNEXPLAINED } from "./lost-events.js"
 import type { NoteView } from "./notes.js"
-import { countIn, type LoosePayload, numberIn, payloadOf, textIn } from "./payload-reading.js"
 import { promptWords } from "./prompt-words.js"
 import { firstLine, recordedText, recordedWord } from "./recorded-words.js"
 import type { Gap } from "./run-view.js"
@@ -39,7 +47,7 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
     case "log":
       return { label: `${note.weight === "bad" ? "error" : "warn"} ${logWords(event, payload, width)}` }
     case "retrieval": {
-      const ms = countIn(payload, "latency_ms")
+      const ms = amountIn(payload, "latency_ms")
       const status = textIn(payload, "status")
       return {
         label: `retrieval ${word("retriever_id")} top ${formatCount(countIn(payload, "top_k"))}`,

@@ -1,6 +1,5 @@
-import { type Event, isEventType, type Link } from "@orangebox/contract"
+import { countIn, type Event, isEventType, type Link, numberIn, payloadOf, textIn } from "@orangebox/contract"
 import { linksOf } from "./inside-step.js"
-import { countIn, numberIn, payloadOf, textIn } from "./payload-reading.js"
 import type { Gap } from "./run-view.js"
 
 export type NoteKind =

@@ -1,11 +1,20 @@
-import type { AttributeValue, DeterminismMode, Event, Level, Link, StepKind } from "@orangebox/contract"
+import {
+  type AttributeValue,
+  amountIn,
+  type DeterminismMode,
+  type Event,
+  type Level,
+  type Link,
+  payloadOf,
+  type StepKind,
+  textIn,
+} from "@orangebox/contract"
 import type { PriceTable } from "@orangebox/dialects"
 import { type Crash, crashOf } from "./crash.js"
 import { gatherInside } from "./inside-step.js"
 import { allGaps } from "./lost-events.js"
 import { priceSteps, type RunMoney } from "./money.js"
 import { gapNote, type NoteView } from "./notes.js"
-import { countIn, payloadOf, textIn } from "./payload-reading.js"
 import { totalsOf } from "./run-totals.js"
 import { soundEnvelope } from "./sound-envelope.js"
 import {
@@ -299,7 +308,7 @@ function durationOf(opened: Event | undefined, closed: Event | undefined): numbe
   const elapsed = opened ? closed.mono_us - opened.mono_us : Number.NaN
   if (elapsed >= 0) return elapsed
   const payload = payloadOf(closed)
-  const ms = countIn(payload, "latency_ms") ?? countIn(payload, "total_latency_ms")
+  const ms = amountIn(payload, "latency_ms") ?? amountIn(payload, "total_latency_ms")
   return ms === undefined ? undefined : ms * 1000
 }
 

@@ -1,5 +1,17 @@
-import { type AbsentReason, type Event, isEventType, payloadRefs } from "@orangebox/contract"
-import { countIn, numberIn, payloadOf, recordIn, recordsIn, textIn, textsIn } from "./payload-reading.js"
+import {
+  type AbsentReason,
+  amountIn,
+  countIn,
+  type Event,
+  isEventType,
+  numberIn,
+  payloadOf,
+  payloadRefs,
+  recordIn,
+  recordsIn,
+  textIn,
+  textsIn,
+} from "@orangebox/contract"
 import { firstLine } from "./recorded-words.js"
 import type { StepView } from "./run-view.js"
 
@@ -74,8 +86,8 @@ export function modelOf(opened: Event | undefined, closed: Event | undefined): M
     cacheWrite1hTokens: countIn(closing, "cache_write_1h_tokens"),
     reasoningTokens: countIn(usage, "reasoning"),
     serviceTier: textIn(closing, "service_tier"),
-    thinkingMs: countIn(closing, "thinking_ms"),
-    firstByteMs: countIn(closing, "first_byte_ms"),
+    thinkingMs: amountIn(closing, "thinking_ms"),
+    firstByteMs: amountIn(closing, "first_byte_ms"),
     finishReason: textIn(closing, "finish_reason"),
     requestedTools: textsIn(closing, "requested_tools"),
     outputSummary: textIn(closing, "output_summary"),

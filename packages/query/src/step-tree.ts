@@ -1,6 +1,5 @@
-import { definitionOf, type Event, isEventType, type StepKind } from "@orangebox/contract"
+import { definitionOf, type Event, isEventType, payloadOf, type StepKind, textIn } from "@orangebox/contract"
 import { addNotes, type NoteView } from "./notes.js"
-import { payloadOf, textIn } from "./payload-reading.js"
 
 /** A step while its events are being gathered. */
 export interface StepDraft {

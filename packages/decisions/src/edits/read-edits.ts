@@ -1,4 +1,4 @@
-import { asRecord, type LoosePayload, recordsIn } from "../payload.js"
+import { asRecord, type LoosePayload, recordsIn } from "@orangebox/contract"
 import { readApplyPatch } from "./apply-patch.js"
 import { deletedFile, insertedText, type MadeEdit, replacedText, writtenFile } from "./made-edit.js"
 import { readSearchBlocks } from "./search-blocks.js"

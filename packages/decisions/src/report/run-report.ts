@@ -1,4 +1,12 @@
-import type { ActionType, CaptureMode, Constraint, Verdict } from "@orangebox/contract"
+import {
+  type ActionType,
+  type CaptureMode,
+  type Constraint,
+  numberIn,
+  payloadOf,
+  textIn,
+  type Verdict,
+} from "@orangebox/contract"
 import type { z } from "zod"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
@@ -14,7 +22,6 @@ import type {
 import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
 import { verdictsOnRecord } from "../evaluation-on-record.js"
 import { type Observability, observabilityOfReading } from "../observability.js"
-import { numberIn, payloadOf, textIn } from "../payload.js"
 import { type RunReading, readRun } from "../read-run.js"
 import type { RecordedRun } from "../recorded-run.js"
 import { statusOf } from "../tool-action.js"

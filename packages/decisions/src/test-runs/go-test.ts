@@ -1,4 +1,5 @@
-import { asRecord, parsedJson } from "../payload.js"
+import { asRecord } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { TestCounts } from "./test-counts.js"
 
 /** Without -v go prints only packages and failures: how many tests passed is then unknown. */
@@ -27,7 +28,7 @@ function readJsonEvents(output: string): TestCounts | undefined {
   let events = 0
   for (const line of output.split("\n")) {
     if (!line.startsWith("{")) continue
-    const event = asRecord(parsedJson(line))
+    const event = asRecord(parseJson(line))
     const action = event?.["Action"]
     if (action !== "pass" && action !== "fail" && action !== "skip") continue
     events++

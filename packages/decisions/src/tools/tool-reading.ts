@@ -1,7 +1,6 @@
-import type { ActionType, ToolMeaning } from "@orangebox/contract"
+import { type ActionType, asRecord, type LoosePayload, type ToolMeaning } from "@orangebox/contract"
 import type { MadeEdit } from "../edits/made-edit.js"
 import { readEdits } from "../edits/read-edits.js"
-import { asRecord, type LoosePayload } from "../payload.js"
 import { isMcpName, type KnownTool, knownTool } from "./known-tools.js"
 
 /** What a tool call says it does, before anything is read out of the commands in it. */

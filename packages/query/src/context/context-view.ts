@@ -1,5 +1,4 @@
-import { type AbsentReason, type Event, OrangeboxError } from "@orangebox/contract"
-import { countIn, payloadOf } from "../payload-reading.js"
+import { type AbsentReason, countIn, type Event, OrangeboxError, payloadOf } from "@orangebox/contract"
 import type { RunView } from "../run-view.js"
 import { runAddress } from "../run-words.js"
 import { besidePrompt } from "./beside-prompt.js"

@@ -1,5 +1,4 @@
-import type { Event } from "@orangebox/contract"
-import { textIn } from "../payload-reading.js"
+import { type Event, textIn } from "@orangebox/contract"
 import type { ContextItem } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 import { READER } from "./segment-items.js"

@@ -1,5 +1,5 @@
 import { ContextManifest, type ExclusionEntry, type InclusionEntry, segmentKindOf } from "@orangebox/context"
-import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
+import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 

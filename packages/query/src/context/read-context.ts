@@ -1,4 +1,4 @@
-import { countIn, payloadOf, textIn } from "../payload-reading.js"
+import { countIn, payloadOf, textIn } from "@orangebox/contract"
 import type { Bodies, ContextReading } from "./context-reading.js"
 import { readingOfManifest, readManifest } from "./manifest-items.js"
 import type { RecordedContext } from "./recorded-contexts.js"

@@ -1,5 +1,4 @@
-import type { AbsentReason, Event } from "@orangebox/contract"
-import { countIn, payloadOf, recordsIn, textIn } from "../payload-reading.js"
+import { type AbsentReason, countIn, type Event, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import type { RunView, StepView } from "../run-view.js"
 
 /** One context of a run, and where what is known about it is recorded. */

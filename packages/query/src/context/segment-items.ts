@@ -1,6 +1,6 @@
 import { itemTypeOf } from "@orangebox/context"
+import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import type { PromptPart } from "@orangebox/dialects"
-import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "../payload-reading.js"
 import type { Bodies, ContextItem, ContextReading, PromptSize } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 import type { ReadableRequest } from "./request-on-record.js"

@@ -1,7 +1,6 @@
-import type { Event } from "@orangebox/contract"
+import { type Event, numberIn, payloadOf, textIn } from "@orangebox/contract"
 import type { StepView } from "@orangebox/query"
 import type { DiffStep } from "./diff-step.js"
-import { numberIn, payloadOf, textIn } from "./loose-payload.js"
 
 /** What a step was given and gave, by hash. */
 export type Refs = Pick<

@@ -1,10 +1,9 @@
-import { EffectClass, type Event } from "@orangebox/contract"
+import { EffectClass, type Event, type LoosePayload, numberIn, payloadOf, textIn } from "@orangebox/contract"
 import { type RunView, type StepView, viewRun } from "@orangebox/query"
 import type { DiffKind, DiffStep } from "./diff-step.js"
 import { eventsAsSteps, type Refs, retrievalRefs } from "./event-steps.js"
 import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
-import { type LoosePayload, numberIn, payloadOf, textIn } from "./loose-payload.js"
 import type { DiffOptions } from "./run-to-diff.js"
 
 /** A run as a diff sees it: its steps in order of opening, retries folded, sub-agents inlined. */

@@ -1,7 +1,5 @@
-import { parseJson } from "@orangebox/dialects"
-
 /**
- * Events are kept even when they break the contract or come from a newer minor version, so nothing here trusts a payload's shape.
+ * Reading a payload without trusting its shape: events are kept even when they break the contract or come from a newer minor version.
  * A value of the wrong type reads as unknown.
  */
 export interface LoosePayload {
@@ -12,6 +10,7 @@ export function payloadOf(event: { readonly payload?: unknown } | null | undefin
   return asRecord(event?.payload) ?? NOTHING
 }
 
+/** An empty text says nothing, and reads as unknown. */
 export function textIn(payload: LoosePayload, name: string): string | undefined {
   const value = payload[name]
   return typeof value === "string" && value !== "" ? value : undefined
@@ -22,11 +21,18 @@ export function numberIn(payload: LoosePayload, name: string): number | undefine
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
+/** A duration or a sum of money: it may have a fraction and is never negative. */
+export function amountIn(payload: LoosePayload, name: string): number | undefined {
+  const value = numberIn(payload, name)
+  return value !== undefined && value >= 0 ? value : undefined
+}
+
 export function integerIn(payload: LoosePayload, name: string): number | undefined {
   const value = payload[name]
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
+/** How many of something: whole and never negative. */
 export function countIn(payload: LoosePayload, name: string): number | undefined {
   const value = integerIn(payload, name)
   return value !== undefined && value >= 0 ? value : undefined
@@ -37,18 +43,24 @@ export function listIn(payload: LoosePayload, name: string): readonly unknown[] 
   return Array.isArray(value) ? value : []
 }
 
+export function textsIn(payload: LoosePayload, name: string): readonly string[] {
+  return listIn(payload, name).filter((entry) => typeof entry === "string")
+}
+
 export function recordsIn(payload: LoosePayload, name: string): readonly LoosePayload[] {
-  return listIn(payload, name).flatMap((entry): LoosePayload[] => {
-    const record = asRecord(entry)
-    return record ? [record] : []
-  })
+  return listIn(payload, name).filter(isRecord)
+}
+
+export function recordIn(payload: LoosePayload, name: string): LoosePayload {
+  return asRecord(payload[name]) ?? NOTHING
 }
 
 export function asRecord(value: unknown): LoosePayload | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as LoosePayload) : undefined
+  return isRecord(value) ? value : undefined
+}
+
+export function isRecord(value: unknown): value is LoosePayload {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 const NOTHING: LoosePayload = {}
-
-/** Undefined when the text is not JSON, or nested deeper than anything worth following. */
-export const parsedJson = (text: string): unknown => parseJson(text)
