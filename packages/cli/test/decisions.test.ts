@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { type CallAhead, type CheckedConstraint, DecisionEvent, liveGuard } from "@orangebox/decisions"
 import { Recorder } from "@orangebox/recorder"
 import fc from "fast-check"
-import { chromium } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { checkPlace } from "../src/decisions/check-place.js"
+import { hasBrowser, inBrowser, onlyOpened } from "./browser.js"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record } from "./recorded-run.js"
 
@@ -294,37 +294,25 @@ describe("orangebox report", () => {
     expect((await here("report", id, "--html", page, "--force")).exitCode).toBe(0)
   })
 
-  const browser = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(existsSync)
-  test.skipIf(browser === undefined)(
+  test.skipIf(!hasBrowser)(
     "[E-05] hostile content is inert in a browser: nothing runs, nothing is asked for, nothing breaks the page (needs Chromium)",
     async () => {
-      const page = join(scratch.path, "hostile.html")
-      await here("report", runId, "--html", page)
-      const window = await chromium.launch({ executablePath: browser!, args: ["--no-sandbox"] })
-      try {
-        const tab = await window.newPage()
-        const troubles: string[] = []
-        const requests: string[] = []
-        tab.on("dialog", (dialog) => void troubles.push(dialog.message()))
-        tab.on("console", (message) => void troubles.push(message.text()))
-        tab.on("request", (request) => void requests.push(request.url()))
-        await tab.goto(`file://${page}`)
-        expect(await tab.locator("h2").allInnerTexts()).toContain("Timeline")
+      const path = join(scratch.path, "hostile.html")
+      await here("report", runId, "--html", path)
+      const deeds = await inBrowser(path, async (page) => {
+        expect(await page.locator("h2").allInnerTexts()).toContain("Timeline")
         // The page must be quiet because there is nothing in it, not only because a policy forbids it.
         expect(
-          await tab.locator("script, img, svg, iframe, a, meta[http-equiv=refresh], [onload], [onerror]").count(),
+          await page.locator("script, img, svg, iframe, a, meta[http-equiv=refresh], [onload], [onerror]").count(),
         ).toBe(0)
-        expect(await tab.evaluate("window.owned ?? null")).toBe(null)
-        expect(await tab.evaluate("document.title")).not.toBe("owned")
-        expect(await tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
-        expect(await tab.evaluate("getComputedStyle(document.querySelector('main')).maxWidth")).toBe("1080px")
-        const picture = await tab.screenshot()
+        expect(await page.evaluate("window.owned ?? null")).toBe(null)
+        expect(await page.evaluate("document.title")).not.toBe("owned")
+        expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
+        expect(await page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth")).toBe("1080px")
+        const picture = await page.screenshot()
         expect(picture.length).toBeGreaterThan(10_000)
-        expect(troubles).toEqual([])
-        expect(requests).toEqual([`file://${page}`])
-      } finally {
-        await window.close()
-      }
+      })
+      expect(deeds).toEqual(onlyOpened(path))
     },
   )
 })
