@@ -57,6 +57,7 @@ export function define(command: Command, session: Session): void {
       new Option("--on-drift <what>", "a request that differs only in what tools gave back; default: serve").choices([
         "serve",
         "halt",
+        "fork",
       ]),
     )
     .addOption(

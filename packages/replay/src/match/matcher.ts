@@ -37,7 +37,7 @@ export class TapeMatcher {
   constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift">) {
     this.#tape = tape
     this.#masks = policy.masks
-    this.#serves = policy.onDrift === "serve" ? "drift" : "exact"
+    this.#serves = policy.onDrift === "halt" ? "exact" : "drift"
     for (const call of askableCalls(tape, policy.retries)) {
       if (call.sig === null) continue
       const list = this.#bySig.get(call.sig)

@@ -8,8 +8,8 @@ export interface ReplayPolicy {
   readonly reason: ReplayReason
   /** `exact` serves the one call recorded in this place; `cached` any recorded call with the same question, as often as it is asked. */
   readonly mode: "exact" | "cached"
-  /** A request that differs only in what tools gave back. */
-  readonly onDrift: "serve" | "halt"
+  /** A request that differs only in what tools gave back. `fork` sends it, and whatever builds on it, to the upstream. */
+  readonly onDrift: "serve" | "halt" | "fork"
   /** A request that matches nothing. `nearest` serves the most similar answer as `simulated`, for exploring only. */
   readonly onMiss: "halt" | "live" | "nearest"
   /** `faithful` serves every try as it was recorded; `collapse` only the last. */

@@ -32,6 +32,8 @@ export interface SessionState {
   /** The first call that was not answered. */
   haltedAt: number | null
   isForkReached: boolean
+  /** Recorded steps that no longer answer, because what they build on went another way (`onDrift: "fork"`). */
+  readonly left: Set<string>
   /** Override rule → how often it fired. */
   readonly ruleUses: Map<string, number>
   /** Override rule → how many calls it has selected, fired or not. */
@@ -52,6 +54,7 @@ export function newSessionState(): SessionState {
     position: 0,
     haltedAt: null,
     isForkReached: false,
+    left: new Set(),
     ruleUses: new Map(),
     ruleSeen: new Map(),
   }

@@ -1,11 +1,12 @@
 import { bodyHash } from "@orangebox/contract"
+import { descendantsOf } from "../fork/causal-cut.js"
 import type { Fork } from "../fork/fork.js"
 import { diagnoseMiss } from "../report/diagnose-miss.js"
 import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "../report/divergence.js"
 import { nearestCalls } from "../report/nearest.js"
 import { readStored } from "../tape/stored-body.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
-import type { Ask, Diverged, Outcome, Served, Tier } from "./ask.js"
+import type { Ask, Diverged, GoLive, Outcome, Served, Tier } from "./ask.js"
 import { askableCalls, type Match, TapeMatcher } from "./matcher.js"
 import { type ReplayPolicy, replayPolicy } from "./policy.js"
 import { reportOf } from "./report-of.js"
@@ -103,7 +104,7 @@ export class ReplaySession {
   unconsumed(): readonly TapeCall[] {
     const { consumed, servedWhole } = this.state
     return askableCalls(this.tape, this.policy.retries).filter((call) => {
-      if (!this.#covers.has(call.kind) || consumed.has(call.stepId)) return false
+      if (!this.#covers.has(call.kind) || consumed.has(call.stepId) || this.state.left.has(call.stepId)) return false
       if (this.fork?.isCut(call.stepId)) return false
       if (call.attemptOf !== null && servedWhole.has(call.attemptOf)) return false
       if (this.#isInside(call, servedWhole)) return false
@@ -112,8 +113,9 @@ export class ReplaySession {
   }
 
   #isFree(call: TapeCall): boolean {
-    const { consumed, servedWhole } = this.state
-    return !consumed.has(call.stepId) && (call.within === null || !this.#isInside(call, servedWhole))
+    const { consumed, servedWhole, left } = this.state
+    if (consumed.has(call.stepId) || left.has(call.stepId)) return false
+    return call.within === null || !this.#isInside(call, servedWhole)
   }
 
   #isInside(call: TapeCall, whole: ReadonlySet<string>): boolean {
@@ -136,6 +138,8 @@ export class ReplaySession {
   // What the fork's desk is made of.
 
   answerFromTape(ask: Ask, match: Match, ticket: number): Outcome {
+    const isLeft = match.found === "call" && match.tier === "drift" && this.policy.onDrift === "fork"
+    if (isLeft) return this.#leaveTape(ask, match.call, ticket)
     if (match.found === "call") return this.serve(ask, match.call, match.tier, match.maskIds, ticket)
     if (this.policy.mode === "cached") {
       const cached = this.cachedAnswer(ask, ticket)
@@ -162,7 +166,8 @@ export class ReplaySession {
       const message = `the recorded answer of ${call.stepId} cannot be served: ${reading.reason}`
       return this.diverged(ask, ticket, "BODY_ABSENT", { step: call.stepId, occurrence: call.occurrence, message })
     }
-    const drifted = tier === "drift" ? this.#noteDrift(ask, call) : undefined
+    const drifted =
+      tier === "drift" ? this.#noteDrift(ask, call, "the recorded answer was served as cached") : undefined
     const isExact = this.policy.mode === "exact" && (tier === "wire" || tier === "sig" || tier === "masked")
     return {
       outcome: "served",
@@ -180,7 +185,19 @@ export class ReplaySession {
     }
   }
 
+  /** A tool gave something else back and the replay goes on from there: the recording no longer answers what builds on it. */
+  #leaveTape(ask: Ask, call: TapeCall, ticket: number): Outcome {
+    this.#noteDrift(ask, call, "it was sent to the upstream, and so is what builds on it")
+    for (const stepId of descendantsOf(this.tape, call.stepId, "start")) this.state.left.add(stepId)
+    return { ...this.live(ask, ticket), source: call, occurrence: call.occurrence }
+  }
+
+  #hasLeftTape(ask: Ask): boolean {
+    return this.state.left.size > 0 && this.taintOf(ask).includes("live")
+  }
+
   miss(ask: Ask, match: Match, ticket: number): Outcome {
+    if (this.#hasLeftTape(ask)) return this.live(ask, ticket)
     if (match.found === "ambiguous") {
       const lanes = [...new Set(match.calls.map((call) => call.lane))]
       const message = `${lanes.length} lanes asked this and were answered differently (${lanes.join(", ")}), and nothing tells which is meant`
@@ -266,7 +283,7 @@ export class ReplaySession {
     return this.live(ask, ticket)
   }
 
-  live(ask: Ask, ticket: number): Outcome {
+  live(ask: Ask, ticket: number): GoLive {
     return {
       outcome: "live",
       ticket,
@@ -300,7 +317,7 @@ export class ReplaySession {
     return this.diverged(ask, ticket, code, { step: call.stepId, occurrence: call.occurrence, message })
   }
 
-  #noteDrift(ask: Ask, call: TapeCall): Divergence {
+  #noteDrift(ask: Ask, call: TapeCall, so: string): Divergence {
     return this.note({
       code: "TOOL_DRIFT",
       severity: "warn",
@@ -310,8 +327,7 @@ export class ReplaySession {
       incoming: incomingOf(ask),
       nearest: [...this.#nearest(ask, [call])],
       cause: "TOOL_OUTPUT",
-      message:
-        "the request differs from the recorded one only in what tools gave back; the recorded answer was served as cached",
+      message: `the request differs from the recorded one only in what tools gave back; ${so}`,
       suggest: ["--on-drift halt"],
     })
   }
