@@ -1,4 +1,6 @@
 import { readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -99,7 +101,37 @@ describe("[O-02] --json is a documented contract", () => {
     expect(differences(example, printed), "documented, but not printed").toEqual([])
     expect(differences(printed, example).filter(isOurs), "printed, but not documented").toEqual([])
   })
+
+  test("fork prints the document that docs/cli-json.md describes, its reports being those of replay", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end('{"type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn"}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    let runId = ""
+    await record(scratch.path, async (recorder) => {
+      const run = recorder.startRun({ entrypoint: "ask" })
+      runId = run.runId
+      const body = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"}]}'
+      await (await run.fetch(`${origin}/v1/messages`, { method: "POST", body })).text()
+      run.complete()
+    })
+    const args = ["fork", `${runId}#2`, "--set", "model=n", "--control", "--json", "--data", scratch.path]
+    const printed = jsonOf<ForkDocument>(await orangebox(args, { env: { ANTHROPIC_BASE_URL: origin } }))
+    server.close().closeAllConnections()
+    const example = documented("fork")
+    const { report } = documented("replay") as { report: unknown }
+    for (const sample of printed.samples) expect(differences(report, sample.report)).toEqual([])
+    const bare = { ...printed, samples: printed.samples.map((sample) => ({ ...sample, report: {} })) }
+    expect(differences(example, bare), "documented, but not printed").toEqual([])
+    expect(differences(bare, example), "printed, but not documented").toEqual([])
+  })
 })
+
+interface ForkDocument {
+  readonly samples: readonly { readonly report: unknown }[]
+}
 
 /** Runs and steps are views of the query package, which may add to them; decisions have a schema of their own. */
 const isOurs = (path: string): boolean =>
