@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { runCommandLine } from "../src/index.js"
 
 /** The built command, as a user starts it. */
-const BIN = fileURLToPath(new URL("../bin/orangebox.js", import.meta.url))
+export const BIN = fileURLToPath(new URL("../bin/orangebox.js", import.meta.url))
 
 export interface Finished {
   readonly stdout: string

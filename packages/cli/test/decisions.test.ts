@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { homedir } from "node:os"
+import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { type CallAhead, type CheckedConstraint, DecisionEvent, liveGuard } from "@orangebox/decisions"
 import { Recorder } from "@orangebox/recorder"
@@ -7,7 +8,7 @@ import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { checkPlace } from "../src/decisions/check-place.js"
 import { hasBrowser, inBrowser, onlyOpened } from "./browser.js"
-import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { BIN, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record } from "./recorded-run.js"
 
 let scratch: Scratch
@@ -161,6 +162,114 @@ describe("orangebox override", () => {
     const finished = await here("override", "last", ...args)
     expect(finished.exitCode).toBe(2)
     expect(finished.stderr).toMatch(words)
+  })
+})
+
+describe("[E-03] a later evaluation on record", () => {
+  interface OnRecord {
+    readonly event_id: string
+    readonly verdict: string
+    readonly rules_hash: string
+    readonly differs: boolean
+  }
+  const onRecord = async (runId: string, ...rules: string[]): Promise<readonly OnRecord[]> =>
+    jsonOf<{ recorded_evaluations: OnRecord[] }>(await here("report", runId, "--json", ...rules)).recorded_evaluations
+  const recorded = ({ stdout }: { stdout: string }) =>
+    (JSON.parse(stdout) as { runs: { recorded: { event_id: string; is_new: boolean } | null }[] }).runs[0]!.recorded
+
+  test("the gate leaves its verdict beside the run, with rules, author and version; the run stays what it was", async () => {
+    const runId = await recordEdits()
+    const digest = /sha256:\w{64}/.exec((await here("show", runId)).stdout)![0]
+    const checked = await orangebox(["check", runId], { cwd: scratch.path })
+    expect(checked.exitCode).toBe(1)
+    expect(checked.stdout).toContain("now on record")
+    expect((await here("verify", runId, "--digest", digest)).exitCode).toBe(0)
+    expect(await onRecord(runId)).toMatchObject([
+      {
+        evaluator: "orangebox.checks",
+        author: userInfo().username,
+        tool_version: expect.stringMatching(/^\d+\.\d+/),
+        rules_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+        is_open: false,
+        verdict: "fail",
+        differs: false,
+      },
+    ])
+    expect((await here("show", runId)).stdout).toContain("evaluation by orangebox.checks")
+  })
+
+  test("the same rules with the same result are kept once, in another process too; another result is kept again", async () => {
+    const runId = await recordEdits()
+    const first = recorded(await here("check", runId, "--json"))
+    expect(first).toMatchObject({ is_new: true })
+    const again = recorded(await orangebox(["check", runId, "--json"], { cwd: scratch.path }))
+    expect(again).toMatchObject({ event_id: first!.event_id, is_new: false })
+    expect(await onRecord(runId)).toHaveLength(1)
+
+    const rules = ["--rule", "steps.max 99", "--record"]
+    expect(recorded(await here("check", runId, "--json", ...rules))).toMatchObject({ is_new: true })
+    // Two gates with rules of their own do not take turns.
+    expect(recorded(await here("check", runId, "--json"))).toMatchObject({ event_id: first!.event_id, is_new: false })
+    expect(recorded(await here("check", runId, "--json", ...rules))).toMatchObject({ is_new: false })
+    expect((await onRecord(runId)).map(({ verdict }) => verdict)).toEqual(["fail", "pass"])
+  })
+
+  test("a question with typed rules is kept only when that is asked for, and --no-record keeps nothing", async () => {
+    const runId = await recordEdits()
+    expect(recorded(await here("check", runId, "--json", "--rule", "steps.max 99"))).toBe(null)
+    expect(recorded(await here("check", runId, "--json", "--no-record"))).toBe(null)
+    await here("check", runId, "--rule", "pths.only x", "--record")
+    expect(await onRecord(runId)).toEqual([])
+  })
+
+  test("report and decisions show what is on record where they find something else now", async () => {
+    const runId = await recordEdits()
+    await here("check", runId)
+    const same = await here("report", runId)
+    expect(same.stdout).not.toContain("on record")
+    const other = ["--rule", "steps.max 99"]
+    expect((await here("report", runId, ...other)).stdout).toMatch(
+      /^✓ pass[\s\S]*on record +fail by .*orangebox\.checks/,
+    )
+    expect((await here("report", runId, "--md", ...other)).stdout).toMatch(/on record \| fail by/)
+    const listed = await here("decisions", runId, ...other)
+    expect(listed.stdout).toMatch(/on record: fail by .*\ncomputed now: pass/)
+    expect((await here("decisions", runId)).stdout).not.toContain("on record")
+  })
+
+  test("the verdict stands when the text is gone: pruned bodies make a later check unknown, not the report", async () => {
+    const own = join(scratch.path, "pruned", ".orangebox")
+    const at = (...args: string[]) => orangeboxHere([...args, "--data", own])
+    await record(own, async (recorder) => {
+      const run = recorder.startRun({
+        entrypoint: "fix",
+        input: "Fix it",
+        constraints: [{ id: "src-only", type: "scope", rule: "paths.only src/**" }],
+      })
+      const args = { file_path: "infra/ci.yml", old_string: "a", new_string: "b" }
+      await run.tool({ name: "Edit", args }, () => "ok")
+      run.complete({ output: "Done." })
+    })
+    expect((await at("check", "last")).exitCode).toBe(1)
+    expect((await at("prune", "--max-body-bytes", "0")).exitCode).toBe(0)
+    const later = jsonOf<{ runs: { verdict: string }[] }>(await at("check", "last", "--json"))
+    expect(later.runs[0]!.verdict).toBe("unknown")
+    const report = jsonOf<{ summary: object; violations: object[] }>(await at("report", "last", "--json"))
+    expect(report.summary).toMatchObject({ verdict: "fail", alignment: "fail" })
+  })
+
+  test("a folder nobody can write into is checked all the same, and says that the verdict is not kept", async (context) => {
+    const runId = await recordEdits()
+    await here("runs")
+    const call = (args: string) => `${process.execPath} ${BIN} check ${runId} ${args} --data ${data}`
+    const readOnly = `mount --bind ${data}/journal ${data}/journal && mount -o remount,ro,bind ${data}/journal`
+    const inside = (args: string) =>
+      spawnSync("unshare", ["-m", "sh", "-c", `${readOnly} || exit 77; ${call(args)}`], { encoding: "utf8" })
+    const finished = inside("")
+    if (finished.error || finished.status === 77) return context.skip("mounting needs root")
+    expect(finished.status).toBe(1)
+    expect(finished.stderr).toMatch(/the verdict is not kept beside the run: .*(EROFS|read-only)/)
+    expect(inside("--record").status).toBe(3)
   })
 })
 

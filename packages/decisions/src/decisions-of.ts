@@ -22,7 +22,7 @@ import {
   type PromptBundle,
 } from "./decision-event.js"
 import { decisionId, decisionSpanId } from "./decision-id.js"
-import { UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
+import { isUnknown, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
 import { type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
@@ -227,9 +227,6 @@ class DecisionMaker {
       : (this.#artifacts.get(action.eventId) ?? [])
   }
 }
-
-const isUnknown = ({ alignment, quality, policy }: DecisionEvaluation): boolean =>
-  [alignment, quality, policy].every(({ status }) => status === "unknown")
 
 const NO_OUTPUT: DecisionEvent["model_output"] = {
   completion_id: null,

@@ -1,6 +1,7 @@
 import { type Event, numberIn, payloadOf, textIn, Verdict } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import type { z } from "zod"
+import { worstVerdict } from "./checks/verdict.js"
 import { DecisionEvaluation, type HumanOverride } from "./decision-event.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
@@ -14,33 +15,88 @@ export const UNKNOWN_EVALUATION: DecisionEvaluation = Object.freeze({
 
 export interface VerdictsOnRecord {
   readonly ofStep: ReadonlyMap<string, DecisionEvaluation>
-  /** Evaluations of the run as a whole, the last one said. */
-  readonly ofRun: DecisionEvaluation | undefined
+  /** Of the run as a whole: the last evaluation that came to a verdict, else the last one. */
+  readonly ofRun: RecordedEvaluation | undefined
+  /** The last one by each evaluator and each set of rules, in the order they were said. */
+  readonly allOfRun: readonly RecordedEvaluation[]
   readonly overridesOf: ReadonlyMap<string, readonly Override[]>
   readonly overridesOfRun: readonly Override[]
 }
 type Override = z.infer<typeof HumanOverride>
 
-/** What was judged while the run was recorded, or later by somebody else; the last word about a step counts. */
+/** An evaluation of a run as a whole that somebody kept. */
+export interface RecordedEvaluation {
+  readonly eventId: string
+  readonly at: string
+  readonly verdict: Verdict
+  readonly evaluation: DecisionEvaluation
+  readonly author: string | null
+  readonly toolVersion: string | null
+  /** By which rules; null where whoever judged does not say. */
+  readonly rulesHash: string | null
+  /** The run had not ended when it was judged. */
+  readonly isOpen: boolean
+}
+
+/**
+ * What was judged while the run was recorded, or later by somebody else. The last verdict counts; an evaluation that could tell nothing takes
+ * away none that was reached when there was more to see.
+ */
 export function verdictsOnRecord({ index, bodies }: Pick<RunReading, "index" | "bodies">): VerdictsOnRecord {
   const ofStep = new Map<string, DecisionEvaluation>()
   const overridesOf = new Map<string, Override[]>()
   const overridesOfRun: Override[] = []
-  let ofRun: DecisionEvaluation | undefined
+  const ofRules = new Map<string, RecordedEvaluation>()
   for (const event of index.events) {
     const payload = payloadOf(event)
     const subject = textIn(payload, "subject_step_id")
     if (event.event_type === "evaluation") {
       const evaluation = evaluationIn(event, bodyText(bodies, textIn(payload, "evaluation_ref")))
-      if (subject === undefined) ofRun = evaluation
-      else ofStep.set(subject, evaluation)
+      if (subject === undefined) {
+        const recorded = recordedEvaluation(event, evaluation)
+        const key = JSON.stringify([evaluation.evaluator, recorded.rulesHash])
+        const before = ofRules.get(key)
+        ofRules.delete(key)
+        ofRules.set(key, before && recorded.verdict === "unknown" ? before : recorded)
+      } else if (!isUnknown(evaluation) || !ofStep.has(subject)) ofStep.set(subject, evaluation)
     } else if (event.event_type === "override") {
       const override = overrideIn(event, bodyText(bodies, textIn(payload, "reason_ref")))
       if (subject === undefined) overridesOfRun.push(override)
       else overridesOf.set(subject, [...(overridesOf.get(subject) ?? []), override])
     }
   }
-  return { ofStep, ofRun, overridesOf, overridesOfRun }
+  const allOfRun = [...ofRules.values()]
+  const ofRun = allOfRun.findLast(({ verdict }) => verdict !== "unknown") ?? allOfRun.at(-1)
+  return { ofStep, ofRun, allOfRun, overridesOf, overridesOfRun }
+}
+
+export const isUnknown = ({ alignment, quality, policy }: DecisionEvaluation): boolean =>
+  [alignment, quality, policy].every(({ status }) => status === "unknown")
+
+/** Quality and policy have nothing to say in most set-ups, so their silence does not make alignment unknown; its own does. */
+export function headlineOf({ alignment, quality, policy }: Statuses): Verdict {
+  const spoken = [quality.status, policy.status].filter((status) => status !== "unknown")
+  return worstVerdict([alignment.status, ...spoken])
+}
+
+interface Statuses {
+  readonly alignment: { readonly status: Verdict }
+  readonly quality: { readonly status: Verdict }
+  readonly policy: { readonly status: Verdict }
+}
+
+function recordedEvaluation(event: Event, evaluation: DecisionEvaluation): RecordedEvaluation {
+  const attributes = { ...event.attributes }
+  return {
+    eventId: event.event_id,
+    at: event.timestamp_utc,
+    verdict: Verdict.safeParse(attributes["verdict"]).data ?? headlineOf(evaluation),
+    evaluation,
+    author: textIn(attributes, "author") ?? null,
+    toolVersion: textIn(attributes, "tool_version") ?? null,
+    rulesHash: textIn(attributes, "rules_hash") ?? null,
+    isOpen: attributes["is_open"] === true,
+  }
 }
 
 function evaluationIn(event: Event, body: string | null): DecisionEvaluation {

@@ -36,6 +36,7 @@ export {
 } from "./decision-event.js"
 export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
 export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
+export { type EvaluationToKeep, evaluationToKeep, keptAlready } from "./evaluation-to-keep.js"
 
 // Checks
 
@@ -103,11 +104,14 @@ export {
 
 export { reportHtml } from "./report/html-report.js"
 export { reportMarkdown } from "./report/markdown-report.js"
+export { evaluationWords } from "./report/report-words.js"
 export {
   type ReportArtifact,
+  type ReportEvaluation,
   type ReportSummary,
   type ReportViolation,
   type RunReport,
+  recordedEvaluations,
   runReport,
   type TimelineEntry,
 } from "./report/run-report.js"

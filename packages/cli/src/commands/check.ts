@@ -1,15 +1,19 @@
 import { writeFileSync } from "node:fs"
 import { type GateLevel, gateExitCode, renderJunit, renderSarif, type verdictOf } from "@orangebox/decisions"
-import { safeJson } from "@orangebox/query"
+import { safeJson, safeLine } from "@orangebox/query"
 import { type Command, Option } from "commander"
 import { checkJson, checkText, problemJson } from "../decisions/check-words.js"
-import { type JudgedRun, judgeRun, openCourt } from "../decisions/judged-run.js"
+import { type Court, type JudgedRun, judgeRun, openCourt } from "../decisions/judged-run.js"
+import { type KeptEvaluation, keepEvaluations } from "../decisions/keep-evaluations.js"
 import { lastWordAbout } from "../decisions/overrides-of.js"
 import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { findRun } from "../reading/find-target.js"
+import { locateData } from "../reading/locate-data.js"
+import { catchUpStore } from "../reading/open-reading.js"
 import { withRunAt } from "../reading/run-at.js"
+import { rulesHere } from "../redact/rules-here.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { versionOf } from "../version.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
@@ -21,6 +25,7 @@ interface CheckOptions extends RuleOptions {
   readonly root?: string
   readonly junit?: string
   readonly sarif?: string
+  readonly record?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -40,9 +45,11 @@ export function define(command: Command, session: Session): void {
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
     .option("--junit <file>", "also write JUnit XML")
     .option("--sarif <file>", "also write SARIF 2.1.0")
+    .option("--record", "keep the verdict beside the run also when the rules were typed here")
+    .option("--no-record", "do not keep it; nothing is written")
     .addHelpText(
       "after",
-      "\nExits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.",
+      "\nExits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.\nThe verdict is kept beside the run, which itself does not change; the same rules and the same result are kept once.\nRules typed with --rule or --rules are a question: their answer is kept only with --record.",
     )
     .addHelpText(
       "after",
@@ -63,12 +70,15 @@ function check(
   const court = openCourt(session, options)
   return whileNotInterrupted(async (signal) => {
     const judged: JudgedRun[] = []
+    const stored: JudgedRun[] = []
     const codes: number[] = []
     let freshness = {}
     for (const typed of addresses.length === 0 ? ["last"] : addresses) {
       const code = await withRunAt(session, options, typed, async (place) => {
         const run = await findRun(place.reader, place.address)
-        judged.push(await judgeRun(court, session, place.reader, run, { judges: signal }))
+        const one = await judgeRun(court, session, place.reader, run, { judges: signal })
+        judged.push(one)
+        if (place.store !== undefined && one.evaluation.results.length > 0) stored.push(one)
         freshness = place.freshness
         return undefined
       })
@@ -78,13 +88,39 @@ function check(
     const verdict = court.problems.length > 0 ? EXIT.badInput : gate(judged, options)
     const exitCode = Math.max(verdict, ...codes)
     writeReports(judged, options)
-    tell(session, options, judged, {
+    const kept = await keep(session, options, court, stored)
+    tell(session, options, judged, kept, {
       ok: exitCode === EXIT.fine,
       problems: court.problems.map(problemJson),
       ...freshness,
     })
     return exitCode
   })
+}
+
+/**
+ * A verdict by the rules that hold for a run belongs on record; rules typed for the occasion are a question. A gate that does not know its
+ * rules has judged nothing. What cannot be written keeps nobody from checking, unless it was asked for.
+ */
+async function keep(
+  { terminal }: Session,
+  options: CheckOptions & GlobalOptions,
+  { given, problems }: Court,
+  stored: readonly JudgedRun[],
+): Promise<ReadonlyMap<JudgedRun, KeptEvaluation>> {
+  const isWanted = options.record ?? given === undefined
+  if (!isWanted || problems.length > 0 || stored.length === 0) return new Map()
+  try {
+    const folder = locateData(options.data)
+    const kept = keepEvaluations(folder, stored, rulesHere(process.cwd(), options).ruleset)
+    if ([...kept.values()].some(({ isNew }) => isNew)) await catchUpStore(folder.path, terminal)
+    return kept
+  } catch (error) {
+    if (options.record === true) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    terminal.say(`orangebox: the verdict is not kept beside the run: ${safeLine(why)}`)
+    return new Map()
+  }
 }
 
 /** A rule of the run's own that nobody understands is unknown, not a mistake of whoever checks it. */
@@ -121,15 +157,16 @@ function tell(
   { terminal }: Session,
   options: CheckOptions & GlobalOptions,
   judged: readonly JudgedRun[],
+  kept: ReadonlyMap<JudgedRun, KeptEvaluation>,
   { ok, problems, ...freshness }: { readonly ok: boolean; readonly problems: readonly object[] },
 ): void {
   const wordOf = ({ run }: JudgedRun) => lastWordAbout([...run.events, ...run.annotations])
   if (options.json) {
     const failOn = options.strict ? "unknown" : options.failOn
-    const runs = judged.map((one) => checkJson(one, wordOf(one)))
+    const runs = judged.map((one) => checkJson(one, wordOf(one), kept.get(one)))
     terminal.out(safeJson({ ok, fail_on: failOn, runs, problems, ...freshness }, 2))
   } else {
-    terminal.out(judged.map((one) => checkText(one, wordOf(one), terminal.paint)).join("\n\n"))
+    terminal.out(judged.map((one) => checkText(one, wordOf(one), kept.get(one), terminal.paint)).join("\n\n"))
   }
 }
 

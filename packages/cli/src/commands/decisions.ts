@@ -1,4 +1,12 @@
-import { type DecisionEvent, decisionLogRecords, decisionsOfReading, worstVerdict } from "@orangebox/decisions"
+import {
+  type DecisionEvent,
+  decisionLogRecords,
+  decisionsOfReading,
+  evaluationWords,
+  recordedEvaluations,
+  verdictOf,
+  worstVerdict,
+} from "@orangebox/decisions"
 import { formatTable, plural, safeJson } from "@orangebox/query"
 import type { Command } from "commander"
 import { MARK, openWords } from "../decisions/check-words.js"
@@ -52,6 +60,7 @@ function listDecisions(
     const all = decisionsOfReading(reading, { evaluation })
     const no = target.stepId === null ? undefined : reading.index.steps.get(target.stepId)?.no
     const decisions = no === undefined ? all : all.filter(({ agent_action }) => agent_action.step_no === no)
+    const recorded = recordedEvaluations(reading, evaluation)
     const { terminal } = session
     if (options.jsonl) {
       for (const decision of decisions) {
@@ -61,12 +70,15 @@ function listDecisions(
     } else if (options.otel) terminal.out(safeJson(decisionLogRecords(decisions), 2))
     else if (options.json) {
       const { runId, status } = run.row
-      const total = all.length
-      terminal.out(safeJson({ run_id: runId, status, is_open: evaluation.isOpen, total, decisions, ...freshness }, 2))
+      const { isOpen } = evaluation
+      const facts = { run_id: runId, status, is_open: isOpen, total: all.length, recorded_evaluations: recorded }
+      terminal.out(safeJson({ ...facts, decisions, ...freshness }, 2))
     } else {
       const open = openWords(judged)
       if (open !== undefined) terminal.say(`orangebox: ${run.row.runId}: ${open}`)
-      terminal.out(decisionsText(decisions, all.length, terminal.columns))
+      const others = recorded.filter(({ differs }) => differs).map((one) => `on record: ${evaluationWords(one)}`)
+      const computed = others.length === 0 ? [] : [`computed now: ${verdictOf(evaluation)}`]
+      terminal.out([decisionsText(decisions, all.length, terminal.columns), ...others, ...computed].join("\n"))
     }
     return undefined
   })

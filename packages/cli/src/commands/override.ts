@@ -1,7 +1,7 @@
-import { userInfo } from "node:os"
 import type { Verdict } from "@orangebox/contract"
 import { recordedText, safeJson } from "@orangebox/query"
 import { type Command, Option } from "commander"
+import { loginName } from "../decisions/login-name.js"
 import { writeOverride } from "../decisions/write-override.js"
 import { InputError } from "../failure.js"
 import { findTarget, runOf } from "../reading/find-target.js"
@@ -42,6 +42,9 @@ export function define(command: Command, session: Session): void {
 
 function override(session: Session, options: OverrideOptions & GlobalOptions, address = ""): Promise<undefined> {
   const author = options.author ?? loginName()
+  if (author === undefined) {
+    throw new InputError("USAGE", { what: "nobody knows who you are here", next: "Say it with --author" })
+  }
   if (author.trim() === "" || author.length > 200) {
     throw new InputError("USAGE", { what: "--author is a name of up to 200 characters", next: "Say who you are" })
   }
@@ -84,12 +87,4 @@ function override(session: Session, options: OverrideOptions & GlobalOptions, ad
     )
     return undefined
   })
-}
-
-function loginName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    throw new InputError("USAGE", { what: "nobody knows who you are here", next: "Say it with --author" })
-  }
 }

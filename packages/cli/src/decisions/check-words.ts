@@ -8,6 +8,7 @@ import {
 } from "@orangebox/decisions"
 import { type Painter, plural, recordedText, recordedWord, safeLine } from "@orangebox/query"
 import type { JudgedRun } from "./judged-run.js"
+import type { KeptEvaluation } from "./keep-evaluations.js"
 import type { HumanWord } from "./overrides-of.js"
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
@@ -28,7 +29,12 @@ export function openWords({ run, evaluation }: Pick<JudgedRun, "run" | "evaluati
 const MOST_VIOLATIONS = 5
 
 /** How one run fared, constraint by constraint. */
-export function checkText(judged: JudgedRun, word: HumanWord | undefined, paint: Painter | undefined): string {
+export function checkText(
+  judged: JudgedRun,
+  word: HumanWord | undefined,
+  kept: KeptEvaluation | undefined,
+  paint: Painter | undefined,
+): string {
   const { run, evaluation } = judged
   const verdict = verdictOf(evaluation)
   const open = openWords(judged)
@@ -41,7 +47,7 @@ export function checkText(judged: JudgedRun, word: HumanWord | undefined, paint:
     ...(word === undefined
       ? []
       : [`  ${recordedText(word.author, 60)} said ${word.verdict}: ${recordedText(word.reason, 200)}`]),
-    `  ${countWords(evaluation)}`,
+    `  ${countWords(evaluation)}${keptWords(kept)}`,
   ].join("\n")
 }
 
@@ -72,7 +78,12 @@ function countWords({ results }: RunEvaluation): string {
   return `${plural(results.length, "constraint")}: ${count("fail")} fail, ${count("warn")} warn, ${count("unknown")} unknown, ${count("pass")} pass`
 }
 
-export function checkJson(judged: JudgedRun, word: HumanWord | undefined): object {
+function keptWords(kept: KeptEvaluation | undefined): string {
+  if (kept === undefined) return ""
+  return kept.isNew ? "; now on record" : `; on record since ${kept.at.slice(0, 19).replace("T", " ")}`
+}
+
+export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: KeptEvaluation | undefined): object {
   const { run, reading, evaluation } = judged
   return {
     run_id: run.row.runId,
@@ -80,6 +91,7 @@ export function checkJson(judged: JudgedRun, word: HumanWord | undefined): objec
     is_open: evaluation.isOpen,
     verdict: verdictOf(evaluation),
     override: word ?? null,
+    recorded: kept === undefined ? null : { event_id: kept.eventId, at: kept.at, is_new: kept.isNew },
     results: evaluation.results.map(({ constraint, concerns, status, violations, unknown }) => ({
       id: constraint.id,
       type: constraint.type,

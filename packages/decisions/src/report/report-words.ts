@@ -1,4 +1,5 @@
-import type { RunReport } from "./run-report.js"
+import type { ReportEvaluation, RunReport } from "./run-report.js"
+import { shortLine } from "./safe-text.js"
 
 /** The words all forms of the report share. */
 export function durationWords(ms: number | null): string {
@@ -50,7 +51,21 @@ export function summaryRows(report: RunReport): (readonly [name: string, value: 
       "trail",
       `${plural(summary.observability_failures, "observability failure")}, ${plural(summary.bypasses, "bypass", "bypasses")}`,
     ],
+    ...report.recorded_evaluations
+      .filter(({ differs }) => differs !== false)
+      .map((one) => ["on record", evaluationWords(one)] as const),
   ]
+}
+
+/** What somebody found when they judged the run, in one line. */
+export function evaluationWords(one: ReportEvaluation): string {
+  const who = [one.author, `${one.evaluator}${one.tool_version === null ? "" : ` ${one.tool_version}`}`].filter(Boolean)
+  const rules = one.rules_hash === null ? "" : `, rules ${one.rules_hash.slice("sha256:".length, 19)}`
+  const open = one.is_open ? ", while it went on" : ""
+  return shortLine(
+    `${one.verdict} by ${who.join(" with ")}, ${one.timestamp.slice(0, 19).replace("T", " ")}${rules}${open}`,
+    200,
+  )
 }
 
 export const FAILURE_WORDS: Readonly<Record<string, string>> = {

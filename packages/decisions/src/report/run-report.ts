@@ -20,7 +20,8 @@ import type {
   Violation,
 } from "../decision-event.js"
 import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
-import { verdictsOnRecord } from "../evaluation-on-record.js"
+import { headlineOf, type VerdictsOnRecord, verdictsOnRecord } from "../evaluation-on-record.js"
+import { rulesHashOf } from "../evaluation-to-keep.js"
 import { type Observability, observabilityOfReading } from "../observability.js"
 import { type RunReading, readRun } from "../read-run.js"
 import type { RecordedRun } from "../recorded-run.js"
@@ -50,6 +51,25 @@ export interface RunReport {
   readonly artifacts: readonly ReportArtifact[]
   readonly observability: Observability
   readonly overrides: readonly z.infer<typeof HumanOverride>[]
+  /** What was said about the run as a whole and kept, the last word of each evaluator by each set of rules. */
+  readonly recorded_evaluations: readonly ReportEvaluation[]
+}
+
+export interface ReportEvaluation {
+  readonly event_id: string
+  readonly timestamp: string
+  readonly evaluator: string
+  readonly author: string | null
+  readonly tool_version: string | null
+  readonly rules_hash: string | null
+  readonly is_open: boolean
+  readonly verdict: Verdict
+  readonly alignment: Verdict
+  readonly quality: Verdict
+  readonly policy: Verdict
+  readonly score: number | null
+  /** What was computed now is something else, or by other rules; null where nothing was computed. */
+  readonly differs: boolean | null
 }
 
 export interface ReportSummary {
@@ -110,11 +130,11 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
   )
   const artifacts = [...made, ...changesOfNobody(reading, made)]
   const recorded = verdictsRecorded(decisions, onRecord.ofRun)
-  // A verdict that was reached when the text was there stands; a later look without it knows less.
-  const now =
-    evaluation && (verdictOf(evaluation) !== "unknown" || recorded.verdict === "unknown") ? evaluation : undefined
+  const now = evaluation && knowsLess(evaluation, recorded.verdict, onRecord.ofRun) ? undefined : evaluation
   const verdicts = now ? { ...statusesOf(now.evaluation), verdict: verdictOf(now) } : recorded
-  const violations = now ? violationsNow(reading, now) : violationsOnRecord(reading, decisions, onRecord.ofRun)
+  const violations = now
+    ? violationsNow(reading, now)
+    : violationsOnRecord(reading, decisions, onRecord.ofRun?.evaluation)
   return {
     report_version: 1,
     run: factsOf(reading, decisions),
@@ -131,7 +151,48 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
     artifacts,
     observability,
     overrides: [...onRecord.overridesOfRun, ...[...onRecord.overridesOf.values()].flat()],
+    recorded_evaluations: recordedEvaluations(reading, evaluation),
   }
+}
+
+/**
+ * A verdict that was reached when the text was there stands; a later look without it knows less. That is so where it cannot tell at all, and
+ * where the same rules found something worse and now cannot tell wholly.
+ */
+function knowsLess(evaluation: RunEvaluation, recorded: Verdict, ofRun: VerdictsOnRecord["ofRun"]): boolean {
+  const verdict = verdictOf(evaluation)
+  if (verdict === "unknown") return recorded !== "unknown"
+  const isPartial = evaluation.results.some(({ unknown }) => unknown !== undefined)
+  if (!isPartial || ofRun?.rulesHash !== rulesHashOf(constraintsIn(evaluation))) return false
+  return verdict !== ofRun.verdict && worstVerdict([verdict, ofRun.verdict]) === ofRun.verdict
+}
+
+const constraintsIn = ({ results }: RunEvaluation) => results.map(({ constraint }) => constraint)
+
+/** What stands on record about the whole run, beside what was computed now. */
+export function recordedEvaluations(
+  reading: Pick<RunReading, "index" | "bodies">,
+  now: RunEvaluation | undefined,
+): ReportEvaluation[] {
+  const rulesNow = now && rulesHashOf(constraintsIn(now))
+  return verdictsOnRecord(reading).allOfRun.map((one) => {
+    const statuses = statusesOf(one.evaluation)
+    const isSame = (name: "alignment" | "quality" | "policy"): boolean =>
+      statuses[name] === now?.evaluation[name].status
+    const areSameRules = one.rulesHash === null || one.rulesHash === rulesNow
+    return {
+      event_id: one.eventId,
+      timestamp: one.at,
+      evaluator: one.evaluation.evaluator ?? "unknown",
+      author: one.author,
+      tool_version: one.toolVersion,
+      rules_hash: one.rulesHash,
+      is_open: one.isOpen,
+      verdict: one.verdict,
+      ...statuses,
+      differs: now ? !(areSameRules && isSame("alignment") && isSame("quality") && isSame("policy")) : null,
+    }
+  })
 }
 
 /** Diffs of the workspace that no action owns: what a command changed without saying so. A file that an action edited is told there. */
@@ -158,8 +219,8 @@ function statusesOf({ alignment, quality, policy }: DecisionEvaluation): Omit<Ve
 }
 
 /** From evaluations on record. Where the actions have them, actions nobody judged do not count. */
-function verdictsRecorded(decisions: readonly DecisionEvent[], whole: DecisionEvaluation | undefined): Verdicts {
-  if (whole) return { ...statusesOf(whole), verdict: headlineOf(whole) }
+function verdictsRecorded(decisions: readonly DecisionEvent[], whole: VerdictsOnRecord["ofRun"]): Verdicts {
+  if (whole) return { ...statusesOf(whole.evaluation), verdict: whole.verdict }
   const judged = decisions.map(({ evaluation }) => evaluation).filter(({ evaluator }) => evaluator !== undefined)
   const [alignment, quality, policy] = (["alignment", "quality", "policy"] as const).map((part) =>
     worstVerdict(judged.map((evaluation) => evaluation[part].status)),
@@ -171,18 +232,6 @@ function verdictsRecorded(decisions: readonly DecisionEvent[], whole: DecisionEv
     score: null,
     verdict: headlineOf({ alignment: { status: alignment }, quality: { status: quality }, policy: { status: policy } }),
   }
-}
-
-interface Statuses {
-  readonly alignment: { readonly status: Verdict }
-  readonly quality: { readonly status: Verdict }
-  readonly policy: { readonly status: Verdict }
-}
-
-/** Quality and policy have nothing to say in most set-ups, so their silence does not make alignment unknown; its own does. */
-function headlineOf({ alignment, quality, policy }: Statuses): Verdict {
-  const spoken = [quality.status, policy.status].filter((status) => status !== "unknown")
-  return worstVerdict([alignment.status, ...spoken])
 }
 
 const countOf = (violations: readonly ReportViolation[], severity: Violation["severity"]): number =>
@@ -265,7 +314,7 @@ function placeOfPointer({ pointers }: Violation, { steps }: RunReading["index"])
 }
 
 function violationsOnRecord(
-  { run }: RunReading,
+  { run, index }: RunReading,
   decisions: readonly DecisionEvent[],
   whole: DecisionEvaluation | undefined,
 ): ReportViolation[] {
@@ -279,7 +328,7 @@ function violationsOnRecord(
     }
   })
   for (const violation of whole?.alignment.violations ?? []) {
-    if (!told.has(`${violation.id}\0${violation.message}`)) found.add(violation, undefined)
+    if (!told.has(`${violation.id}\0${violation.message}`)) found.add(violation, placeOfPointer(violation, index))
   }
   return found.ranked()
 }
