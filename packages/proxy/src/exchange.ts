@@ -223,7 +223,8 @@ export class Exchange {
     if (this.#observed)
       this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
     this.#response.writeHead(status, flatHeaders(headers))
-    if (plan.pieces.length > 0) this.#response.flushHeaders()
+    // What is due at once leaves with its headers, in one packet.
+    if (plan.pieces.length > 0 && plan.pieces[0]!.atMs > 0) this.#response.flushHeaders()
     await giveTapedAnswer(plan, {
       isOver: () => this.#isOver(),
       write: (bytes) => {

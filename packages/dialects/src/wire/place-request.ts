@@ -129,7 +129,9 @@ function remembered(
     calls: (before?.calls ?? 0) + (attempt.attemptNo === 1 ? 1 : 0),
   }
   const isLone = spot.started !== undefined && !more.hasTools && !more.isSideCall
-  const others = state.loneLanes.filter((id) => id !== spot.lane && !more.quoted.has(id))
+  // A proxy that answers a thousand unrelated questions would copy a thousand names for each: only what leaves the list costs a copy.
+  const leaves = more.quoted.size > 0 || (spot.started === undefined && state.loneLanes.includes(spot.lane))
+  const others = leaves ? state.loneLanes.filter((id) => id !== spot.lane && !more.quoted.has(id)) : state.loneLanes
   return {
     ...state,
     prefixes,

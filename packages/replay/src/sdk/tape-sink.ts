@@ -34,6 +34,7 @@ export class TapeSink implements Sink {
   readonly #parents = new Map<string, string | null>()
   readonly #kept = new Map<string, Uint8Array>()
   readonly #inferredUses = new Map<string, number>()
+  readonly #heads = new WeakMap<EventRecord["context"], object>()
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
   #retrieval: RetrievalCall | undefined
 
@@ -148,24 +149,33 @@ export class TapeSink implements Sink {
 
   #mark(record: EventRecord, event: Event, outcome: Outcome | undefined): EventRecord {
     const { mode, more } = outcome === undefined ? this.#unasked(event) : this.#answered(outcome, event)
-    const head = JSON.parse(`${record.context.jsonHead}}`) as Record<string, unknown>
-    const marked = {
-      ...head,
-      actor_type: "replay_engine",
-      determinism_mode: mode,
-      replay: { ...this.#base, ...more },
+    const marks = { actor_type: "replay_engine", determinism_mode: mode, replay: { ...this.#base, ...more } } as const
+    const context = {
+      ...record.context,
+      jsonHead: JSON.stringify({ ...this.#headOf(record.context), ...marks }).slice(0, -1),
     }
-    const context = { ...record.context, jsonHead: JSON.stringify(marked).slice(0, -1) }
     const refs = this.#refs(record, outcome)
-    const content = { ...record.content, refs }
+    const content = refs === record.content.refs ? record.content : { ...record.content, refs }
     const isOpening = definitionOf(event.event_type).role.does === "opens"
-    if (outcome === undefined || !isOpening) return new EventRecord(context, content, record.bodies)
-    const sent = changedRequest(event, outcome)
-    return new EventRecord(
-      context,
-      { ...content, attributes: withNotes(content.attributes, outcome), refs: sent ? [...refs, sent.ref] : refs },
-      sent ? [...record.bodies, sent.body] : record.bodies,
-    )
+    const sent = isOpening && outcome !== undefined ? changedRequest(event, outcome) : undefined
+    const attributes = isOpening ? withNotes(content.attributes, outcome) : content.attributes
+    if (sent !== undefined || attributes !== content.attributes) {
+      const allRefs = sent ? [...refs, sent.ref] : refs
+      const bodies = sent ? [...record.bodies, sent.body] : record.bodies
+      return new EventRecord(context, { ...content, attributes, refs: allRefs }, bodies)
+    }
+    // The event has been read once to be asked; the marks are all that is different about it.
+    const artifact_refs = refs === record.content.refs ? event.artifact_refs : refs
+    return new EventRecord(context, content, record.bodies, { ...event, ...marks, artifact_refs } as Event)
+  }
+
+  /** A step's events begin alike, so the beginning is read once for each step. */
+  #headOf(context: EventRecord["context"]): object {
+    const known = this.#heads.get(context)
+    if (known) return known
+    const head = JSON.parse(`${context.jsonHead}}`) as object
+    this.#heads.set(context, head)
+    return head
   }
 
   #answered(outcome: Outcome, event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
@@ -199,13 +209,14 @@ export class TapeSink implements Sink {
   #refs(record: EventRecord, outcome: Outcome | undefined): EventRecord["content"]["refs"] {
     const { refs } = record.content
     const body = outcome?.outcome === "served" ? outcome.answer.body : null
-    if (body === null) return refs
+    if (body === null || !refs.some((ref) => ref.artifact_hash === body.hash)) return refs
     return refs.map((ref) => (ref.artifact_hash === body.hash ? { ...ref, mime_type: body.mimeType } : ref))
   }
 }
 
 /** What there is no field for: which rules took part, and why there is no answer. */
-function withNotes(flat: Content["attributes"], outcome: Outcome): Content["attributes"] {
+function withNotes(flat: Content["attributes"], outcome: Outcome | undefined): Content["attributes"] {
+  if (outcome === undefined) return flat
   const notes =
     outcome.outcome === "diverged"
       ? { divergence: outcome.divergence.code }
