@@ -18,28 +18,141 @@ export function recordAiSdk(step: Step): AiSdkMiddleware {
   return {
     specificationVersion: "v3",
     async wrapGenerate({ doGenerate, model, params }) {
+      if (step.isReplaying) return replayedResult(step, model, params)
       const call = startCall(step, model, params)
       try {
         const result = await (isCorrelated(call) ? model.doGenerate(withHeaders(params, call)) : doGenerate())
         call.endModel({ ...describeResult(result), response: keptResult(result) })
         return result
       } catch (err) {
-        call.endModel({ err })
+        call.endModel({ err, ...statusOf(err) })
         throw err
       }
     },
     async wrapStream({ doStream, model, params }) {
+      if (step.isReplaying) return replayedStream(step, model, params)
       const call = startCall(step, model, params)
       try {
         const result = await (isCorrelated(call) ? model.doStream(withHeaders(params, call)) : doStream())
         // With recording off there is nothing to watch, and the stream stays the very one the provider made.
         return call instanceof StepHandle ? { ...result, stream: recordedParts(result.stream, call) } : result
       } catch (err) {
-        call.endModel({ err })
+        call.endModel({ err, ...statusOf(err) })
         throw err
       }
     },
   }
+}
+
+/** The same call through the handle that answers from a tape; the model itself is asked only where the tape sends it to the world. */
+async function replayedResult<P extends AiSdkCallOptions, R extends AiSdkResult>(
+  step: Step,
+  model: AiSdkModel & { doGenerate(params: P): PromiseLike<R> },
+  params: P,
+): Promise<R> {
+  return step
+    .model<R>(callOf(model, params), async (_send, call) => {
+      const result = await model.doGenerate(withHeaders(params, call))
+      call.endModel({ ...describeResult(result), response: keptResult(result) })
+      return result
+    })
+    .catch(rethrown)
+}
+
+/** A stream comes off the tape as the parts it had. One that is really asked for is read whole first: a replay is in no hurry. */
+async function replayedStream<P extends AiSdkCallOptions, T extends AiSdkPart, R extends { stream: ReadableStream<T> }>(
+  step: Step,
+  model: AiSdkModel & { doStream(params: P): PromiseLike<R> },
+  params: P,
+): Promise<R> {
+  const heard = await step
+    .model<HeardParts<T> | ReadableStream<T>>(callOf(model, params), async (_send, call) => {
+      const { stream } = await model.doStream(withHeaders(params, call))
+      return recordedWhole(await hear(stream), call)
+    })
+    .catch(rethrown)
+  return { stream: streamOf(heard instanceof ReadableStream ? await hearAgain(heard) : heard) } as R
+}
+
+interface HeardParts<T> {
+  readonly parts: readonly T[]
+  /** What the stream broke off with. */
+  readonly failure: unknown
+}
+
+async function hear<T>(stream: ReadableStream<T>): Promise<HeardParts<T>> {
+  const parts: T[] = []
+  try {
+    for await (const part of stream) parts.push(part)
+    return { parts, failure: undefined }
+  } catch (failure) {
+    return { parts, failure }
+  }
+}
+
+/** JSON has no errors and no dates: what a part told of is put back as the application knew it. */
+async function hearAgain<T extends AiSdkPart>(stream: ReadableStream<T>): Promise<HeardParts<T>> {
+  const { parts, failure } = await hear(stream)
+  const isTold = parts.some(({ type }) => type === "error")
+  const revived = parts.map((part) => {
+    const { timestamp } = part as { timestamp?: unknown }
+    if (part.type === "error") return { ...part, error: asAiSdkError(failure) ?? part.error }
+    return typeof timestamp === "string" ? { ...part, timestamp: new Date(timestamp) } : part
+  })
+  return { parts: revived, failure: isTold ? undefined : asAiSdkError(failure) }
+}
+
+function recordedWhole<T extends AiSdkPart>(heard: HeardParts<T>, call: ModelStep): HeardParts<T> {
+  const seen = new SeenParts()
+  const isOnWire = (call as { hasWire?: () => boolean }).hasWire?.() ?? false
+  for (const part of heard.parts) {
+    seen.take(part)
+    if (!isOnWire) call.chunk(lineOf(part))
+  }
+  const err = heard.failure ?? seen.failure
+  call.endModel({ ...seen.describe(), responseMimeType: PARTS_TYPE, ...(err === undefined ? {} : { err }) })
+  return heard
+}
+
+function streamOf<T>({ parts, failure }: HeardParts<T>): ReadableStream<T> {
+  let next = 0
+  return new ReadableStream<T>(
+    {
+      pull(controller) {
+        if (next < parts.length) controller.enqueue(parts[next++]!)
+        else if (failure === undefined) controller.close()
+        else controller.error(failure)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+const rethrown = (err: unknown): never => {
+  throw asAiSdkError(err)
+}
+
+/** The AI SDK tells by marks, not by class, which errors are worth another try; an error off a tape gets the marks it had. */
+function asAiSdkError(err: unknown): unknown {
+  if (!(err instanceof Error) || err.name !== "AI_APICallError") return err
+  const { status } = err as { status?: unknown }
+  const statusCode = typeof status === "number" ? status : undefined
+  const isRetryable = statusCode !== undefined && (RETRIED.has(statusCode) || statusCode >= 500)
+  return Object.assign(err, {
+    [Symbol.for("vercel.ai.error")]: true,
+    [Symbol.for("vercel.ai.error.AI_APICallError")]: true,
+    statusCode,
+    isRetryable,
+  })
+}
+
+const RETRIED = new Set([408, 409, 429])
+
+function statusOf(err: unknown): Pick<ModelDescription, "httpStatus"> {
+  const status: unknown = types.isNativeError(err) ? (err as { statusCode?: unknown }).statusCode : undefined
+  return typeof status === "number" && Number.isInteger(status) && status >= 100 && status <= 999
+    ? { httpStatus: status }
+    : {}
 }
 
 /** The part of the AI SDK's middleware that is used, told by its shape: the package itself is not needed to record. */
@@ -99,11 +212,17 @@ interface AiSdkUsage {
 }
 
 function startCall(step: Step, model: AiSdkModel, params: AiSdkCallOptions): ModelStep {
-  const request = plainOptions(params)
-  const call = step.startModel({ provider: model.provider, model: model.modelId, request } satisfies ModelCall)
-  call.promptRendered({ prompt: request })
+  const asked = callOf(model, params)
+  const call = step.startModel(asked)
+  call.promptRendered({ prompt: asked.request })
   return call
 }
+
+const callOf = (model: AiSdkModel, params: AiSdkCallOptions): ModelCall => ({
+  provider: model.provider,
+  model: model.modelId,
+  request: plainOptions(params),
+})
 
 /** The call options as JSON can hold them: secrets in headers masked, bytes of files in base64, the abort signal left out. */
 function plainOptions(params: AiSdkCallOptions): unknown {
@@ -117,11 +236,16 @@ function plainOptions(params: AiSdkCallOptions): unknown {
 
 function plainMessage(message: { readonly content?: unknown } | null): unknown {
   if (!Array.isArray(message?.content)) return message
-  const content = message.content.map((part: { readonly data?: unknown } | null) =>
-    types.isUint8Array(part?.data) ? { ...part, data: Buffer.from(part.data).toString("base64") } : part,
-  )
-  return { ...message, content }
+  return { ...message, content: message.content.map(plainPart) }
 }
+
+function plainPart(part: unknown): unknown {
+  const { data } = (part ?? {}) as { data?: unknown }
+  return types.isUint8Array(data) ? { ...(part as object), data: Buffer.from(data).toString("base64") } : part
+}
+
+const PARTS_TYPE = "application/x-ndjson"
+const lineOf = (part: AiSdkPart): Buffer => Buffer.from(`${carelessJson(plainPart(part))}\n`)
 
 function maskedHeaders(headers: NonNullable<AiSdkCallOptions["headers"]>): Record<string, string> {
   const given = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string")
@@ -173,7 +297,7 @@ function toolsOf(parts: readonly { readonly type: string }[]): Pick<ModelDescrip
 /** Without what the provider says about its own request and answer: that is the wire's to tell, and names secrets. */
 function keptResult(result: AiSdkResult): unknown {
   const { request: _, response: __, ...kept } = result as AiSdkResult & { request?: unknown }
-  return kept
+  return { ...kept, content: result.content.map(plainPart) }
 }
 
 /** The same parts; each is in the journal before the caller has it, as a line of JSON, unless the wire keeps the bytes they came from. */
@@ -185,7 +309,7 @@ function recordedParts<T extends AiSdkPart>(
   const seen = new SeenParts()
   const isOnWire = call.hasWire()
   const end = (how: { err?: unknown; status?: "partial" }): void =>
-    call.endModel({ ...seen.describe(), responseMimeType: "application/x-ndjson", ...how })
+    call.endModel({ ...seen.describe(), responseMimeType: PARTS_TYPE, ...how })
   return new ReadableStream<T>(
     {
       async pull(controller) {
@@ -197,7 +321,7 @@ function recordedParts<T extends AiSdkPart>(
             return
           }
           seen.take(value)
-          if (!isOnWire) call.chunk(Buffer.from(`${carelessJson(value)}\n`))
+          if (!isOnWire) call.chunk(lineOf(value))
           controller.enqueue(value)
         } catch (err) {
           end({ err })

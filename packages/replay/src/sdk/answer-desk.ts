@@ -21,7 +21,7 @@ import type { TapeCall } from "../tape/tape.js"
 import { ReplayDivergence } from "./replay-divergence.js"
 import { ReplayModelStep, ReplayStep } from "./replay-steps.js"
 import { servedResponse } from "./served-response.js"
-import { servedError, servedValue } from "./served-value.js"
+import { isOfParts, servedError, servedParts, servedValue } from "./served-value.js"
 import type { TapeSink } from "./tape-sink.js"
 import { Turnstile } from "./turnstile.js"
 
@@ -104,12 +104,11 @@ export class AnswerDesk {
       ...(answer.httpStatus === null ? {} : { httpStatus: answer.httpStatus }),
       ...(answer.model === null ? {} : modelFacts(answer.model)),
     }
-    if (answer.error !== null) {
-      const err = servedError(answer.error, answer.httpStatus)
-      step.endModel({ ...described, err })
-      throw err
-    }
-    step.endModel(described)
+    const err = answer.error === null ? undefined : servedError(answer.error, answer.httpStatus)
+    step.endModel({ ...described, ...(err === undefined ? {} : { err }) })
+    // The application had the first parts before anything failed.
+    if (bytes !== null && isOfParts(answer)) return servedParts(bytes, err) as T
+    if (err !== undefined) throw err
     return servedValue(answer, bytes) as T
   }
 
@@ -200,9 +199,11 @@ export class AnswerDesk {
 
   /** Whether the answer was handed out while its bytes still came: then there was no value to record, only the bytes of its last try. */
   #cameThroughClient({ source, mode }: Served): boolean {
-    if (source === null || mode === "simulated" || source.attempts.length === 0) return false
-    const last = this.#session.tape.calls.find((call) => call.stepId === source.attempts.at(-1))
-    return last?.answer?.body?.hash === source.answer?.body?.hash
+    if (source === null || mode === "simulated") return false
+    const hash = source.answer?.body?.hash
+    return this.#session.tape.calls.some(
+      (call) => call.parentStepId === source.stepId && call.wire !== null && call.answer?.body?.hash === hash,
+    )
   }
 
   #chunks({ bytes }: Served): RetrievedChunk[] {

@@ -190,6 +190,10 @@ export class ReplayModelStep extends ReplayStep implements ModelStep {
   chunk(bytes: Uint8Array): void {
     this.#model.chunk(bytes)
   }
+  /** For adapters: whether the bytes of the answer are recorded where they came over the wire. */
+  hasWire(): boolean {
+    return (this.#model as { hasWire?: () => boolean }).hasWire?.() ?? false
+  }
   attempt(call: ModelCall): ModelStep {
     throw byHand("attempt", "step.fetch", call.model)
   }

@@ -10,6 +10,26 @@ export function servedValue(answer: RecordedAnswer, bytes: Uint8Array | null): u
   return Uint8Array.from(bytes)
 }
 
+/** Whether the answer was handed out as a stream of values; each is a line of JSON. */
+export const isOfParts = ({ body }: RecordedAnswer): boolean => body?.mimeType === "application/x-ndjson"
+
+/** The values again, and then the failure the recorded stream broke off with. A last line that is cut was never handed out. */
+export function servedParts(bytes: Uint8Array, failure: unknown): ReadableStream<unknown> {
+  const lines = Buffer.from(bytes).toString("utf8").split("\n").slice(0, -1)
+  let next = 0
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const line = lines[next++]
+        if (line !== undefined) controller.enqueue(JSON.parse(line))
+        else if (failure === undefined) controller.close()
+        else controller.error(failure)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
 /** What was thrown, thrown again: same class where the language has it, same name where it was somebody's own, same message and code. */
 export function servedError(error: RecordedError, httpStatus: number | null): unknown {
   if (error.errorClass === "NonError") return error.message
