@@ -6,6 +6,9 @@ import { BodyId } from "./ids.js"
 export const AbsentReason = z.enum(["hashed", "not_kept", "pruned", "redacted_later", "lost"])
 export type AbsentReason = z.infer<typeof AbsentReason>
 
+/** The middle of every mask: the same for every secret, so that it does not tell how long the secret was. */
+export const MASK_MIDDLE = "…redacted…"
+
 /** Most masks a ref lists; beyond them `mask_count` says how many there are. */
 export const MAX_LISTED_MASKS = 64
 

@@ -10,7 +10,7 @@ export {
   MAX_ATTRIBUTES,
 } from "./attributes.js"
 // Bodies
-export { type AbsentReason, ArtifactRef, type BodyMask, MAX_LISTED_MASKS } from "./body-ref.js"
+export { type AbsentReason, ArtifactRef, type BodyMask, MASK_MIDDLE, MAX_LISTED_MASKS } from "./body-ref.js"
 export {
   definitionOf,
   type Envelope,

@@ -1,4 +1,4 @@
-import type { ArtifactRef } from "@orangebox/contract"
+import { type ArtifactRef, MASK_MIDDLE } from "@orangebox/contract"
 import { z } from "zod"
 
 /**
@@ -14,9 +14,6 @@ export interface CapturedText {
   readonly form: TextForm | undefined
 }
 
-/** What stands in the place of a secret (`sk-…redacted…9f2`). */
-const MASK = "…redacted…"
-
 /** A text in the form it was kept in; its digest when it was not kept. Null when there is neither. */
 export function capturedText(text: string | null, ref: string | null, named?: ArtifactRef): CapturedText | null {
   if (text !== null) return { text, form: isMasked(text, named) ? "redacted" : undefined }
@@ -24,4 +21,4 @@ export function capturedText(text: string | null, ref: string | null, named?: Ar
 }
 
 export const isMasked = (text: string, named?: ArtifactRef): boolean =>
-  (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || text.includes(MASK)
+  (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || text.includes(MASK_MIDDLE)

@@ -1,8 +1,7 @@
+import { MASK_MIDDLE } from "@orangebox/contract"
 import type { CheckContext } from "./rule.js"
 
 const MAX_EXCERPT = 120
-/** What stands where a secret stood, in recorded text and in excerpts alike. */
-export const SECRET_MASK = "…redacted…"
 
 /** A bit of recorded text that may be shown: short, on one line, without secrets, control characters or direction tricks. */
 export function safeExcerpt(text: string, context: Pick<CheckContext, "findSecrets">): string {
@@ -26,7 +25,7 @@ function maskSecrets(text: string, { findSecrets }: Pick<CheckContext, "findSecr
   let at = 0
   for (const { start, end } of findSecrets(text)) {
     if (start < at) continue
-    masked += text.slice(at, start) + SECRET_MASK
+    masked += text.slice(at, start) + MASK_MIDDLE
     at = end
   }
   return masked + text.slice(at)

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
+import { MASK_MIDDLE } from "@orangebox/contract"
 
-/** The middle of every mask: the same for every secret, so that it does not tell how long the secret was. */
-export const MASK_MIDDLE = "…redacted…"
+export { MASK_MIDDLE }
 
 /** One mask in a redacted text. */
 export interface Mask {

@@ -7,6 +7,7 @@ import {
   type CheckContext,
   defineRule,
   type Finding,
+  type RuleDefinition,
   unknownOption,
 } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
@@ -16,59 +17,51 @@ interface PathsArgument {
   readonly withReads: boolean
 }
 
-export const pathsOnly = defineRule<PathsArgument>({
+/** Both rules ask how a path meets the patterns; where one wants it covered, the other wants it untouched. */
+interface Sign {
+  /** Whether the rule is broken by one reading of a path. */
+  readonly breach: typeof touches
+  readonly words: (certainty: Finding["certainty"]) => string
+}
+
+const ONLY: Sign = {
+  breach: (patterns, path, extent, place) => {
+    const breach = OPPOSITE[isCovered(patterns, path, extent, place)]
+    return breach === "yes" && path.isDisguised === true ? "possible" : breach
+  },
+  words: (certainty) => `${certainty === "sure" ? "is" : "may be"} outside the paths that may be`,
+}
+
+const DENY: Sign = {
+  breach: touches,
+  words: (certainty) => `${certainty === "sure" ? "is" : "may be"} among the paths that must not be`,
+}
+
+const OPPOSITE: Readonly<Record<Meeting, Meeting>> = { yes: "no", possible: "possible", no: "yes", unknown: "unknown" }
+
+export const pathsOnly = pathsRule(ONLY, {
   name: "paths.only",
   form: "paths.only <glob>… [!<glob>…] [access=any]",
   about: "Files are written and deleted only under these paths; with access=any, read too",
   example: "paths.only src/** tests/** !src/generated/**",
-  concerns: ["alignment"],
-  judged: "before",
-  read: readPatterns,
-  onAction: (argument, action, context) =>
-    judgePlaces(
-      argument,
-      action,
-      context,
-      (place, meeting) => {
-        if (meeting === "yes") return undefined
-        const certainty = meeting === "no" ? "sure" : "possible"
-        const words = certainty === "sure" ? "is outside" : "may be outside"
-        return {
-          certainty,
-          message: `${place.text} ${words} the paths that may be ${verb(place)} (${patternWords(argument)})`,
-        }
-      },
-      isCovered,
-      true,
-    ),
 })
 
-export const pathsDeny = defineRule<PathsArgument>({
+export const pathsDeny = pathsRule(DENY, {
   name: "paths.deny",
   form: "paths.deny <glob>… [!<glob>…] [access=any]",
   about: "No file under these paths is written or deleted; with access=any, nor read",
   example: "paths.deny infra/** .github/** **/*.pem",
-  concerns: ["alignment"],
-  judged: "before",
-  read: readPatterns,
-  onAction: (argument, action, context) =>
-    judgePlaces(
-      argument,
-      action,
-      context,
-      (place, meeting) => {
-        if (meeting === "no") return undefined
-        const certainty = meeting === "yes" ? "sure" : "possible"
-        const words = certainty === "sure" ? "is" : "may be"
-        return {
-          certainty,
-          message: `${place.text} ${words} among the paths that must not be ${verb(place)} (${patternWords(argument)})`,
-        }
-      },
-      touches,
-      false,
-    ),
 })
+
+function pathsRule(sign: Sign, described: Pick<RuleDefinition, "name" | "form" | "about" | "example">): RuleDefinition {
+  return defineRule<PathsArgument>({
+    ...described,
+    concerns: ["alignment"],
+    judged: "before",
+    read: readPatterns,
+    onAction: (argument, action, context) => judgePlaces(sign, argument, action, context),
+  })
+}
 
 function readPatterns(text: RuleText): PathsArgument | ArgumentProblem {
   const option = unknownOption(text, ["access"])
@@ -88,18 +81,11 @@ function readPatterns(text: RuleText): PathsArgument | ArgumentProblem {
   return { patterns, withReads: access?.text === "any" }
 }
 
-type Judge = (
-  place: TouchedPlace,
-  meeting: Exclude<Meeting, "unknown">,
-) => Pick<Finding, "certainty" | "message"> | undefined
-
 function judgePlaces(
+  sign: Sign,
   { patterns, withReads }: PathsArgument,
   { action, places, opaque, unreadable, untold }: PreparedAction,
   context: CheckContext,
-  judge: Judge,
-  meet: typeof touches,
-  mustHold: boolean,
 ): Answer | undefined {
   if (action.tool === null && places.length === 0) return undefined
   const findings: Finding[] = []
@@ -107,50 +93,37 @@ function judgePlaces(
   if (untold !== undefined) unknown.push(untold)
   for (const place of places) {
     if (place.access === "read" && !withReads) continue
-    const meeting = meetPlace(place, patterns, context, meet, mustHold)
-    if (meeting === "unknown") {
+    const breach = breachAt(sign, place, patterns, context)
+    if (breach === "no") continue
+    if (breach === "unknown") {
       unknown.push(`where ${place.text} leads is not known`)
       continue
     }
-    const found = judge(place, meeting)
-    if (found !== undefined) findings.push({ ...found, excerpt: place.text, pointers: [place.pointer] })
+    const certainty = breach === "yes" ? "sure" : "possible"
+    const message = `${place.text} ${sign.words(certainty)} ${verb(place)} (${patternWords(patterns)})`
+    findings.push({ certainty, message, excerpt: place.text, pointers: [place.pointer] })
   }
   unknown.push(...unreadable, ...opaque)
   return { findings, unknown: unknown[0] }
 }
 
-/** A path that may lead to several places must hold, or be free, in all of them; where only some speak against it, it is possible. */
-function meetPlace(
-  place: TouchedPlace,
-  patterns: readonly PathPattern[],
-  context: CheckContext,
-  meet: typeof touches,
-  mustHold: boolean,
-): Meeting {
+/** A path that may lead to several places must be free of breach in all of them; where only some speak against it, it is possible. */
+function breachAt(sign: Sign, place: TouchedPlace, patterns: readonly PathPattern[], context: CheckContext): Meeting {
   if (place.paths === undefined) return "unknown"
   const folders = place.paths.map((path): Meeting => {
-    const located = locatePath(path, context)
-    if (located === undefined) return "unknown"
-    const meetings = located.map((one): Meeting => {
-      const meeting = meet(patterns, one, place, context)
-      return mustHold && one.isDisguised === true && meeting === "no" ? "possible" : meeting
-    })
+    const meetings = locatePath(path, context)?.map((one) => sign.breach(patterns, one, place, context))
     // As written, with other separators, through links: one file, of which the worst reading counts.
-    const order: readonly Meeting[] = mustHold
-      ? ["no", "possible", "unknown", "yes"]
-      : ["yes", "possible", "unknown", "no"]
-    return order.find((meeting) => meetings.includes(meeting)) ?? "unknown"
+    return WORST_FIRST.find((meeting) => meetings?.includes(meeting)) ?? "unknown"
   })
-  const bad: Meeting = mustHold ? "no" : "yes"
-  const good: Meeting = mustHold ? "yes" : "no"
-  if (folders.every((one) => one === bad)) return bad
-  if (folders.every((one) => one === good)) return good
-  return folders.includes(bad) || folders.includes("possible") ? "possible" : "unknown"
+  for (const settled of ["yes", "no"] as const) if (folders.every((one) => one === settled)) return settled
+  return folders.includes("yes") || folders.includes("possible") ? "possible" : "unknown"
 }
+
+const WORST_FIRST: readonly Meeting[] = ["yes", "possible", "unknown", "no"]
 
 const verb = (place: TouchedPlace): string =>
   place.access === "delete" ? "deleted" : place.access === "write" ? "written" : "read"
-const patternWords = ({ patterns }: PathsArgument): string =>
+const patternWords = (patterns: readonly PathPattern[]): string =>
   patterns
     .map((pattern) => pattern.text)
     .join(" ")

@@ -1,5 +1,5 @@
+import { MASK_MIDDLE } from "@orangebox/contract"
 import { pointAt } from "../../evidence.js"
-import { SECRET_MASK } from "../excerpt.js"
 import type { PreparedAction } from "../prepared-action.js"
 import { type Answer, type CheckContext, defineRule, type Finding, noArguments } from "../rule.js"
 
@@ -32,12 +32,12 @@ function judgeSecrets(action: PreparedAction["action"], context: CheckContext): 
     }
     const point = (start: number, end: number): Finding["pointers"] =>
       ref === null ? [{ stepId: action.stepId, ref }] : [pointAt(action.stepId, ref, text, start, end)]
-    for (let at = text.indexOf(SECRET_MASK); at !== -1; at = text.indexOf(SECRET_MASK, at + SECRET_MASK.length)) {
-      const pointers = point(at, at + SECRET_MASK.length)
+    for (let at = text.indexOf(MASK_MIDDLE); at !== -1; at = text.indexOf(MASK_MIDDLE, at + MASK_MIDDLE.length)) {
+      const pointers = point(at, at + MASK_MIDDLE.length)
       findings.push({
         certainty: "sure",
         message: `${what} held a secret, which was masked when it was recorded`,
-        excerpt: SECRET_MASK,
+        excerpt: MASK_MIDDLE,
         pointers,
       })
     }
@@ -47,11 +47,11 @@ function judgeSecrets(action: PreparedAction["action"], context: CheckContext): 
       continue
     }
     for (const { start, end, rule } of context.findSecrets(text)) {
-      if (text.slice(start, end).includes(SECRET_MASK)) continue
+      if (text.slice(start, end).includes(MASK_MIDDLE)) continue
       findings.push({
         certainty: "sure",
         message: `${what} holds a secret (${rule})`,
-        excerpt: SECRET_MASK,
+        excerpt: MASK_MIDDLE,
         pointers: point(start, end),
       })
     }
