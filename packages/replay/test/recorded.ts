@@ -23,8 +23,8 @@ export function recordingOf(sink: MemorySink): Recording & { readonly tape: Tape
   return { ...recording, tape: tapeFrom(recording) }
 }
 
-export function tapeFrom(recording: Recording): Tape {
-  const reading = tapeOf(recording.events, recording.bodies)
+export function tapeFrom(recording: Recording, runId?: string): Tape {
+  const reading = tapeOf(recording.events, recording.bodies, runId === undefined ? {} : { runId })
   if (!reading.ok) throw new Error(reading.problems[0]?.reason)
   return reading.tape
 }

@@ -20,7 +20,13 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/fork-words.js"
-import { NOT_A_SANDBOX, preflightLines, refuseEmptyTape, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import {
+  NOT_A_SANDBOX,
+  preflightLines,
+  refuseGaps,
+  refuseIncompleteTape,
+  toolsExecutedBy,
+} from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
@@ -87,7 +93,7 @@ async function fork(
   const profile = profileOf(options)
   const source = await loadSource(session, options, address)
   for (const line of preflightLines(source)) terminal.say(line)
-  refuseEmptyTape(source)
+  refuseIncompleteTape(source)
   const request: ForkRequest = {
     stepId: stepOf(source, options.at),
     effects: effectsHere(),
@@ -132,7 +138,7 @@ function runnerOf(
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
   const shared = {
     tape,
-    sourceEvents: run.events,
+    sourceEvents: source.events,
     folder: openDataFolder(dataPath(options.data)).path,
     variables: options.variable.map(parseVariable),
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},

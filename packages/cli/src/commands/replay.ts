@@ -20,7 +20,13 @@ import { dataPath } from "../reading/locate-data.js"
 import { calibrate } from "../replaying/calibrate.js"
 import { effectsHere } from "../replaying/effects-here.js"
 import { readMasks } from "../replaying/masks.js"
-import { NOT_A_SANDBOX, preflightLines, refuseEmptyTape, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import {
+  NOT_A_SANDBOX,
+  preflightLines,
+  refuseGaps,
+  refuseIncompleteTape,
+  toolsExecutedBy,
+} from "../replaying/preflight.js"
 import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
@@ -103,7 +109,7 @@ async function replay(
   if (options.certificate !== undefined) refuseToOverwrite(options.certificate, options.force ?? false)
   const source = await loadSource(session, options, address)
   for (const line of preflightLines(source)) session.terminal.say(line)
-  refuseEmptyTape(source)
+  refuseIncompleteTape(source)
   const [program, ...args] = command
   const result =
     program === undefined ? byEngine(source) : await byCommand(session, options, source, [program, ...args])
@@ -113,7 +119,7 @@ async function replay(
 }
 
 function byEngine(source: ReplaySource): ReplayResult {
-  const { certification } = replayByEngine(source.tape, source.run.events)
+  const { certification } = replayByEngine(source.tape, source.events)
   return { source, certification: certificationFor(source, certification), replayed: undefined }
 }
 
@@ -123,7 +129,7 @@ async function byCommand(
   source: ReplaySource,
   command: readonly [string, ...string[]],
 ): Promise<ReplayResult> {
-  const { tape, run } = source
+  const { tape, run, events } = source
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
   refuseGaps(tape, {
     effects: effectsHere(),
@@ -135,7 +141,7 @@ async function byCommand(
   const { runId, exitCode, signal, certification } = await replayCommand({
     command,
     tape,
-    sourceEvents: run.events,
+    sourceEvents: events,
     policy: policyOf(options),
     folder: openDataFolder(dataPath(options.data)).path,
     app: run.view.app ?? name,

@@ -27,8 +27,16 @@ function stepWords(steps: readonly string[]): string {
   return `${steps.slice(0, SHOWN_STEPS).join(", ")}${more}`
 }
 
-/** A tape that answers nothing would only make every call of the agent fail. */
-export function refuseEmptyTape({ tape, problems, run }: ReplaySource): void {
+/** A tape without a run that was part of it, or one that answers nothing, would only make calls of the agent fail. */
+export function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
+  const [absent, ...others] = tape.absentRuns
+  if (absent) {
+    throw new InputError("COVERAGE_GAP", {
+      what: `it started ${[absent, ...others].map(({ runId }) => runId).join(", ")}, which ${others.length > 0 ? "are" : "is"} not here: nothing can answer what was asked there`,
+      where: run.row.runId,
+      next: "Replay it where all its runs were recorded, or from a file that was exported there",
+    })
+  }
   const blocked = new Set(problems.filter(({ severity }) => severity === "blocks").map(({ step }) => step))
   const asked = tape.calls.filter((call) => !call.isInferred)
   if (asked.some(({ stepId }) => !blocked.has(stepId))) return

@@ -10,10 +10,13 @@ import type { LoadedRun } from "../reading/load-run.js"
 import { type RunReading, withRunAt } from "../reading/run-at.js"
 import type { RunReader } from "../reading/run-reader.js"
 import type { GlobalOptions, Session } from "../session.js"
+import { eventsOfTree } from "./run-tree.js"
 
 /** A recorded run with everything a replay reads of it. It is loaded whole, so that no store is held open while an agent runs. */
 export interface ReplaySource {
   readonly run: LoadedRun
+  /** The events of the run, and of the runs it started. */
+  readonly events: readonly Event[]
   readonly tape: Tape
   /** What cannot be replayed, known before anything starts. */
   readonly problems: readonly CoverageProblem[]
@@ -37,11 +40,13 @@ export async function loadSource(session: Session, options: GlobalOptions, addre
   return { ...source!, isDamaged: exitCode !== EXIT.fine }
 }
 
-async function sourceAt({ reader, address, file, freshness }: RunReading): Promise<Omit<ReplaySource, "isDamaged">> {
+async function sourceAt(place: RunReading): Promise<Omit<ReplaySource, "isDamaged">> {
+  const { reader, address, file, freshness } = place
   const target = await findTarget(reader, address)
   const run = await runOf(reader, target)
-  const { bodies, absences } = await bodiesOf(reader, run.events)
-  const reading = tapeOf(withAbsences(run.events, absences), bodies)
+  const events = await eventsOfTree(place, run.events)
+  const { bodies, absences } = await bodiesOf(reader, events)
+  const reading = tapeOf(withAbsences(events, absences), bodies, { runId: run.row.runId })
   if (!reading.ok) {
     const [problem] = reading.problems
     throw new InputError("NO_TAPE", {
@@ -49,10 +54,12 @@ async function sourceAt({ reader, address, file, freshness }: RunReading): Promi
       where: run.row.runId,
     })
   }
-  const redactions = await reader.redactionsOf(run.row.runId)
+  const runIds = new Set(events.map(({ run_id }) => run_id ?? ""))
+  const redactions = (await Promise.all([...runIds].map((runId) => reader.redactionsOf(runId)))).flat()
   const redactedBodies = [...absences.values()].filter((absent) => absent === "redacted_later").length
   return {
     run,
+    events,
     tape: reading.tape,
     problems: coverage(reading.tape),
     voidedBecause: voidedWords(redactions.length, redactedBodies),

@@ -49,6 +49,7 @@ export function certify(run: ReplayToCertify): Certification {
     ...fingerprintBlocks(run),
     ...bodyBlocks(run),
     ...consumptionBlocks(report),
+    ...absentRunBlocks(session.tape),
     ...socketBlocks(report),
     ...outputBlocks(run),
     ...acceptanceBlocks(session, report),
@@ -136,6 +137,13 @@ function consumptionBlocks({ counts }: DivergenceReport): Blocking[] {
   const others = counts.asked - counts.missed - exact
   if (others > 0) say(`${others} call(s) were answered, and not exactly`)
   return blocks
+}
+
+function absentRunBlocks({ absentRuns }: Tape): Blocking[] {
+  return absentRuns.map(({ runId }) => ({
+    condition: "consumption",
+    reason: `${runId}, a run it started, is not part of the recording`,
+  }))
 }
 
 function socketBlocks({ egress }: DivergenceReport): Blocking[] {

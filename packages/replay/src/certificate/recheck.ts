@@ -45,9 +45,8 @@ export function recheckCertificate(certificate: Certificate, source: Recording, 
 }
 
 function tapeFor(recording: Recording, runId: string, which: string, say: (reason: string) => void): Tape | undefined {
-  const reading = tapeOf(recording.events, recording.bodies)
+  const reading = tapeOf(recording.events, recording.bodies, { runId })
   if (!reading.ok) say(`the ${which} recording cannot be read: ${reading.problems[0]?.reason}`)
-  else if (reading.tape.runId !== runId) say(`the ${which} recording is of ${reading.tape.runId}, not of ${runId}`)
   else return reading.tape
   return undefined
 }

@@ -13,7 +13,7 @@ import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { PlaceBook } from "../tape/place-book.js"
 import type { TapeCall } from "../tape/tape.js"
-import { MAIN_LANE, subLane } from "../tape/tape-of.js"
+import { MAIN_LANE, stepAround, subLane } from "../tape/tape-of.js"
 import { askOfEvent } from "./ask-of-event.js"
 
 type Replay = NonNullable<Event["replay"]>
@@ -91,7 +91,7 @@ export class TapeSink implements Sink {
     const { event } = record
     if (event.run_id === null || event.step_id === null) return record
     this.#noteLane(event)
-    this.#parents.set(event.step_id, event.parent_step_id)
+    if (!this.#parents.has(event.step_id)) this.#parents.set(event.step_id, stepAround(event))
     const outcome = this.#open(event, record)
     const marked = this.#mark(record, event, outcome)
     this.events.push(marked.event)

@@ -14,6 +14,7 @@ export type CoverageCode =
   | "CANON_MISMATCH"
   | "CONTEXT_HELD_BY_PROVIDER"
   | "NEEDS_RECONCILIATION"
+  | "COVERAGE_GAP"
   | "NO_TRAFFIC"
 
 /** Something a replay of this tape cannot do, known before it starts. */
@@ -34,6 +35,10 @@ export function coverage(tape: Tape): readonly CoverageProblem[] {
   if (asked.length === 0) {
     const reason = "the run recorded no call that a replay could answer"
     problems.push({ code: "NO_TRAFFIC", severity: "blocks", step: undefined, call: undefined, reason })
+  }
+  for (const { runId, stepId } of tape.absentRuns) {
+    const reason = `it started the run ${runId}, which is not here, so nothing can answer what that run asked`
+    problems.push({ code: "COVERAGE_GAP", severity: "blocks", step: stepId, call: `run ${runId}`, reason })
   }
   for (const call of asked) {
     const say = (code: CoverageCode, severity: CoverageProblem["severity"], reason: string): void =>

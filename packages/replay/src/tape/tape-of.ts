@@ -13,6 +13,8 @@ export type TapeReading =
 export interface TapeOptions {
   /** Works out a signature again where the recording was signed by another version. */
   readonly sign?: Sign
+  /** The run that started the others, where the clocks of several machines could put another one first. */
+  readonly runId?: string
 }
 
 /**
@@ -21,7 +23,8 @@ export interface TapeOptions {
  */
 export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOptions = {}): TapeReading {
   const own = ownEvents(events)
-  const first = own.find((event) => event.event_type === "run_started") ?? own[0]
+  const ofMain = options.runId === undefined ? own : own.filter(({ run_id }) => run_id === options.runId)
+  const first = ofMain.find((event) => event.event_type === "run_started") ?? ofMain[0]
   if (first === undefined) return noRun("there is no event of a run")
   const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signStored)
   for (const [position, event] of own.entries()) builder.take(event, position)
@@ -79,6 +82,9 @@ class TapeBuilder {
   readonly #calls = new Map<string, Draft>()
   readonly #steps = new Map<string, { -readonly [K in keyof TapeStep]: TapeStep[K] } & { follows: string[] }>()
   readonly #lanes = new Map<string, string>()
+  readonly #runs = new Set<string>()
+  /** Run that was started → the step that started it. */
+  readonly #spawned = new Map<string, string>()
   readonly #places = new PlaceBook()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
@@ -92,6 +98,7 @@ class TapeBuilder {
   }
 
   take(event: Event, position: number): void {
+    this.#runs.add(event.run_id!)
     this.#takeStep(event, position)
     if (definitionOf(event.event_type).role.does === "opens")
       this.#placeOf.set(event.step_id!, this.#places.open(event))
@@ -135,7 +142,7 @@ class TapeBuilder {
     }
   }
 
-  finish(): Pick<Tape, "calls" | "steps" | "outputs"> {
+  finish(): Pick<Tape, "calls" | "steps" | "absentRuns" | "outputs"> {
     const drafts = [...this.#calls.values()].sort((a, b) => a.openedAt - b.openedAt)
     const attempts = new Map<string, string[]>()
     for (const call of drafts) {
@@ -160,6 +167,9 @@ class TapeBuilder {
     return {
       calls,
       steps: this.#steps,
+      absentRuns: [...this.#spawned]
+        .filter(([runId]) => !this.#runs.has(runId))
+        .map(([runId, stepId]) => ({ runId, stepId })),
       outputs: {
         ended: this.#ended,
         errorClass: this.#errorClass,
@@ -186,7 +196,7 @@ class TapeBuilder {
     if (step === undefined) {
       step = {
         stepId: id,
-        parentStepId: event.parent_step_id,
+        parentStepId: stepAround(event),
         follows: [],
         openedAt: position,
         closedAt: null,
@@ -197,6 +207,7 @@ class TapeBuilder {
     for (const link of links) {
       const isOwn = link.run_id === undefined || link.run_id === event.run_id
       if (link.kind === "follows" && link.step_id !== undefined && isOwn) step.follows.push(link.step_id)
+      if (link.kind === "spawned" && link.run_id !== undefined) this.#spawned.set(link.run_id, id)
     }
     if (CLOSERS.has(event.event_type)) step.closedAt = position
   }
@@ -355,6 +366,12 @@ class TapeBuilder {
 function replayedOf({ replay }: Event): TapeCall["replayed"] {
   if (replay?.source_step_id === undefined) return null
   return { sourceStepId: replay.source_step_id, tier: replay.match?.tier ?? "?" }
+}
+
+/** What a step is inside of: for the run of a sub-agent that is the step that started it. */
+export function stepAround(event: Event): string | null {
+  if (event.parent_step_id !== null || event.event_type !== "run_started") return event.parent_step_id
+  return event.links?.find(({ kind }) => kind === "spawned_by")?.step_id ?? null
 }
 
 export const MAIN_LANE = "main"

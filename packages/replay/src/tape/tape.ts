@@ -31,6 +31,8 @@ export interface Tape {
   readonly outputs: RunOutputs
   /** Every step of the run, calls or not: what contains what, and what followed what. */
   readonly steps: ReadonlyMap<string, TapeStep>
+  /** Runs of sub-agents that a step of this one started and whose events did not come along. */
+  readonly absentRuns: readonly { readonly runId: string; readonly stepId: string }[]
   readonly bodies: Bodies
 }
 
