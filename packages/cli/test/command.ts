@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { decisionsMustHoldBelow } from "../../decisions/test/every-run.js"
 import { runCommandLine } from "../src/index.js"
 
 /** The built command, as a user starts it. */
@@ -79,5 +80,14 @@ export interface Scratch {
 
 export function scratchFolder(): Scratch {
   const path = mkdtempSync(join(tmpdir(), "orangebox-cli-test-"))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return { path, remove: () => removeFolder(path) }
+}
+
+/** Not before its runs were read into decisions, which must hold. */
+function removeFolder(path: string): void {
+  try {
+    if (existsSync(path)) decisionsMustHoldBelow(path)
+  } finally {
+    rmSync(path, { recursive: true, force: true })
+  }
 }

@@ -1,10 +1,13 @@
 import type { Event } from "@orangebox/contract"
 import { MemorySink, Recorder, type RecorderOptions } from "@orangebox/recorder"
 import type { RecordedRun } from "../src/index.js"
+import { lookAfterEachTest, willBeLookedAt } from "./every-run.js"
+
+lookAfterEachTest()
 
 /** A recorder over memory with a clock that ticks a millisecond per look, and what it recorded as a run to read. */
 export function recordInMemory(options: Partial<RecorderOptions> = {}) {
-  const sink = new MemorySink()
+  const sink = willBeLookedAt(new MemorySink())
   let ticks = 0
   const recorder = Recorder.open({
     app: "fixer",

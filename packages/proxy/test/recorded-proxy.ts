@@ -1,7 +1,10 @@
 import type { Event, EventType } from "@orangebox/contract"
 import { MemorySink, Recorder, type Run } from "@orangebox/recorder"
 import { onTestFinished } from "vitest"
+import { lookAfterEachTest, willBeLookedAt } from "../../decisions/test/every-run.js"
 import { type ProxyOptions, type RecordingProxy, startProxy } from "../src/index.js"
+
+lookAfterEachTest()
 
 /** A proxy in this process, recording into memory. */
 export interface RecordedProxy extends RecordingProxy {
@@ -16,7 +19,7 @@ export async function recordedProxy(
   upstreams: Record<string, string>,
   options: Partial<ProxyOptions> & { standing?: boolean } = {},
 ): Promise<RecordedProxy> {
-  const sink = new MemorySink()
+  const sink = willBeLookedAt(new MemorySink())
   const recorder = Recorder.open({ app: "test", sink, strict: true })
   const run = recorder.startRun({ entrypoint: "test", input: "a command" })
   const { standing, ...rest } = options

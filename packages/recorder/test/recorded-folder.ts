@@ -1,14 +1,24 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Event, validate, validateRun } from "@orangebox/contract"
 import { listJournals, readJournalBody, tailJournal } from "@orangebox/journal"
+import { decisionsMustHoldBelow } from "../../decisions/test/every-run.js"
 
 /** A data folder of its own for one test. */
 export function scratchFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "orangebox-recorder-"))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return { path, remove: () => removeFolder(path) }
+}
+
+/** Not before its runs were read into decisions, which must hold. */
+function removeFolder(path: string): void {
+  try {
+    if (existsSync(path)) decisionsMustHoldBelow(path)
+  } finally {
+    rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** Everything that can be read from the journals of a data folder, as a reader without a store would. */

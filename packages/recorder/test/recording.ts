@@ -1,10 +1,13 @@
 import { type Event, type EventType, validate, validateRun } from "@orangebox/contract"
 import { expect } from "vitest"
+import { lookAfterEachTest, willBeLookedAt } from "../../decisions/test/every-run.js"
 import { MemorySink, Recorder, type RecorderOptions } from "../src/index.js"
+
+lookAfterEachTest()
 
 /** A recorder over memory with a clock that ticks a millisecond per look. */
 export function recordInMemory(options: Partial<RecorderOptions> = {}) {
-  const sink = new MemorySink()
+  const sink = willBeLookedAt(new MemorySink())
   let ticks = 0
   const recorder = Recorder.open({
     app: "test-app",
