@@ -83,12 +83,10 @@ export class EventRecord {
   #json: string | undefined
   #event: Event | undefined
 
-  /** `event` is the value of the same event, where whoever makes the record has it already. */
-  constructor(context: EventContext, content: EventContent, bodies: readonly RecordBody[], event?: Event) {
+  constructor(context: EventContext, content: EventContent, bodies: readonly RecordBody[]) {
     this.context = context
     this.content = content
     this.bodies = bodies
-    this.#event = event
   }
 
   get json(): string {

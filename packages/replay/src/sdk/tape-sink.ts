@@ -2,9 +2,9 @@ import { bodyHash, type DeterminismMode, definitionOf, type EffectClass, type Ev
 import { CANON_VERSION } from "@orangebox/dialects"
 import {
   type BodyStream,
+  type EventContext,
   EventRecord,
   type RecordBody,
-  type RetrievalCall,
   type Sink,
   type SinkCounts,
   type SinkExit,
@@ -24,8 +24,8 @@ type Replay = NonNullable<Event["replay"]>
  * of the recorder has to know that the run is a replay.
  */
 export class TapeSink implements Sink {
-  /** What was recorded so far, for judging the replay by. */
-  readonly events: Event[] = []
+  /** As the journal has them: judging the replay is for its end, and until then a line costs nothing. */
+  readonly #lines: string[] = []
   readonly #inner: Sink
   readonly #session: ReplaySession
   readonly #outcomes = new Map<string, Outcome>()
@@ -34,9 +34,9 @@ export class TapeSink implements Sink {
   readonly #parents = new Map<string, string | null>()
   readonly #kept = new Map<string, Uint8Array>()
   readonly #inferredUses = new Map<string, number>()
-  readonly #heads = new WeakMap<EventRecord["context"], object>()
+  readonly #steps = new WeakMap<EventContext, StepHead>()
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
-  #retrieval: RetrievalCall | undefined
+  #retrieval: Ask | undefined
 
   constructor(inner: Sink, session: ReplaySession) {
     this.#inner = inner
@@ -56,8 +56,13 @@ export class TapeSink implements Sink {
   }
 
   /** A retrieval's question is recorded only with its answer, so the next step of that kind is told beforehand. */
-  expectRetrieval(call: RetrievalCall): void {
-    this.#retrieval = call
+  expectRetrieval(ask: Ask): void {
+    this.#retrieval = ask
+  }
+
+  /** What was recorded so far, for judging the replay by. */
+  get events(): Event[] {
+    return this.#lines.map((line) => JSON.parse(line) as Event)
   }
 
   /** What a tape of this replay cannot do without: how calls failed, and the plain requests it signs by their bodies. */
@@ -88,13 +93,13 @@ export class TapeSink implements Sink {
   }
 
   #marked(record: EventRecord): EventRecord {
-    const { event } = record
+    const event = this.#eventOf(record)
     if (event.run_id === null || event.step_id === null) return record
     this.#noteLane(event)
     if (!this.#parents.has(event.step_id)) this.#parents.set(event.step_id, stepAround(event))
     const outcome = this.#open(event, record)
     const marked = this.#mark(record, event, outcome)
-    this.events.push(marked.event)
+    this.#lines.push(marked.json)
     for (const body of record.bodies) {
       const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === body.hash)
       const isKept = ref !== undefined && (KEPT.has(ref.artifact_type) || event.event_type === "step_started")
@@ -148,34 +153,53 @@ export class TapeSink implements Sink {
   }
 
   #mark(record: EventRecord, event: Event, outcome: Outcome | undefined): EventRecord {
-    const { mode, more } = outcome === undefined ? this.#unasked(event) : this.#answered(outcome, event)
-    const marks = { actor_type: "replay_engine", determinism_mode: mode, replay: { ...this.#base, ...more } } as const
-    const context = {
-      ...record.context,
-      jsonHead: JSON.stringify({ ...this.#headOf(record.context), ...marks }).slice(0, -1),
-    }
+    const context = this.#markedContext(record.context, event, outcome)
     const refs = this.#refs(record, outcome)
     const content = refs === record.content.refs ? record.content : { ...record.content, refs }
     const isOpening = definitionOf(event.event_type).role.does === "opens"
-    const sent = isOpening && outcome !== undefined ? changedRequest(event, outcome) : undefined
-    const attributes = isOpening ? withNotes(content.attributes, outcome) : content.attributes
-    if (sent !== undefined || attributes !== content.attributes) {
-      const allRefs = sent ? [...refs, sent.ref] : refs
-      const bodies = sent ? [...record.bodies, sent.body] : record.bodies
-      return new EventRecord(context, { ...content, attributes, refs: allRefs }, bodies)
-    }
-    // The event has been read once to be asked; the marks are all that is different about it.
-    const artifact_refs = refs === record.content.refs ? event.artifact_refs : refs
-    return new EventRecord(context, content, record.bodies, { ...event, ...marks, artifact_refs } as Event)
+    if (outcome === undefined || !isOpening) return new EventRecord(context, content, record.bodies)
+    const sent = changedRequest(event, outcome)
+    return new EventRecord(
+      context,
+      { ...content, attributes: withNotes(content.attributes, outcome), refs: sent ? [...refs, sent.ref] : refs },
+      sent ? [...record.bodies, sent.body] : record.bodies,
+    )
+  }
+
+  /** The event as it is asked about: its content is the recorder's own, because reading it back from its line would cost more than asking. */
+  #eventOf({ context, content }: EventRecord): Event {
+    const { type, payload, refs, attributes, links, inferredBy } = content
+    return {
+      ...this.#headOf(context).event,
+      event_type: type,
+      payload,
+      artifact_refs: refs,
+      attributes: attributes?.attributes,
+      links,
+      inferred_by: inferredBy,
+    } as Event
   }
 
   /** A step's events begin alike, so the beginning is read once for each step. */
-  #headOf(context: EventRecord["context"]): object {
-    const known = this.#heads.get(context)
+  #headOf(context: EventContext): StepHead {
+    const known = this.#steps.get(context)
     if (known) return known
-    const head = JSON.parse(`${context.jsonHead}}`) as object
-    this.#heads.set(context, head)
+    const head = { event: JSON.parse(`${context.jsonHead}}`) as object, marked: undefined }
+    this.#steps.set(context, head)
     return head
+  }
+
+  /** And they are marked alike once their call is answered. */
+  #markedContext(context: EventContext, event: Event, outcome: Outcome | undefined): EventContext {
+    const head = this.#headOf(context)
+    const isShared = outcome !== undefined && event.event_type !== "tool_called"
+    if (isShared && head.marked?.outcome === outcome) return head.marked.context
+    const { mode, more } = outcome === undefined ? this.#unasked(event) : this.#answered(outcome, event)
+    const marks = { actor_type: "replay_engine", determinism_mode: mode, replay: { ...this.#base, ...more } }
+    const jsonHead = JSON.stringify({ ...head.event, ...marks }).slice(0, -1)
+    const marked = { runId: context.runId, jsonHead }
+    if (isShared) head.marked = { outcome, context: marked }
+    return marked
   }
 
   #answered(outcome: Outcome, event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
@@ -215,8 +239,7 @@ export class TapeSink implements Sink {
 }
 
 /** What there is no field for: which rules took part, and why there is no answer. */
-function withNotes(flat: Content["attributes"], outcome: Outcome | undefined): Content["attributes"] {
-  if (outcome === undefined) return flat
+function withNotes(flat: Content["attributes"], outcome: Outcome): Content["attributes"] {
   const notes =
     outcome.outcome === "diverged"
       ? { divergence: outcome.divergence.code }
@@ -245,6 +268,13 @@ function changedRequest(
 }
 
 type Content = EventRecord["content"]
+
+/** What the events of one step have in common. */
+interface StepHead {
+  readonly event: object
+  /** As they are written since the step's call was answered. */
+  marked: { readonly outcome: Outcome; readonly context: EventContext } | undefined
+}
 
 /** Inside of a call that nothing recorded stands for: nothing recorded answers there. */
 const NOWHERE = ""
