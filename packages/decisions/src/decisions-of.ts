@@ -183,7 +183,8 @@ class DecisionMaker {
       parameters: {
         temperature: numberIn(opening, "temperature") ?? sampling?.temperature ?? null,
         top_p: numberIn(opening, "top_p") ?? sampling?.topP ?? null,
-        max_tokens: countIn(opening, "max_tokens") ?? sampling?.maxTokens ?? null,
+        // An agent may ask for half a token; that is no count.
+        max_tokens: countIn(opening, "max_tokens") ?? countIn({ ...sampling }, "maxTokens") ?? null,
       },
       model_step_id: action.modelStepId,
       request_ref: call?.requestRef ?? null,

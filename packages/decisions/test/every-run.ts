@@ -93,8 +93,9 @@ export function willBeLookedAt<T extends InMemory>(sink: T): T {
 /** For a helper to call where it is imported: test files run one by one, each with its own copy of this. */
 export function lookAfterEachTest(): void {
   afterEach(() => {
-    for (const { events, bodies } of sinks) decisionsMustHold(events, (ref) => bodies.get(ref))
+    const own = [...sinks]
     sinks.clear()
+    for (const { events, bodies } of own) decisionsMustHold(events, (ref) => bodies.get(ref))
   })
 }
 

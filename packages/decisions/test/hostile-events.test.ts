@@ -45,6 +45,20 @@ test("[D-01] events that break the contract are read as far as they go, and what
   )
 })
 
+test.each([0.5, -1, 1e300, "many", null])(
+  "[D-01] a request for %s tokens is no count, and the decision is still valid",
+  (asked) => {
+    const { recorder, recorded } = recordInMemory({ capture: "full" })
+    const run = recorder.startRun({ entrypoint: "x", input: "x" })
+    const request = { model: "m", max_tokens: asked, messages: [{ role: "user", content: "x" }] }
+    const model = run.startModel({ provider: "anthropic", model: "m", request })
+    model.endModel({ response: { role: "assistant", content: [{ type: "text", text: "y" }] } })
+    run.complete()
+    const [decision] = decisionsOf(recorded())
+    expect(decision?.prompt_provenance.parameters.max_tokens).toBe(null)
+  },
+)
+
 test("[D-01] bodies that are not what they should be are read as far as they go", async () => {
   const run = await fixerRun()
   const refs = [...new Set(run.events.flatMap((event) => event.artifact_refs.map((ref) => ref.artifact_hash)))]
