@@ -4,7 +4,7 @@ import net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { validate, validateRun } from "@orangebox/contract"
-import { MemorySink, Recorder, type Run, wrapTools } from "@orangebox/recorder"
+import { MemorySink, Recorder, type Run, recordMcpClient, wrapTools } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
@@ -384,6 +384,47 @@ test("[P-03] a run recorded with its secrets masked replays, and another secret 
     key,
   })
   expect(other.said).toBeInstanceOf(ReplayDivergence)
+})
+
+test("[P-03] secrets in what retrievers, MCP tools and tools are asked match by their tags: the same secret does, another never", async () => {
+  const key = Uint8Array.from({ length: 32 }, (_, i) => 255 - i)
+  const secret = (letter: string): string =>
+    `ghp_${letter.repeat(3)}${createHash("sha512").update(letter).digest("hex").slice(0, 33)}`
+  const agent =
+    (value: string, world: () => unknown, ...kinds: readonly ("retrieve" | "mcp" | "tool")[]) =>
+    async (run: Run) => {
+      const client = recordMcpClient({ callTool: async (_: object) => ({ content: [world()] }) }, run)
+      const seen: unknown[] = []
+      for (const kind of kinds) {
+        if (kind === "tool") seen.push(await run.tool({ name: "push", args: { token: value } }, world))
+        if (kind === "mcp") seen.push(await client.callTool({ name: "push", arguments: { note: `with ${value}` } }))
+        if (kind !== "retrieve") continue
+        const query = `who uses ${value} now?`
+        seen.push(await run.retrieval({ retriever: "docs", query, topK: 1 }, () => [{ chunkId: String(world()) }]))
+      }
+      run.complete({ output: seen })
+      return seen
+    }
+  const sink = new MemorySink()
+  const recorder = Recorder.open({ app: "test", capture: "redacted", key, sink })
+  let count = 0
+  const all = ["retrieve", "mcp", "tool"] as const
+  const said = await agent(secret("x"), () => ++count, ...all)(recorder.startRun({ entrypoint: "agent" }))
+  recorder.close()
+  const { tape, events } = recordingOf(sink)
+  const stored = [...sink.bodies.values()].map((bytes) => Buffer.from(bytes).toString()).join("\n")
+  expect(stored + JSON.stringify(events)).not.toContain(secret("x"))
+  const same = await replay(tape, agent(secret("x"), offline.ask, ...all), { capture: "redacted", key })
+  expect(same.said).toEqual(said)
+  expect(same.recorder.certify(events)).toMatchObject({ issued: true, certificate: { grades: { sig: 3, masked: 0 } } })
+  for (const kind of all) {
+    const other = await replay(
+      tape,
+      (run) => agent(secret("y"), offline.ask, kind)(run).catch((error: unknown) => error),
+      { capture: "redacted", key },
+    )
+    expect(other.said, kind).toBeInstanceOf(ReplayDivergence)
+  }
 })
 
 test("[P-03] an exact replay opens no socket at all", async () => {

@@ -1,7 +1,7 @@
 import { mcpSignature } from "@orangebox/dialects"
+import type { Capture } from "../capture/capture.js"
 import { carelessJson } from "../careless-json.js"
 import type { Step, ToolCall, ToolStep } from "../step.js"
-import { StepHandle } from "../step-handle.js"
 
 /** What is used of an MCP client; the official SDK's `Client` is one. */
 export interface McpClientLike {
@@ -95,7 +95,7 @@ async function recordCall(
 
 /** Where a recorder is at work, its capture mode says what two calls are compared by. */
 function comparableIn(step: Step, text: string): string {
-  return step instanceof StepHandle ? step.capture.comparable(text) : text
+  return (step as { readonly capture?: Capture }).capture?.comparable(text) ?? text
 }
 
 /** JSON-RPC code of the SDK's own time limit. */

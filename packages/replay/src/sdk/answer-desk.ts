@@ -1,5 +1,6 @@
 import { OrangeboxError } from "@orangebox/contract"
 import {
+  type Capture,
   type Fetch,
   type ModelCall,
   type ModelSend,
@@ -18,6 +19,7 @@ import type { Denied, Outcome, Served } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { TapeCall } from "../tape/tape.js"
+import { retrievalAsk } from "./ask-of-event.js"
 import { ReplayDivergence } from "./replay-divergence.js"
 import { ReplayModelStep, ReplayStep } from "./replay-steps.js"
 import { servedResponse } from "./served-response.js"
@@ -117,8 +119,8 @@ export class AnswerDesk {
     return this.#openModels.get(headers.get(STEP_HEADER)?.split("/")[1] ?? "")
   }
 
-  expectRetrieval(call: RetrievalCall): void {
-    this.#sink.expectRetrieval(call)
+  expectRetrieval(call: RetrievalCall, capture: Capture | undefined): void {
+    this.#sink.expectRetrieval(retrievalAsk(call, capture))
   }
 
   async answerRetrieval<T extends readonly RetrievedChunk[]>(

@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import { retrieverSignature } from "@orangebox/dialects"
-import type { RetrievalCall } from "@orangebox/recorder"
+import type { Capture, RetrievalCall } from "@orangebox/recorder"
 import type { Ask, AskedRequest } from "../match/ask.js"
 import { signStored } from "../tape/sign.js"
 import type { HeaderPairs } from "../tape/tape.js"
@@ -9,7 +9,7 @@ import type { HeaderPairs } from "../tape/tape.js"
 export function askOfEvent(
   event: Event,
   bytesOf: (hash: string) => Uint8Array | undefined,
-  retrieval: RetrievalCall | undefined,
+  retrieval: Ask | undefined,
 ): Ask | undefined {
   if (event.inferred_by !== undefined) return undefined
   switch (event.event_type) {
@@ -25,7 +25,7 @@ export function askOfEvent(
       }
     case "step_started":
       if (event.payload.kind === "http") return httpAsk(event, bytesOf)
-      return retrieval && event.payload.kind === "retrieval" ? retrievalAsk(retrieval) : undefined
+      return event.payload.kind === "retrieval" ? retrieval : undefined
     default:
       return undefined
   }
@@ -71,14 +71,18 @@ function httpAsk(event: Event<"step_started">, bytesOf: (hash: string) => Uint8A
   }
 }
 
-export function retrievalAsk(call: RetrievalCall): Ask {
+/** A retriever's question as it is recorded under a capture: secrets masked, and told apart by their tags. */
+export function retrievalAsk(call: RetrievalCall, capture: Capture | undefined): Ask {
   const { retriever, query, version = null, topK = null, filters = {} } = call
+  const raw = Buffer.from(query, "utf8")
+  const { bytes = raw, masks } = capture?.content("retrieval_executed", "query_text_ref", raw) ?? { masks: [] }
+  const comparable = capture?.comparable(query) ?? query
   return {
     kind: "retriever",
     name: retriever,
-    sig: retrieverSignature({ query, index: retriever, indexVersion: version, topK, filters }),
+    sig: retrieverSignature({ query: comparable, index: retriever, indexVersion: version, topK, filters }),
     effect: "read",
-    request: { ...NO_ADDRESS, body: Buffer.from(query, "utf8"), retrieval: { version, topK, filters } },
+    request: { ...NO_ADDRESS, body: bytes, masks, retrieval: { version, topK, filters } },
   }
 }
 

@@ -1,6 +1,7 @@
 import { type EventType, OrangeboxError, type PayloadOf } from "@orangebox/contract"
 import type {
   AssembledPrompt,
+  Capture,
   DecisionMade,
   EventExtras,
   Fetch,
@@ -58,6 +59,10 @@ export class ReplayStep implements Step {
   get log(): Logger {
     return replayLogger(this.inner.log, this.desk)
   }
+  /** For adapters: what two calls are compared by. */
+  get capture(): Capture | undefined {
+    return (this.inner as { readonly capture?: Capture }).capture
+  }
   get signal(): AbortSignal {
     return this.inner.signal
   }
@@ -79,7 +84,7 @@ export class ReplayStep implements Step {
     call: RetrievalCall,
     retrieve: (context: ToolContext) => T | PromiseLike<T>,
   ): Promise<T> {
-    this.desk.expectRetrieval(call)
+    this.desk.expectRetrieval(call, this.capture)
     return this.inner.retrieval(call, (context) => this.desk.answerRetrieval(call, context, retrieve))
   }
 
