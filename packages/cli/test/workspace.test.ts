@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { type ScriptLine, shellAgent, startScriptedModel } from "./shell-agent.js"
 
 let scratch: Scratch
 beforeEach(() => {
@@ -100,4 +101,49 @@ test("nothing is looked at outside of a work tree, nor with --no-workspace", asy
   repository()
   await run("--no-workspace")
   expect(await count()).toBe(0)
+})
+
+/** What an agent with a shell leaves behind that does these commands, one for each model call. */
+async function runAgent(script: readonly ScriptLine[], ...options: string[]): Promise<void> {
+  const model = await startScriptedModel(script, join(scratch.path, ".orangebox"))
+  try {
+    const args = ["run", "--quiet", ...options, "--", ...shellAgent]
+    const { exitCode, stderr } = await orangebox(args, {
+      cwd: scratch.path,
+      env: { ANTHROPIC_BASE_URL: model.origin },
+    })
+    if (exitCode !== 0) throw new Error(stderr)
+  } finally {
+    await model.close()
+  }
+}
+
+test("[D-04] what a shell command changes is recorded at the model call that follows it, and what changed nothing leaves no diff", async () => {
+  repository()
+  await runAgent(["echo two >> src/a.txt", "cat src/a.txt", "chmod +x src/a.txt; rm dirty.txt; printf x > new.txt"])
+  const { stdout } = await here("show")
+  const told = stdout.split("\n").map((line) => line.replace(/^#\d+/, "").trim())
+  const lines = told.filter((line) => /tool bash|workspace "\d|artifact diff/.test(line))
+  expect(lines.map((line) => line.replace(/^[│├└≈ ]+/, "").replace(/ {2,}.*/, ""))).toEqual([
+    'tool bash "echo two >> src/a.txt"',
+    'workspace "1 file changed"',
+    "artifact diff src/a.txt",
+    'tool bash "cat src/a.txt"',
+    expect.stringContaining("tool bash"),
+    'workspace "3 files changed"',
+    "artifact diff dirty.txt",
+    "artifact diff new.txt",
+    "artifact diff src/a.txt",
+    'workspace "0 files changed"',
+  ])
+  const { artifacts, summary, observability } = jsonOf<ReportJson>(await here("report", "--json"))
+  expect(artifacts.filter(({ type }) => type === "diff").map(({ content }) => content)).toEqual([
+    "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1 +1,2 @@\n one\n+two\n",
+    "--- a/dirty.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-dirty before\n",
+    "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
+    "--- a/src/a.txt\n+++ b/src/a.txt\nold mode 100644\nnew mode 100755\n",
+  ])
+  expect(summary).toMatchObject({ files_changed: 3 })
+  expect(observability.bypasses).toEqual([])
+  expect((await here("verify", "last")).exitCode).toBe(0)
 })

@@ -44,6 +44,7 @@ export interface ExchangeParts {
   readonly observer: Observer
   /** Answers in the upstream's place, where the tape knows the answer; whatever it does not answer or send on is refused. */
   readonly replay?: ReplayRecorder
+  readonly beforeAnswer?: () => Promise<void>
 }
 
 /** A model thinks longer than this, and what is done then delays nobody; a cache on this machine may answer before. */
@@ -191,6 +192,11 @@ export class Exchange {
         code: "replay",
         message: "the request could not be recorded, so it was not asked",
       })
+      return
+    }
+    await this.#parts.beforeAnswer?.()
+    if (this.#phase !== "receiving") {
+      if (answer.does === "answer") replay.session.release(answer.served)
       return
     }
     switch (answer.does) {

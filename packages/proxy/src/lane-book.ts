@@ -72,7 +72,8 @@ export class LaneBook {
     })
   }
 
-  toolCalled(called: ToolCalled, byStepId: string): void {
+  /** Returns the step of the call. */
+  toolCalled(called: ToolCalled, byStepId: string): string {
     const tool = openInferredTool(this.place, {
       name: called.tool,
       callId: called.toolCallId,
@@ -82,18 +83,19 @@ export class LaneBook {
       follows: [byStepId],
     })
     this.#tools.push({ name: called.tool, callId: called.toolCallId, tool, agents: [] })
+    return tool.step.id
   }
 
-  /** False when nobody saw the call this result belongs to. */
-  toolAnswered({ toolCallId, tool, text, isError }: ToolAnswered): boolean {
+  /** Returns the step of the call; undefined when nobody saw the one this result belongs to. */
+  toolAnswered({ toolCallId, tool, text, isError }: ToolAnswered): string | undefined {
     const at = this.#tools.findIndex((pending) =>
       toolCallId ? pending.callId === toolCallId : pending.callId === null && pending.name === tool,
     )
     const [pending] = at < 0 ? [] : this.#tools.splice(at, 1)
-    if (!pending) return false
+    if (!pending) return undefined
     for (const agent of pending.agents) agent.end()
     pending.tool.end({ text, status: isError === true ? "error" : "success" })
-    return true
+    return pending.tool.step.id
   }
 
   /** The agent gave its answer and waits for the next question. */

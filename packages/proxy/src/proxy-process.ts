@@ -4,7 +4,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { Recorder, type Run } from "@orangebox/recorder"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
-import { type RecordedWorkspace, recordWorkspace } from "./workspace/record-workspace.js"
+import { RecordedWorkspace } from "./workspace/record-workspace.js"
 
 /**
  * The process behind `orangebox run`: it records, so that neither a crash of the recording ends the command nor the end of the terminal's
@@ -45,7 +45,7 @@ async function start(task: ProxyTask): Promise<void> {
     })
     const { entrypoint, input, parent } = task.run
     const run = recorder.startRun({ entrypoint, input, ...(parent ? { parent } : {}) })
-    const workspace = task.workspace && recorder.isRecording ? await recordWorkspace(run, task.cwd) : undefined
+    const workspace = task.workspace && recorder.isRecording ? await RecordedWorkspace.open(run, task.cwd) : undefined
     const proxy = await startProxy({
       recorder,
       run,
@@ -53,6 +53,7 @@ async function start(task: ProxyTask): Promise<void> {
       port: task.port,
       token: task.token,
       limits: task.limits,
+      ...(workspace ? { workspace } : {}),
       ...(task.caFile === undefined ? {} : { tls: { ca: [...rootCertificates, readFileSync(task.caFile, "utf8")] } }),
       onStats: (stats) => send({ kind: "stats", stats, lost: recorder.counts().dropped }),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),

@@ -15,6 +15,7 @@ import { TrafficBook } from "./traffic-book.js"
 import { openAgents, type UpstreamTls } from "./upstream-agents.js"
 import { isSuspicious, readUpstreams } from "./upstreams.js"
 import type { ProxyStats } from "./usage-ledger.js"
+import type { WorkspaceWatch } from "./workspace/record-workspace.js"
 
 export interface ProxyOptions {
   readonly recorder: Recorder
@@ -33,6 +34,10 @@ export interface ProxyOptions {
   readonly prices?: PriceTable
   /** Answers from a tape instead of asking the upstreams; `recorder` is then the replay's own. */
   readonly replay?: ReplayRecorder
+  /** Awaited before a replay answers: nobody waits for a model there. */
+  readonly beforeAnswer?: () => Promise<void>
+  /** Told what the traffic says about the agent's work. */
+  readonly workspace?: WorkspaceWatch
   readonly onStats?: (stats: ProxyStats) => void
   readonly onWarning?: (warning: OrangeboxError) => void
 }
@@ -78,6 +83,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   const book = new TrafficBook(shelf, {
     ...(options.prices ? { prices: options.prices } : {}),
     ...(options.onStats ? { onStats: options.onStats } : {}),
+    ...(options.workspace ? { workspace: options.workspace } : {}),
   })
 
   const server = createServer({
@@ -102,9 +108,16 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       refuse(response, route)
       return
     }
-    const { replay } = options
+    const { replay, beforeAnswer } = options
     const observer = replay ? book : observerFor(request, book)
-    const parts = { target: route, agents, limits, observer, ...(replay ? { replay } : {}) }
+    const parts = {
+      target: route,
+      agents,
+      limits,
+      observer,
+      ...(replay ? { replay } : {}),
+      ...(beforeAnswer ? { beforeAnswer } : {}),
+    }
     new Exchange(request, response, parts).start({ expectsContinue })
   }
   server.on("request", (request, response) => handle(request, response, false))

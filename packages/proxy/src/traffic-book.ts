@@ -33,6 +33,7 @@ import { LaneBook, laneLabel, questionOf } from "./lane-book.js"
 import type { RecordableBody } from "./request-body.js"
 import type { OpenRun, RunShelf } from "./run-shelf.js"
 import { addStats, NO_STATS, type ProxyStats, statsOf } from "./usage-ledger.js"
+import type { WorkspaceWatch } from "./workspace/record-workspace.js"
 
 /**
  * Turns traffic into runs. The wire reducer says what it sees; here it becomes steps: which run a call belongs to, which turn, which try of
@@ -52,9 +53,14 @@ export class TrafficBook implements Observer {
   readonly #callSteps = new Map<string, CallStep>()
   readonly #retries = new Map<string, WaitingCall>()
   readonly #linked = new Set<string>()
+  readonly #workspace: WorkspaceWatch | undefined
 
-  constructor(shelf: RunShelf, parts: { prices?: PriceTable; onStats?: (stats: ProxyStats) => void } = {}) {
+  constructor(
+    shelf: RunShelf,
+    parts: { prices?: PriceTable; onStats?: (stats: ProxyStats) => void; workspace?: WorkspaceWatch } = {},
+  ) {
     this.#shelf = shelf
+    this.#workspace = parts.workspace
     this.#prices = parts.prices ?? BUILT_IN_PRICES
     this.#onStats = parts.onStats ?? (() => {})
     shelf.onEnding((run) => this.#endRun(run))
@@ -118,12 +124,18 @@ export class TrafficBook implements Observer {
     }
     this.#callSteps.set(id, { stepId: waiting?.stepId ?? call.step.id, runId: call.step.runId, lane: spot.lane?.id })
     this.#logChanges(spot.step, facts)
+    let isWaiting = true
+    // What a harness asks for itself, and what is asked again, does not come after any work of the agent.
+    if (seen.placed?.attemptNo === 1 && !seen.sideCall)
+      this.#workspace?.asked({ stepId: call.step.id, place: spot.step, isWaiting: () => isWaiting })
     return {
       call,
       // The tries of one call share its prompt.
       waiting: () => (waiting ? undefined : call.tellPrompt()),
-      ended: (end) =>
-        this.#tolerate(release, () => this.#ended({ id, request, known, seen, spot, waiting, call, release }, end)),
+      ended: (end) => {
+        isWaiting = false
+        this.#tolerate(release, () => this.#ended({ id, request, known, seen, spot, waiting, call, release }, end))
+      },
     }
   }
 
@@ -190,7 +202,10 @@ export class TrafficBook implements Observer {
     if (!lane || seen.sideCall) return
     const asked = facts.filter((fact) => fact.fact === "tool_called").filter(({ runsAt }) => runsAt === "client")
     const stepId = waiting?.stepId ?? call.step.id
-    for (const fact of asked) lane.toolCalled(fact, stepId)
+    for (const fact of asked) {
+      const toolId = lane.toolCalled(fact, stepId)
+      this.#workspace?.toolStarted(toolId)
+    }
     if (asked.length === 0 && !mayRepeat) lane.endTurn()
   }
 
@@ -208,7 +223,9 @@ export class TrafficBook implements Observer {
       return { open, step: open.run, lane: undefined }
     }
     const lane = this.#lanes.get(placed.lane) ?? this.#newLane(known, seen, placed)
-    const hadAnswers = seen.answered.filter((fact) => lane.toolAnswered(fact)).length > 0
+    const answered = seen.answered.flatMap((fact) => lane.toolAnswered(fact) ?? [])
+    for (const stepId of answered) this.#workspace?.toolEnded(stepId)
+    const hadAnswers = answered.length > 0
     // A repeated request asks nothing new: its call, and so its turn, is still there.
     if (placed.attemptNo === 1) lane.takeRequest(known.anatomy, hadAnswers)
     return { open: lane.open, step: lane.place, lane }

@@ -1,25 +1,36 @@
-import { lstatSync, readFileSync, readlinkSync } from "node:fs"
-import { join } from "node:path"
-import { bodyHash } from "@orangebox/contract"
-import { git } from "./git.js"
+import { createHmac, randomBytes } from "node:crypto"
+import { type BigIntStats, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { join, relative } from "node:path"
+import { git, runGit } from "./git.js"
+import { readStatus, STATUS } from "./read-status.js"
 
 /** The files of a work tree that differ from a commit, git's ignored ones left out. */
 export interface WorkspaceView {
   /** The top of the work tree. */
   readonly root: string
-  /** The commit they differ from; null in a repository without one. */
+  /** Where in it the command was started; empty for the top. */
+  readonly folder: string
+  /** The commit they differ from, the same for all views of a run: what was committed meanwhile differs from it too. Null where there was none. */
+  readonly base: string | null
+  /** The commit that is checked out now. */
   readonly head: string | null
+  readonly branch: string | null
   readonly files: ReadonlyMap<string, WorkspaceFile>
-  /** Files that differ and were not looked at, because there are too many or they are too large. */
-  readonly leftOut: number
+  /** What differs and was not read, and why. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>
 }
 
 export interface WorkspaceFile {
-  /** Of the content; `deleted` when there is none. */
+  readonly kind: "file" | "executable" | "symlink" | "deleted"
+  /** Equal for equal content and kind; keyed, so that it tells nothing about the content. */
   readonly hash: string
-  /** Null for a file that was deleted. */
+  /** The target of a link; null for a file that was deleted. */
   readonly bytes: Uint8Array | null
+  /** What the file system said when it was read: while that stays the same it is not read again. */
+  readonly stamp: string
 }
+
+export type LeftOut = "too large" | "too many" | "no file" | "unreadable" | "a path that is no text"
 
 const MOST_FILES = 1_000
 const MOST_FILE_BYTES = 1_000_000
@@ -32,39 +43,108 @@ export async function lookAtWorkspace(folder: string): Promise<WorkspaceView | u
   const top = await git(folder, ["rev-parse", "--show-toplevel"], PATIENCE_MS)
   if (top === undefined || top.trim() === "") return undefined
   const root = top.replace(/\n$/, "")
-  const head = (await git(root, ["rev-parse", "--verify", "--quiet", "HEAD"], PATIENCE_MS))?.trim() || null
-  return viewSince(root, head)
+  const seen = await readTree({ root, folder: relative(root, realpathSync(folder)), patienceMs: PATIENCE_MS })
+  return seen.ok ? seen.view : undefined
 }
 
-/** The same tree as it is now, still held against the commit of before: what was committed meanwhile differs from it too. */
-export async function viewSince(root: string, head: string | null): Promise<WorkspaceView | undefined> {
-  const changed = head === null ? "" : await git(root, ["diff", "--name-only", "--no-renames", "-z", head], PATIENCE_MS)
-  const others = await git(root, ["ls-files", "--others", "--exclude-standard", "-z"], PATIENCE_MS)
-  const tracked = head === null ? await git(root, ["ls-files", "-z"], PATIENCE_MS) : ""
-  if (changed === undefined || others === undefined || tracked === undefined) return undefined
-  const paths = [...new Set(`${changed}${others}${tracked}`.split("\0").filter((path) => path !== ""))].sort()
+export type Looked = { readonly ok: true; readonly view: WorkspaceView } | { readonly ok: false; readonly why: string }
+
+/** The same tree as it is now. Only files that the file system says were touched are read again. */
+export function lookAgain(before: WorkspaceView, patienceMs: number = PATIENCE_MS): Promise<Looked> {
+  return readTree({ root: before.root, folder: before.folder, before, patienceMs })
+}
+
+interface TreeToRead {
+  readonly root: string
+  readonly folder: string
+  readonly before?: WorkspaceView
+  readonly patienceMs: number
+}
+
+async function readTree({ root, folder, before, patienceMs }: TreeToRead): Promise<Looked> {
+  const { exitCode, stdout, said } = await runGit(root, STATUS, { timeoutMs: patienceMs })
+  if (exitCode !== 0) return { ok: false, why: exitCode === null ? `git gave no answer: ${said}` : said }
+  const { head, branch, paths } = readStatus(stdout.toString("utf8"))
+  const base = before ? before.base : head
+  const committed = head === base ? [] : await committedSince(root, base, head, patienceMs)
+  if (committed === undefined) return { ok: false, why: `git does not say what was committed since ${base}` }
+  const all = [...new Set([...paths, ...committed])].sort()
   const files = new Map<string, WorkspaceFile>()
+  const leftOut = new Map<string, LeftOut>()
   let left = MOST_BYTES
-  for (const path of paths.slice(0, MOST_FILES)) {
-    const file = fileAt(join(root, path), left)
-    if (file === undefined) continue
-    files.set(path, file)
-    left -= file.bytes?.length ?? 0
+  for (const [at, path] of all.entries()) {
+    // Whoever shares this thread has answers to pass on.
+    if (at % FILES_AT_ONCE === FILES_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
+    const file = at >= MOST_FILES ? "too many" : readFile(root, path, left, before?.files.get(path))
+    if (typeof file === "string") leftOut.set(path, file)
+    else {
+      files.set(path, file)
+      left -= file.bytes?.length ?? 0
+    }
   }
-  return { root, head, files, leftOut: paths.length - files.size }
+  return { ok: true, view: { root, folder, base, head, branch, files, leftOut } }
 }
 
-/** Undefined for what is no file (a submodule, a pipe that would be waited at for ever) and for what is too large. */
-function fileAt(path: string, left: number): WorkspaceFile | undefined {
+const FILES_AT_ONCE = 64
+
+async function committedSince(
+  root: string,
+  base: string | null,
+  head: string | null,
+  patienceMs: number,
+): Promise<string[] | undefined> {
+  if (head === null) return undefined
+  const args =
+    base === null ? ["ls-tree", "-r", "--name-only", "-z", head] : ["diff-tree", "-r", "--name-only", "-z", base, head]
+  const names = await git(root, args, patienceMs)
+  return names?.split("\0").filter((path) => path !== "")
+}
+
+function readFile(root: string, path: string, left: number, known: WorkspaceFile | undefined): WorkspaceFile | LeftOut {
+  if (path.includes("\uFFFD")) return "a path that is no text"
+  const place = join(root, path)
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found === undefined) return { hash: "deleted", bytes: null }
-    if (found.isSymbolicLink()) return hashed(Buffer.from(readlinkSync(path), "utf8"))
-    if (!found.isFile() || found.size > Math.min(MOST_FILE_BYTES, left)) return undefined
-    return hashed(readFileSync(path))
-  } catch {
-    return undefined
+    const found = lstatSync(place, { bigint: true, throwIfNoEntry: false })
+    if (found === undefined) return known?.kind === "deleted" ? known : fileOf("deleted", null, "")
+    const stamp = stampOf(found)
+    if (known !== undefined && stamp !== undefined && known.stamp === stamp) return known
+    if (found.isSymbolicLink()) return fileOf("symlink", readlinkSync(place, { encoding: "buffer" }), stamp)
+    // A submodule, or a pipe that would be waited at for ever.
+    if (!found.isFile()) return "no file"
+    if (found.size > Math.min(MOST_FILE_BYTES, left)) return "too large"
+    return fileOf((found.mode & 0o100n) === 0n ? "file" : "executable", readFileSync(place), stamp)
+  } catch (error) {
+    // A parent that is a file by now: what was below it is gone.
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return fileOf("deleted", null, "")
+    return "unreadable"
   }
 }
 
-const hashed = (bytes: Uint8Array): WorkspaceFile => ({ hash: bodyHash(bytes), bytes })
+// File systems stamp with the clock's tick, so a file that was written a moment ago may be written again under the same stamp.
+const TICK_NS = 20_000_000n
+
+/** Undefined for a file that was touched so lately that its stamp cannot be relied on. */
+function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string | undefined {
+  if (BigInt(Date.now()) * 1_000_000n - ctimeNs < TICK_NS) return undefined
+  return `${dev} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`
+}
+
+// A plain digest of a file with a secret in it would confirm a guess of the secret. Nobody compares across processes, so nobody needs the key.
+const KEY = randomBytes(32)
+
+function fileOf(kind: WorkspaceFile["kind"], bytes: Uint8Array | null, stamp: string | undefined): WorkspaceFile {
+  const hash =
+    bytes === null
+      ? kind
+      : `hmac:${createHmac("sha256", KEY).update(`${kind}\0`).update(bytes).digest("hex").slice(0, 32)}`
+  return { kind, hash, bytes, stamp: stamp ?? "" }
+}
+
+/** Whether two views of one tree are of the same files. */
+export function isSameTree(a: WorkspaceView, b: WorkspaceView): boolean {
+  if (a.head !== b.head || a.branch !== b.branch) return false
+  if (a.files.size !== b.files.size || a.leftOut.size !== b.leftOut.size) return false
+  for (const [path, file] of b.files) if (a.files.get(path)?.hash !== file.hash) return false
+  for (const path of b.leftOut.keys()) if (!a.leftOut.has(path)) return false
+  return true
+}

@@ -1,55 +1,217 @@
-import type { Run, Step } from "@orangebox/recorder"
-import { lookAtWorkspace, viewSince, type WorkspaceView } from "./look-at-workspace.js"
-import { workspaceDiff } from "./workspace-diff.js"
+import type { LogAttributes, Run, Step } from "@orangebox/recorder"
+import { isSameTree, lookAgain, lookAtWorkspace, type WorkspaceView } from "./look-at-workspace.js"
+import { changedPaths, workspaceDiff } from "./workspace-diff.js"
+import { snapshotOf } from "./workspace-snapshot.js"
 
-/** A work tree that was looked at before a command. */
-export interface RecordedWorkspace {
-  /** Looks again and records what is different. */
-  finish(): Promise<void>
+/** A model call that has just been asked: what its agent did before is done, and it waits. */
+export interface AskedCall {
+  readonly stepId: string
+  /** Where in the run it stands. */
+  readonly place: Step
+  /** False once its answer has gone back: from then on the agent may be at work again. */
+  isWaiting(): boolean
 }
 
+/** Follows what traffic says about an agent's work. */
+export interface WorkspaceWatch {
+  toolStarted(stepId: string): void
+  toolEnded(stepId: string): void
+  asked(call: AskedCall): void
+}
+
+/** A look that takes longer costs the machine more than it tells. */
+const SLOW_MS = 1_000
+
 /**
- * Records what a command changes in its git work tree: a snapshot before it, one after it, and a diff for each file between them. What is
- * not under git, or ignored by it, is not looked at. Whatever goes wrong here costs the recording of changes and nothing else.
+ * Records what a command changes in its git work tree: a snapshot before it, one after it, and one at every model call at which the tree is
+ * not what it was; between two of them a diff for each file that changed. What is not under git, or ignored by it, is not looked at.
+ *
+ * A call is never held up: the look begins when the request has left, and what it finds counts only while the agent still waits for the
+ * answer. Whatever goes wrong here costs the recording of changes and nothing else.
  */
-export async function recordWorkspace(run: Run, folder: string): Promise<RecordedWorkspace | undefined> {
-  const before = await lookAtWorkspace(folder).catch(() => undefined)
-  if (before === undefined) return undefined
-  recordSnapshot(run, "before", before)
-  return {
-    finish: async () => {
-      const step = run.step("workspace")
-      try {
-        const after = await viewSince(before.root, before.head)
-        if (after === undefined) throw new Error("git did not say what changed")
-        const { files, leftOut } = await workspaceDiff(before, after)
-        for (const [at, file] of files.entries()) {
-          step.artifact({
-            id: `workspace/diff/${at + 1}`,
-            type: "diff",
-            summary: `${file.kind} ${file.path}`,
-            path: file.path,
-            content: file.diff,
-            ...(file.linesAdded === null ? {} : { linesAdded: file.linesAdded }),
-            ...(file.linesRemoved === null ? {} : { linesRemoved: file.linesRemoved }),
-          })
-        }
-        if (leftOut > 0)
-          step.log.warn("changes of some files were not looked at: too many, or too large", { files: leftOut })
-        recordSnapshot(step, "after", after)
-        step.end()
-      } catch (err) {
-        step.end({ err })
-      }
-    },
+export class RecordedWorkspace implements WorkspaceWatch {
+  readonly #run: Run
+  #last: WorkspaceView
+  #snapshotId = ""
+  #snapshots = 0
+  #diffs = 0
+  /** Digest → the artifact that holds the bytes: what this run has recorded before is not recorded again. */
+  readonly #contents = new Map<string, string>()
+  /** The tools that may have changed what the next look finds; true while they run. */
+  readonly #tools = new Map<string, boolean>()
+  #looking: Promise<void> | undefined
+  #next: AskedCall | undefined
+  #stoppedBecause: string | undefined
+
+  private constructor(run: Run, first: WorkspaceView) {
+    this.#run = run
+    this.#last = first
+  }
+
+  /** Undefined where there is no work tree. */
+  static async open(run: Run, folder: string): Promise<RecordedWorkspace | undefined> {
+    const first = await lookAtWorkspace(folder).catch(() => undefined)
+    if (first === undefined) return undefined
+    const workspace = new RecordedWorkspace(run, first)
+    await workspace.#recordSnapshot(run, "workspace/before", first, null)
+    workspace.#sayLeftOut(run, first)
+    return workspace
+  }
+
+  toolStarted(stepId: string): void {
+    this.#tools.set(stepId, true)
+  }
+
+  toolEnded(stepId: string): void {
+    if (this.#tools.has(stepId)) this.#tools.set(stepId, false)
+  }
+
+  asked(call: AskedCall): void {
+    if (this.#stoppedBecause !== undefined) return
+    this.#next = call
+    if (this.#looking) return
+    // After this turn of the loop the request is on its way; starting a process takes milliseconds that it must not wait for.
+    this.#looking = new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.#lookWhileAsked())
+      .catch((error: unknown) => this.#stop(String(error)))
+      .finally(() => {
+        this.#looking = undefined
+      })
+  }
+
+  /** Resolves when nothing is being looked at. */
+  async settled(): Promise<void> {
+    while (this.#looking) await this.#looking
+  }
+
+  /** Looks for the last time. */
+  async finish(): Promise<void> {
+    await this.settled()
+    const follows = this.#toolsTold()
+    const looked = await lookAgain(this.#last).catch((error: unknown) => ({ ok: false as const, why: String(error) }))
+    if (looked.ok) await this.#recordChanges(this.#run, "workspace/after", looked.view, { atStep: null, follows })
+    else this.#run.child("not looked at", {}, { kind: "workspace", follows }).end({ err: new Error(looked.why) })
+  }
+
+  /** Requests that come while somebody looks share the look after it. */
+  async #lookWhileAsked(): Promise<void> {
+    for (let call = this.#next; call && this.#stoppedBecause === undefined; call = this.#next) {
+      this.#next = undefined
+      await this.#lookAt(call)
+    }
+  }
+
+  async #lookAt(call: AskedCall): Promise<void> {
+    if (!call.isWaiting()) return
+    const follows = this.#toolsTold()
+    const over = [...this.#tools].flatMap(([stepId, isRunning]) => (isRunning ? [] : [stepId]))
+    const startedAt = performance.now()
+    const looked = await lookAgain(this.#last, SLOW_MS)
+    const tookMs = performance.now() - startedAt
+    if (!looked.ok) return this.#stop(tookMs >= SLOW_MS ? slowWords(tookMs) : looked.why)
+    if (tookMs >= SLOW_MS) this.#stop(slowWords(tookMs))
+    // The agent may have gone on while git was reading: what was seen belongs to no one moment, and the next look sees it too.
+    if (!call.isWaiting()) return
+    const { view } = looked
+    for (const stepId of over) this.#tools.delete(stepId)
+    const attributes = { at_step: call.stepId, look_ms: Math.round(tookMs) }
+    if (isSameTree(this.#last, view)) {
+      this.#last = view
+      call.place.emit(
+        "log",
+        { level: "debug", message: "the work tree is as it was" },
+        { attributes: { ...attributes, workspace: this.#snapshotId } },
+      )
+      return
+    }
+    const id = `workspace/${++this.#snapshots}`
+    await this.#recordChanges(call.place, id, view, { atStep: call.stepId, follows, attributes })
+  }
+
+  async #recordChanges(place: Step, id: string, view: WorkspaceView, found: FoundChanges): Promise<void> {
+    const { atStep, follows, attributes } = found
+    const before = this.#last
+    this.#last = view
+    const changed = changedPaths(before, view).length
+    const name = changed === 1 ? "1 file changed" : `${changed} files changed`
+    const step = place.child(name, attributes, { kind: "workspace", follows })
+    try {
+      await this.#recordSnapshot(step, id, view, atStep)
+      await this.#recordDiffs(step, before, view)
+      step.end()
+    } catch (err) {
+      step.end({ err })
+    }
+  }
+
+  #toolsTold(): { readonly id: string }[] {
+    return [...this.#tools.keys()].map((id) => ({ id }))
+  }
+
+  async #recordSnapshot(step: Step, id: string, view: WorkspaceView, atStep: string | null): Promise<void> {
+    for (const [path, { kind, hash, bytes }] of view.files) {
+      if (bytes === null || this.#contents.has(hash)) continue
+      const content = `workspace/file/${this.#contents.size + 1}`
+      this.#contents.set(hash, content)
+      step.artifact({ id: content, type: "other", summary: `${kind} ${path}`, content: bytes, ...pathOf(path) })
+      // Each is searched for secrets; whoever shares this thread has answers to pass on.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const { head, files } = view
+    const when = atStep === null ? ` ${id.slice("workspace/".length)} the command` : ""
+    this.#snapshotId = id
+    step.artifact({
+      id,
+      type: "workspace_snapshot",
+      summary: `${files.size} ${files.size === 1 ? "file differs" : "files differ"} from ${view.base?.slice(0, 12) ?? "nothing committed"}${when}${head === view.base ? "" : `, ${head?.slice(0, 12)} is checked out`}`,
+      content: snapshotOf(view, atStep, (hash) => this.#contents.get(hash)),
+    })
+  }
+
+  async #recordDiffs(step: Step, before: WorkspaceView, after: WorkspaceView): Promise<void> {
+    const { files, leftOut } = await workspaceDiff(before, after)
+    for (const file of files) {
+      step.artifact({
+        id: `workspace/diff/${++this.#diffs}`,
+        type: "diff",
+        summary: `${file.kind} ${file.path}`,
+        content: file.diff,
+        ...pathOf(file.path),
+        ...(file.linesAdded === null ? {} : { linesAdded: file.linesAdded }),
+        ...(file.linesRemoved === null ? {} : { linesRemoved: file.linesRemoved }),
+      })
+    }
+    if (leftOut > 0) step.log.warn("some files that changed were not compared: they are too many", { files: leftOut })
+    const known = before.leftOut
+    if ([...after.leftOut.keys()].some((path) => !known.has(path))) this.#sayLeftOut(step, after)
+  }
+
+  #sayLeftOut(step: Step, { leftOut }: WorkspaceView): void {
+    const [first] = leftOut
+    if (first === undefined) return
+    step.log.warn("some files that differ from the commit were not read", {
+      files: leftOut.size,
+      first: first[0],
+      why: first[1],
+    })
+  }
+
+  #stop(why: string): void {
+    this.#stoppedBecause ??= why
+    this.#next = undefined
+    this.#run.log.warn("the work tree is not looked at again until the end", { why })
   }
 }
 
-function recordSnapshot(step: Step, when: "before" | "after", { head, files }: WorkspaceView): void {
-  step.artifact({
-    id: `workspace/${when}`,
-    type: "workspace_snapshot",
-    summary: `${files.size} ${files.size === 1 ? "file differs" : "files differ"} from ${head?.slice(0, 12) ?? "nothing committed"} ${when} the command`,
-    content: { head, files: Object.fromEntries([...files].map(([path, { hash }]) => [path, hash])) },
-  })
+interface FoundChanges {
+  readonly atStep: string | null
+  /** The tools that ran since the look before. */
+  readonly follows: readonly { readonly id: string }[]
+  readonly attributes?: LogAttributes
 }
+
+const slowWords = (tookMs: number): string => `a look took ${Math.round(tookMs)} ms`
+
+/** Names that look like those of a drive stay in the summary alone: a recorded path is relative, whoever reads it. */
+const pathOf = (path: string): { readonly path?: string } =>
+  path.length > 4096 || /^[A-Za-z]:[\\/]/.test(path) ? {} : { path }

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { git, gitBytes } from "./git.js"
-import type { WorkspaceView } from "./look-at-workspace.js"
+import { join } from "node:path"
+import { git, runGit } from "./git.js"
+import type { WorkspaceFile, WorkspaceView } from "./look-at-workspace.js"
 
 /** What happened to one file, as a unified diff. */
 export interface FileChange {
@@ -16,19 +16,18 @@ export interface FileChange {
 
 export interface WorkspaceChanges {
   readonly files: readonly FileChange[]
+  /** Files that changed and were not compared. */
   readonly leftOut: number
 }
 
 const MOST_CHANGES = 200
 const MOST_DIFF_CHARS = 256_000
-/** For all of it: the command has ended, and somebody waits for the verdict. */
+/** For all of it: when the command has ended, somebody waits for the verdict. */
 const PATIENCE_MS = 10_000
 
 /** The changes between two views of one tree. */
 export async function workspaceDiff(before: WorkspaceView, after: WorkspaceView): Promise<WorkspaceChanges> {
-  const paths = [...new Set([...before.files.keys(), ...after.files.keys()])]
-    .filter((path) => before.files.get(path)?.hash !== after.files.get(path)?.hash)
-    .sort()
+  const paths = changedPaths(before, after)
   const files: FileChange[] = []
   const deadline = performance.now() + PATIENCE_MS
   let compared = 0
@@ -38,22 +37,53 @@ export async function workspaceDiff(before: WorkspaceView, after: WorkspaceView)
       if (performance.now() > deadline) break
       compared++
       // A file that one view does not list is there as the commit has it.
-      const old = before.files.has(path) ? before.files.get(path)!.bytes : await committed(before, path)
-      const now = after.files.has(path) ? after.files.get(path)!.bytes : await committed(before, path)
-      const change = await diffOf(folder, path, old, now)
+      const [old, now] = [before.files.get(path), after.files.get(path)]
+      const unlisted = old && now ? null : await committed(before, path)
+      const change =
+        (await diffOf(folder, path, old ? old.bytes : unlisted, now ? now.bytes : unlisted)) ??
+        modeChange(
+          path,
+          old?.kind ?? (await committedKind(before, path)),
+          now?.kind ?? (await committedKind(before, path)),
+        )
       if (change !== undefined) files.push(change)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  return { files, leftOut: paths.length - compared + Math.max(before.leftOut, after.leftOut) }
+  return { files, leftOut: paths.length - compared }
+}
+
+/** The files that differ between two views. One that could not be read in one of them is not known to differ. */
+export function changedPaths(before: WorkspaceView, after: WorkspaceView): string[] {
+  return [...new Set([...before.files.keys(), ...after.files.keys()])]
+    .filter((path) => before.files.get(path)?.hash !== after.files.get(path)?.hash)
+    .filter((path) => !before.leftOut.has(path) && !after.leftOut.has(path))
+    .sort()
 }
 
 /** A file as the commit has it; null where it has none. */
-async function committed({ root, head }: WorkspaceView, path: string): Promise<Uint8Array | null> {
-  if (head === null) return null
-  return (await gitBytes(root, ["cat-file", "blob", `${head}:${path}`], PATIENCE_MS)) ?? null
+async function committed({ root, base }: WorkspaceView, path: string): Promise<Uint8Array | null> {
+  if (base === null) return null
+  const { exitCode, stdout } = await runGit(root, ["cat-file", "blob", `${base}:${path}`], { timeoutMs: PATIENCE_MS })
+  return exitCode === 0 ? stdout : null
 }
+
+async function committedKind({ root, base }: WorkspaceView, path: string): Promise<WorkspaceFile["kind"]> {
+  const args = ["--literal-pathspecs", "ls-tree", "-z", base ?? "", "--", path]
+  const [mode] = base === null ? [] : ((await git(root, args, PATIENCE_MS)) ?? "").split(" ")
+  return KINDS.find((kind) => MODES[kind] === mode) ?? "deleted"
+}
+
+/** What has the same bytes may still be another kind of file. */
+function modeChange(path: string, old: WorkspaceFile["kind"], now: WorkspaceFile["kind"]): FileChange | undefined {
+  if (old === now || old === "deleted" || now === "deleted") return undefined
+  const diff = `--- a/${named(path)}\n+++ b/${named(path)}\nold mode ${MODES[old]}\nnew mode ${MODES[now]}\n`
+  return { path, kind: "change", diff, linesAdded: 0, linesRemoved: 0 }
+}
+
+const MODES = { file: "100644", executable: "100755", symlink: "120000", deleted: "000000" } as const
+const KINDS = ["file", "executable", "symlink"] as const
 
 async function diffOf(
   folder: string,
@@ -62,14 +92,19 @@ async function diffOf(
   now: Uint8Array | null,
 ): Promise<FileChange | undefined> {
   if (old === null && now === null) return undefined
-  const [from, to] = [place(folder, "a", path, old), place(folder, "b", path, now)]
+  // The name may be anything, a flag or a line break, so what git compares is called otherwise.
+  place(folder, "a", old)
+  place(folder, "b", now)
+  const from = old === null ? "/dev/null" : `a/${named(path)}`
+  const to = now === null ? "/dev/null" : `b/${named(path)}`
   const flags = ["diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix"]
-  const diff = await git(folder, [...flags, "--", from, to], PATIENCE_MS)
+  const sides = [old === null ? "/dev/null" : "a", now === null ? "/dev/null" : "b"]
+  const diff = await git(folder, [...flags, "--", ...sides], PATIENCE_MS)
   if (diff === undefined || diff === "") return undefined
   const lines = diff.split("\n")
   const first = lines.findIndex((line) => line.startsWith("@@"))
-  const isText = first !== -1
-  const body = isText ? lines.slice(first) : []
+  const isText = !lines.some((line) => line.startsWith("Binary files "))
+  const body = first === -1 ? [] : lines.slice(first)
   return {
     path,
     kind: old === null ? "create" : now === null ? "delete" : "change",
@@ -79,12 +114,11 @@ async function diffOf(
   }
 }
 
-function place(folder: string, side: "a" | "b", path: string, bytes: Uint8Array | null): string {
-  if (bytes === null) return "/dev/null"
-  const name = `${side}/${path}`
-  mkdirSync(dirname(join(folder, name)), { recursive: true })
-  writeFileSync(join(folder, name), bytes)
-  return name
+/** A name that would break the line it stands in is quoted. */
+const named = (path: string): string => (/[\p{Cc}"]/u.test(path) ? JSON.stringify(path) : path)
+
+function place(folder: string, name: "a" | "b", bytes: Uint8Array | null): void {
+  if (bytes !== null) writeFileSync(join(folder, name), bytes)
 }
 
 const cut = (text: string): string =>
