@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
-import { type CallAhead, type CheckedConstraint, DecisionEvent, liveGuard } from "@orangebox/decisions"
+import { type CallAhead, type CheckedConstraint, classifier, DecisionEvent, liveGuard } from "@orangebox/decisions"
 import { Recorder } from "@orangebox/recorder"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -348,6 +348,49 @@ describe("live and later", () => {
     alignment: [alignment.status, alignment.score, alignment.violations.map(({ id, severity }) => `${id} ${severity}`)],
     quality: quality.status,
     policy: [policy.status, policy.checks.map(({ id, status }) => `${id} ${status}`)],
+  })
+})
+
+describe("[E-03] hashed capture", () => {
+  const RULES: readonly CheckedConstraint[] = [
+    { id: "src", type: "scope", rule: "paths.only src/**" },
+    { id: "push", type: "safety", rule: 'commands.deny "git push"' },
+  ]
+
+  test("what was found at capture is told by another process later, where a check by itself is unknown", async () => {
+    const folder = scratchFolder()
+    try {
+      const own = join(folder.path, ".orangebox")
+      const rules = join(folder.path, "rules.json")
+      writeFileSync(rules, JSON.stringify(RULES))
+      const classify = classifier(RULES, checkPlace({ data: own }))
+      const recorder = Recorder.open({ app: "fixer", folder: own, cwd: folder.path, capture: "hashed", classify })
+      const run = recorder.startRun({ entrypoint: "fix", input: "x" })
+      await run.tool({ name: "Edit", args: { file_path: "src/a.ts", old_string: "a", new_string: "b" } }, () => "ok")
+      await run.tool({ name: "Bash", args: { command: "echo x > infra/y" } }, () => "ok")
+      await run.tool({ name: "Bash", args: { command: "git push" } }, () => "ok")
+      run.complete({ output: "Done." })
+      recorder.close()
+
+      const call = (...args: string[]) => orangebox([...args, "--rules", rules], { cwd: folder.path })
+      const decisions = lines((await call("decisions", "last", "--jsonl")).stdout)
+      expect(
+        decisions.map(({ agent_action, evaluation }) =>
+          [agent_action.action_type, evaluation.alignment.status, evaluation.policy.status].join(" "),
+        ),
+      ).toEqual(["edit pass pass", "command fail pass", "command pass fail", "message unknown unknown"])
+
+      const checked = jsonOf<{ runs: { verdict: string; results: { status: string; unknown: string }[] }[] }>(
+        await call("check", "last", "--json", "--record"),
+      )
+      expect(checked.runs[0]!.results.map(({ status }) => status)).toEqual(["unknown", "unknown"])
+      expect(checked.runs[0]!.results[0]!.unknown).toContain("not kept")
+      // Also after the later check, which knew nothing, went on record.
+      const report = jsonOf<{ summary: object }>(await call("report", "last", "--json"))
+      expect(report.summary).toMatchObject({ verdict: "fail", alignment: "fail", policy: "fail" })
+    } finally {
+      folder.remove()
+    }
   })
 })
 

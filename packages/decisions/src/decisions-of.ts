@@ -22,7 +22,7 @@ import {
   type PromptBundle,
 } from "./decision-event.js"
 import { decisionId, decisionSpanId } from "./decision-id.js"
-import { isUnknown, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
+import { standingEvaluation, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
 import { type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
@@ -123,8 +123,7 @@ class DecisionMaker {
   #evaluation(action: Action): DecisionEvaluation {
     const judged = this.#evaluations.get(action.eventId)
     const recorded = this.#verdicts.ofStep.get(action.stepId)
-    // A verdict that was reached when the text was there stands; a later look without it knows less.
-    const evaluation = (judged && isUnknown(judged) ? recorded : undefined) ?? judged ?? recorded ?? UNKNOWN_EVALUATION
+    const evaluation = standingEvaluation(judged, recorded, action.unread.length > 0) ?? UNKNOWN_EVALUATION
     const overrides = action.boundary === "override" ? undefined : this.#verdicts.overridesOf.get(action.stepId)
     return overrides ? { ...evaluation, overrides: [...overrides] } : evaluation
   }

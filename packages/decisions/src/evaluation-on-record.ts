@@ -70,7 +70,31 @@ export function verdictsOnRecord({ index, bodies }: Pick<RunReading, "index" | "
   return { ofStep, ofRun, allOfRun, overridesOf, overridesOfRun }
 }
 
-export const isUnknown = ({ alignment, quality, policy }: DecisionEvaluation): boolean =>
+/**
+ * Of an evaluation made now and one on record, what stands. A verdict that was reached when the text was there does; a later look without it
+ * knows less. Where all text is there, the later one is right.
+ */
+export function standingEvaluation(
+  now: DecisionEvaluation | undefined,
+  recorded: DecisionEvaluation | undefined,
+  isTextMissing: boolean,
+): DecisionEvaluation | undefined {
+  if (now === undefined || recorded === undefined) return now ?? recorded
+  if (!isTextMissing) return isUnknown(now) ? recorded : now
+  const stands = <T extends { readonly status: Verdict }>(mine: T, theirs: T): T =>
+    mine.status === "unknown" ||
+    (theirs.status !== "unknown" && worstVerdict([mine.status, theirs.status]) !== mine.status)
+      ? theirs
+      : mine
+  return {
+    ...now,
+    alignment: stands(now.alignment, recorded.alignment),
+    quality: stands(now.quality, recorded.quality),
+    policy: stands(now.policy, recorded.policy),
+  }
+}
+
+const isUnknown = ({ alignment, quality, policy }: DecisionEvaluation): boolean =>
   [alignment, quality, policy].every(({ status }) => status === "unknown")
 
 /** Quality and policy have nothing to say in most set-ups, so their silence does not make alignment unknown; its own does. */

@@ -17,6 +17,8 @@ export type { BodyMarks } from "./bodies-of-event.js"
 // Capture modes
 export { Capture, type CaptureOptions } from "./capture/capture.js"
 export { taggedBytes } from "./capture/tagged.js"
+// Contexts, faults, guards
+export type { CallToClassify, ClassifiedCall, Classify, EvaluationMade } from "./classify.js"
 export type { Moment, Now } from "./clock.js"
 // Configuration, and whose word counts
 export { type HeldBack, heldBackWarning, holdBack } from "./config/held-back.js"
@@ -32,7 +34,6 @@ export {
   readUserConfig,
 } from "./config-file.js"
 export { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
-// Contexts, faults, guards
 export type { CompiledPrompt, ManifestOfContext } from "./faults/committed-context.js"
 export {
   isSnapshotRequested,

@@ -1,4 +1,5 @@
 import { Config, type Environment, type Event, type IdSource, OrangeboxError } from "@orangebox/contract"
+import type { Classify } from "./classify.js"
 import type { Now } from "./clock.js"
 import type { Guard } from "./guard.js"
 import type { Sink } from "./sink.js"
@@ -37,6 +38,8 @@ export interface RecorderOptions {
   readonly onAny?: (event: Event) => void
   /** Asked before every model and tool call of every run; may warn or block. */
   readonly guard?: Guard
+  /** Says what of a tool call outlives its text, where its arguments are not kept: `classifier` of `@orangebox/decisions`. */
+  readonly classify?: Classify
 
   /** Stands between the recorder and where records go: a replay marks and matches there. */
   readonly through?: (sink: Sink) => Sink
@@ -70,6 +73,7 @@ const KNOWN: Record<keyof RecorderOptions, true> = {
   onWarning: true,
   onAny: true,
   guard: true,
+  classify: true,
   through: true,
   sink: true,
   now: true,
@@ -113,7 +117,7 @@ export function checkOptions(options: RecorderOptions): void {
     if (value !== undefined && (typeof value !== "string" || value === ""))
       throw optionError(name, value, "must be a text")
   }
-  for (const name of ["onWarning", "onAny", "guard", "through", "now"] as const) {
+  for (const name of ["onWarning", "onAny", "guard", "classify", "through", "now"] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== "function") throw optionError(name, value, "must be a function")
   }

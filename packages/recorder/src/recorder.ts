@@ -99,6 +99,7 @@ export class Recorder implements Scope {
         appId: app,
         keeping,
         guards: options.guard === undefined ? [] : [options.guard],
+        classify: options.classify,
         takeSample: sampler(keeping.bodies),
         ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app) : {}),
         defaults: {

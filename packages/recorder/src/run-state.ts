@@ -1,5 +1,6 @@
 import type { Event, EventType, SystemError } from "@orangebox/contract"
 import type { Keeping } from "./capture/open-capture.js"
+import type { Classify } from "./classify.js"
 import type { Moment } from "./clock.js"
 import { type EventContext, type RecordBody, type RunEnvelope, runContext } from "./event-record.js"
 import type { CommittedManifest } from "./faults/committed-context.js"
@@ -172,6 +173,7 @@ export interface AppFacts {
   }
   readonly keeping: Keeping
   readonly guards: readonly Guard[]
+  readonly classify: Classify | undefined
   /** Undefined where there is no data folder. */
   readonly openSpool?: (() => Spool) | undefined
   /** Whether this is the one in N model calls whose bodies are kept. */

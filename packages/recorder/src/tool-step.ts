@@ -1,6 +1,7 @@
 import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import { classified, emitEvaluation, withActionType } from "./classify.js"
 import { describeError } from "./described-error.js"
 import { askGuards, BlockedCallError } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
@@ -16,6 +17,7 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   const args = bodies.add("args", call.args ?? null)!
   const signature = call.signature ?? signatureOfTool(call, args)
   const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
+  const known = classified(step, { name: call.name, args: call.args })
   step.emit(
     "tool_called",
     {
@@ -29,8 +31,9 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
       canon_version: CANON_VERSION,
       ...(call.effect === undefined ? {} : { effect_class: call.effect }),
     },
-    { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
+    { attributes: withActionType(call.attributes, known), links: step.followLinks(), ...bodies.extras() },
   )
+  if (known?.evaluation) emitEvaluation(step, known.evaluation)
   try {
     askGuards(parent.run.guards, { kind: "tool", name: call.name, args: call.args, signature, step })
   } catch (err) {

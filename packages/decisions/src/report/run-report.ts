@@ -163,8 +163,9 @@ function knowsLess(evaluation: RunEvaluation, recorded: Verdict, ofRun: Verdicts
   const verdict = verdictOf(evaluation)
   if (verdict === "unknown") return recorded !== "unknown"
   const isPartial = evaluation.results.some(({ unknown }) => unknown !== undefined)
-  if (!isPartial || ofRun?.rulesHash !== rulesHashOf(constraintsIn(evaluation))) return false
-  return verdict !== ofRun.verdict && worstVerdict([verdict, ofRun.verdict]) === ofRun.verdict
+  const areOtherRules = ofRun !== undefined && ofRun.rulesHash !== rulesHashOf(constraintsIn(evaluation))
+  if (!isPartial || areOtherRules) return false
+  return worstVerdict([verdict, recorded]) !== verdict
 }
 
 const constraintsIn = ({ results }: RunEvaluation) => results.map(({ constraint }) => constraint)
@@ -220,7 +221,7 @@ function statusesOf({ alignment, quality, policy }: DecisionEvaluation): Omit<Ve
 
 /** From evaluations on record. Where the actions have them, actions nobody judged do not count. */
 function verdictsRecorded(decisions: readonly DecisionEvent[], whole: VerdictsOnRecord["ofRun"]): Verdicts {
-  if (whole) return { ...statusesOf(whole.evaluation), verdict: whole.verdict }
+  if (whole && whole.verdict !== "unknown") return { ...statusesOf(whole.evaluation), verdict: whole.verdict }
   const judged = decisions.map(({ evaluation }) => evaluation).filter(({ evaluator }) => evaluator !== undefined)
   const [alignment, quality, policy] = (["alignment", "quality", "policy"] as const).map((part) =>
     worstVerdict(judged.map((evaluation) => evaluation[part].status)),

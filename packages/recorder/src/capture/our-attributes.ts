@@ -1,3 +1,5 @@
+import { ActionType } from "@orangebox/contract"
+
 /**
  * Attributes our own edges set, with the only values they ever have. In `hashed` mode these stay readable; any other text under the same
  * name, and every other text attribute, leaves a digest.
@@ -12,6 +14,7 @@ const OUR_ATTRIBUTES: { readonly [name: string]: RegExp } = {
   response_wire_encoding: /^[a-z0-9, -]{1,64}$/,
   history: /^[a-z_]{1,40}$/,
   certainty: /^(?:certain|likely)$/,
+  action_type: new RegExp(`^(?:${ActionType.options.join("|")})$`),
   mcp_method: /^[a-z]+\/[a-z]+$/,
 }
 

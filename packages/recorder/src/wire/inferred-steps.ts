@@ -1,6 +1,7 @@
 import { type Status, summarizeArgs } from "@orangebox/contract"
 import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
+import { classified, emitEvaluation, withActionType } from "../classify.js"
 import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
 import type { Run } from "../run.js"
@@ -51,6 +52,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   const args = opening.addAs("args", made.argumentText, "application/json")
   const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
   const tool_name = made.name.slice(0, 512) || "?"
+  const known = classified(step, { name: made.name, args: made.argumentText })
   step.emit(
     "tool_called",
     {
@@ -63,8 +65,9 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
       ...summaryOf("args_summary", () => summarizeArgs(parsed(args.value()))),
       canon_version: CANON_VERSION,
     },
-    { attributes: made.attributes, links: linksOf(made), ...opening.extras() },
+    { attributes: withActionType(made.attributes, known), links: linksOf(made), ...opening.extras() },
   )
+  if (known?.evaluation) emitEvaluation(step, known.evaluation)
   return {
     step,
     end({ text, status }) {
