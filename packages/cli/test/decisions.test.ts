@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { type CallAhead, type CheckedConstraint, classifier, DecisionEvent, liveGuard } from "@orangebox/decisions"
@@ -389,6 +391,68 @@ describe("[E-03] hashed capture", () => {
       const report = jsonOf<{ summary: object }>(await call("report", "last", "--json"))
       expect(report.summary).toMatchObject({ verdict: "fail", alignment: "fail", policy: "fail" })
     } finally {
+      folder.remove()
+    }
+  })
+})
+
+describe("[E-03] orangebox run --capture hashed", () => {
+  const AGENT = `
+    const ask = async (messages) => {
+      const body = JSON.stringify({ model: "claude-x", max_tokens: 9, messages })
+      const headers = { "content-type": "application/json" }
+      return (await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages", { method: "POST", headers, body })).json()
+    }
+    const asked = [{ role: "user", content: "publish it" }]
+    const reply = await ask(asked)
+    const results = reply.content.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done" }))
+    await ask([...asked, { role: "assistant", content: reply.content }, { role: "user", content: results }])
+  `
+  const tools = [
+    { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "git push origin main" } },
+    { type: "tool_use", id: "toolu_2", name: "Write", input: { file_path: "src/a.ts", content: "x" } },
+  ]
+
+  test("an agent nobody instrumented leaves the kind of each action and the verdict of the configured rules, and no text", async () => {
+    let answers = 0
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => {
+        const content = answers++ === 0 ? tools : [{ type: "text", text: "ok" }]
+        const usage = { input_tokens: 1, output_tokens: 1 }
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(JSON.stringify({ id: "m", type: "message", role: "assistant", model: "claude-x", content, usage }))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const folder = scratchFolder()
+    try {
+      const checks = [
+        { id: "push", type: "safety", rule: 'commands.deny "git push"' },
+        { id: "src", type: "scope", rule: "paths.only src/**" },
+      ]
+      writeFileSync(join(folder.path, "orangebox.config.json"), JSON.stringify({ checks }))
+      const env = {
+        ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        ORANGEBOX_HOME: join(folder.path, ".orangebox"),
+      }
+      const call = (...args: string[]) => orangebox(args, { cwd: folder.path, env })
+      const agent = [process.execPath, "--input-type=module", "-e", AGENT]
+      expect((await call("run", "--capture", "hashed", "--", ...agent)).exitCode).toBe(0)
+      const decisions = lines((await call("decisions", "last", "--jsonl")).stdout)
+      const ofTools = decisions.filter(({ agent_action }) => agent_action.tool_results.length > 0)
+      expect(
+        ofTools.map(({ agent_action, evaluation }) => [agent_action.action_type, evaluation.policy.status]),
+      ).toEqual([
+        ["command", "fail"],
+        ["edit", "pass"],
+      ])
+      expect(JSON.stringify(ofTools)).not.toContain("src/a.ts")
+      const checked = jsonOf<{ runs: { verdict: string }[] }>(await call("check", "last", "--json"))
+      expect(checked.runs[0]!.verdict).toBe("unknown")
+      const { summary } = jsonOf<{ summary: object }>(await call("report", "last", "--json"))
+      expect(summary).toMatchObject({ verdict: "fail", policy: "fail" })
+    } finally {
+      server.close()
       folder.remove()
     }
   })

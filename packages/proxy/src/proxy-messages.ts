@@ -30,6 +30,7 @@ export interface ProxyTask {
   readonly allowFull: boolean | undefined
   /** Whether changes of the git work tree are recorded. */
   readonly workspace: boolean
+  readonly classifier: string | undefined
   readonly run: {
     readonly entrypoint: string
     readonly input: string

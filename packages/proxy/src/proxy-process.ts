@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { rootCertificates } from "node:tls"
 import { OrangeboxError } from "@orangebox/contract"
-import { Recorder, type Run } from "@orangebox/recorder"
+import { type Classify, Recorder, type RecorderOptions, type Run } from "@orangebox/recorder"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
 import { RecordedWorkspace } from "./workspace/record-workspace.js"
@@ -41,6 +41,7 @@ async function start(task: ProxyTask): Promise<void> {
       ...(task.folder === undefined ? {} : { folder: task.folder }),
       ...(task.capture === undefined ? {} : { capture: task.capture }),
       ...(task.allowFull === undefined ? {} : { allowFull: task.allowFull }),
+      ...(await classifierOf(task)),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })
     const { entrypoint, input, parent } = task.run
@@ -66,6 +67,12 @@ async function start(task: ProxyTask): Promise<void> {
     send({ kind: "failed", code, what, next })
     process.disconnect()
   }
+}
+
+async function classifierOf({ classifier, cwd, folder }: ProxyTask): Promise<Pick<RecorderOptions, "classify">> {
+  if (classifier === undefined || folder === undefined) return {}
+  const { classifyIn } = (await import(classifier)) as { classifyIn(cwd: string, dataFolder: string): Classify }
+  return { classify: classifyIn(cwd, folder) }
 }
 
 async function finish(failure: Error | undefined): Promise<void> {

@@ -26,6 +26,11 @@ export interface RecordCommandOptions {
   readonly allowFull?: boolean
   /** False leaves changes of the git work tree unrecorded. */
   readonly workspace?: boolean
+  /**
+   * The address of a module whose `classifyIn(cwd, dataFolder)` makes the recorder's `classify`. Its address, because the recording has a
+   * process of its own.
+   */
+  readonly classifier?: string
   /** Default: any free one. */
   readonly port?: number
   readonly limits?: Partial<ProxyLimits>
@@ -91,6 +96,7 @@ export async function recordCommand(
       capture: options.capture,
       allowFull: options.allowFull,
       workspace: options.workspace ?? true,
+      classifier: options.classifier,
       run: { entrypoint: name, input: options.command.join(" "), parent: undefined },
     },
     onWarning,

@@ -3,6 +3,7 @@ import { planVariables, startProxy } from "@orangebox/proxy"
 import { plural, safeJson } from "@orangebox/query"
 import { findConfig, Recorder } from "@orangebox/recorder"
 import type { Command } from "commander"
+import { classifyIn } from "../decisions/classify-calls.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError, InterruptedError } from "../failure.js"
 import { parseCount } from "../option-values.js"
@@ -49,6 +50,7 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
     app: options.app ?? "proxy",
     folder: folder.path,
     ...captureOf(options),
+    classify: classifyIn(process.cwd(), folder.path),
     onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
   })
   const configured = findConfig(process.cwd())?.config.upstreams ?? {}

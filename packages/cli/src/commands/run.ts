@@ -5,6 +5,7 @@ import { recordCommand } from "@orangebox/proxy"
 import { safeJson } from "@orangebox/query"
 import { findConfig } from "@orangebox/recorder"
 import type { Command } from "commander"
+import { CLASSIFIER } from "../decisions/classify-calls.js"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
@@ -66,6 +67,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     variables: options.variable.map(parseVariable),
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
     ...captureOf(options),
+    classifier: CLASSIFIER,
     ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
     ...(options.app === undefined ? {} : { app: options.app }),
     ...(options.ca === undefined ? {} : { caFile: options.ca }),
