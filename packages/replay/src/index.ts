@@ -68,11 +68,20 @@ export {
   Fork,
   type ForkPlan,
   type ForkRequest,
+  type ForkWorkspace,
   type PostMode,
   type PostPolicy,
   planFork,
   type Simulator,
 } from "./fork/fork.js"
+export {
+  type NotRestored,
+  type RecordedTree,
+  type TreeFile,
+  type WorkspaceAt,
+  workspaceAt,
+} from "./fork/recorded-workspace.js"
+export { FILE_ARTIFACT, WorkspaceSnapshot } from "./fork/workspace-snapshot.js"
 export { editRequest } from "./override/edit-request.js"
 export type { MessageAnchor } from "./override/message-anchor.js"
 export type { FromRun } from "./override/override-answer.js"
@@ -109,9 +118,9 @@ export { type WireAnswer, wireAnswer } from "./stream/wire-answer.js"
 
 // One run in one file
 
-export type { PortableHeader } from "./portable/portable-format.js"
+export { NO_NOTES, PORTABLE_VERSION, type PortableHeader, type PortableNotes } from "./portable/portable-format.js"
 export { type PortableReading, readPortable } from "./portable/read-portable.js"
-export { writePortable } from "./portable/write-portable.js"
+export { type PortableOptions, writePortable } from "./portable/write-portable.js"
 
 // Comparing two runs
 

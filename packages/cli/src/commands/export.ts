@@ -60,9 +60,9 @@ function exportRun(
     if (path !== null) refuseToOverwrite(path, isForced)
     const bar = terminal.progress("reading bodies")
     try {
-      const gathered = await gatherRun(reading.reader, run, (done, total) => bar.update(done, total, "reading bodies"))
+      const gathered = await gatherRun(reading, run, (done, total) => bar.update(done, total, "reading bodies"))
       bar.clear()
-      const pieces = writePortable(gathered.events, gathered.bodies)
+      const pieces = writePortable(gathered.events, gathered.bodies, gathered)
       const bytes = path === null ? await sendPieces(session, pieces) : writeNewFile(path, pieces, isForced)
       tell(session, options, { run, gathered, file: path, bytes }, reading.freshness)
       return undefined

@@ -30,7 +30,7 @@ function missingWords({ view }: LoadedRun, { missing, unfinished, lostEvents }: 
     const size = sizes.length === 0 ? "" : `, ${formatBytes(sizes.reduce((sum, more) => sum + more, 0))}`
     return `${plural(bodies.length, "body", "bodies")} ${REASONS[reason] ?? reason}${size}`
   })
-  if (unfinished > 0) words.push(`${plural(unfinished, "answer")} cut off or still arriving`)
+  if (unfinished > 0) words.push(`the rest of ${plural(unfinished, "answer")} cut off or still arriving`)
   if (lostEvents > 0) words.push(`${plural(lostEvents, "event")} lost before they were stored`)
   if (view.status === "running") words.push("what comes after this moment: the run goes on")
   return words

@@ -1,8 +1,17 @@
 import { readFileSync, statSync } from "node:fs"
 import type { ArtifactRef, Event, Problem } from "@orangebox/contract"
 import { parseAddress, plural, recordedText, viewRun } from "@orangebox/query"
-import { type PortableHeader, readPortable } from "@orangebox/replay"
-import type { BodyInfo, BodyReading, EventPage, Resolution, Target } from "@orangebox/store"
+import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
+import type {
+  BodyInfo,
+  BodyReading,
+  EventPage,
+  EventRedaction,
+  Gap,
+  PartialStream,
+  Resolution,
+  Target,
+} from "@orangebox/store"
 import { InputError } from "../failure.js"
 import type { RunHead, RunReader } from "./run-reader.js"
 
@@ -41,11 +50,12 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 export function openRunFile(path: string): RunFile {
   const bytes = bytesOf(path)
   checkVersion(bytes, path)
-  const { header, events, bodies, problems } = readPortable(bytes)
+  const reading = readPortable(bytes)
+  const { header, events, problems } = reading
   if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
     throw damaged(path, problems)
   }
-  return { path, header, reader: new FileReader(header.run_id, events, bodies), problems }
+  return { path, header, reader: new FileReader(header.run_id, reading), problems }
 }
 
 /** Why a file cannot be read, or not be trusted for what is asked. */
@@ -68,17 +78,18 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-const READABLE_VERSION = 1
-
 /** A newer file is no damaged one, and what helps is another. */
 function checkVersion(bytes: Uint8Array, path: string): void {
   const head = Buffer.from(bytes.subarray(0, 65_536)).toString("utf8")
   const [, magic, header = ""] = /^OBXRUN(\d+)\n([^\n]*)/.exec(head) ?? []
   if (magic === undefined) return
-  const version = Math.max(Number(magic), versionIn(header))
-  if (version <= READABLE_VERSION) return
+  const version = versionIn(header)
+  if (magic === "1" && version <= PORTABLE_VERSION) return
   throw new InputError("RUN_FILE_VERSION", {
-    what: `the file is of format version ${version}, this build reads up to ${READABLE_VERSION}`,
+    what:
+      magic === "1"
+        ? `the file is of format version ${version}, this build reads up to ${PORTABLE_VERSION}`
+        : `the file is of kind OBXRUN${magic}, this build reads OBXRUN1`,
     where: path,
     next: "Upgrade with: npm i -g orangebox@latest",
   })
@@ -94,53 +105,71 @@ function versionIn(header: string): number {
 }
 
 class FileReader implements RunReader {
+  /** The run the file is about; others in it are the runs it started. */
   readonly #runId: string
-  readonly #own: readonly Event[]
-  readonly #annotations: readonly Event[]
-  readonly #bodies: ReadonlyMap<string, Uint8Array>
+  readonly #file: PortableReading
   readonly #refs = new Map<string, ArtifactRef>()
   readonly #stepIds: readonly string[]
 
-  constructor(runId: string, events: readonly Event[], bodies: ReadonlyMap<string, Uint8Array>) {
+  constructor(runId: string, file: PortableReading) {
     this.#runId = runId
-    const ofRun = events.filter((event) => event.run_id === runId)
-    this.#own = ofRun.filter((event) => event.sequence_no !== null).sort((a, b) => a.sequence_no! - b.sequence_no!)
-    this.#annotations = ofRun.filter((event) => event.sequence_no === null)
-    this.#bodies = bodies
-    for (const { artifact_refs } of ofRun) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
-    this.#stepIds = viewRun({ events: this.#own }).steps.map(({ id }) => id ?? "")
+    this.#file = file
+    for (const { artifact_refs } of file.events) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
+    this.#stepIds = viewRun({ events: this.#ownOf(runId) }).steps.map(({ id }) => id ?? "")
+  }
+
+  #ownOf(runId: string): Event[] {
+    return this.#file.events
+      .filter((event) => event.run_id === runId && event.sequence_no !== null)
+      .sort((a, b) => a.sequence_no! - b.sequence_no!)
+  }
+
+  #saidOf(runId: string): Event[] {
+    return this.#file.events.filter((event) => event.run_id === runId && event.sequence_no === null)
   }
 
   async getRun(runId: string): Promise<RunHead | undefined> {
-    if (runId !== this.#runId) return undefined
-    const has = (type: string): boolean => this.#own.some(({ event_type }) => event_type === type)
-    const isCrashed = this.#annotations.some(({ event_type }) => event_type === "process_crashed")
+    const own = this.#ownOf(runId)
+    if (own.length === 0) return undefined
+    const said = this.#saidOf(runId)
+    const has = (type: string): boolean => own.some(({ event_type }) => event_type === type)
+    const isCrashed = said.some(({ event_type }) => event_type === "process_crashed")
     const status = has("run_completed") ? "completed" : has("run_failed") ? "failed" : isCrashed ? "crashed" : "running"
-    return { runId, status, writerId: null, events: this.#own.length + this.#annotations.length }
+    return { runId, status, writerId: null, events: own.length + said.length }
   }
 
   async stepsOf(): Promise<readonly { readonly stepId: string }[]> {
     return this.#stepIds.map((stepId) => ({ stepId }))
   }
 
-  async eventsOf(): Promise<EventPage> {
-    return { events: this.#own, total: this.#own.length }
+  async eventsOf(runId: string): Promise<EventPage> {
+    const events = this.#ownOf(runId)
+    return { events, total: events.length }
   }
 
-  async annotationsOf(): Promise<readonly Event[]> {
-    return this.#annotations
+  async annotationsOf(runId: string): Promise<readonly Event[]> {
+    return this.#saidOf(runId)
   }
 
   async readBody(hash: string): Promise<BodyReading> {
-    const bytes = this.#bodies.get(hash)
+    const bytes = this.#file.bodies.get(hash)
     const ref = this.#refs.get(hash)
     if (bytes) return { bytes, byteSize: bytes.length, mime: ref?.mime_type ?? null }
+    const note = this.#file.notes.absent_bodies.find((body) => body.hash === hash)
+    if (note) {
+      const { absent, reason, on_ms, byte_size } = note
+      return {
+        ...{ absent, hash, reason },
+        ...(on_ms === undefined ? {} : { onMs: on_ms }),
+        ...(byte_size === undefined ? {} : { byteSize: byte_size }),
+      }
+    }
     const reason = "It was not kept, or was gone already when the run was exported"
     return { absent: "unknown", hash, reason, ...(ref ? { byteSize: ref.byte_size } : {}) }
   }
 
   async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
-    const bytes = this.#bodies.get(hash)
+    const bytes = this.#file.bodies.get(hash)
     if (!bytes) return undefined
     const mime = this.#refs.get(hash)?.mime_type ?? null
     return { hash, byteSize: bytes.length, mime, firstSeenAtMs: 0, references: 1 }
@@ -157,19 +186,46 @@ class FileReader implements RunReader {
     return one(this.#run())
   }
 
-  // A file holds finished facts: nobody is writing it, and what was lost or cut off stayed where it was recorded.
-
-  async gapsOf(): Promise<[]> {
-    return []
+  async gapsOf(runId: string): Promise<readonly Gap[]> {
+    return this.#file.notes.gaps
+      .filter(({ run_id }) => run_id === runId)
+      .map(({ code, reason, lost, at_ms, detail }) => ({
+        ...{ code, reason, runIds: [runId] },
+        ...(lost === undefined ? {} : { lost }),
+        ...(at_ms === undefined ? {} : { atMs: at_ms }),
+        ...(detail === undefined ? {} : { detail }),
+      }))
   }
 
-  async partialStreamsOf(): Promise<[]> {
-    return []
+  async partialStreamsOf(runId: string): Promise<readonly PartialStream[]> {
+    return this.#file.notes.partial_streams
+      .filter(({ run_id }) => run_id === runId)
+      .map((note) => ({
+        streamId: note.stream_id,
+        stepId: note.step_id,
+        role: note.role,
+        mime: note.mime_type,
+        byteSize: note.byte_size,
+        chunks: note.chunks,
+        isUnbroken: note.is_unbroken,
+        lastAtMicros: note.last_at_us,
+        state: note.state,
+        hash: note.state === "abandoned" ? note.body : null,
+      }))
   }
 
-  async readPartialStream(): Promise<undefined> {
-    return undefined
+  async readPartialStream(streamId: string): Promise<Uint8Array | undefined> {
+    const note = this.#file.notes.partial_streams.find(({ stream_id }) => stream_id === streamId)
+    return note?.body == null ? undefined : this.#file.bodies.get(note.body)
   }
+
+  async redactionsOf(runId: string): Promise<readonly EventRedaction[]> {
+    return this.#file.notes.redactions
+      .filter(({ run_id }) => run_id === runId)
+      .map(({ event_id, at_ms }) => ({ eventId: event_id, atMs: at_ms }))
+  }
+
+  // A file holds finished facts: nobody is writing it, and of two records with one id the store had kept one.
 
   async writers(): Promise<[]> {
     return []
@@ -179,16 +235,12 @@ class FileReader implements RunReader {
     return []
   }
 
-  async redactionsOf(): Promise<[]> {
-    return []
-  }
-
   #run(): Target {
     return { kind: "run", id: this.#runId, runId: this.#runId, stepId: null, label: "" }
   }
 
   #resolveBody(prefix: string): Resolution {
-    const found = [...this.#bodies.keys()].filter((hash) => hash.startsWith(prefix))
+    const found = [...this.#file.bodies.keys()].filter((hash) => hash.startsWith(prefix))
     const targets = found.map((hash): Target => ({ ...this.#run(), kind: "body", id: hash, label: "body" }))
     if (targets.length === 1) return one(targets[0]!)
     return targets.length === 0

@@ -1,6 +1,7 @@
 import { plural, safeText } from "@orangebox/query"
 import { type ArmVerdict, type Certification, compareArms, type Fork, reportText } from "@orangebox/replay"
 import type { GlobalOptions } from "../session.js"
+import type { ForkedWorkspace } from "./fork-workspace.js"
 import type { ReplaySource } from "./replay-source.js"
 import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./replay-words.js"
 
@@ -12,11 +13,14 @@ export interface Sample {
   /** What is compared between the arms: how the command ended, or what the forked call was answered with. */
   readonly outcome: string
   readonly report: Certification["report"]
+  /** Where its copy of the work tree was kept; null when there was none, or it was removed. */
+  readonly workspace: string | null
 }
 
 export interface ForkResult {
   readonly source: ReplaySource
   readonly fork: Fork
+  readonly workspace: ForkedWorkspace | undefined
   readonly samples: readonly Sample[]
 }
 
@@ -41,6 +45,7 @@ export function sampleText(sample: Sample, source: ReplaySource, options: Global
   lines.push(...reportText(report).split("\n").slice(0, -1))
   if (!wasReached(report)) lines.push("  THE FORK WAS NOT REACHED: the command never made the call it is at")
   lines.push(...nextLines(source, runId, options))
+  if (sample.workspace !== null) lines.push(`  files ${sample.workspace}`)
   return lines.join("\n")
 }
 
@@ -56,18 +61,20 @@ export function planText({ run }: ReplaySource, fork: Fork): string {
   return `orangebox: fork of ${run.row.runId} ${side} of #${n ?? "?"} ${fork.call.kind} ${safeText(fork.call.name)}, ${rules}`
 }
 
-export function forkJson({ source, fork, samples }: ForkResult) {
+export function forkJson({ source, fork, workspace, samples }: ForkResult) {
   const verdict = verdictOf(samples)
   return {
     source_run: source.run.row.runId,
     fork_step: fork.call.stepId,
     at: fork.at,
     override_profile_id: fork.profileId,
-    samples: samples.map(({ arm, runId, command, outcome, report }) => ({
+    workspace: workspace ? workspaceJson(workspace) : null,
+    samples: samples.map(({ arm, runId, command, outcome, report, workspace: kept }) => ({
       arm,
       run: runId,
       command: command ? commandJson(command) : null,
       outcome,
+      workspace: kept,
       report,
     })),
     verdict: verdict ?? null,
@@ -75,3 +82,10 @@ export function forkJson({ source, fork, samples }: ForkResult) {
     behind_bytes: source.behindBytes,
   }
 }
+
+const workspaceJson = ({ told, snapshotId }: ForkedWorkspace) => ({
+  restored: told.isRestored,
+  snapshot: snapshotId,
+  not_restored: told.isRestored ? told.notRestored : [],
+  why: told.isRestored ? null : told.why,
+})

@@ -60,7 +60,7 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const outcome = await showAnswers(options, target.stepId, run.runId)
   // What comes after the forked call was not meant to be asked.
   const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
-  return { runId: run.runId, command: undefined, outcome, report: { ...report, divergences } }
+  return { runId: run.runId, command: undefined, outcome, report: { ...report, divergences }, workspace: null }
 }
 
 function forkedCall(tape: Tape, fork: Fork): TapeCall {

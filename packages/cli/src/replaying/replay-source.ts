@@ -9,8 +9,8 @@ import { findTarget, runOf } from "../reading/find-target.js"
 import type { LoadedRun } from "../reading/load-run.js"
 import { type RunReading, withRunAt } from "../reading/run-at.js"
 import type { RunReader } from "../reading/run-reader.js"
+import { eventsOfTree } from "../reading/run-tree.js"
 import type { GlobalOptions, Session } from "../session.js"
-import { eventsOfTree } from "./run-tree.js"
 
 /** A recorded run with everything a replay reads of it. It is loaded whole, so that no store is held open while an agent runs. */
 export interface ReplaySource {

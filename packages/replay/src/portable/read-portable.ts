@@ -2,13 +2,22 @@ import { createHash } from "node:crypto"
 import { brotliDecompressSync } from "node:zlib"
 import { bodyHash, type Event, type Problem, readEvent, runDigest } from "@orangebox/contract"
 import { ownEvents } from "../tape/tape-of.js"
-import { LONGEST_SECTION, MAGIC, PortableHeader } from "./portable-format.js"
+import {
+  LONGEST_SECTION,
+  MAGIC,
+  MOST_UNPACKED_IN_FILE,
+  MOST_UNPACKED_IN_SECTION,
+  NO_NOTES,
+  PortableHeader,
+  PortableNotes,
+} from "./portable-format.js"
 import { crcOf } from "./write-portable.js"
 
 export interface PortableReading {
   readonly header: PortableHeader | undefined
   readonly events: readonly Event[]
   readonly bodies: ReadonlyMap<string, Uint8Array>
+  readonly notes: PortableNotes
   /** Empty when the file is whole. Each says at which byte; what stands before the damage was read all the same. */
   readonly problems: readonly Problem[]
 }
@@ -16,11 +25,16 @@ export interface PortableReading {
 /** Reads a file that `writePortable` wrote. Damage is named, never served: a body that does not hash to its name is left out. */
 export function readPortable(file: Uint8Array): PortableReading {
   const problems: Problem[] = []
-  const events: Event[] = []
-  const bodies = new Map<string, Uint8Array>()
   const say = (code: string, at: number, reason: string): void =>
     void problems.push({ code, severity: "error", subject: `byte ${at}`, field: "", reason })
-  const done = (header?: PortableHeader): PortableReading => ({ header, events, bodies, problems })
+  const found = new FoundInFile(say)
+  const done = (header?: PortableHeader): PortableReading => ({
+    header,
+    events: found.events,
+    bodies: found.bodies,
+    notes: found.notes ?? NO_NOTES,
+    problems,
+  })
 
   const buffer = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   if (buffer.subarray(0, MAGIC.length).toString("latin1") !== MAGIC) {
@@ -46,18 +60,16 @@ export function readPortable(file: Uint8Array): PortableReading {
       checkEnd(buffer, at, line, sections, say)
       break
     }
-    const found = sectionAt(buffer, line)
-    if (typeof found === "string") {
-      say("damaged_section", at, found)
+    const section = sectionAt(buffer, line, (type, name) => found.roomFor(type, name))
+    if (typeof section === "string") {
+      say("damaged_section", at, section)
       break
     }
     sections++
-    if (found.type === "V") takeEvents(found.bytes, at, events, say)
-    else if (bodyHash(found.bytes) === found.name) bodies.set(found.name, found.bytes)
-    else say("damaged_body", at, `the bytes of ${found.name} hash to something else`)
-    at = found.next
+    found.take(section, at)
+    at = section.next
   }
-  checkCounts(header, events, bodies, problems.length === 0, say)
+  checkCounts(header, found, problems.length === 0, say)
   return done(header)
 }
 
@@ -66,7 +78,7 @@ interface Line {
   readonly next: number
 }
 
-const LONGEST_LINE = 65_536
+const LONGEST_LINE = 2 ** 20
 
 function lineAt(buffer: Buffer, at: number): Line | undefined {
   const end = buffer.subarray(at, at + LONGEST_LINE).indexOf(0x0a)
@@ -74,54 +86,129 @@ function lineAt(buffer: Buffer, at: number): Line | undefined {
 }
 
 function headerOf(text: string): PortableHeader | undefined {
-  try {
-    const result = PortableHeader.safeParse(JSON.parse(text))
-    return result.success ? result.data : undefined
-  } catch {
-    return undefined
-  }
+  const result = PortableHeader.safeParse(jsonOf(text))
+  return result.success ? result.data : undefined
 }
 
+type SectionType = "V" | "B" | "N"
+
 interface Section {
-  readonly type: "V" | "B"
+  readonly type: SectionType
   readonly name: string
   readonly bytes: Uint8Array
   readonly next: number
 }
 
-function sectionAt(buffer: Buffer, { text, next }: Line): Section | string {
-  const head = /^([VBvb]) (\d{1,10}) ([0-9a-f]{8}) (\S{1,128})$/.exec(text)
+function sectionAt(
+  buffer: Buffer,
+  { text, next }: Line,
+  roomFor: (type: SectionType, name: string) => number,
+): Section | string {
+  const head = /^([VBNvbn]) (\d{1,10}) ([0-9a-f]{8}) (\S{1,128})$/.exec(text)
   if (!head) return "what should be the head of a section is not"
   const [, type = "", lengthText, crc, name = ""] = head
   const length = Number(lengthText)
   if (length > LONGEST_SECTION || next + length + 1 > buffer.length) return `the section ${name} is cut short`
   const stored = buffer.subarray(next, next + length)
   if (crcOf(stored) !== crc || buffer[next + length] !== 0x0a) return `the section ${name} does not match its checksum`
-  const kind = type.toUpperCase() as "V" | "B"
-  if (type === kind) return { type: kind, name, bytes: Uint8Array.from(stored), next: next + length + 1 }
+  const kind = type.toUpperCase() as SectionType
+  const section = { type: kind, name, next: next + length + 1 }
+  const room = roomFor(kind, name)
+  if (type === kind) {
+    return length > room ? tooLarge(name, room) : { ...section, bytes: Uint8Array.from(stored) }
+  }
   try {
-    return { type: kind, name, bytes: brotliDecompressSync(stored), next: next + length + 1 }
-  } catch {
-    return `the section ${name} cannot be unpacked`
+    // One byte more than there is room for, because a limit of nothing is none to zlib.
+    const bytes = brotliDecompressSync(stored, { maxOutputLength: room + 1 })
+    return bytes.length > room ? tooLarge(name, room) : { ...section, bytes }
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
+    return isTooLarge ? tooLarge(name, room) : `the section ${name} cannot be unpacked`
   }
 }
 
+const tooLarge = (name: string, room: number): string =>
+  `the section ${name} is larger than the ${room} bytes it may unpack to`
+
 type Say = (code: string, at: number, reason: string) => void
 
-function takeEvents(bytes: Uint8Array, at: number, events: Event[], say: Say): void {
-  const lines = Buffer.from(bytes).toString("utf8").split("\n")
-  for (const [index, line] of lines.entries()) {
-    if (line === "") continue
-    let value: unknown
-    try {
-      value = JSON.parse(line)
-    } catch {
-      say("damaged_event", at, `line ${index + 1} of the events is not JSON`)
-      continue
+/** What the sections gave so far. */
+class FoundInFile {
+  readonly events: Event[] = []
+  readonly bodies = new Map<string, Uint8Array>()
+  notes: PortableNotes | undefined
+  readonly #say: Say
+  readonly #eventIds = new Set<string>()
+  readonly #sizes = new Map<string, number>()
+  #unpacked = 0
+
+  constructor(say: Say) {
+    this.#say = say
+  }
+
+  /** How many bytes a section may unpack to: a body as many as the events before it say, and nothing more than a file may hold. */
+  roomFor(type: SectionType, name: string): number {
+    const own = (type === "B" ? this.#sizes.get(name) : undefined) ?? MOST_UNPACKED_IN_SECTION
+    return Math.max(0, Math.min(own, MOST_UNPACKED_IN_FILE - this.#unpacked))
+  }
+
+  take({ type, name, bytes }: Section, at: number): void {
+    this.#unpacked += bytes.length
+    if (type === "V") this.#takeEvents(bytes, at)
+    else if (type === "N") this.#takeNotes(bytes, at)
+    else if (this.bodies.has(name)) this.#say("duplicate_body", at, `the body ${name} is there twice`)
+    else if (bodyHash(bytes) === name) this.bodies.set(name, bytes)
+    else this.#say("damaged_body", at, `the bytes of ${name} hash to something else`)
+  }
+
+  #takeEvents(bytes: Uint8Array, at: number): void {
+    const lines = Buffer.from(bytes).toString("utf8").split("\n")
+    for (const [index, line] of lines.entries()) {
+      if (line === "") continue
+      const event = this.#eventOf(line, `line ${index + 1} of the events`, at)
+      if (event === undefined) continue
+      if (this.#eventIds.has(event.event_id)) {
+        this.#say("duplicate_event", at, `line ${index + 1} of the events has the id of an event before it`)
+        continue
+      }
+      this.#eventIds.add(event.event_id)
+      this.events.push(event)
+      for (const { artifact_hash, byte_size } of event.artifact_refs) {
+        this.#sizes.set(artifact_hash, Math.max(byte_size, this.#sizes.get(artifact_hash) ?? 0))
+      }
     }
-    const reading = readEvent(value)
-    if (reading.event !== undefined) events.push(reading.event)
-    else say("unreadable_event", at, `line ${index + 1} of the events: ${reading.problems[0]?.reason ?? "is no event"}`)
+  }
+
+  #eventOf(line: string, where: string, at: number): Event | undefined {
+    const value = jsonOf(line)
+    if (value === undefined) {
+      this.#say("damaged_event", at, `${where} is not JSON`)
+      return undefined
+    }
+    try {
+      const { event, problems } = readEvent(value)
+      if (event === undefined) this.#say("unreadable_event", at, `${where}: ${problems[0]?.reason ?? "is no event"}`)
+      return event
+    } catch {
+      // Nested deeper than a reader can follow.
+      this.#say("unreadable_event", at, `${where}: is nested too deeply`)
+      return undefined
+    }
+  }
+
+  #takeNotes(bytes: Uint8Array, at: number): void {
+    const result = PortableNotes.safeParse(jsonOf(Buffer.from(bytes).toString("utf8")))
+    if (this.notes !== undefined) this.#say("duplicate_notes", at, "there are notes twice")
+    else if (result.success) this.notes = result.data
+    else this.#say("unreadable_notes", at, `the notes: ${result.error.issues[0]?.message ?? "cannot be read"}`)
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -136,8 +223,7 @@ function checkEnd(buffer: Buffer, at: number, line: Line, sections: number, say:
 
 function checkCounts(
   header: PortableHeader,
-  events: readonly Event[],
-  bodies: ReadonlyMap<string, Uint8Array>,
+  { events, bodies }: Pick<FoundInFile, "events" | "bodies">,
   isWhole: boolean,
   say: Say,
 ): void {

@@ -4,22 +4,34 @@ import { type Event, OrangeboxError, payloadRefs, runDigest } from "@orangebox/c
 import type { Bodies } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
-import { MAGIC, type PortableHeader } from "./portable-format.js"
+import { hasNotes, MAGIC, NO_NOTES, type PortableHeader, type PortableNotes } from "./portable-format.js"
 
 const EVENTS_PER_SECTION = 2000
 /** Brotli at its middle: half the size of deflate on histories that repeat themselves, at a speed nobody waits for. */
 const QUALITY = 6
 
-/** A run as the pieces of one file. Bodies that are not there stay absent, and their refs say why. */
-export function* writePortable(events: readonly Event[], bodies: Bodies): Generator<Uint8Array> {
+export interface PortableOptions {
+  /** The run the file is about, where runs that it started come along. Default: the first one that has events. */
+  readonly runId?: string
+  readonly notes?: PortableNotes
+}
+
+/** A run as the pieces of one file. Bodies that are not there stay absent, and their refs and the notes say why. */
+export function* writePortable(
+  events: readonly Event[],
+  bodies: Bodies,
+  options: PortableOptions = {},
+): Generator<Uint8Array> {
+  const { notes = NO_NOTES } = options
   const own = ownEvents(events)
   const runs = [...new Set(own.map((event) => event.run_id!))]
-  if (runs[0] === undefined) throw new OrangeboxError("EXPORT_EMPTY", { what: "there is no event of a run to export" })
-  const found = bodiesOf(events, bodies)
+  const runId = options.runId ?? runs[0]
+  if (runId === undefined) throw new OrangeboxError("EXPORT_EMPTY", { what: "there is no event of a run to export" })
+  const found = bodiesOf(events, notes, bodies)
   const header: PortableHeader = {
-    v: 1,
+    v: hasNotes(notes) ? 2 : 1,
     format: "orangebox-run",
-    run_id: runs[0],
+    run_id: runId,
     runs,
     events: events.length,
     bodies: found.length,
@@ -38,6 +50,10 @@ export function* writePortable(events: readonly Event[], bodies: Bodies): Genera
     sections++
     yield taken(section("V", "-", Buffer.from(`${lines.join("\n")}\n`, "utf8")))
   }
+  if (hasNotes(notes)) {
+    sections++
+    yield taken(section("N", "-", Buffer.from(JSON.stringify(notes), "utf8")))
+  }
   for (const [hash, bytes] of found) {
     sections++
     yield taken(section("B", hash, bytes))
@@ -45,7 +61,7 @@ export function* writePortable(events: readonly Event[], bodies: Bodies): Genera
   yield Buffer.from(`E ${sections} ${digest.digest("hex")}\n`, "utf8")
 }
 
-function section(type: "V" | "B", name: string, bytes: Uint8Array): Uint8Array {
+function section(type: "V" | "B" | "N", name: string, bytes: Uint8Array): Uint8Array {
   const packed = brotliCompressSync(bytes, {
     params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
   })
@@ -59,8 +75,8 @@ const NEWLINE = Buffer.from("\n")
 
 export const crcOf = (bytes: Uint8Array): string => crc32(bytes).toString(16).padStart(8, "0")
 
-/** Every body the events name, once, in the order of first mention; also those a list of candidates names. */
-function bodiesOf(events: readonly Event[], bodies: Bodies): [string, Uint8Array][] {
+/** Every body the events and the notes name, once, in the order of first mention; also those a list of candidates names. */
+function bodiesOf(events: readonly Event[], notes: PortableNotes, bodies: Bodies): [string, Uint8Array][] {
   const found = new Map<string, Uint8Array>()
   const take = (hash: string): void => {
     if (found.has(hash)) return
@@ -71,5 +87,6 @@ function bodiesOf(events: readonly Event[], bodies: Bodies): [string, Uint8Array
     for (const ref of event.artifact_refs) take(ref.artifact_hash)
     for (const { hash } of payloadRefs(event.event_type, event.payload)) take(hash)
   }
+  for (const { body } of notes.partial_streams) if (body !== null) take(body)
   return [...found]
 }

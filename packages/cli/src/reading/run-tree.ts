@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
-import type { RunReading } from "../reading/run-at.js"
-import type { RunReader } from "../reading/run-reader.js"
+import type { RunReading } from "./run-at.js"
+import type { RunReader } from "./run-reader.js"
 
 /**
  * The events of a run and of every run that was started from inside it, in this process or in another. A run tells which ones it started
