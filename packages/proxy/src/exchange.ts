@@ -229,8 +229,11 @@ export class Exchange {
     if (this.#observed)
       this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
     this.#response.writeHead(status, flatHeaders(headers))
+    const [first] = plan.pieces
+    const isAtOnce = plan.pieces.length === 1 && plan.end.how === "complete" && plan.end.atMs === 0
+    if (first && isAtOnce && this.#giveWhole(first.bytes)) return
     // What is due at once leaves with its headers, in one packet.
-    if (plan.pieces.length > 0 && plan.pieces[0]!.atMs > 0) this.#response.flushHeaders()
+    if (first && first.atMs > 0) this.#response.flushHeaders()
     await giveTapedAnswer(plan, {
       isOver: () => this.#isOver(),
       write: (bytes) => {
@@ -250,6 +253,14 @@ export class Exchange {
     }
     this.#finish("upstream_reset", brokenAnswer(this.#parts.target))
     this.#breakOff()
+  }
+
+  /** All of an answer in one record and one packet. False where it has to be recorded in pieces. */
+  #giveWhole(bytes: Uint8Array): boolean {
+    if (this.#recorded && !this.#recorded.takeWhole(bytes)) return false
+    this.#finish("complete", undefined)
+    this.#response.end(bytes)
+    return true
   }
 
   /** Behind a fork: to the upstream, changed as the override rules say. */
@@ -342,6 +353,9 @@ export class Exchange {
   }
 
   #pass(answer: IncomingMessage, piece: Buffer): void {
+    if (this.#phase === "answering" && answer.headers["content-length"] === String(piece.length)) {
+      if (this.#giveWhole(piece)) return
+    }
     const recording = this.#recorded?.take(piece)
     if (recording === undefined) {
       this.#write(answer, piece)
@@ -377,11 +391,13 @@ export class Exchange {
       this.#upstreamFailed(brokenAnswer(this.#parts.target))
       return
     }
-    if (answer.rawTrailers.length > 0) {
-      this.#response.addTrailers(pairsOf(answer.rawTrailers).map(([name, value]): [string, string] => [name, value]))
+    if (!this.#isOver()) {
+      if (answer.rawTrailers.length > 0) {
+        this.#response.addTrailers(pairsOf(answer.rawTrailers).map(([name, value]): [string, string] => [name, value]))
+      }
+      this.#finish("complete", undefined)
+      this.#response.end()
     }
-    this.#finish("complete", undefined)
-    this.#response.end()
     // It said all it wanted to say about a request it did not want to the end.
     if (!this.#upstream?.writableEnded) this.#upstream?.destroy()
   }

@@ -13,7 +13,8 @@ export class RecordedResponse {
   readonly #call: WireCall
   readonly #limits: ProxyLimits
   readonly #encodings: readonly string[]
-  readonly #wireHash = incrementalBodyHash()
+  /** Of the bytes as they came; undefined where that is how they are stored. */
+  readonly #wireHash: ReturnType<typeof incrementalBodyHash> | undefined
   #decoder: ContentDecoder | undefined
   #problem: string | undefined
   #isRaw = false
@@ -28,6 +29,7 @@ export class RecordedResponse {
     this.#call = call
     this.#limits = limits
     this.#encodings = encodingsOf(headerIn(head.headers, "content-encoding"))
+    this.#wireHash = this.#encodings.length > 0 ? incrementalBodyHash() : undefined
     call.responseStarted(head)
     if (this.#encodings.length > 0) this.#decoder = this.#openDecoder()
   }
@@ -40,12 +42,20 @@ export class RecordedResponse {
   take(bytes: Uint8Array): Promise<void> | undefined {
     const monoUs = this.#call.step.monoUs()
     this.#wireBytes += bytes.length
-    if (this.#encodings.length > 0) this.#wireHash.update(bytes)
+    this.#wireHash?.update(bytes)
     if (!this.#decoder) {
       if (this.#encodings.length === 0 || this.#isRaw) this.#store(bytes, monoUs)
       return undefined
     }
     return this.#decode(bytes, monoUs)
+  }
+
+  /** The whole answer, which is in the journal with the end of the exchange and not before. Undefined when it has to be taken in pieces. */
+  takeWhole(bytes: Uint8Array): true | undefined {
+    if (this.#encodings.length > 0 || this.#wireBytes > 0 || bytes.length > this.#limits.responseBytes) return undefined
+    this.#wireBytes = this.#seenBytes = this.#storedBytes = bytes.length
+    this.#call.whole(bytes)
+    return true
   }
 
   /** Everything that was still inside a decoder. */
@@ -70,7 +80,7 @@ export class RecordedResponse {
   endNotes(): WireEndNotes {
     const isCut = this.#seenBytes > this.#storedBytes
     const attributes = {
-      ...(this.#encodings.length === 0
+      ...(this.#wireHash === undefined
         ? {}
         : {
             response_wire_encoding: this.#encodings.join(", "),

@@ -49,11 +49,9 @@ export const NO_STATS: ProxyStats = {
 
 export function addStats(a: ProxyStats, b: Partial<ProxyStats>): ProxyStats {
   const sum: { -readonly [Name in keyof ProxyStats]: number } = { ...a }
-  for (const name of STAT_NAMES) sum[name] += b[name] ?? 0
+  for (const name of Object.keys(b) as (keyof ProxyStats)[]) sum[name] += b[name] ?? 0
   return sum
 }
-
-const STAT_NAMES = Object.keys(NO_STATS) as readonly (keyof ProxyStats)[]
 
 export interface EndedCall {
   readonly isModel: boolean
@@ -78,7 +76,6 @@ export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats
   const isAnswered = call.status !== null && call.status < 400
   const price = usage && isAnswered ? priceOf(usage, call.folded?.model ?? call.model, call.atMs, prices) : undefined
   return {
-    ...common,
     modelCalls: 1,
     inputTokens: prompt ?? 0,
     outputTokens: completion ?? 0,
@@ -87,5 +84,6 @@ export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats
     callsWithoutUsage: isAnswered && (prompt ?? null) === null && (completion ?? null) === null ? 1 : 0,
     usd: price?.usd ?? 0,
     unpricedCalls: isAnswered && (price?.usd ?? null) === null ? 1 : 0,
+    ...common,
   }
 }

@@ -67,11 +67,17 @@ export class BodiesOfEvent {
     return this.addAs(type, content, mimeType).hash
   }
 
-  /** A body whose bytes were streamed ahead of this event. One that is incomplete is marked, because its hash covers what is missing. */
+  /**
+   * A body whose bytes came as a stream: ahead of this event, or all at once with it. One that is incomplete is marked, because its hash
+   * covers what is missing.
+   */
   addStreamed(type: string, mimeType: string, stream: StoredStream, marks: BodyMarks = {}): BodyHash {
-    const absent = stream.absent ?? (stream.complete ? undefined : "not_kept")
+    const isKept = stream.complete && (stream.bytes === undefined || this.#keep)
+    const absent = stream.absent ?? (isKept ? undefined : "not_kept")
     this.#refer(type, mimeType, stream, absent, marks)
-    if (absent === undefined && stream.id !== undefined) {
+    if (absent === undefined && stream.bytes !== undefined) {
+      this.bodies.push(asTreated({ hash: stream.hash, bytes: stream.bytes }))
+    } else if (absent === undefined && stream.id !== undefined) {
       this.bodies.push(asTreated({ hash: stream.hash, byteSize: stream.byteSize, streamId: stream.id }))
     }
     return stream.hash

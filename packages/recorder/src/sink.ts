@@ -24,7 +24,15 @@ export interface Sink {
 export interface BodyStream {
   readonly id: string
   write(bytes: Uint8Array): boolean
-  finish(): { readonly hash: BodyHash; readonly byteSize: number; readonly complete: boolean }
+  finish(): FinishedStream
+}
+
+export interface FinishedStream {
+  readonly hash: BodyHash
+  readonly byteSize: number
+  readonly complete: boolean
+  /** Where they were gathered and not written ahead. */
+  readonly bytes?: Uint8Array
 }
 
 export interface SinkCounts {

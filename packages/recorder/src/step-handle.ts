@@ -1,7 +1,7 @@
 import { type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
-import { type CapturedStream, captureStream } from "./capture/captured-stream.js"
+import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, stepContext } from "./event-record.js"
@@ -361,9 +361,14 @@ export class StepHandle implements Step, LogPlace {
   captureResponse(
     eventType: EventType,
     field: string,
-    { mimeType, isEncoded = false }: { mimeType?: string; isEncoded?: boolean } = {},
+    {
+      mimeType,
+      isEncoded = false,
+      isWhole = false,
+    }: { mimeType?: string; isEncoded?: boolean; isWhole?: boolean } = {},
   ): CapturedStream {
-    return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, () => this.run.openStream(this.state))
+    const open = isWhole && this.state.keepsBodies ? gatheredStream : () => this.run.openStream(this.state)
+    return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, open)
   }
   get summarize(): (text: string) => string {
     return this.run.scribe.summarize

@@ -37,7 +37,7 @@ function insert<V>(branch: Branch<V>, key: string, value: V, depth: number): Bra
 
 const isBranch = <V>(slot: Exclude<Slot<V>, undefined>): slot is Branch<V> => Array.isArray(slot)
 // Digests are written `sha256:…`; the first seven characters tell nothing apart.
-const firstDigit = (key: string): number => key.indexOf(":") + 1
+const firstDigit = (key: string): number => (key.charCodeAt(6) === 0x3a ? 7 : key.indexOf(":") + 1)
 // "0" to "9" and "a" to "f", by their codes: this is asked for every level of every look-up.
 function digitAt(key: string, depth: number): number {
   const code = key.charCodeAt(depth)

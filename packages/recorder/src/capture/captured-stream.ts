@@ -1,4 +1,4 @@
-import type { ArtifactRef, BodyHash, RedactionStatus } from "@orangebox/contract"
+import { type ArtifactRef, type BodyHash, bodyHash, type RedactionStatus } from "@orangebox/contract"
 import type { Mask, Ruleset } from "../redaction/index.js"
 import type { BodyStream } from "../sink.js"
 import type { Capture } from "./capture.js"
@@ -24,6 +24,8 @@ export interface StoredStream {
   readonly status: RedactionStatus
   readonly profile: string
   readonly absent?: NonNullable<ArtifactRef["absent"]>
+  /** Those of an answer that came as a whole: they were not written ahead, and go with the event that names them. */
+  readonly bytes?: Uint8Array
   /** When which byte came: offsets in the stored body. */
   readonly index: readonly (readonly [offset: number, micros: number])[]
 }
@@ -50,6 +52,22 @@ export function captureStream(capture: Capture, options: StreamOptions, open: ()
     return framing === undefined ? new TextRedactor(ruleset) : new FrameRedactor(ruleset, framing)
   }
   return new WrittenStream(redactor, ruleset.profile, open)
+}
+
+/** For what is not written ahead, because all of it is there already. */
+export function gatheredStream(): BodyStream {
+  const pieces: Uint8Array[] = []
+  return {
+    id: "",
+    write(bytes) {
+      pieces.push(bytes)
+      return true
+    },
+    finish() {
+      const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+      return { hash: bodyHash(bytes), byteSize: bytes.length, complete: true, bytes }
+    },
+  }
 }
 
 /** Gives each piece back as it may be stored, at once or later. */

@@ -172,7 +172,7 @@ abstract class WireBase implements WireStep {
     this.#isEncoded = true
   }
 
-  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined): void {
+  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined, isWhole: boolean): void {
     try {
       this.#stream ??= this.handle.captureResponse(
         this.#type,
@@ -180,6 +180,7 @@ abstract class WireBase implements WireStep {
         {
           mimeType: mimeTypeOf(head?.headers ?? []),
           isEncoded: this.#isEncoded,
+          isWhole,
         },
       )
       this.#stream.write(bytes, micros)

@@ -99,11 +99,20 @@ export class WireCall {
 
   /** The next bytes of the answer, content-decoded. They are in the journal when this returns. */
   chunk(bytes: Uint8Array, monoUs: number = this.step.monoUs()): void {
+    this.#take(bytes, monoUs, false)
+  }
+
+  /** All bytes of the answer at once. They are in the journal when the exchange has ended, in one record with what they mean. */
+  whole(bytes: Uint8Array, monoUs: number = this.step.monoUs()): void {
+    this.#take(bytes, monoUs, true)
+  }
+
+  #take(bytes: Uint8Array, monoUs: number, isWhole: boolean): void {
     if (bytes.length === 0) return
     const micros = Math.max(0, monoUs - this.#openedMonoUs)
     this.#firstByteMs ??= micros / 1000
     this.#bytes += bytes.length
-    this.step.writeChunk(bytes, micros, this.#head)
+    this.step.writeChunk(bytes, micros, this.#head, isWhole)
     try {
       this.#folder?.push(bytes)
     } catch {
@@ -181,7 +190,7 @@ export interface WireStep {
   /** The answer's body, once it is stored. */
   readonly response: ArtifactRef | undefined
   monoUs(): number
-  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined): void
+  writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined, isWhole: boolean): void
   responseNotDecoded(): void
   tellPrompt?(): void
   finishWire(end: FinishedWire): void
