@@ -23,6 +23,7 @@ import {
 } from "./decision-event.js"
 import { decisionId, decisionSpanId } from "./decision-id.js"
 import { standingEvaluation, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
+import { markedSummary } from "./marked-summary.js"
 import { type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
@@ -109,7 +110,7 @@ class DecisionMaker {
       model_output: prompt ? this.#output(prompt.call) : NO_OUTPUT,
       agent_action: {
         action_type: action.type,
-        action_summary: action.summary,
+        action_summary: markedSummary(action, this.#reading.index),
         artifacts: artifactsOf(action, this.#artifactsOf(action), this.#reading.bodies),
         tool_results: toolResultsOf(action, this.#reading),
         step_no: action.stepNo,

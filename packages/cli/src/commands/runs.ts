@@ -93,7 +93,7 @@ function cellsOf(row: RunRow): string[] {
     String(row.toolCalls),
     row.errors === 0 ? "" : String(row.errors),
     row.modelCalls === 0 ? "" : `${formatCount(row.tokens.prompt)} → ${formatCount(row.tokens.completion)}`,
-    [row.app, row.entrypoint].filter((name) => name !== null).join(" · "),
+    [row.app, row.entrypoint, row.sourceRunId === null ? null : "replay"].filter((name) => name !== null).join(" · "),
   ]
 }
 

@@ -5,6 +5,7 @@ import {
   DEFAULT_SLICE_BUDGET,
   MIN_STEP_BUDGET,
   type RunView,
+  type StepView,
   safeJson,
   stepJson,
   stepText,
@@ -88,7 +89,8 @@ function showStep(
       const body = await findBody(reader, run.view, n, options.body)
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
       if (options.raw) writeRaw(session, body, slice, options.force ?? false)
-      else showSlice(session, body, slice, { ...options, place: `${place}#${n}`, freshness })
+      else
+        showSlice(session, body, slice, { ...options, place: `${place}#${n}`, step: run.view.steps[n - 1], freshness })
       return undefined
     }
     const view = {
@@ -161,7 +163,7 @@ function showSlice(
   { terminal }: Session,
   body: FoundBody,
   cut: Cut,
-  options: { json?: boolean; place: string; body?: string; freshness: object },
+  options: { json?: boolean; place: string; body?: string; step: StepView | undefined; freshness: object },
 ): void {
   const slice = cutBody(body.bytes, cut)
   checkBeginning(cut.from, slice.total)
@@ -169,12 +171,25 @@ function showSlice(
   const next = slice.to < slice.total ? slice.to : null
   if (options.json) {
     const { form, from, to, total, text } = slice
-    const json = { hash, role, mime, is_partial: isPartial, form, from, to, total, next_from: next, text }
+    const json = {
+      hash,
+      role,
+      mode: options.step?.mode ?? "live",
+      mime,
+      is_partial: isPartial,
+      form,
+      from,
+      to,
+      total,
+      next_from: next,
+      text,
+    }
     terminal.out(safeJson({ ...json, ...options.freshness }, 2))
     return
   }
   const paint = terminal.paint ?? ((text: string) => text)
-  const what = `${role} ${hash ?? "(still arriving, or cut off)"}`
+  const { mode = "live" } = options.step ?? {}
+  const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
   const counted =
     slice.form === "pretty" ? "bytes of the indented text" : slice.form === "hex" ? "bytes in hex" : "bytes"
   const range = slice.total === 0 ? "0 bytes" : `${counted} ${slice.from}–${slice.to - 1} of ${slice.total}`

@@ -365,7 +365,7 @@ function timelineOf(
       step_id: action.stepId,
       step_no: action.stepNo,
       action_type: action.type,
-      summary: action.summary,
+      summary: decision.agent_action.action_summary,
       status: action.status,
       verdict: said ?? worstVerdict([judged, ...broken]),
       violations: broken.length,

@@ -240,6 +240,7 @@ function modelFacts(facts: NonNullable<TapeCall["answer"]>["model"] & object): o
     usage: facts.usage,
     ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
     ...(facts.requestedTools.length === 0 ? {} : { requestedTools: facts.requestedTools }),
+    ...(facts.outputSummary === null ? {} : { outputText: facts.outputSummary }),
   }
 }
 

@@ -23,6 +23,7 @@ export function modelAnswer(event: Event<"model_result">, bodies: Bodies): Recor
       usage: payload.token_usage,
       requestId: payload.provider_request_id ?? null,
       requestedTools: payload.requested_tools ?? [],
+      outputSummary: payload.output_summary ?? null,
     },
   }
 }

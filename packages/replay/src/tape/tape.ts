@@ -167,4 +167,6 @@ export interface ModelFacts {
   readonly usage: TokenUsage
   readonly requestId: string | null
   readonly requestedTools: readonly string[]
+  /** The beginning of what it said. */
+  readonly outputSummary: string | null
 }
