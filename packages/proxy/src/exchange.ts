@@ -2,14 +2,14 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import { request as httpsRequest } from "node:https"
 import { OrangeboxError, SystemError } from "@orangebox/contract"
 import type { HeaderList, WireCall, WireEnd, WireEndNotes, WireRequest, WireResponseHead } from "@orangebox/recorder"
-import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay"
+import type { ReplayRecorder } from "@orangebox/replay"
 import { flatHeaders, framingOf, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
 import type { ProxyLimits } from "./limits.js"
 import { RecordedResponse } from "./recorded-response.js"
 import { refuse } from "./refuse.js"
 import { type RecordableBody, recordableBody } from "./request-body.js"
 import type { Target } from "./route.js"
-import { giveTapedAnswer } from "./taped-answer.js"
+import { answerFromTape, type ForwardedAnswer, type GivenAnswer, giveTapedAnswer, rewritten } from "./taped-answer.js"
 import type { UpstreamAgents } from "./upstream-agents.js"
 
 /** What follows the traffic and records it. The exchange itself knows nothing about runs. */
@@ -137,7 +137,7 @@ export class Exchange {
       if (this.#phase === "answering") this.#upstream?.end(heldBack)
       else
         this.#record(whole, heldBack === undefined ? undefined : this.#kept.allBytes, () =>
-          this.#parts.replay ? void this.#askTape(this.#parts.replay, whole) : this.#send(heldBack ?? whole),
+          this.#parts.replay ? this.#askTape(this.#parts.replay, whole) : this.#send(heldBack ?? whole),
         )
     })
   }
@@ -183,46 +183,25 @@ export class Exchange {
     }
   }
 
-  async #askTape(replay: ReplayRecorder, body: Buffer): Promise<void> {
-    const answer = this.#observed && replay.wireAnswerOf(this.#observed.call.step.id)
-    if (answer === undefined) {
-      this.#finish("upstream_reset", notAsked(this.#parts.target))
-      refuse(this.#response, {
-        status: 502,
-        code: "replay",
-        message: "the request could not be recorded, so it was not asked",
-      })
-      return
-    }
-    await this.#parts.beforeAnswer?.()
-    if (this.#phase !== "receiving") {
-      if (answer.does === "answer") replay.session.release(answer.served)
-      return
-    }
-    switch (answer.does) {
-      case "forward":
-        replay.session.wentLive()
-        this.#forward(answer, body)
-        return
-      case "break":
-        this.#finish("upstream_reset", brokenAnswer(this.#parts.target))
+  #askTape(replay: ReplayRecorder, body: Buffer): void {
+    const { target } = this.#parts
+    void answerFromTape(replay, this.#observed?.call.step.id, {
+      give: (answer) => this.#give(answer),
+      forward: (answer) => this.#forward(answer, body),
+      breakOff: () => {
+        this.#finish("upstream_reset", brokenAnswer(target))
         this.#response.socket?.destroy()
-        return
-      case "refuse": {
-        const { status, headers, body: said } = answer.response
-        const plan: EmissionPlan = { pieces: [{ atMs: 0, bytes: said }], end: { how: "complete", atMs: 0 } }
-        await this.#give({ status, headers, plan })
-        return
-      }
-      case "answer":
-        await replay.turnOf(answer.served)
-        await this.#give(answer)
-        if (this.#response.destroyed) replay.session.release(answer.served)
-    }
+      },
+      refuse: (message) => {
+        this.#finish("upstream_reset", notAsked(target))
+        refuse(this.#response, { status: 502, code: "replay", message })
+      },
+      isClientGone: () => this.#response.destroyed,
+    })
   }
 
   /** An answer of ours, recorded and given like one that comes from the upstream. */
-  async #give({ status, headers, plan }: Pick<GivenAnswer, "status" | "headers" | "plan">): Promise<void> {
+  async #give({ status, headers, plan }: GivenAnswer): Promise<void> {
     if (this.#phase !== "receiving") return
     this.#phase = "answering"
     this.#observed?.waiting()
@@ -264,20 +243,16 @@ export class Exchange {
   }
 
   /** Behind a fork: to the upstream, changed as the override rules say. */
-  #forward(answer: Extract<WireAnswer, { does: "forward" }>, body: Buffer): void {
+  #forward(answer: ForwardedAnswer, body: Buffer): void {
     if (!answer.isChanged) {
       this.#send(body)
       return
     }
     const { upstream, path } = this.#parts.target
     const method = this.#request.method ?? "POST"
-    const asked = { method, url: `${upstream.origin}${path}`, headers: this.#headers, body }
-    const changed = answer.rewrite(asked)
-    const url = new URL(changed.url ?? asked.url)
-    const framing: [string, string] = ["Content-Length", String(changed.body.length)]
-    const headers = (changed.headers ?? this.#headers).filter(([name]) => !FRAMING.has(name.toLowerCase()))
-    this.#upstream = this.#connect(`${url.pathname}${url.search}`, [...headers, framing])
-    this.#send(Buffer.from(changed.body))
+    const changed = rewritten(answer, { method, url: `${upstream.origin}${path}`, headers: this.#headers, body })
+    this.#upstream = this.#connect(changed.path, changed.headers)
+    this.#send(changed.body)
   }
 
   #tooLargeForTape(limit: number): void {
@@ -482,11 +457,6 @@ export class Exchange {
     })
   }
 }
-
-type GivenAnswer = Extract<WireAnswer, { does: "answer" }>
-
-/** Headers about the body as the client sent it. */
-const FRAMING = new Set(["content-length", "content-encoding", "transfer-encoding"])
 
 function notAsked({ upstream }: Target): OrangeboxError {
   return new OrangeboxError("REPLAY", { what: `a request to ${upstream.name} was not asked of the tape` })

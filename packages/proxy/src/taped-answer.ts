@@ -1,5 +1,70 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { EmissionPlan } from "@orangebox/replay"
+import type { HeaderList } from "@orangebox/recorder"
+import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay"
+
+export type GivenAnswer = Pick<Extract<WireAnswer, { does: "answer" }>, "status" | "headers" | "plan">
+export type ForwardedAnswer = Extract<WireAnswer, { does: "forward" }>
+
+/** What an exchange can do once the tape has been asked. */
+export interface TapedExchange {
+  give(answer: GivenAnswer): Promise<void>
+  forward(answer: ForwardedAnswer): void
+  breakOff(): void
+  refuse(message: string): void
+  isClientGone(): boolean
+}
+
+/** Does what the tape says about the call of a step. What it does not know is refused: nothing goes upstream on its own. */
+export async function answerFromTape(
+  replay: ReplayRecorder,
+  stepId: string | undefined,
+  exchange: TapedExchange,
+): Promise<void> {
+  const answer = stepId === undefined ? undefined : replay.wireAnswerOf(stepId)
+  switch (answer?.does) {
+    case undefined:
+      exchange.refuse("the request could not be recorded, so it was not asked")
+      return
+    case "forward":
+      replay.session.wentLive()
+      exchange.forward(answer)
+      return
+    case "break":
+      exchange.breakOff()
+      return
+    case "refuse": {
+      const { status, headers, body } = answer.response
+      await exchange.give({
+        status,
+        headers,
+        plan: { pieces: [{ atMs: 0, bytes: body }], end: { how: "complete", atMs: 0 } },
+      })
+      return
+    }
+    case "answer":
+      await replay.turnOf(answer.served)
+      await exchange.give(answer)
+      if (exchange.isClientGone()) replay.session.release(answer.served)
+  }
+}
+
+/** Headers about the body as the client sent it. */
+const FRAMING = new Set(["content-length", "content-encoding", "transfer-encoding"])
+
+/** A request as the override rules send it on. */
+export function rewritten(
+  answer: ForwardedAnswer,
+  asked: Parameters<ForwardedAnswer["rewrite"]>[0] & { readonly url: string; readonly headers: HeaderList },
+): { readonly path: string; readonly headers: HeaderList; readonly body: Buffer } {
+  const changed = answer.rewrite(asked)
+  const { pathname, search } = new URL(changed.url ?? asked.url)
+  const headers = (changed.headers ?? asked.headers).filter(([name]) => !FRAMING.has(name.toLowerCase()))
+  return {
+    path: `${pathname}${search}`,
+    headers: [...headers, ["Content-Length", String(changed.body.length)]],
+    body: Buffer.from(changed.body),
+  }
+}
 
 /** What becomes of an answer that comes off a tape while it is given. */
 export interface TapedAnswerGiven {
