@@ -48,6 +48,7 @@ export {
   type CallToSign,
   callSignature,
   canonicalRequestText,
+  requestSignature,
 } from "./signature/call-signature.js"
 export { CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"

@@ -41,15 +41,25 @@ const WIRE_HEADERS = ["anthropic-beta", "anthropic-version", "openai-beta"]
 export function callSignature(call: CallToSign): CallSignature {
   const body = bodyOf(call.body)
   const canonical = canonicalRequest(call.dialect, body, call)
-  const text = canonical && canonicalJsonNode(canonical.body, { known: canonical.known, text: body.text })
-  const question = text === undefined ? opaqueParts(body, call.contentType) : [text]
   return {
     wire: wireDigest(call, body),
-    sig: callDigest(call.dialect ? "model" : "http", [...addressParts(call), ...question]),
+    sig: sigDigest(call, body, canonical),
     shape: shapeDigest(call, body),
     canonVersion: CANON_VERSION,
     nonsemantic: canonical?.nonsemantic ?? [],
   }
+}
+
+/** Only `sig`: each of the other digests reads the body once more, which for a long history is most of the work. */
+export function requestSignature(call: CallToSign): BodyHash {
+  const body = bodyOf(call.body)
+  return sigDigest(call, body, canonicalRequest(call.dialect, body, call))
+}
+
+function sigDigest(call: CallToSign, body: JsonBody, canonical: CanonicalRequest | undefined): BodyHash {
+  const text = canonical && canonicalJsonNode(canonical.body, { known: canonical.known, text: body.text })
+  const question = text === undefined ? opaqueParts(body, call.contentType) : [text]
+  return callDigest(call.dialect ? "model" : "http", [...addressParts(call), ...question])
 }
 
 /** The canonical body as text, for showing what two requests differ in; undefined when it is not JSON. */

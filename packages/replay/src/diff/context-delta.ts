@@ -4,7 +4,8 @@ import type { DiffStep } from "./diff-step.js"
 import { Interner } from "./features.js"
 import { escaped, jsonOps, newOps, type Ops } from "./json-ops.js"
 import { commonSubsequence } from "./myers.js"
-import { addressOf, type StepReader } from "./step-reader.js"
+import { addressOfStep } from "./request-signatures.js"
+import type { StepReader } from "./step-reader.js"
 
 const MAX_PART_EDITS = 2_000
 
@@ -59,13 +60,15 @@ export function contextDelta(
     else if (before && part.kind === "tool-result") delta.echoedResults.push(name)
     else {
       delta.fresh.push(name)
-      jsonOps(partA?.part.node, partB?.part.node, (partB ?? partA)!.ptr, delta.ops)
+      const pointer = partB ? pointerTo(b.root, partB.part.node) : pointerTo(a.root, partA!.part.node)
+      jsonOps(partA?.part.node, partB?.part.node, pointer, delta.ops)
     }
   }
   return delta
 }
 
 interface Prompt {
+  readonly root: JsonNode
   readonly anatomy: RequestAnatomy
   readonly parts: readonly KnownPart[]
 }
@@ -74,20 +77,18 @@ interface KnownPart {
   readonly part: PromptPart
   /** Role and content in one spelling. */
   readonly text: string
-  readonly ptr: string
 }
 
 function readPrompt(reader: StepReader, step: DiffStep): Prompt | undefined {
   const request = reader.request(step)
-  const anatomy = request && readRequest(request.dialect, request.body, addressOf(step).path)
+  const anatomy = request && readRequest(request.dialect, request.body, addressOfStep(step).path)
   const root = request?.body.root
   if (!anatomy || !root) return undefined
   const parts = anatomy.parts.map((part, index) => ({
     part,
     text: `${part.role} ${anatomy.segments[index]!.segment.segment_hash}`,
-    ptr: pointerTo(root, part.node),
   }))
-  return { anatomy, parts }
+  return { root, anatomy, parts }
 }
 
 const knownParts = (prompt: Prompt | undefined): ReadonlySet<string> => {

@@ -1,4 +1,4 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { type Event, OrangeboxError } from "@orangebox/contract"
 import type { AlignmentWork } from "./align-sequences.js"
 import { findCarry } from "./carry.js"
 import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
@@ -10,9 +10,10 @@ import { layOut, spineOf } from "./lay-out.js"
 import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
 import type { Matching, Pair } from "./matching.js"
 import { compareOutcomes } from "./outcome.js"
-import { type Origins, payloadDiffs } from "./payload-diff.js"
+import { awaitPayloads, type Origins, payloadDiffs } from "./payload-diff.js"
 import { type DiffRun, readSteps } from "./read-steps.js"
 import { commonAncestor, namedPairs } from "./related.js"
+import { RequestSignatures } from "./request-signatures.js"
 import {
   type Change,
   type DiffItem,
@@ -22,8 +23,8 @@ import {
   type SideOfDiff,
   type StepOfDiff,
 } from "./run-diff.js"
-import { DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
-import { StepReader } from "./step-reader.js"
+import { type BodyReading, DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
+import { type BodySource, StepReader } from "./step-reader.js"
 
 /**
  * What two runs differ in: their steps aligned, each difference with its kind, its cause and its weight, and where the runs went apart.
@@ -35,10 +36,42 @@ import { StepReader } from "./step-reader.js"
  * diff.items[diff.root!]
  */
 export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}): RunDiff {
-  const runA = stepsOf(a, "first", options)
-  const runB = stepsOf(b, "second", options)
+  const bodies = { a: bodiesOf(a, b), b: bodiesOf(b, a) }
+  return comparison(a.events, b.events, bodies, options, new RequestSignatures(options.masks ?? []))()
+}
+
+/** A ref names the same bytes in every run, so one that kept them serves both; why they are not there is the run's own to say. */
+function bodiesOf(run: RunToDiff, other: RunToDiff): BodySource {
+  const body = (ref: string): BodyReading => {
+    const own = run.body(ref)
+    if (own instanceof Uint8Array) return own
+    const found = other.body(ref)
+    return found instanceof Uint8Array ? found : own
+  }
+  return { body, requestToSign: ({ inputRef }) => body(inputRef!), isSettled: () => true }
+}
+
+/** A diff that can be asked for again when more bodies have come: what was found out about those that were there is not found out twice. */
+export function comparison(
+  eventsA: readonly Event[],
+  eventsB: readonly Event[],
+  bodies: { readonly a: BodySource; readonly b: BodySource },
+  options: DiffOptions,
+  signatures: RequestSignatures,
+): () => RunDiff {
   const masks = options.masks ?? []
-  const readers: Readers = { a: new StepReader(a, b, masks), b: new StepReader(b, a, masks) }
+  const runA = stepsOf(eventsA, "first", options)
+  const runB = stepsOf(eventsB, "second", options)
+  const readers: Readers = {
+    a: new StepReader(bodies.a, masks, signatures),
+    b: new StepReader(bodies.b, masks, signatures),
+  }
+  return () => compareRuns(runA, runB, readers, options)
+}
+
+function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: DiffOptions): RunDiff {
+  const waitedBefore = readers.a.toCome + readers.b.toCome
+  const isWaiting = (): boolean => readers.a.toCome + readers.b.toCome > waitedBefore
   const interner = new Interner()
   const runs: BothRuns = {
     a: featuresOf(runA, readers.a, interner),
@@ -55,7 +88,10 @@ export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}):
   labelCauses(items, order)
   const divergences = findDivergences(items, order, regime)
   const outcome = compareOutcomes(runA, runB, readers)
-  const compared = comparePayloads(items, order, divergences, readers, options.payloads ?? DEFAULT_PAYLOADS)
+  const chosen = payloadsToCompare(order, divergences, options.payloads ?? DEFAULT_PAYLOADS)
+  // Steps that are not aligned for certain yet may not be the ones whose payloads matter.
+  if (!isWaiting()) awaitPayloads(items, chosen.all, readers)
+  const compared = isWaiting() ? new Map<number, PayloadDiff[]>() : comparePayloads(items, chosen, readers)
   const { inSyncShare, ...found } = divergences
   return {
     v: RUN_DIFF_VERSION,
@@ -69,7 +105,7 @@ export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}):
     carry: findCarry(items, divergences.root ?? divergences.first, readers),
     items: items.map((item, index) => itemOf(item, readers, compared.get(index) ?? null)),
     payloads_left_out: order.length - compared.size,
-    notes: notesOf(work, readers, masks),
+    notes: notesOf(work, readers, options.masks ?? []),
   }
 }
 
@@ -78,8 +114,8 @@ export function exitCodeOf(diff: RunDiff): 0 | 1 {
   return diff.verdict === "differs" ? 1 : 0
 }
 
-function stepsOf(run: RunToDiff, which: string, options: DiffOptions): DiffRun {
-  const steps = readSteps(run.events, options)
+function stepsOf(events: readonly Event[], which: string, options: DiffOptions): DiffRun {
+  const steps = readSteps(events, options)
   if (steps) return steps
   throw new OrangeboxError("DIFF_EMPTY_RUN", {
     what: `the ${which} run has no events`,
@@ -107,23 +143,36 @@ function matchRuns(a: DiffRun, b: DiffRun, runs: BothRuns, options: DiffOptions,
   return { regime: ancestor === undefined ? "R2" : "R1", matching, spine: spineOf(matching) }
 }
 
+interface ChosenPayloads {
+  /** Places in `items`, in order. */
+  readonly all: readonly number[]
+  /** Compared however much there is to read. */
+  readonly isTelling: ReadonlySet<number>
+}
+
 /** What tells most first: where the runs went apart, then the differences in order. */
-function comparePayloads(
-  items: readonly Judged[],
+function payloadsToCompare(
   order: readonly number[],
   { first, root, decisive, tiers }: Divergences,
-  readers: Readers,
   most: number,
-): ReadonlyMap<number, PayloadDiff[]> {
+): ChosenPayloads {
   const isTelling = new Set(
     [first, root, decisive?.item, ...Object.values(tiers)].filter((index) => typeof index === "number"),
   )
   const chosen = new Set([...isTelling, ...order.slice(0, Math.max(0, most - isTelling.size))])
+  return { all: [...chosen].sort((x, y) => x - y), isTelling }
+}
+
+function comparePayloads(
+  items: readonly Judged[],
+  { all, isTelling }: ChosenPayloads,
+  readers: Readers,
+): ReadonlyMap<number, PayloadDiff[]> {
   const compared = new Map<number, PayloadDiff[]>()
   const origins: Origins = new Map()
   // Aligning may have read much already, and that is no reason to say less about what it found.
   const readBefore = readers.a.bytesRead + readers.b.bytesRead
-  for (const index of [...chosen].sort((x, y) => x - y)) {
+  for (const index of all) {
     const isTooMuch = readers.a.bytesRead + readers.b.bytesRead - readBefore > MAX_BYTES
     if (isTelling.has(index) || !isTooMuch) compared.set(index, payloadDiffs(items, index, readers, origins))
   }

@@ -1,6 +1,9 @@
-import { diffRuns } from "./diff-runs.js"
+import { comparison } from "./diff-runs.js"
+import type { DiffStep } from "./diff-step.js"
+import { RequestSignatures } from "./request-signatures.js"
 import type { RunDiff } from "./run-diff.js"
-import type { BodyReading, DiffOptions, RunToDiff } from "./run-to-diff.js"
+import { type BodyReading, type DiffOptions, type RunToDiff, TO_COME } from "./run-to-diff.js"
+import type { BodySource } from "./step-reader.js"
 
 /** A run whose bodies have to be fetched. */
 export interface StoredRun {
@@ -13,28 +16,48 @@ const MAX_ROUNDS = 8
 
 /**
  * The same for runs in a store. The diff itself stays a pure function: it runs over what is there, says what it missed, and runs again
- * with it. Only bodies it asks for are read, which for related runs are few.
+ * with it. Only bodies it asks for are read, which for related runs are few; a request that only has to be signed is not held on to.
  */
 export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOptions = {}): Promise<RunDiff> {
   const known = new Map<string, BodyReading>()
   const wanted = new Set<string>()
-  // A ref names the same bytes on either side.
-  const body = (ref: string): BodyReading => {
-    const found = known.get(ref)
-    if (found === undefined) wanted.add(ref)
-    return found ?? NOT_FETCHED
+  const unsigned = new Set<DiffStep>()
+  const bodies: BodySource = {
+    body(ref) {
+      const found = known.get(ref)
+      if (found === undefined) wanted.add(ref)
+      return found ?? TO_COME
+    },
+    isSettled(ref) {
+      const isSettled = known.has(ref)
+      if (!isSettled) wanted.add(ref)
+      return isSettled
+    },
+    requestToSign(step) {
+      const found = known.get(step.inputRef!)
+      if (found === undefined) unsigned.add(step)
+      return found ?? TO_COME
+    },
   }
-  const again = (): RunDiff => diffRuns({ events: a.events, body }, { events: b.events, body }, options)
-  let diff = again()
-  for (let round = 1; round < MAX_ROUNDS && wanted.size > 0; round++) {
-    for (const ref of wanted) {
-      const found = await a.body(ref)
-      known.set(ref, found instanceof Uint8Array ? found : await b.body(ref))
-    }
+  // A ref names the same bytes on either side.
+  const fetch = async (ref: string): Promise<BodyReading> => {
+    const found = await a.body(ref)
+    return found instanceof Uint8Array ? found : b.body(ref)
+  }
+  const signatures = new RequestSignatures(options.masks ?? [])
+  const compare = comparison(a.events, b.events, { a: bodies, b: bodies }, options, signatures)
+  let diff = compare()
+  for (let round = 1; round < MAX_ROUNDS && wanted.size + unsigned.size > 0; round++) {
+    for (const ref of wanted) known.set(ref, await fetch(ref))
     wanted.clear()
-    diff = again()
+    for (const step of unsigned) {
+      if (signatures.knows(step)) continue
+      const found = known.get(step.inputRef!) ?? (await fetch(step.inputRef!))
+      if (found instanceof Uint8Array) signatures.learn(step, found)
+      else known.set(step.inputRef!, found)
+    }
+    unsigned.clear()
+    diff = compare()
   }
   return diff
 }
-
-const NOT_FETCHED: BodyReading = { absent: "unknown" }

@@ -28,6 +28,27 @@ export function payloadDiffs(
   return diffs
 }
 
+/** Has everything fetched that `payloadDiffs` is going to read for these items: nothing is compared twice because a body was late. */
+export function awaitPayloads(items: readonly Judged[], chosen: readonly number[], readers: Readers): void {
+  const awaitInputs = (index: number): void => {
+    readers.a.await(items[index]!.a?.inputRef)
+    readers.b.await(items[index]!.b?.inputRef)
+  }
+  for (const index of chosen) {
+    const { a, b, fields } = items[index]!
+    if (!a || !b) continue
+    if (fields.includes("input")) {
+      awaitInputs(index)
+      const before = a.kind === "model" ? callBefore(items, index) : undefined
+      if (before !== undefined) awaitInputs(before)
+    }
+    if (fields.includes("output")) {
+      readers.a.await(a.outputRef)
+      readers.b.await(b.outputRef)
+    }
+  }
+}
+
 function inputDiff(items: readonly Judged[], index: number, readers: Readers, origins: Origins): PayloadDiff {
   const a = items[index]!.a!
   const b = items[index]!.b!

@@ -14,6 +14,9 @@ export interface BodyAbsence {
   readonly absent: AbsentReason | "unknown"
 }
 
+/** Of a body that is being fetched: what is found out without it is not worth remembering. */
+export const TO_COME: BodyAbsence = { absent: "unknown" }
+
 export interface DiffOptions {
   /** Typed masks somebody accepted: what differs only under them is noise. None by default. */
   readonly masks?: readonly MaskType[]

@@ -1,8 +1,6 @@
 import { canonicalJsonNode, readJson, textHash } from "@orangebox/contract"
 import {
   CANON_VERSION,
-  type CallAddress,
-  callSignature,
   createRequestMemory,
   type Dialect,
   detectDialect,
@@ -18,7 +16,8 @@ import {
   sseParser,
 } from "@orangebox/dialects"
 import type { DiffStep } from "./diff-step.js"
-import type { BodyAbsence, BodyReading, RunToDiff } from "./run-to-diff.js"
+import { addressOfStep, type RequestSignatures } from "./request-signatures.js"
+import { type BodyAbsence, type BodyReading, TO_COME } from "./run-to-diff.js"
 import { NO_SHINGLES, type Shingles, shinglesOf } from "./shingles.js"
 
 /** A request in a dialect somebody knows. */
@@ -29,39 +28,49 @@ export interface ReadRequest {
 
 const KEPT_REQUESTS = 4
 
+/** Where the bodies of both runs come from. */
+export interface BodySource {
+  body(ref: string): BodyReading
+  /** The request of a step, to be signed and not looked at otherwise. */
+  requestToSign(step: DiffStep): BodyReading
+  /** False for a body that is still to come; asking is enough to make it come. */
+  isSettled(ref: string): boolean
+}
+
 /**
  * What the bodies of a run's steps say, read when somebody asks and remembered. Where there are no bytes (hashed capture, pruned bodies)
  * every question still has an answer: by hash.
  */
 export class StepReader {
-  readonly #run: RunToDiff
-  readonly #other: RunToDiff
+  readonly #bodies: BodySource
   readonly #mask: ((text: string) => string) | undefined
+  readonly #signatures: RequestSignatures
   readonly #memory: RequestMemory = createRequestMemory()
   readonly #answers = new Map<DiffStep, FoldedResponse | undefined>()
   readonly #inputs = new Map<DiffStep, string>()
   readonly #outputs = new Map<DiffStep, string>()
+  readonly #outputShingles = new Map<DiffStep, Shingles | undefined>()
   readonly #requests = new Map<DiffStep, ReadRequest | undefined>()
+  /** How often a body was asked for that is still to come. */
+  toCome = 0
   bytesRead = 0
   readonly absences = new Map<string, BodyAbsence["absent"]>()
 
-  /** @param other a ref names the same bytes in every run, so one that kept them serves both */
-  constructor(run: RunToDiff, other: RunToDiff, masks: readonly MaskType[]) {
-    this.#run = run
-    this.#other = other
+  constructor(bodies: BodySource, masks: readonly MaskType[], signatures: RequestSignatures) {
+    this.#bodies = bodies
+    this.#signatures = signatures
     this.#mask = masks.length === 0 ? undefined : maskText(masks)
   }
 
   body(ref: string): BodyReading {
-    const own = this.#run.body(ref)
-    const found = own instanceof Uint8Array ? own : this.#other.body(ref)
-    if (found instanceof Uint8Array) {
-      this.bytesRead += found.length
-      return found
-    }
-    const why = own as BodyAbsence
-    this.absences.set(ref, why.absent)
-    return why
+    const found = this.#bodies.body(ref)
+    this.#count(ref, found)
+    return found
+  }
+
+  /** Has a body fetched that is going to be read. */
+  await(ref: string | undefined): void {
+    if (ref !== undefined && !this.#bodies.isSettled(ref)) this.toCome++
   }
 
   bytes(ref: string | undefined): Uint8Array | undefined {
@@ -80,32 +89,21 @@ export class StepReader {
 
   /** What a step was asked: equal for two steps that were asked the same, accepted masks applied. */
   looseInput(step: DiffStep): string {
-    let known = this.#inputs.get(step)
-    if (known === undefined) {
-      known = this.#looseInput(step)
-      this.#inputs.set(step, known)
-    }
-    return known
+    return this.#remember(this.#inputs, step, () => this.#looseInput(step))
   }
 
   /** What came back, without what differs by itself: ids the provider makes, spacing of JSON, accepted masks. */
   looseOutput(step: DiffStep): string {
-    let known = this.#outputs.get(step)
-    if (known === undefined) {
-      known = `${this.#looseOutput(step)} ${step.outputFacts}`
-      this.#outputs.set(step, known)
-    }
-    return known
+    return this.#remember(this.#outputs, step, () => `${this.#looseOutput(step)} ${step.outputFacts}`)
   }
 
   /** A model's answer, folded; undefined where it was not kept or nobody knows its dialect. */
   answer(step: DiffStep): FoldedResponse | undefined {
     if (step.kind !== "model") return undefined
-    if (!this.#answers.has(step)) {
+    return this.#remember(this.#answers, step, () => {
       const bytes = this.bytes(step.outputRef)
-      this.#answers.set(step, bytes && foldAnswer(bytes))
-    }
-    return this.#answers.get(step)
+      return bytes && foldAnswer(bytes)
+    })
   }
 
   /** A model call's request. The last few stay at hand, because each is asked for again by the call that goes on with it. */
@@ -113,16 +111,15 @@ export class StepReader {
     if (!this.#requests.has(step)) {
       for (const oldest of this.#requests.keys())
         if (this.#requests.size >= KEPT_REQUESTS) this.#requests.delete(oldest)
-      this.#requests.set(step, this.#readRequest(step))
     }
-    return this.#requests.get(step)
+    return this.#remember(this.#requests, step, () => this.#readRequest(step))
   }
 
   #readRequest(step: DiffStep): ReadRequest | undefined {
     const bytes = this.bytes(step.inputRef)
     if (!bytes) return undefined
     const body = readBody(bytes, this.#memory)
-    const dialect = detectDialect({ ...addressOf(step), requestBody: body })?.dialect
+    const dialect = detectDialect({ ...addressOfStep(step), requestBody: body })?.dialect
     return dialect && { body, dialect }
   }
 
@@ -132,9 +129,11 @@ export class StepReader {
   }
 
   outputShingles(step: DiffStep): Shingles | undefined {
-    const text = this.outputText(step)
-    if (text !== undefined) return shinglesOf(this.masked(text))
-    return step.outputRef === undefined ? NO_SHINGLES : undefined
+    return this.#remember(this.#outputShingles, step, () => {
+      const text = this.outputText(step)
+      if (text !== undefined) return shinglesOf(this.masked(text))
+      return step.outputRef === undefined ? NO_SHINGLES : undefined
+    })
   }
 
   /** The words of what came back: an answer's text and calls, anything else as it is. */
@@ -154,16 +153,8 @@ export class StepReader {
     const exact = step.sig ?? step.inputRef ?? ""
     if (step.kind === "model") {
       if (!this.#mask && step.canonVersion === CANON_VERSION) return exact
-      const request = this.request(step)
-      if (request) {
-        return callSignature({
-          ...addressOf(step),
-          body: request.body,
-          dialect: request.dialect,
-          ...(this.#mask ? { mask: this.#mask } : {}),
-        }).sig
-      }
-      if (!this.#mask) return exact
+      const signature = this.#signatures.of(step, (unsigned) => this.#requestToSign(unsigned))
+      if (signature !== undefined || !this.#mask) return signature ?? exact
       // What nobody knows the dialect of is masked as the text it is, like any other input.
     }
     if (!this.#mask) return `${exact} ${step.inputFacts}`
@@ -172,22 +163,32 @@ export class StepReader {
     return `${text === undefined ? exact : textHash(this.masked(canonicalOf(text)))} ${facts}`
   }
 
+  #requestToSign(step: DiffStep): Uint8Array | undefined {
+    if (step.inputRef === undefined) return undefined
+    const found = this.#bodies.requestToSign(step)
+    this.#count(step.inputRef, found)
+    return found instanceof Uint8Array ? found : undefined
+  }
+
   #looseOutput(step: DiffStep): string {
     const answer = this.answer(step)
     if (answer && isTelling(answer)) return textHash(this.masked(answerText(answer)))
     const text = this.text(step.outputRef)
     return text === undefined ? (step.outputRef ?? "") : textHash(this.masked(canonicalOf(text)))
   }
-}
 
-/** Where a call went. One that an application told without its address is known by its body. */
-export function addressOf({ method, url }: DiffStep): CallAddress {
-  if (method === undefined || url === undefined) return { method: "POST", path: "" }
-  try {
-    const { pathname, search, host } = new URL(url)
-    return { method, path: pathname + search, host }
-  } catch {
-    return { method, path: url }
+  #count(ref: string, found: BodyReading): void {
+    if (found instanceof Uint8Array) this.bytesRead += found.length
+    else if (found === TO_COME) this.toCome++
+    else this.absences.set(ref, found.absent)
+  }
+
+  #remember<T>(known: Map<DiffStep, T>, step: DiffStep, find: () => T): T {
+    if (known.has(step)) return known.get(step)!
+    const before = this.toCome
+    const found = find()
+    if (this.toCome === before) known.set(step, found)
+    return found
   }
 }
 

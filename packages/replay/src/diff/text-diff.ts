@@ -1,4 +1,5 @@
-import { diffArrays, diffLines } from "diff"
+import { Interner } from "./features.js"
+import { commonSubsequence } from "./myers.js"
 import type { TextDiff, TextHunk } from "./run-diff.js"
 
 const LONG = 20_000
@@ -9,7 +10,9 @@ const MAX_HUNK = 240
 const MAX_BEFORE = 32
 
 /** Words, numbers, spaces, and any other character whole. */
-const TOKEN = /\p{L}+|\p{N}+|\s+|./gsu
+const WORD = /\p{L}+|\p{N}+|\s+|./gsu
+/** Lines with what ends them. */
+const LINE = /[^\n]*\n|[^\n]+/g
 
 /** What differs between two texts, word by word, never at any price: texts that share too little are told as replaced. */
 export function diffTexts(a: string, b: string): TextDiff {
@@ -34,14 +37,10 @@ interface RawHunk {
   readonly b: string
 }
 
-function byWords(a: string, b: string): RawHunk[] | undefined {
-  const parts = diffArrays(a.match(TOKEN) ?? [], b.match(TOKEN) ?? [], { maxEditLength: MAX_WORD_EDITS })
-  return parts && hunksOf(parts.map(({ added, removed, value }) => ({ added, removed, value: value.join("") })))
-}
+const byWords = (a: string, b: string): RawHunk[] | undefined => hunksBetween(a, b, WORD, MAX_WORD_EDITS)
 
 function byLines(a: string, b: string): RawHunk[] | undefined {
-  const parts = diffLines(a, b, { maxEditLength: MAX_LINE_EDITS })
-  const hunks = parts && hunksOf(parts)
+  const hunks = hunksBetween(a, b, LINE, MAX_LINE_EDITS)
   // One hunk from end to end: not a line in common.
   if (!hunks || (hunks.length === 1 && hunks[0]!.a === a && hunks[0]!.b === b)) return undefined
   return hunks.flatMap((hunk) => {
@@ -51,40 +50,36 @@ function byLines(a: string, b: string): RawHunk[] | undefined {
   })
 }
 
-interface Part {
-  readonly added: boolean
-  readonly removed: boolean
-  readonly value: string
-}
-
-/** What was taken out and put in at one place belongs together; a space between two changes does not part them. */
-function hunksOf(parts: readonly Part[]): RawHunk[] {
+/** What was taken out and put in between two tokens that stayed belongs together; a space between two changes does not part them. */
+function hunksBetween(a: string, b: string, token: RegExp, maxEdits: number): RawHunk[] | undefined {
+  const tokensA = a.match(token) ?? []
+  const tokensB = b.match(token) ?? []
+  const interner = new Interner()
+  const numbered = (tokens: readonly string[]): Int32Array => Int32Array.from(tokens, (text) => interner.of(text))
+  const kept = commonSubsequence(numbered(tokensA), numbered(tokensB), maxEdits)
+  if (!kept) return undefined
   const hunks: { at: number; a: string; b: string; end: number }[] = []
   let at = 0
-  let between = ""
-  for (const { added, removed, value } of parts) {
-    if (!added && !removed) {
-      between = value
-      at += value.length
-      continue
+  let i = 0
+  let j = 0
+  for (const [nextA, nextB] of [...kept, [tokensA.length, tokensB.length] as const]) {
+    if (nextA > i || nextB > j) {
+      const removed = tokensA.slice(i, nextA).join("")
+      const added = tokensB.slice(j, nextB).join("")
+      const last = hunks.at(-1)
+      const between = last ? a.slice(last.end, at) : ""
+      if (last && /^\s{0,2}$/.test(between)) {
+        last.a += between + removed
+        last.b += between + added
+        last.end = at + removed.length
+      } else {
+        hunks.push({ at, a: removed, b: added, end: at + removed.length })
+      }
+      at += removed.length
     }
-    const last = hunks.at(-1)
-    const isNear = last && at - last.end === between.length && /^\s{0,2}$/.test(between)
-    const hunk = isNear ? last : { at, a: "", b: "", end: at }
-    if (isNear) {
-      hunk.a += between
-      hunk.b += between
-    } else {
-      hunks.push(hunk)
-    }
-    between = ""
-    if (removed) {
-      hunk.a += value
-      at += value.length
-    } else {
-      hunk.b += value
-    }
-    hunk.end = at
+    at += tokensA[nextA]?.length ?? 0
+    i = nextA + 1
+    j = nextB + 1
   }
   return hunks
 }

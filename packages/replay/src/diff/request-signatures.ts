@@ -1,0 +1,76 @@
+import {
+  createRequestMemory,
+  detectDialect,
+  type MaskType,
+  maskText,
+  type RequestMemory,
+  readBody,
+  requestSignature,
+} from "@orangebox/dialects"
+import { addressOf } from "../tape/sign.js"
+import type { DiffStep } from "./diff-step.js"
+
+/**
+ * What model calls asked, in the one form that runs recorded in different ways share. Worked out once for every body, because a request
+ * carries its whole history: of a long session they are a hundred megabytes, and only the newest part of each is new.
+ */
+export class RequestSignatures {
+  /** Null where nobody knows the dialect of a request. */
+  readonly #known = new Map<string, string | null>()
+  readonly #memory: RequestMemory = createRequestMemory()
+  readonly #mask: ((text: string) => string) | undefined
+
+  constructor(masks: readonly MaskType[]) {
+    this.#mask = masks.length === 0 ? undefined : remembering(maskText(masks))
+  }
+
+  /** Undefined where the request is not there, or of no known dialect. */
+  of(step: DiffStep, bytesOf: (step: DiffStep) => Uint8Array | undefined): string | undefined {
+    if (!this.knows(step)) {
+      const bytes = bytesOf(step)
+      if (bytes === undefined) return undefined
+      this.learn(step, bytes)
+    }
+    return this.#known.get(keyOf(step)) ?? undefined
+  }
+
+  knows(step: DiffStep): boolean {
+    return this.#known.has(keyOf(step))
+  }
+
+  learn(step: DiffStep, bytes: Uint8Array): void {
+    const address = addressOfStep(step)
+    const body = readBody(bytes, this.#memory)
+    const dialect = detectDialect({ ...address, requestBody: body })?.dialect
+    const call = { ...address, body, dialect, ...(this.#mask ? { mask: this.#mask } : {}) }
+    this.#known.set(keyOf(step), dialect === undefined ? null : requestSignature(call))
+  }
+}
+
+/** Where a call went. One that an application told without its address is known by its body. */
+export function addressOfStep({ method, url }: DiffStep): ReturnType<typeof addressOf> {
+  return method === undefined || url === undefined ? { method: "POST", path: "" } : addressOf(method, url)
+}
+
+/** The same bytes sent to another place may ask for something else. */
+const keyOf = ({ inputRef, method, url }: DiffStep): string => JSON.stringify([inputRef, method, url])
+
+const MOST_REMEMBERED = 16 * 1024 * 1024
+
+/** Every text of a history comes again with the next request. */
+function remembering(mask: (text: string) => string): (text: string) => string {
+  const masked = new Map<string, string>()
+  let characters = 0
+  return (text) => {
+    const known = masked.get(text)
+    if (known !== undefined) return known
+    const found = mask(text)
+    characters += text.length
+    if (characters > MOST_REMEMBERED) {
+      masked.clear()
+      characters = text.length
+    }
+    masked.set(text, found)
+    return found
+  }
+}
