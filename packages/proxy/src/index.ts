@@ -13,3 +13,12 @@ export {
 export { type ReplayCommandOptions, type ReplayedCommand, replayCommand } from "./replay-command.js"
 export type { UpstreamTls } from "./upstream-agents.js"
 export { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"
+
+// The work tree of a recorded run
+export {
+  copyIgnored,
+  findRepository,
+  ignoredIn,
+  openWorkspaceCopy,
+  type WorkspaceCopy,
+} from "./workspace/copy-workspace.js"

@@ -7,6 +7,8 @@ import { type ExtraVariable, planVariables, variablesFor } from "./client-variab
 import { passSignals } from "./pass-signals.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
+import { ofNoRepository } from "./workspace/git.js"
+import { type AskedCall, RecordedWorkspace, type WorkspaceWatch } from "./workspace/record-workspace.js"
 
 export interface ReplayCommandOptions {
   readonly command: readonly [string, ...string[]]
@@ -25,6 +27,10 @@ export interface ReplayCommandOptions {
   /** How many recorded tools the command runs itself, where nobody can intercept them. */
   readonly toolsExecuted: number
   readonly stdio?: "inherit" | "pipe" | "ignore"
+  /** Whether changes of the git work tree it runs in are recorded. Every call then waits for a look. Default: no. */
+  readonly workspace?: boolean
+  /** Awaited once, when the call that the fork is at has been asked and not been answered: the agent waits, and its files are quiet. */
+  readonly atFork?: () => Promise<void>
   readonly onHint?: (hint: string) => void
   readonly onWarning?: (message: string) => void
 }
@@ -54,20 +60,41 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     ...(options.fork ? { fork: options.fork } : {}),
   })
   const run = replay.recorder.startRun({ entrypoint: basename(program), input: options.command.join(" ") })
+  const workspace = options.workspace ? await RecordedWorkspace.open(run, options.cwd ?? process.cwd()) : undefined
+  const held = workspace && new HeldWatch(workspace)
+  let failure: unknown
+  let isAtFork = options.atFork !== undefined
+  const beforeAnswer = async (): Promise<void> => {
+    if (isAtFork && replay.session.state.isForkReached) {
+      isAtFork = false
+      await options.atFork?.().catch((error: unknown) => {
+        failure = error
+        child.kill()
+      })
+    }
+    await held?.release()
+  }
   const proxy = await startProxy({
     recorder: replay.recorder,
     run,
     upstreams: plan.upstreams,
     replay,
+    beforeAnswer,
+    ...(held ? { workspace: held } : {}),
     onWarning: (warning) => warn(warning.message),
   })
   for (const hint of hintsFor(basename(program))) options.onHint?.(hint)
   const set = variablesFor(plan, proxy.origin, proxy.token, env)
-  const child = spawn(program, args, { cwd: options.cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: { ...environmentIn(options.cwd, env), ...set },
+    stdio: options.stdio ?? "inherit",
+  })
   const letSignalsBe = passSignals(child)
   const ended = await endOf(child)
   letSignalsBe()
   await proxy.close()
+  await workspace?.finish()
   if (ended.exitCode === 0) run.complete()
   else run.fail(new CommandFailed(ended.signal === null ? `exit ${ended.exitCode}` : `killed by ${ended.signal}`))
   const certification = replay.certify(options.sourceEvents, {
@@ -75,6 +102,7 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     toolsExecuted: options.toolsExecuted,
   })
   replay.close()
+  if (failure) throw failure
   if (ended.error) {
     throw new OrangeboxError("COMMAND", {
       what: `${program} cannot be started: ${ended.error.message}`,
@@ -83,6 +111,38 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     })
   }
   return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification }
+}
+
+/** In another folder the variables that lead back to this one would be wrong: shells read `PWD`, and git whatever a hook has set. */
+const environmentIn = (cwd: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  cwd === undefined ? env : { ...ofNoRepository(env), PWD: cwd }
+
+/** Looks when the answer is known and not given yet, so that no look comes too late. */
+class HeldWatch implements WorkspaceWatch {
+  readonly #workspace: RecordedWorkspace
+  #call: AskedCall | undefined
+
+  constructor(workspace: RecordedWorkspace) {
+    this.#workspace = workspace
+  }
+
+  toolStarted(stepId: string): void {
+    this.#workspace.toolStarted(stepId)
+  }
+
+  toolEnded(stepId: string): void {
+    this.#workspace.toolEnded(stepId)
+  }
+
+  asked(call: AskedCall): void {
+    this.#call = call
+  }
+
+  release(): Promise<void> {
+    if (this.#call) this.#workspace.asked(this.#call)
+    this.#call = undefined
+    return this.#workspace.settled()
+  }
 }
 
 interface Ended {

@@ -62,7 +62,14 @@ export { ReplayRecorder, type ReplayRecorderOptions, replayRecorder } from "./sd
 // Forks and what they change
 
 export { descendantsOf } from "./fork/causal-cut.js"
-export { type ArmVerdict, compareArms } from "./fork/compare-arms.js"
+export {
+  type ArmVerdict,
+  type AspectVerdict,
+  compareArms,
+  compareOutcomes,
+  type ForkOutcome,
+  type OutcomeVerdict,
+} from "./fork/compare-arms.js"
 export { type CoverageGap, coverageGaps, type EffectMap, effectOf, isWrite } from "./fork/effects.js"
 export {
   Fork,
@@ -75,6 +82,7 @@ export {
   type Simulator,
 } from "./fork/fork.js"
 export {
+  lastTree,
   type NotRestored,
   type RecordedTree,
   type TreeFile,

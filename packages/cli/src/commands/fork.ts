@@ -10,6 +10,7 @@ import { InputError } from "../failure.js"
 import { parsePositive } from "../option-values.js"
 import { dataPath } from "../reading/locate-data.js"
 import { effectsHere } from "../replaying/effects-here.js"
+import { outcomeOf } from "../replaying/fork-outcome.js"
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
 import {
   forkJson,
@@ -20,6 +21,7 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/fork-words.js"
+import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/fork-workspace.js"
 import {
   NOT_A_SANDBOX,
   preflightLines,
@@ -32,7 +34,7 @@ import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-interface ForkOptions extends ProfileOptions, VariableOptions {
+interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions {
   readonly at?: string
   readonly after?: boolean
   readonly post?: Partial<PostPolicy>
@@ -68,9 +70,12 @@ export function define(command: Command, session: Session): void {
     )
     .option("--samples <n>", "so many times; models do not answer twice alike; default: 1", parsePositive)
     .option("--control", "also run it unchanged as often, and say whether the change made a difference")
+    .option("--no-workspace", "start the command here, and not in a copy of the recorded work tree")
+    .option("--keep-workspace", "keep the copy, to look at it")
+    .option("--copy-ignored", "with what git ignores in it, as it is now: dependencies, build results")
     .addHelpText(
       "after",
-      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today. Files are not\nput back: it is forked without workspace. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached and every call was answered, 1 when not, 2 when nothing could start.`,
+      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts\nwith the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are\nnot written to; the copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without\nworkspace: files are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached and every call was answered, 1 when not, 2 when nothing could start.`,
     )
     .addHelpText(
       "after",
@@ -101,11 +106,15 @@ async function fork(
     ...(options.after ? { at: "after_response" } : {}),
     ...(options.post === undefined ? {} : { post: options.post }),
   }
-  const changed = planned(source, { ...request, profile })
+  const drafted = planned(source, { ...request, profile })
+  if (command.length > 0) checkEffects(session, options, source)
+  terminal.say(planText(source, drafted))
+  const workspace = command.length > 0 ? await forkedWorkspace(session, options, source, drafted) : undefined
+  const whole: ForkRequest = workspace ? { ...request, workspace: workspace.told } : request
+  const changed = planned(source, { ...whole, profile })
   const arms: [Sample["arm"], Fork][] = [["changed", changed]]
-  if (options.control) arms.push(["control", planned(source, { ...request, profile: EMPTY_PROFILE })])
-  const run = runnerOf(session, options, source, command)
-  terminal.say(planText(source, changed))
+  if (options.control) arms.push(["control", planned(source, { ...whole, profile: EMPTY_PROFILE })])
+  const run = runnerOf(session, options, source, workspace, command)
   const samples: Sample[] = []
   for (let round = 0; round < (options.samples ?? 1); round++) {
     for (const [arm, plan] of arms) {
@@ -115,7 +124,7 @@ async function fork(
     }
   }
   const verdict = verdictOf(samples)
-  if (options.json) tellJson(session, command, safeJson(forkJson({ source, fork: changed, samples }), 2))
+  if (options.json) tellJson(session, command, safeJson(forkJson({ source, fork: changed, workspace, samples }), 2))
   else if (verdict) terminal.sayPainted(verdictText(verdict))
   return samples.every(isSound) ? EXIT.fine : EXIT.findings
 }
@@ -132,6 +141,7 @@ function runnerOf(
   session: Session,
   options: ForkOptions & GlobalOptions,
   source: ReplaySource,
+  workspace: ForkedWorkspace | undefined,
   [program, ...args]: readonly string[],
 ): Runner {
   const { tape, run } = source
@@ -148,26 +158,40 @@ function runnerOf(
   if (program === undefined) {
     return (fork, arm) => reissue({ ...shared, session, source, fork, reason: reasonOf(arm), env: process.env })
   }
+  const name = basename(program)
+  return async (fork, arm) => {
+    const copy = await workspace?.open?.()
+    let kept: string | null = null
+    try {
+      const { runId, exitCode, signal, certification } = await replayCommand({
+        ...shared,
+        ...(copy ? { cwd: copy.folder, workspace: true, atFork: copy.atFork } : {}),
+        command: [program, ...args],
+        fork,
+        policy: { reason: reasonOf(arm) },
+        app: run.view.app ?? name,
+        toolsExecuted: toolsExecutedBy(tape),
+        onHint: say,
+      })
+      kept = copy?.close() ?? null
+      const outcome = signal ?? `exit ${exitCode}`
+      const aspects = await outcomeOf(session, { data: shared.folder }, runId, outcome)
+      const ended = { name, exitCode, signal }
+      return { runId, command: ended, outcome, aspects, report: certification.report, workspace: kept }
+    } catch (error) {
+      copy?.close()
+      throw error
+    }
+  }
+}
+
+function checkEffects(session: Session, options: ForkOptions, { tape }: ReplaySource): void {
   refuseGaps(tape, {
     effects: effectsHere(),
     isAllowed: (tool) => options.allowEffects.includes(tool) || options.allowEffects.includes("*"),
     allowWith: (tools) => `Allow them with --allow-effects ${tools}`,
   })
-  if (toolsExecutedBy(tape) > 0) say(NOT_A_SANDBOX)
-  const name = basename(program)
-  return async (fork, arm) => {
-    const { runId, exitCode, signal, certification } = await replayCommand({
-      ...shared,
-      command: [program, ...args],
-      fork,
-      policy: { reason: reasonOf(arm) },
-      app: run.view.app ?? name,
-      toolsExecuted: toolsExecutedBy(tape),
-      onHint: say,
-    })
-    const outcome = signal ?? `exit ${exitCode}`
-    return { runId, command: { name, exitCode, signal }, outcome, report: certification.report }
-  }
+  if (toolsExecutedBy(tape) > 0) session.terminal.say(`orangebox: ${NOT_A_SANDBOX}`)
 }
 
 function planned(source: ReplaySource, request: ForkRequest): Fork {

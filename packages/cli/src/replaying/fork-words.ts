@@ -1,5 +1,12 @@
 import { plural, safeText } from "@orangebox/query"
-import { type ArmVerdict, type Certification, compareArms, type Fork, reportText } from "@orangebox/replay"
+import {
+  type Certification,
+  compareOutcomes,
+  type Fork,
+  type ForkOutcome,
+  type OutcomeVerdict,
+  reportText,
+} from "@orangebox/replay"
 import type { GlobalOptions } from "../session.js"
 import type { ForkedWorkspace } from "./fork-workspace.js"
 import type { ReplaySource } from "./replay-source.js"
@@ -10,8 +17,10 @@ export interface Sample {
   readonly runId: string
   /** Undefined where only the forked call was sent. */
   readonly command: EndedCommand | undefined
-  /** What is compared between the arms: how the command ended, or what the forked call was answered with. */
+  /** How the command ended, or what the forked call was answered with. */
   readonly outcome: string
+  /** What is compared between the arms. */
+  readonly aspects: ForkOutcome
   readonly report: Certification["report"]
   /** Where its copy of the work tree was kept; null when there was none, or it was removed. */
   readonly workspace: string | null
@@ -30,11 +39,11 @@ export const isSound = ({ report }: Sample): boolean =>
 
 const wasReached = ({ counts }: Sample["report"]): boolean => counts.live + counts.simulated > 0
 
-export function verdictOf(samples: readonly Sample[]): ArmVerdict | undefined {
-  const outcomes = (arm: Sample["arm"]): string[] =>
-    samples.filter((sample) => sample.arm === arm).map(({ outcome }) => outcome)
+export function verdictOf(samples: readonly Sample[]): OutcomeVerdict | undefined {
+  const outcomes = (arm: Sample["arm"]): ForkOutcome[] =>
+    samples.filter((sample) => sample.arm === arm).map(({ aspects }) => aspects)
   const control = outcomes("control")
-  return control.length === 0 ? undefined : compareArms(control, outcomes("changed"))
+  return control.length === 0 ? undefined : compareOutcomes(control, outcomes("changed"))
 }
 
 export function sampleText(sample: Sample, source: ReplaySource, options: GlobalOptions): string {
@@ -49,9 +58,13 @@ export function sampleText(sample: Sample, source: ReplaySource, options: Global
   return lines.join("\n")
 }
 
-export function verdictText({ verdict, p, reason }: ArmVerdict): string {
+export function verdictText({ verdict, aspects }: OutcomeVerdict): string {
   const words = { effect: "the change has an effect", no_effect: "no effect was found", inconclusive: "inconclusive" }
-  return `orangebox: ${words[verdict]}: ${reason}${p === null ? "" : ` (p = ${p.toFixed(3)})`}`
+  const lines = aspects.map(({ aspect, verdict: found, reason, p }) => {
+    const chance = p === null ? "" : ` (p = ${p.toFixed(3)})`
+    return `  ${aspect.padEnd(8)}${words[found]}: ${reason}${chance}`
+  })
+  return [`orangebox: ${words[verdict]}`, ...lines].join("\n")
 }
 
 export function planText({ run }: ReplaySource, fork: Fork): string {
@@ -69,11 +82,12 @@ export function forkJson({ source, fork, workspace, samples }: ForkResult) {
     at: fork.at,
     override_profile_id: fork.profileId,
     workspace: workspace ? workspaceJson(workspace) : null,
-    samples: samples.map(({ arm, runId, command, outcome, report, workspace: kept }) => ({
+    samples: samples.map(({ arm, runId, command, outcome, aspects, report, workspace: kept }) => ({
       arm,
       run: runId,
       command: command ? commandJson(command) : null,
       outcome,
+      aspects,
       workspace: kept,
       report,
     })),

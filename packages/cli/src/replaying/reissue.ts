@@ -6,6 +6,7 @@ import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
 import { withReading } from "../reading/open-reading.js"
 import type { Session } from "../session.js"
+import { outcomeOf } from "./fork-outcome.js"
 import type { Sample } from "./fork-words.js"
 import type { ReplaySource } from "./replay-source.js"
 
@@ -60,7 +61,15 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const outcome = await showAnswers(options, target.stepId, run.runId)
   // What comes after the forked call was not meant to be asked.
   const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
-  return { runId: run.runId, command: undefined, outcome, report: { ...report, divergences }, workspace: null }
+  const aspects = await outcomeOf(options.session, { data: options.folder }, run.runId, null)
+  return {
+    runId: run.runId,
+    command: undefined,
+    outcome,
+    aspects,
+    report: { ...report, divergences },
+    workspace: null,
+  }
 }
 
 function forkedCall(tape: Tape, fork: Fork): TapeCall {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto"
-import { type BigIntStats, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { type BigIntStats, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
 import { join, relative } from "node:path"
 import { git, runGit } from "./git.js"
 import { readStatus, STATUS } from "./read-status.js"
@@ -109,7 +109,9 @@ function readFile(root: string, path: string, left: number, known: WorkspaceFile
     const stamp = stampOf(found)
     if (known !== undefined && stamp !== undefined && known.stamp === stamp) return known
     if (found.isSymbolicLink()) return fileOf("symlink", readlinkSync(place, { encoding: "buffer" }), stamp)
-    // A submodule, or a pipe that would be waited at for ever.
+    // A folder where a file was: git tells what is in it by itself. But not of a repository, which keeps its own books.
+    if (found.isDirectory() && !existsSync(join(place, ".git"))) return fileOf("deleted", null, "")
+    // A pipe would be waited at for ever.
     if (!found.isFile()) return "no file"
     if (found.size > Math.min(MOST_FILE_BYTES, left)) return "too large"
     return fileOf((found.mode & 0o100n) === 0n ? "file" : "executable", readFileSync(place), stamp)

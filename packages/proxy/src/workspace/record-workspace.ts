@@ -1,7 +1,8 @@
 import type { LogAttributes, Run, Step } from "@orangebox/recorder"
+import { FILE_ARTIFACT } from "@orangebox/replay"
 import { isSameTree, lookAgain, lookAtWorkspace, type WorkspaceView } from "./look-at-workspace.js"
+import { snapshotOf } from "./snapshot-of.js"
 import { changedPaths, workspaceDiff } from "./workspace-diff.js"
-import { snapshotOf } from "./workspace-snapshot.js"
 
 /** A model call that has just been asked: what its agent did before is done, and it waits. */
 export interface AskedCall {
@@ -151,7 +152,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
   async #recordSnapshot(step: Step, id: string, view: WorkspaceView, atStep: string | null): Promise<void> {
     for (const [path, { kind, hash, bytes }] of view.files) {
       if (bytes === null || this.#contents.has(hash)) continue
-      const content = `workspace/file/${this.#contents.size + 1}`
+      const content = `${FILE_ARTIFACT}${this.#contents.size + 1}`
       this.#contents.set(hash, content)
       step.artifact({ id: content, type: "other", summary: `${kind} ${path}`, content: bytes, ...pathOf(path) })
       // Each is searched for secrets; whoever shares this thread has answers to pass on.

@@ -11,6 +11,44 @@ const SIGNIFICANT = 0.05
 /** With fewer samples "no difference" would only mean "not looked". */
 const ENOUGH_FOR_NONE = 20
 
+/** What a sample came to, aspect by aspect: how it ended, what it did, what it left behind. Null where that is not known. */
+export type ForkOutcome = Readonly<Record<string, string | null>>
+
+/** One aspect by itself. */
+export interface AspectVerdict extends ArmVerdict {
+  readonly aspect: string
+}
+
+export interface OutcomeVerdict extends ArmVerdict {
+  readonly aspects: readonly AspectVerdict[]
+}
+
+/**
+ * Compares the arms of a fork in everything that is known of all their samples. Whoever looks at several things finds one that differs by
+ * chance more often, so the chance of each counts as often as there are aspects (Bonferroni).
+ */
+export function compareOutcomes(control: readonly ForkOutcome[], changed: readonly ForkOutcome[]): OutcomeVerdict {
+  const all = [...control, ...changed]
+  const names = Object.keys(all[0] ?? {}).filter((name) => all.every((outcome) => outcome[name] != null))
+  const labels = (arm: readonly ForkOutcome[], name: string): string[] => arm.map((outcome) => outcome[name] ?? "")
+  const aspects = names.map((aspect): AspectVerdict => {
+    const alone = compareArms(labels(control, aspect), labels(changed, aspect))
+    const p = alone.p === null ? null : Math.min(1, alone.p * names.length)
+    const isChance = alone.verdict === "effect" && (p ?? 1) >= SIGNIFICANT
+    if (!isChance) return { aspect, ...alone, p }
+    return { aspect, verdict: "inconclusive", p, reason: `${alone.reason}; that may be chance` }
+  })
+  const [strongest] = aspects.toSorted((a, b) => (a.p ?? 2) - (b.p ?? 2))
+  if (strongest === undefined) return { ...inconclusive("there is nothing to compare with"), aspects }
+  const isNone = aspects.every(({ verdict }) => verdict === "no_effect")
+  return {
+    verdict: strongest.verdict === "effect" ? "effect" : isNone ? "no_effect" : "inconclusive",
+    p: strongest.p,
+    reason: `${strongest.aspect}: ${strongest.reason}`,
+    aspects,
+  }
+}
+
 /**
  * Compares a fork with its control: the same fork with nothing changed, because a live tail samples anew even then. Outcomes are labels such
  * as "passed" or the hash of an output; the question is whether the control's most frequent one is as frequent with the change.
@@ -21,6 +59,9 @@ export function compareArms(control: readonly string[], changed: readonly string
   const controlHits = control.filter((outcome) => outcome === usual).length
   const changedHits = changed.filter((outcome) => outcome === usual).length
   const p = fisher(controlHits, control.length - controlHits, changedHits, changed.length - changedHits)
+  if (control.length > 1 && controlHits === 1) {
+    return inconclusive(`no two of ${control.length} samples without the change agree, so nothing can differ from them`)
+  }
   const counts = `${controlHits} of ${control.length} without the change, ${changedHits} of ${changed.length} with it`
   if (control.length < ENOUGH || changed.length < ENOUGH) {
     return { ...inconclusive(`${counts}; at least ${ENOUGH} samples of each are needed for a claim`), p }

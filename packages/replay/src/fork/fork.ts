@@ -11,6 +11,7 @@ import { descendantsOf } from "./causal-cut.js"
 import { type EffectMap, effectOf, isWrite } from "./effects.js"
 import { type ForkPlace, forkPlace } from "./fork-place.js"
 import { materialized } from "./materialize.js"
+import type { NotRestored } from "./recorded-workspace.js"
 
 /** What answers a call behind the fork. `cached` falls back to `live`. */
 export type PostMode = "exact" | "cached" | "live" | "deny"
@@ -29,12 +30,17 @@ export interface ForkRequest {
   /** Tools with effects that may run for real; `*` is all of them. */
   readonly allowEffects?: readonly string[]
   readonly effects?: EffectMap
-  /** Whether the files of that moment were put back. */
-  readonly isWorkspaceRestored?: boolean
+  /** Whether the files of that moment were put back; left out, they were not. */
+  readonly workspace?: ForkWorkspace
   readonly fromRun?: FromRun
   /** What rules may name as their simulator. */
   readonly simulators?: Readonly<Record<string, Simulator>>
 }
+
+/** What a fork does about files. */
+export type ForkWorkspace =
+  | { readonly isRestored: true; readonly notRestored: readonly NotRestored[] }
+  | { readonly isRestored: false; readonly why: string }
 
 /** Makes an answer up. The same question and seed must give the same answer, or a replay of the replay would differ. */
 export type Simulator = (ask: Ask, seed: number) => { readonly value: unknown; readonly isError?: boolean }
@@ -83,14 +89,7 @@ export class Fork {
     })
     this.notes = [
       ...(place.snapped === undefined ? [] : [{ code: "FORK_SNAPPED" as const, message: place.snapped }]),
-      ...(request.isWorkspaceRestored
-        ? []
-        : [
-            {
-              code: "STATE_NOT_RESTORED" as const,
-              message: "forked without workspace: files are as they are now, not as they were at that step",
-            },
-          ]),
+      ...workspaceNotes(request.workspace),
     ]
   }
 
@@ -261,6 +260,22 @@ export class Fork {
     )
     return next ?? this.call
   }
+}
+
+const MOST_NAMED = 10
+
+function workspaceNotes(workspace: ForkWorkspace | undefined): Fork["notes"] {
+  const code = "STATE_NOT_RESTORED" as const
+  if (!workspace?.isRestored) {
+    const why = workspace === undefined ? "" : `; ${workspace.why}`
+    const message = `forked without workspace: files are as they are now, not as they were at that step${why}`
+    return [{ code, message }]
+  }
+  const { notRestored } = workspace
+  if (notRestored.length === 0) return []
+  const named = notRestored.slice(0, MOST_NAMED).map(({ path, why }) => `${path} (${why})`)
+  const more = notRestored.length > MOST_NAMED ? ` and ${notRestored.length - MOST_NAMED} more` : ""
+  return [{ code, message: `the work tree is as it was at that step, but for ${named.join(", ")}${more}` }]
 }
 
 const ruled = (ask: Ask) => ({

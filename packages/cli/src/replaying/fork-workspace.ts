@@ -1,0 +1,119 @@
+import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
+import { plural, safeText } from "@orangebox/query"
+import { type Fork, type ForkWorkspace, type RecordedTree, type Tape, workspaceAt } from "@orangebox/replay"
+import { InputError } from "../failure.js"
+import type { Session } from "../session.js"
+import type { ReplaySource } from "./replay-source.js"
+
+export interface WorkspaceOptions {
+  /** False with `--no-workspace`. */
+  readonly workspace?: boolean
+  readonly keepWorkspace?: boolean
+  readonly copyIgnored?: boolean
+}
+
+/** Where the command of a fork is started. */
+export interface ForkedWorkspace {
+  /** As the fork tells it. */
+  readonly told: ForkWorkspace
+  /** The snapshot of the forked call; null where the command runs in place. */
+  readonly snapshotId: string | null
+  /** A copy of its own for every sample; undefined where the command runs in place. */
+  readonly open: (() => Promise<SampleCopy>) | undefined
+}
+
+export interface SampleCopy {
+  readonly folder: string
+  /** Makes the files what they were when the forked call was asked. */
+  atFork(): Promise<void>
+  /** Returns where it is, if it stays. */
+  close(): string | null
+}
+
+const inPlace = (why: string): ForkedWorkspace => ({
+  told: { isRestored: false, why },
+  snapshotId: null,
+  open: undefined,
+})
+
+/**
+ * Finds the files of a forked call and tries to make them again, so that what cannot be is known before anything runs. The agent starts
+ * from the files its run began with, for it does its own work up to the fork again; there the files are made exactly those of the recording.
+ */
+export async function forkedWorkspace(
+  session: Session,
+  options: WorkspaceOptions,
+  source: ReplaySource,
+  fork: Fork,
+): Promise<ForkedWorkspace> {
+  if (options.workspace === false) return inPlace("--no-workspace was given")
+  const { run, tape } = source
+  const at = workspaceAt(run.events, tape.bodies, fork.call)
+  if (!at.found) return inPlace(at.why)
+  const { start, cut } = at
+  // A file from elsewhere names folders of elsewhere.
+  const isFromHere = source.word === run.row.runId
+  const repository = await findRepository([start, cut], [process.cwd(), ...(isFromHere ? [cut.root] : [])])
+  if (repository === undefined)
+    return inPlace(`the commit ${cut.base?.slice(0, 12)} is in no repository here, start it in a checkout that has it`)
+  refuseFullPaths(tape, fork, [...new Set([cut.root, repository ?? cut.root])])
+
+  const ignored = repository === null ? [] : await ignoredIn(repository)
+  const make = async (): Promise<WorkspaceCopy> => {
+    const copy = await openWorkspaceCopy(repository, start)
+    if (options.copyIgnored && repository !== null) copyIgnored(repository, ignored, copy)
+    return copy
+  }
+  let rehearsed: WorkspaceCopy | undefined = await make()
+  const problems = await rehearsed.set(cut).catch((error: unknown) => {
+    rehearsed?.remove()
+    throw error
+  })
+  const left = options.copyIgnored ? [] : ignored
+  session.terminal.say(`orangebox: ${workspaceWords(cut, left)}`)
+  return {
+    told: { isRestored: true, notRestored: [...cut.notRestored, ...problems] },
+    snapshotId: cut.snapshotId,
+    open: async () => {
+      const copy = rehearsed ?? (await make())
+      rehearsed = undefined
+      await copy.set(start)
+      return {
+        folder: copy.folder,
+        atFork: async () => void (await copy.set(cut)),
+        close: () => {
+          if (options.keepWorkspace) return copy.root
+          copy.remove()
+          return null
+        },
+      }
+    },
+  }
+}
+
+const SHOWN_IGNORED = 5
+
+function workspaceWords(cut: RecordedTree, left: readonly string[]): string {
+  const commit = cut.base === null ? "no commit" : `commit ${cut.base.slice(0, 12)}`
+  const words = `it runs in a copy of the work tree: ${commit} and ${plural(cut.files.length, "file")} that differed`
+  if (left.length === 0) return words
+  const named = left.slice(0, SHOWN_IGNORED).map(safeText).join(", ")
+  const more = left.length > SHOWN_IGNORED ? ` and ${left.length - SHOWN_IGNORED} more` : ""
+  return `${words}; without what git ignores (${named}${more}), which --copy-ignored copies as it is now`
+}
+
+/** Recorded answers are given as they were. Where they name files by their full path, tools go to the original and not to the copy. */
+function refuseFullPaths(tape: Tape, fork: Fork, roots: readonly string[]): void {
+  const needles = roots.filter((root) => root.length > 1).map((root) => Buffer.from(JSON.stringify(root).slice(1, -1)))
+  const named = tape.calls.filter((call) => {
+    if (call.kind !== "tool" || fork.isCut(call.stepId) || call.request.body === null) return false
+    const bytes = tape.bodies.get(call.request.body.hash)
+    return bytes !== undefined && needles.some((needle) => Buffer.from(bytes).includes(needle))
+  })
+  if (named.length === 0) return
+  throw new InputError("WORKSPACE_PATHS", {
+    what: `${plural(named.length, "recorded tool call")} before the fork name files of the work tree by their full path; run again, they would go to the original and not to a copy`,
+    where: tape.runId,
+    next: "Start it in place with --no-workspace, in a checkout that may be changed",
+  })
+}

@@ -1,0 +1,158 @@
+import { type Event, payloadOf, textIn } from "@orangebox/contract"
+import type { Bodies, TapeCall } from "../tape/tape.js"
+import { isOutsideTree, whyUnsafe } from "./tree-path.js"
+import { FILE_ARTIFACT, WorkspaceSnapshot } from "./workspace-snapshot.js"
+
+/** A work tree as it was at one look: a commit, and the files that differed from it. */
+export interface RecordedTree {
+  readonly snapshotId: string
+  readonly root: string
+  readonly folder: string
+  readonly base: string | null
+  readonly head: string | null
+  readonly branch: string | null
+  readonly files: readonly TreeFile[]
+  /** What cannot be put back exactly, and why. */
+  readonly notRestored: readonly NotRestored[]
+}
+
+export interface TreeFile {
+  readonly path: string
+  readonly kind: "file" | "executable" | "symlink" | "deleted"
+  /** Null for a deleted one. */
+  readonly bytes: Uint8Array | null
+}
+
+export interface NotRestored {
+  readonly path: string
+  readonly why: string
+}
+
+/** The work tree around a call: as the command found it, and as it was when the call was asked. */
+export type WorkspaceAt =
+  | { readonly found: true; readonly start: RecordedTree; readonly cut: RecordedTree }
+  | { readonly found: false; readonly why: string }
+
+/** Reads the work tree of a call out of a recording. The recording may come from anywhere: nothing it names leads out of the tree. */
+export function workspaceAt(events: readonly Event[], bodies: Bodies, call: TapeCall): WorkspaceAt {
+  const book = new SnapshotBook(events, bodies)
+  const [first] = book.looks
+  if (first === undefined) return { found: false, why: "no work tree was recorded with the run" }
+  const steps = new Set([call.stepId, call.attemptOf, ...call.attempts])
+  const at = book.looks.find(({ atStep }) => atStep !== null && steps.has(atStep))
+  const before = at ?? book.looks.findLast(({ place }) => place < book.openingOf(call.stepId)) ?? first
+  const start = book.treeOf(first.snapshotId)
+  const cut = book.treeOf(before.snapshotId)
+  if (start === undefined || cut === undefined) {
+    return {
+      found: false,
+      why: `its snapshot was not kept, or cannot be read (${(start ? before : first).snapshotId})`,
+    }
+  }
+  if (at !== undefined) return { found: true, start, cut }
+  const stale = { path: ".", why: `not looked at when the call was asked; this is ${before.snapshotId}` }
+  return { found: true, start, cut: { ...cut, notRestored: [...cut.notRestored, stale] } }
+}
+
+/** The work tree as a run left it; undefined where nobody looked. */
+export function lastTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
+  const book = new SnapshotBook(events, bodies)
+  const last = book.looks.at(-1)
+  return last && book.treeOf(last.snapshotId)
+}
+
+interface Look {
+  readonly place: number
+  readonly snapshotId: string
+  readonly atStep: string | null
+}
+
+class SnapshotBook {
+  readonly looks: readonly Look[]
+  readonly #events: readonly Event[]
+  readonly #bodies: Bodies
+  readonly #snapshots = new Map<string, Event>()
+  readonly #contents = new Map<string, Event>()
+
+  constructor(events: readonly Event[], bodies: Bodies) {
+    this.#events = events
+    this.#bodies = bodies
+    const looks: Look[] = []
+    events.forEach((event, place) => {
+      if (event.event_type === "log") {
+        const { workspace, at_step } = event.attributes ?? {}
+        if (typeof workspace !== "string" || typeof at_step !== "string") return
+        looks.push({ place, snapshotId: workspace, atStep: at_step })
+      }
+      if (event.event_type !== "artifact_recorded") return
+      const payload = payloadOf(event)
+      const id = textIn(payload, "artifact_id")
+      if (id === undefined) return
+      if (id.startsWith(FILE_ARTIFACT)) this.#contents.set(id, event)
+      if (textIn(payload, "artifact_type") !== "workspace_snapshot") return
+      this.#snapshots.set(id, event)
+      looks.push({ place, snapshotId: id, atStep: this.#read(event)?.at_step ?? null })
+    })
+    this.looks = looks
+  }
+
+  openingOf(stepId: string): number {
+    const place = this.#events.findIndex(({ step_id }) => step_id === stepId)
+    return place === -1 ? Number.POSITIVE_INFINITY : place
+  }
+
+  treeOf(snapshotId: string): RecordedTree | undefined {
+    const event = this.#snapshots.get(snapshotId)
+    const snapshot = event && this.#read(event)
+    if (snapshot === undefined) return undefined
+    const files: TreeFile[] = []
+    const notRestored: NotRestored[] = snapshot.left_out.map(({ path, why }) => ({ path, why }))
+    if (snapshot.left_out_more > 0)
+      notRestored.push({ path: `${snapshot.left_out_more} more files`, why: "left out of the recording" })
+    for (const file of snapshot.files) {
+      const unsafe = whyUnsafe(file.path)
+      if (unsafe !== undefined) notRestored.push({ path: file.path, why: unsafe })
+      else if (file.kind === "deleted") files.push({ path: file.path, kind: file.kind, bytes: null })
+      else {
+        const { bytes, why } = this.#content(file.content ?? "")
+        const leadsOut = bytes !== undefined && file.kind === "symlink" && isOutsideTree(file.path, bytes)
+        if (bytes !== undefined && !leadsOut) files.push({ path: file.path, kind: file.kind, bytes })
+        const because = leadsOut ? "a link that leads out of the tree" : why
+        if (because !== undefined) notRestored.push({ path: file.path, why: because })
+      }
+    }
+    const { root, branch } = snapshot
+    const folder = snapshot.folder === "" || whyUnsafe(snapshot.folder) === undefined ? snapshot.folder : ""
+    const [base, head] = [commitOf(snapshot.base), commitOf(snapshot.head)]
+    if (base === undefined || head === undefined) return undefined
+    return { snapshotId, root, folder, base, head, branch, files, notRestored }
+  }
+
+  #read(event: Event): WorkspaceSnapshot | undefined {
+    const bytes = this.#bodies.get(textIn(payloadOf(event), "content_ref") ?? "")
+    if (bytes === undefined) return undefined
+    try {
+      return WorkspaceSnapshot.parse(JSON.parse(Buffer.from(bytes).toString("utf8")))
+    } catch {
+      // Older recordings only have hashes, and a recording from elsewhere may have anything.
+      return undefined
+    }
+  }
+
+  #content(id: string): { readonly bytes?: Uint8Array; readonly why?: string } {
+    const event = this.#contents.get(id)
+    const payload = event && payloadOf(event)
+    const hash = payload && textIn(payload, "content_ref")
+    const ref = event?.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)
+    const bytes = hash === undefined ? undefined : this.#bodies.get(hash)
+    if (event === undefined || bytes === undefined) return { why: ref?.absent ?? "its content was not kept" }
+    if (event.redaction_status === "failed") return { why: "its redaction failed" }
+    const isMasked = (ref?.masks?.length ?? 0) > 0 || (ref?.mask_count ?? 0) > 0
+    return { bytes, ...(isMasked ? { why: "secrets in it are masked" } : {}) }
+  }
+}
+
+/** Null for none, undefined for what is no name of a commit. */
+function commitOf(text: string | null): string | null | undefined {
+  return text === null || /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : undefined
+}
