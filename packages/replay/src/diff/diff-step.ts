@@ -1,4 +1,4 @@
-import type { DeterminismMode, EffectClass } from "@orangebox/contract"
+import type { BodyMask, DeterminismMode, EffectClass } from "@orangebox/contract"
 import type { StepStatus } from "@orangebox/query"
 
 /**
@@ -27,6 +27,8 @@ export interface DiffStep {
   readonly canonVersion: number | undefined
   readonly wire: string | undefined
   readonly inputRef: string | undefined
+  /** Secrets that were taken out of the input; those that mask alike are told apart by their tags. */
+  readonly inputMasks: readonly BodyMask[]
   readonly outputRef: string | undefined
   /** What the record says about input and output beside the bodies: error class, exit code, verdict. */
   readonly inputFacts: string

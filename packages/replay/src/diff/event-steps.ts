@@ -30,6 +30,7 @@ export function eventsAsSteps(step: StepView, parent: DiffStep): DiffStep[] {
       canonVersion: undefined,
       wire: undefined,
       inputRef: undefined,
+      inputMasks: [],
       outputRef: undefined,
       inputFacts: "",
       outputFacts: "",

@@ -1,4 +1,14 @@
-import { EffectClass, type Event, type LoosePayload, numberIn, payloadOf, textIn } from "@orangebox/contract"
+import {
+  type BodyMask,
+  countIn,
+  EffectClass,
+  type Event,
+  type LoosePayload,
+  numberIn,
+  payloadOf,
+  recordsIn,
+  textIn,
+} from "@orangebox/contract"
 import { type RunView, type StepView, viewRun } from "@orangebox/query"
 import type { DiffKind, DiffStep } from "./diff-step.js"
 import { eventsAsSteps, type Refs, retrievalRefs } from "./event-steps.js"
@@ -76,6 +86,7 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
   const opening = payloadOf(wire?.opened ?? step.opened)
   const closing = payloadOf(step.closed ?? wire?.closed)
   const retrieval = soleRetrieval(step)
+  const refs = retrieval ? retrievalRefs(retrieval) : step.kind === "run" ? runRefs(step) : callRefs(opening, closing)
   const kind: DiffKind = retrieval ? "retrieval" : step.kind
   const name = nameOf(step, retrieval)
   const effect = kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step.opened)) : undefined
@@ -89,7 +100,8 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
     lane: (step.opened ?? step.closed)?.lane_id,
     parent,
     children: [],
-    ...(retrieval ? retrievalRefs(retrieval) : kind === "run" ? runRefs(step) : callRefs(opening, closing)),
+    ...refs,
+    inputMasks: masksIn(wire?.opened ?? step.opened, refs.inputRef),
     outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
     finishReason: step.model?.finishReason ?? textIn(closing, "finish_reason"),
     requestedTools: step.model?.requestedTools ?? [],
@@ -111,8 +123,21 @@ function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined,
 
 /** What the record of the end says beside the body. Two secrets that mask alike are told apart by their tags. */
 function endFacts(closing: LoosePayload, closed: Event | undefined): string {
-  const secrets = closed?.artifact_refs.flatMap(({ masks }) => masks?.map(({ tag }) => tag) ?? []) ?? []
+  const secrets = masksIn(closed).map(({ tag }) => tag)
   return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets].filter(isThere).join(" ")
+}
+
+/** What was taken out of the bodies of an event, or of one of them. */
+function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
+  return (event?.artifact_refs ?? []).flatMap((ref) => {
+    if (hash !== undefined && ref.artifact_hash !== hash) return []
+    return recordsIn({ ...ref }, "masks").flatMap((mask) => {
+      const [offset, length] = [countIn(mask, "offset"), countIn(mask, "length")]
+      const [rule, tag] = [textIn(mask, "rule"), textIn(mask, "tag")]
+      const isWhole = offset !== undefined && length !== undefined && rule !== undefined && tag !== undefined
+      return isWhole ? [{ offset, length, rule, tag }] : []
+    })
+  })
 }
 
 function callRefs(opening: LoosePayload, closing: LoosePayload): Refs {

@@ -7,7 +7,7 @@ import {
   readBody,
   requestSignature,
 } from "@orangebox/dialects"
-import { addressOf } from "../tape/sign.js"
+import { addressOf, withTags } from "../tape/sign.js"
 import type { DiffStep } from "./diff-step.js"
 
 /**
@@ -40,7 +40,7 @@ export class RequestSignatures {
 
   learn(step: DiffStep, bytes: Uint8Array): void {
     const address = addressOfStep(step)
-    const body = readBody(bytes, this.#memory)
+    const body = readBody(withTags(bytes, step.inputMasks), this.#memory)
     const dialect = detectDialect({ ...address, requestBody: body })?.dialect
     const call = { ...address, body, dialect, ...(this.#mask ? { mask: this.#mask } : {}) }
     this.#known.set(keyOf(step), dialect === undefined ? null : requestSignature(call))
@@ -52,8 +52,9 @@ export function addressOfStep({ method, url }: DiffStep): ReturnType<typeof addr
   return method === undefined || url === undefined ? { method: "POST", path: "" } : addressOf(method, url)
 }
 
-/** The same bytes sent to another place may ask for something else. */
-const keyOf = ({ inputRef, method, url }: DiffStep): string => JSON.stringify([inputRef, method, url])
+/** The same bytes may stand for other secrets, and ask for something else when they are sent to another place. */
+const keyOf = ({ inputRef, inputMasks, method, url }: DiffStep): string =>
+  JSON.stringify([inputRef, method, url, ...inputMasks.map(({ tag }) => tag)])
 
 const MOST_REMEMBERED = 16 * 1024 * 1024
 

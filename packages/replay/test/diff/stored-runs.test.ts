@@ -1,4 +1,5 @@
 import { type Event, textHash } from "@orangebox/contract"
+import { MemorySink, Recorder } from "@orangebox/recorder"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type DiffOptions, diffRuns, diffStoredRuns, type RunToDiff } from "../../src/diff/index.js"
@@ -71,5 +72,43 @@ describe("[P-09] runs whose bodies have to be fetched", () => {
       }),
       { numRuns: 150 },
     )
+  })
+
+  test("[P-09] two secrets that mask alike are two requests, also where an application told the call", async () => {
+    const asking = async (secret: string): Promise<RunToDiff> => {
+      const sink = new MemorySink()
+      const recorder = Recorder.open({ app: "fixer", sink, key: new Uint8Array(32), environment: "local" })
+      const run = recorder.startRun({ entrypoint: "fix" })
+      const messages = [{ role: "user", content: `log in with the key ${secret} and go on` }]
+      const request = { model: "claude-x", max_tokens: 9, system: "Be brief.", messages }
+      await run.model({ provider: "anthropic", model: "claude-x", request }, () => ({ type: "message", content: [] }))
+      run.complete()
+      recorder.close()
+      return {
+        events: sink.events.filter(({ run_id }) => run_id !== null),
+        body: (ref) => sink.bodies.get(ref) ?? { absent: "unknown" },
+      }
+    }
+    const secrets = ["K2m", "ZZZ"].map((middle) => `ghp_aB3dE6gH9j${middle}N5pQ8sT1vW4xY7zA0bC3dE6`)
+    const [one, other, again] = [await asking(secrets[0]!), await asking(secrets[1]!), await asking(secrets[0]!)]
+    const inputs = (run: RunToDiff): unknown[] =>
+      run.events.flatMap((event) => (event.event_type === "model_called" ? [event.payload.request_ref] : []))
+    expect(inputs(one)).toEqual(inputs(other))
+    expect(diffRuns(one, other).items.find(({ kind }) => kind === "model")).toMatchObject({
+      change: "changed",
+      fields: ["input"],
+    })
+    expect(diffRuns(one, again).verdict).toBe("same")
+  })
+
+  test("[P-09] masks that break the contract are passed over", () => {
+    const run = toldByApplication([model("hello")], "A")
+    for (const masks of [3, [null], [{ offset: -1, tag: "t" }], [{ offset: 1e9, length: 4, rule: "x", tag: "t" }]]) {
+      const broken = run.events.map((event) => ({
+        ...event,
+        artifact_refs: event.artifact_refs.map((ref) => ({ ...ref, masks })),
+      })) as Event[]
+      expect(diffRuns({ ...run, events: broken }, run).items.length).toBeGreaterThan(0)
+    }
   })
 })
