@@ -16,7 +16,8 @@ export interface EvidencePointer {
  * are made of it.
  *
  * A text that is null was not kept (hashed capture, pruned, shed): whoever asks about it must answer `unknown`. `unread` lists which parts
- * of the action could not be read for that reason; a list such as `paths` is complete only when the parts it is read from are not in it.
+ * of the action could not be read for that reason, or not wholly because a secret was masked in them; a list such as `paths` is complete only
+ * when the parts it is read from are not in it.
  */
 export interface Action {
   /** Of the boundary event; the decision's own id is derived from it. */

@@ -20,5 +20,8 @@ export function capturedText(text: string | null, ref: string | null, named?: Ar
   return ref === null ? null : { text: ref, form: "hash" }
 }
 
+/** A secret was taken out of the text, and with it whatever else stood there. */
+export const holdsMask = (text: string): boolean => text.includes(MASK_MIDDLE)
+
 export const isMasked = (text: string, named?: ArtifactRef): boolean =>
-  (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || text.includes(MASK_MIDDLE)
+  (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || holdsMask(text)

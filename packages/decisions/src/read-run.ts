@@ -1,5 +1,6 @@
 import { type ActionType, countIn, type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
+import { holdsMask } from "./captured-text.js"
 import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
@@ -87,7 +88,7 @@ function plansSeenByTools(actions: Action[]): Action[] {
   return actions.map((action) =>
     action.boundary === "completion" &&
     action.type === "message" &&
-    action.unread.length > 0 &&
+    action.output?.text === null &&
     asked.has(action.stepId)
       ? { ...action, type: "plan" }
       : action,
@@ -209,7 +210,7 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
     ),
     status: statusOf(step),
     modelStepId: step.id,
-    unread: answer.text === null ? ["output"] : [],
+    unread: unreadOutput(answer.text),
     output: { text: answer.text, ref: responseRef },
     evidence: [{ stepId: step.id, ref: responseRef }],
   })
@@ -225,11 +226,15 @@ function outputAction(reading: Reading, event: Event, step: StepRecord, askers: 
     summary: summarizeText(text ?? textIn(payload, "output_summary") ?? "the final output"),
     status: "success",
     modelStepId: askers.lastAbove(step.id),
-    unread: text === null ? ["output"] : [],
+    unread: unreadOutput(text),
     output: { text, ref },
     evidence: [{ stepId: step.id, ref }],
   })
 }
+
+const unreadOutput = (text: string | null): Action["unread"] => (text === null || holdsMask(text) ? OUTPUT : NONE)
+
+const OUTPUT = ["output"] as const
 
 function decisionAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
   const payload = payloadOf(event)

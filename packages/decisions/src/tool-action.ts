@@ -9,6 +9,7 @@ import {
 } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import type { Action, ActionPart, ActionTool, EvidencePointer, FileEdit, RanCommand } from "./action.js"
+import { holdsMask } from "./captured-text.js"
 import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
 import { pointTo } from "./evidence.js"
@@ -85,7 +86,7 @@ export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPl
     summary:
       place.toldSummary ?? summaryOf(tool, reading, edits, did?.testRuns[0]?.summary, exitCode, place.argsSummary),
     status: tool.status,
-    unread: unreadOf(tool),
+    unread: unreadOf(tool, reading),
     tool: { ...tool, exitCode },
     paths: [
       ...reading.paths.map((touched) => ({ ...touched, evidence: argsAt(touched.path) })),
@@ -152,10 +153,10 @@ function typeOf(reading: ToolReading, did: ActionType | undefined, edits: readon
   return did === "command" ? reading.action : did
 }
 
-function unreadOf(tool: ActionTool): ActionPart[] {
+function unreadOf({ argsText, resultRef, resultText }: ActionTool, { isMasked }: ToolReading): ActionPart[] {
   const unread: ActionPart[] = []
-  if (tool.argsText === null) unread.push("args")
-  if (tool.resultRef !== null && tool.resultText === null) unread.push("result")
+  if (argsText === null || isMasked) unread.push("args")
+  if (resultRef !== null && (resultText === null || holdsMask(resultText))) unread.push("result")
   return unread
 }
 

@@ -1,4 +1,5 @@
 import type { Action, EvidencePointer, RanCommand } from "../action.js"
+import { holdsMask } from "../captured-text.js"
 import {
   type CommandEffects,
   classifyCommand,
@@ -56,12 +57,11 @@ export function prepareAction(action: Action, memory: CommandMemory = new Map())
   const opaque = new Set<string>()
   const unreadable = new Set<string>()
   for (const { path, access, evidence } of action.paths) {
-    places.push({ text: path, paths: [path], access, isTree: false, isWild: false, pointer: evidence })
+    places.push(namedPlace(path, access, evidence))
   }
   for (const { path, kind, evidence } of action.edits) {
     if (action.paths.some((touched) => touched.path === path && touched.access !== "read")) continue
-    const access = kind === "delete" ? "delete" : "write"
-    places.push({ text: path, paths: [path], access, isTree: false, isWild: false, pointer: evidence })
+    places.push(namedPlace(path, kind === "delete" ? "delete" : "write", evidence))
   }
   for (const ran of action.commands) {
     const { reading, effects } = readCommandLine(ran.text, memory)
@@ -86,8 +86,13 @@ export function prepareAction(action: Action, memory: CommandMemory = new Map())
 }
 
 function whyUntold({ tool, type, paths, commands, edits, targets, unread }: Action): string | undefined {
-  if (tool === null || commands.length + paths.length + edits.length + targets.length > 0) return undefined
-  if (unread.includes("args")) return "what the tool was told is not kept"
+  if (tool === null) return undefined
+  if (unread.includes("args")) {
+    return tool.argsText === null
+      ? "what the tool was told is not kept"
+      : "a part of what the tool was told was masked when it was recorded"
+  }
+  if (commands.length + paths.length + edits.length + targets.length > 0) return undefined
   if (type === "edit") return `which file ${tool.name} changes is not told`
   if (type === "command" || type === "run_tests") return `what ${tool.name} runs is no shell command`
   if (type === "other" && knownTool(tool.name) === undefined) {
@@ -105,10 +110,14 @@ function readCommandLine(text: string, memory: CommandMemory): ReadCommandLine {
   return read
 }
 
+function namedPlace(path: string, access: TouchedPlace["access"], pointer: EvidencePointer): TouchedPlace {
+  return { text: path, paths: holdsMask(path) ? undefined : [path], access, isTree: false, isWild: false, pointer }
+}
+
 function placeOf(use: PathUse, access: TouchedPlace["access"], command: SimpleCommand, ran: RanCommand): TouchedPlace {
   const { text, isKnown, hasGlob } = use.word
   // Folders of a container may be anything of the host's.
-  const isTellable = isKnown && command.place === "here"
+  const isTellable = isKnown && command.place === "here" && !holdsMask(text)
   return {
     text,
     paths: isTellable ? pathsFrom(text, command.cwds, ran.workingDirectory) : undefined,

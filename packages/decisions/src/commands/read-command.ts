@@ -58,11 +58,14 @@ const SCRIPTS: ReadonlySet<string | undefined> = new Set([
   ...["sh", "bash", "ninja", "cmake", "meson", "rake", "sbt", "bazel", "uv", "poetry", "bundle"],
 ])
 
+/** Whether a command runs tests, or something that may. */
+export const mayRunTests = ({ testRunner, program }: CommandEffects): boolean =>
+  testRunner !== undefined || SCRIPTS.has(program) || /\.(?:sh|py|js|mjs|ts)$/.test(program ?? "")
+
 function testRunsOf(run: CommandRun, effects: readonly CommandEffects[]): TestRun[] {
   const runner = effects.find(({ testRunner }) => testRunner !== undefined)?.testRunner
   // A log that is only printed looks like a run; so the output of a command that cannot run tests is not searched.
-  const mayTest = effects.some(({ program }) => SCRIPTS.has(program) || /\.(?:sh|py|js|mjs|ts)$/.test(program ?? ""))
-  if (runner === undefined && !mayTest) return []
+  if (!effects.some(mayRunTests)) return []
   const counts = run.output === null ? undefined : readTestOutput(run.output)
   if (runner === undefined && counts === undefined) return []
   return [testRunOf(run, runner, counts)]

@@ -37,6 +37,11 @@ const CONTENT = [
   "new_content",
   "file_content",
 ]
+const EDIT_TEXT = new Set([...OLD, ...NEW, ...CONTENT, "insert_text"])
+
+/** Text of the file, old or new, and nothing else. A patch is not: it also names the files. */
+export const isEditText = (key: string): boolean => EDIT_TEXT.has(key)
+
 const PATCH = ["patch", "patchText", "patch_text", "diff", "input"]
 const PATH = ["path", "file_path", "filePath", "file", "filename", "target_file", "relative_path"]
 

@@ -1,6 +1,7 @@
 import { type ActionType, asRecord, type LoosePayload, type ToolMeaning } from "@orangebox/contract"
+import { holdsMask } from "../captured-text.js"
 import type { MadeEdit } from "../edits/made-edit.js"
-import { readEdits } from "../edits/read-edits.js"
+import { isEditText, readEdits } from "../edits/read-edits.js"
 import { isMcpName, type KnownTool, knownTool } from "./known-tools.js"
 
 /** What a tool call says it does, before anything is read out of the commands in it. */
@@ -13,6 +14,8 @@ export interface ToolReading {
   readonly edits: readonly MadeEdit[]
   readonly urls: readonly string[]
   readonly title: string | null
+  /** A mask stands where a path, a command or an address may have stood. */
+  readonly isMasked: boolean
 }
 
 export interface ToolUse {
@@ -44,9 +47,20 @@ export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReadi
     paths: pathsOf(given, edits, access, record, name),
     command: isEditor && meaning?.command === undefined ? null : command,
     edits,
-    urls: urlsOf(record),
+    // An editor talks to nobody, whatever text it is given.
+    urls: known?.action === "edit" && meaning === undefined ? [] : urlsOf(record),
     title: typeof record["title"] === "string" ? record["title"] : null,
+    isMasked: hidesUse(args, edits.length > 0),
   }
+}
+
+/** Whether a mask took something of what the call does. In the old or new text of a file it took only that. */
+function hidesUse(args: unknown, isEdit: boolean): boolean {
+  if (typeof args === "string") return holdsMask(args)
+  return Object.entries(asRecord(args) ?? {}).some(([key, value]) => {
+    if (isEdit && (isEditText(key) || key === "edits")) return false
+    return typeof value === "string" ? holdsMask(value) : typeof value === "object" && holdsMask(JSON.stringify(value))
+  })
 }
 
 const COMMAND = ["command", "cmd", "script", "shell_command", "commandLine", "command_line", "CommandLine", "bash"]

@@ -153,9 +153,14 @@ describe("paths", () => {
 
   test("an action whose arguments were not kept is unknown", () => {
     const unread = toolAction("Edit", {}, { type: "edit", unread: ["args"] })
-    expect(judge("paths.only src/**", [unread])).toMatchObject({
+    const gone = { ...unread, tool: { ...unread.tool!, args: undefined, argsText: null } }
+    expect(judge("paths.only src/**", [gone])).toMatchObject({
       status: "unknown",
       unknown: "what the tool was told is not kept",
+    })
+    expect(judge("paths.only src/**", [unread])).toMatchObject({
+      status: "unknown",
+      unknown: "a part of what the tool was told was masked when it was recorded",
     })
   })
 })

@@ -1,3 +1,4 @@
+import { holdsMask } from "../../captured-text.js"
 import { type CommandPattern, matchesCommand, readCommandPattern } from "../command-pattern.js"
 import type { PreparedAction, PreparedCommand } from "../prepared-action.js"
 import { type Answer, type ArgumentProblem, defineRule, type Finding, unknownOption } from "../rule.js"
@@ -42,6 +43,8 @@ export const commandsAllow = defineRule<CommandsArgument>({
       if (command.program === "" || ALWAYS_ALLOWED.has(command.program ?? "")) return undefined
       if (command.program === undefined) return { unknown: "which program runs only running would tell" }
       if (patterns.some((pattern) => matchesCommand(pattern, command, true) === "yes")) return undefined
+      if (holdsMask(one.ran.text.slice(command.start, command.end)))
+        return { unknown: "a part of the command was masked" }
       return `${command.program} is not among the commands that may be run`
     }),
 })

@@ -1,4 +1,5 @@
-import type { EvidencePointer } from "../../action.js"
+import type { EvidencePointer, FileEdit } from "../../action.js"
+import { holdsMask } from "../../captured-text.js"
 import type { PreparedAction } from "../prepared-action.js"
 import { type Answer, type ArgumentProblem, defineRule, oneNumber, unknownOption } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
@@ -32,20 +33,24 @@ function readLimit(text: RuleText): DiffArgument | ArgumentProblem {
 }
 
 const changesFiles = ({ action, places }: PreparedAction): boolean =>
-  action.edits.length > 0 || action.type === "edit" || places.some((place) => place.access !== "read")
+  action.edits.length > 0 ||
+  action.type === "edit" ||
+  action.unread.includes("args") ||
+  places.some((place) => place.access !== "read")
 
 function judgeLines(limit: number, actions: readonly PreparedAction[]): Answer {
   let lines = 0
   let unknown: string | undefined
   let last: EvidencePointer | undefined
-  for (const { action, places, unreadable } of actions) {
+  for (const { action, places, unreadable, untold } of actions) {
     for (const edit of action.edits) {
-      lines += edit.linesAdded + (edit.linesRemoved ?? 0)
+      lines += certainLines(edit)
       if (edit.linesRemoved === null) unknown ??= `how many lines ${edit.path} had before is not known`
+      if (holdsMask(edit.diff)) unknown ??= `a part of what changes in ${edit.path} was masked when it was recorded`
       if (lines > limit) last ??= edit.evidence
     }
+    if (action.unread.includes("args") || action.type === "edit") unknown ??= untold
     if (action.edits.length > 0) continue
-    if (action.unread.includes("args") && action.tool !== null) unknown ??= "what a tool was told is not kept"
     const changed = places.find((place) => place.access !== "read")
     if (changed !== undefined) unknown ??= `how many lines of ${changed.text} changed is not known`
     else if (unreadable[0] !== undefined) unknown ??= unreadable[0]
@@ -56,4 +61,10 @@ function judgeLines(limit: number, actions: readonly PreparedAction[]): Answer {
     findings: [{ certainty: "sure", message, excerpt: null, pointers: last === undefined ? [] : [last] }],
     unknown,
   }
+}
+
+/** Lines that changed for sure. What a mask hides of an old text may have stood in the new one too. */
+function certainLines({ diff, linesAdded, linesRemoved }: FileEdit): number {
+  if (!holdsMask(diff)) return linesAdded + (linesRemoved ?? 0)
+  return (linesRemoved ?? 0) > 0 ? 0 : linesAdded - diff.split("\n").filter(holdsMask).length
 }

@@ -1,4 +1,7 @@
+import type { Action } from "../../action.js"
+import { holdsMask } from "../../captured-text.js"
 import { hostOf } from "../../shell/effects/hosts.js"
+import { knownTool } from "../../tools/known-tools.js"
 import { matchesName } from "../paths/glob.js"
 import type { PreparedAction } from "../prepared-action.js"
 import { type Answer, type ArgumentProblem, defineRule, type Finding, unknownOption } from "../rule.js"
@@ -43,11 +46,12 @@ function judgeNetwork(
   const unknown: string[] = []
   const said = new Set<string>()
   const say = (host: string, who: string, excerpt: string, pointers: Finding["pointers"]): void => {
-    if (isLocal(host) || allowed.some((pattern) => allows(pattern, host)) || said.has(host)) return
+    if (holdsMask(host)) unknown.push(`which host ${who} talks to was masked when it was recorded`)
+    if (holdsMask(host) || isLocal(host) || allowed.some((pattern) => allows(pattern, host)) || said.has(host)) return
     said.add(host)
     findings.push({ certainty: "sure", message: `${who} talks to ${host}, which is not allowed`, excerpt, pointers })
   }
-  if (untold !== undefined && action.type !== "edit") unknown.push(untold)
+  if (untold !== undefined && !isEditor(action)) unknown.push(untold)
   for (const { command, effects, ran } of commands) {
     const excerpt = ran.text.slice(command.start, command.end)
     const who = effects.program ?? "a command"
@@ -63,7 +67,7 @@ function judgeNetwork(
     } else for (const host of effects.network ?? []) say(host, who, excerpt, [ran.evidence])
   }
   for (const { target, evidence } of action.targets) {
-    const hosts = hostOf(target)
+    const hosts = holdsMask(target) ? undefined : hostOf(target)
     if (hosts === undefined) unknown.push(`which host ${target.slice(0, 80)} names is not known`)
     else for (const host of hosts) say(host, action.tool?.name ?? "the action", target, [evidence])
   }
@@ -82,6 +86,10 @@ function judgeNetwork(
   unknown.push(...unreadable, ...opaque)
   return { findings, unknown: unknown[0] }
 }
+
+/** Which file an editor changes has nothing to do with it; a tool that is an editor only in the configuration's words may do more. */
+const isEditor = ({ type, tool, unread }: Action): boolean =>
+  knownTool(tool?.name ?? "")?.action === "edit" || (type === "edit" && !unread.includes("args"))
 
 const allows = (pattern: string, host: string): boolean =>
   pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : matchesName(pattern, host)

@@ -1,4 +1,6 @@
+import { MASK_MIDDLE } from "@orangebox/contract"
 import type { Action, ActionText } from "../../action.js"
+import { holdsMask } from "../../captured-text.js"
 import { pointAt } from "../../evidence.js"
 import { readJsonSchema, schemaProblems } from "../json-schema-subset.js"
 import {
@@ -68,7 +70,7 @@ export const outputMaxChars = defineRule({
   read: (text) => oneNumber(text, "the number of characters"),
   onAction: ({ limit }, { action }) =>
     judgeOutput(action, isFinal, (text, ref) => {
-      const count = countCharacters(text)
+      const count = leastCharacters(text)
       if (count <= limit) return []
       return [
         finding(action, ref, text, 0, 0, `the output is ${count} characters long, ${count - limit} more than allowed`),
@@ -93,7 +95,8 @@ function judgeOutput(
   const output: ActionText | null = action.output
   if (output === null || output.text === null) return unknownAnswer("the output is not kept")
   const findings = judge(output.text, output.ref)
-  return findings.length === 0 ? PASSED : { findings }
+  if (findings.length > 0) return { findings }
+  return holdsMask(output.text) ? unknownAnswer("a part of the output was masked when it was recorded") : PASSED
 }
 
 function finding(
@@ -109,10 +112,12 @@ function finding(
   return { certainty: "sure", message, excerpt: text.slice(start, end === 0 ? 120 : end), pointers: [pointer] }
 }
 
-function countCharacters(text: string): number {
+/** A mask may be longer than the secret was, but hardly a secret had no character at all. */
+function leastCharacters(text: string): number {
   let count = 0
   for (const _ of text) count++
-  return count
+  const masks = text.split(MASK_MIDDLE).length - 1
+  return count - masks * (MASK_MIDDLE.length - 1)
 }
 
 function readSchema(text: RuleText): JsonArgument | ArgumentProblem {

@@ -1,5 +1,6 @@
+import { holdsMask } from "../../captured-text.js"
 import { matchesName } from "../paths/glob.js"
-import { type ArgumentProblem, defineRule, PASSED, unknownOption } from "../rule.js"
+import { type ArgumentProblem, defineRule, PASSED, unknownAnswer, unknownOption } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
 
 interface ToolsArgument {
@@ -18,13 +19,16 @@ export const toolsDeny = defineRule<ToolsArgument>({
     if (action.tool === null) return undefined
     const name = action.tool.name.toLowerCase()
     const denied = names.find((pattern) => matchesName(pattern, name))
-    if (denied === undefined) return PASSED
+    if (denied === undefined) return isNameKept(name) ? PASSED : unknownAnswer("the name of the tool is not kept")
     const message = `${action.tool.name} is a tool that must not be called (${denied})`
     return {
       findings: [{ certainty: "sure", message, excerpt: action.tool.name, pointers: action.evidence.slice(0, 1) }],
     }
   },
 })
+
+/** A policy of the user's own may mask or hash the names of tools. */
+const isNameKept = (name: string): boolean => !holdsMask(name) && !name.startsWith("hmac:")
 
 function readNames(text: RuleText): ToolsArgument | ArgumentProblem {
   const option = unknownOption(text, [])
