@@ -26,7 +26,7 @@ export function redactBytes(bytes: Uint8Array, ruleset: Ruleset, seen?: SeenText
   const redact = (segment: Buffer): RedactedBytes => redactSegment(segment, ruleset)
   let length = 0
   for (const segment of messageSegments(whole)) {
-    const redacted = seen === undefined ? redact(segment) : seen.once(segment, redact)
+    const redacted = seen === undefined ? redact(segment) : seen.once(segment, parts.length, redact)
     if (redacted.failed !== undefined) return redacted
     for (const mask of redacted.masks) masks.push({ ...mask, offset: mask.offset + length })
     parts.push(redacted.bytes)

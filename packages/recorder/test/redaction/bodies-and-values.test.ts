@@ -62,6 +62,15 @@ test("what was searched before is not searched again", () => {
   expect(searched).toBeLessThan(20 + 4)
 })
 
+test("a body its owner writes over is searched again, also where it stood before", () => {
+  const seen = new SeenText()
+  const body = request(["a word ".repeat(500), "and a word ".repeat(100)])
+  expect(redactBytes(body, ruleset, seen).masks).toEqual([])
+  body.write(` ${token} `, body.length - 500)
+  expect(redactBytes(body, ruleset, seen).masks).toEqual(redactBytes(body, ruleset).masks)
+  expect(redactBytes(body, ruleset, seen).masks).toHaveLength(1)
+})
+
 test("a memory forgets what was not used, and stays within its bounds", () => {
   let searched = 0
   const rules = createRuleset({
