@@ -1,7 +1,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
+import { actionsOf } from "@orangebox/decisions"
+import { openStoreReader } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { withBodies } from "../src/decisions/recorded-run.js"
+import { loadRun } from "../src/reading/load-run.js"
 import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
 
@@ -122,5 +126,59 @@ describe("orangebox verify", () => {
     const { stdout } = await orangeboxHere(["verify", "--data", folder])
     expect(stdout).toContain("1 run verified, 1 finding")
     expect(stdout).not.toContain("[object Object]")
+  })
+
+  test("[D-05] [D-07] without an address every run's trail is looked at, and holes are told without being findings", async () => {
+    const folder = join(scratch.path, "trails")
+    await record(folder, async (recorder) => {
+      await recordOrdinaryRun(recorder)
+      const run = recorder.startRun({ entrypoint: "holes", input: "x" })
+      const request = {
+        model: "m",
+        messages: [
+          { role: "user", content: "x" },
+          { role: "assistant", content: [{ type: "tool_use", id: "toolu_9", name: "Bash", input: { command: "ls" } }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_9", content: "a b" }] },
+        ],
+      }
+      run.startTool({ name: "read_file", args: {} })
+      run.startModel({ provider: "anthropic", model: "m", request }).endModel({ response: { content: [] } })
+      run.complete()
+    })
+    const { ok, runs } = jsonOf<{
+      ok: boolean
+      runs: { trail: { failures: { failure: string }[]; bypasses: object[]; left_out: object } }[]
+    }>(await orangeboxHere(["verify", "--data", folder, "--json"]))
+    expect(ok).toBe(true)
+    const trails = runs.map(({ trail }) => [trail.failures.length > 0, trail.bypasses.length > 0])
+    expect(trails).toEqual([
+      [true, true],
+      [false, false],
+    ])
+    expect(runs[0]!.trail.failures.map(({ failure }) => failure)).toContain("tool_call_without_result")
+    expect(runs[0]!.trail.left_out).toEqual({ bodies: 0, bytes: 0 })
+    const { stdout } = await orangeboxHere(["verify", "--data", folder])
+    expect(stdout).toMatch(/its trail has holes: \d+ observability failures? and \d+ bypass/)
+    expect(stdout).toContain("; 1 run with holes in the trail")
+  })
+
+  test("of a run too large to hold the smallest bodies are read, and what was left out is counted", async () => {
+    const folder = join(scratch.path, "large")
+    await record(folder, async (recorder) => {
+      const run = recorder.startRun({ entrypoint: "large", input: "x" })
+      await run.tool({ name: "Bash", args: { command: "git push" } }, () => "y".repeat(50_000))
+      run.complete({ output: "Done." })
+    })
+    await orangeboxHere(["runs", "--data", folder])
+    const store = openStoreReader(join(folder, "store"))
+    try {
+      const run = await loadRun(store, (await store.listRuns({ limit: 1 })).rows[0]!.runId)
+      const { recorded, leftOut } = await withBodies(store, run!, 10_000)
+      expect(leftOut).toEqual({ bodies: 1, bytes: 50_000 })
+      const [action] = actionsOf(recorded).actions
+      expect(action).toMatchObject({ commands: [{ text: "git push" }], unread: ["result"] })
+    } finally {
+      await store.close()
+    }
   })
 })

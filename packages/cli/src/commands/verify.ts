@@ -1,13 +1,12 @@
-import { observabilityOf } from "@orangebox/decisions"
 import { safeJson } from "@orangebox/query"
 import type { Command } from "commander"
-import { withBodies } from "../decisions/recorded-run.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { findRun } from "../reading/find-target.js"
 import { withReading } from "../reading/open-reading.js"
 import { type RunReading, withRunAt } from "../reading/run-at.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { trailOf } from "../verify/trail-of.js"
 import { isFine, verdictJson, verdictText } from "../verify/verdict-words.js"
 import { verifyFile } from "../verify/verify-file.js"
 import { type RunVerdict, verifyRun } from "../verify/verify-run.js"
@@ -26,7 +25,7 @@ export function define(command: Command, session: Session): void {
     .option("--digest <sha256>", "prove that the run is what it was when it printed this digest")
     .addHelpText(
       "after",
-      "\nExits with 1 when something is wrong. Open and crashed runs are reported as open; that is not an error.",
+      "\nExits with 1 when something is wrong. Open and crashed runs are reported as open, and holes in a trail as such; that is not an error.",
     )
     .addHelpText(
       "after",
@@ -84,8 +83,7 @@ async function verify(
 async function verifyOne({ reader, address, file }: RunReading): Promise<RunVerdict> {
   const run = await findRun(reader, address)
   const verdict = file ? await verifyFile(file, run) : await verifyRun(reader, run, { readBodies: true })
-  const { recorded } = await withBodies(reader, run)
-  return { ...verdict, trail: observabilityOf(recorded) }
+  return { ...verdict, trail: await trailOf(reader, run) }
 }
 
 function parseDigest(text: string): string {

@@ -19,7 +19,7 @@ import type { RunReader } from "../reading/run-reader.js"
 import type { GlobalOptions, Session } from "../session.js"
 import { checkPlace } from "./check-place.js"
 import { judgeCommand } from "./judge-command.js"
-import { withBodies } from "./recorded-run.js"
+import { leftOutWords, withBodies } from "./recorded-run.js"
 import { constraintsFor, type RuleOptions, rulesGiven } from "./rules-given.js"
 
 /** By what runs are judged here, found out once for any number of them. */
@@ -69,11 +69,7 @@ export async function judgeRun(
   { judges }: Asking = {},
 ): Promise<JudgedRun> {
   const { recorded, leftOut } = await withBodies(reader, run)
-  if (leftOut > 0) {
-    terminal.say(
-      `orangebox: ${run.row.runId} is too large: ${leftOut} bodies were not read, what needs them is unknown`,
-    )
-  }
+  if (leftOut.bodies > 0) terminal.say(`orangebox: ${run.row.runId} is too large: ${leftOutWords(leftOut)}`)
   const reading = readRun(recorded, court.config.tools === undefined ? {} : { tools: court.config.tools })
   const constraints = court.given ?? constraintsFor(reading, court.config.checks ?? [], court.options)
   const judgements = await verdicts(court, reading, constraints, judges)

@@ -1,7 +1,9 @@
 import type { Problem } from "@orangebox/contract"
 import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/query"
+import { leftOutWords } from "../decisions/recorded-run.js"
 import { trailJson } from "../decisions/trail-json.js"
 import { problemJson } from "../json-shapes.js"
+import type { Trail } from "./trail-of.js"
 import type { RunVerdict } from "./verify-run.js"
 import type { StoreVerdict } from "./verify-store.js"
 
@@ -62,7 +64,9 @@ export function verdictText(
   }
   const total = findings.length + runs.reduce((sum, run) => sum + run.findings.length, 0)
   const different = expected !== undefined && runs.some(({ digest }) => digest !== expected) ? 1 : 0
-  lines.push(`${plural(runs.length, "run")} verified, ${plural(total + different, "finding")}`)
+  const holed = runs.filter(hasHoles).length
+  const trails = holed === 0 ? "" : `; ${plural(holed, "run")} with holes in the trail`
+  lines.push(`${plural(runs.length, "run")} verified, ${plural(total + different, "finding")}${trails}`)
   return lines.join("\n")
 }
 
@@ -80,11 +84,27 @@ function redactedText({ runId, redacted: { events, bodies, onMs } }: RunVerdict)
 
 /** Not corruption: the run is as it was recorded, and what was recorded has holes. */
 function trailLines({ runId, trail }: RunVerdict): string[] {
-  const failures = trail?.failures.length ?? 0
-  const bypasses = trail?.bypasses.filter(({ certainty }) => certainty === "certain").length ?? 0
-  if (failures + bypasses === 0) return []
+  const { failures, bypasses } = holesIn(trail)
+  const unseen =
+    trail.leftOut.bodies === 0
+      ? []
+      : [`! ${recordedWord(runId, 40)} its trail was not looked at wholly: ${leftOutWords(trail.leftOut)}`]
+  if (failures + bypasses === 0) return unseen
   const what = `${plural(failures, "observability failure")} and ${plural(bypasses, "bypass", "bypasses")}`
-  return [`! ${recordedWord(runId, 40)} its trail has holes: ${what}; see orangebox report ${recordedWord(runId, 40)}`]
+  return [
+    ...unseen,
+    `! ${recordedWord(runId, 40)} its trail has holes: ${what}; see orangebox report ${recordedWord(runId, 40)}`,
+  ]
+}
+
+const holesIn = ({ failures, bypasses }: Trail): { failures: number; bypasses: number } => ({
+  failures: failures.length,
+  bypasses: bypasses.filter(({ certainty }) => certainty === "certain").length,
+})
+
+const hasHoles = ({ trail }: RunVerdict): boolean => {
+  const { failures, bypasses } = holesIn(trail)
+  return failures + bypasses > 0
 }
 
 function listed(problems: readonly Problem[], line: (text: string) => string): string[] {
@@ -116,7 +136,7 @@ export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expe
       findings: run.findings.map(problemJson),
       open: run.open.map(problemJson),
       declared: run.declared.map(problemJson),
-      trail: run.trail === undefined ? null : trailJson(run.trail),
+      trail: { ...trailJson(run.trail), left_out: run.trail.leftOut },
     })),
     findings: findings.map(problemJson),
     bodies_hashed: bodiesHashed ?? null,

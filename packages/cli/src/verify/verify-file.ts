@@ -8,7 +8,7 @@ import { type RunVerdict, verifyRun } from "./verify-run.js"
  * An exported run: the file itself to the byte, then the run by every rule of the contract. A body that a whole file does not hold was not
  * there when it was written; of a damaged one nobody can tell, so its bodies are one finding and not one each.
  */
-export async function verifyFile({ reader, problems }: RunFile, run: LoadedRun): Promise<RunVerdict> {
+export async function verifyFile({ reader, problems }: RunFile, run: LoadedRun): Promise<Omit<RunVerdict, "trail">> {
   const { findings, declared, ...verdict } = await verifyRun(reader, run, { readBodies: true })
   const isMissing = ({ code }: Problem): boolean => code === "body_missing"
   if (problems.length === 0) {

@@ -1,8 +1,8 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
-import type { Observability } from "@orangebox/decisions"
 import { isAbsent } from "@orangebox/store"
 import type { LoadedRun } from "../reading/load-run.js"
 import type { RunReader } from "../reading/run-reader.js"
+import type { Trail } from "./trail-of.js"
 
 export interface RunVerdict {
   readonly runId: string
@@ -16,8 +16,8 @@ export interface RunVerdict {
   /** Losses that were declared when they happened, and absences that say why. */
   readonly declared: readonly Problem[]
   readonly bodies: { readonly present: number; readonly absent: number }
-  /** Where the trail has holes. The run is as it was recorded all the same; looked for where one run is verified. */
-  readonly trail?: Observability
+  /** Where the trail has holes. The run is as it was recorded all the same. */
+  readonly trail: Trail
   /** What was taken out after it had been recorded. Not corruption, but a digest of before cannot be proven any more. */
   readonly redacted: { readonly events: number; readonly bodies: number; readonly onMs: number | null }
 }
@@ -27,7 +27,7 @@ export async function verifyRun(
   store: RunReader,
   run: LoadedRun,
   options: { readonly readBodies: boolean },
-): Promise<RunVerdict> {
+): Promise<Omit<RunVerdict, "trail">> {
   const { runId } = run.row
   const bodies = await lookAtBodies(store, run.events, options.readBodies)
   const wrong = [...run.events, ...run.annotations].flatMap((event) => validate(event))

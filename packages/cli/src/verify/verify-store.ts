@@ -2,6 +2,7 @@ import type { CatchUpReport } from "@orangebox/collector"
 import type { Problem } from "@orangebox/contract"
 import type { Progress, TraceReader } from "@orangebox/store"
 import { loadRun } from "../reading/load-run.js"
+import { trailOf } from "./trail-of.js"
 import { type RunVerdict, verifyRun } from "./verify-run.js"
 
 export interface StoreVerdict {
@@ -12,7 +13,7 @@ export interface StoreVerdict {
   readonly bodiesHashed?: number
 }
 
-/** Every run, the database's own check, every body hashed, and what journals had to be read around. */
+/** Every run and its trail, the database's own check, every body hashed, and what journals had to be read around. One run is held at a time. */
 export async function verifyStore(
   store: TraceReader,
   { setAside }: Pick<CatchUpReport, "setAside">,
@@ -25,8 +26,11 @@ export async function verifyStore(
     const page = await store.listRuns({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
     for (const { runId } of page.rows) {
       const run = await loadRun(store, runId)
-      // Its bodies are hashed with all the others above.
-      if (run) runs.push(await verifyRun(store, run, { readBodies: false }))
+      if (run) {
+        // Its bodies are hashed with all the others above.
+        const verdict = await verifyRun(store, run, { readBodies: false })
+        runs.push({ ...verdict, trail: await trailOf(store, run) })
+      }
       onProgress?.(runs.length, page.total, "runs")
     }
     cursor = page.cursor
