@@ -187,7 +187,7 @@ describe("[P-09] orangebox diff", () => {
   test("[P-09] trouble exits with 2 and says what, where and next", async () => {
     const cases: [string[], RegExp][] = [
       [["run_01ZZZZZZZZ", first], /nothing recorded here has the address/],
-      [["last~99"], /further back than there are runs: 4/],
+      [["last~99"], /last~99 is further back than there are runs/],
       [[first, other, "--html", join(data, "nowhere", "x.html")], /cannot be written/],
       [[first, other, "--budget", "300", "--columns"], /--budget is about text/],
       [[first, other, "--tier", "T9"], /one of: T0, T1/],

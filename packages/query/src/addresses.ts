@@ -11,16 +11,18 @@ export type Address =
   | { readonly form: "body"; readonly hashPrefix: string }
   | { readonly form: "id"; readonly id: string; readonly of: IdKind | undefined }
 
-export type RunAddress = { readonly form: "last" } | { readonly form: "run"; readonly idPrefix: string }
+export type RunAddress =
+  /** The newest run, or one so many before it. */
+  { readonly form: "last"; readonly back: number } | { readonly form: "run"; readonly idPrefix: string }
 
 /** Ids that applications and providers choose. Undefined where the text does not tell which; then all four are looked up. */
 export type IdKind = "conversation" | "message" | "tool_call" | "provider_request"
 
 /** The forms an address may take, for help pages and error messages. */
 export const ADDRESS_FORMS = [
-  "last",
+  "last (the newest run), last~1 (the one before)",
   "run_01J… (a run id or the beginning of one)",
-  "last#13, run_01J…#13 or #13 (a step by its number)",
+  "last#13, last~1#13, run_01J…#13 or #13 (a step by its number)",
   "16 hex digits (a step id), 32 (a trace id)",
   "sha256:… (a body, or the beginning of its hash; at least 4 digits)",
   "conversation:…, message:…, tool_call:…, request:… or such an id alone",
@@ -35,12 +37,12 @@ export function parseAddress(text: string): Address {
   const explicit = /^(conversation|message|tool_call|request):(.+)$/s.exec(typed)
   if (explicit) return { form: "id", id: explicit[2]!, of: EXPLICIT.get(explicit[1]!) }
 
-  const step = /^(last|run_[^#]*)?#(.*)$/s.exec(typed)
+  const step = /^(last(?:~[^#]*)?|run_[^#]*)?#(.*)$/s.exec(typed)
   if (step) {
     if (!/^[1-9]\d{0,8}$/.test(step[2]!)) throw notAnAddress(text, "has no step number after the #")
-    return { form: "step", run: step[1] ? parseRun(step[1], text) : { form: "last" }, n: Number(step[2]) }
+    return { form: "step", run: parseRun(step[1] ?? "last", text), n: Number(step[2]) }
   }
-  if (typed === "last" || typed.startsWith("run_")) return parseRun(typed, text)
+  if (/^(last$|last~|run_)/.test(typed)) return parseRun(typed, text)
   if (/^sha256:/i.test(typed)) return parseBody(typed.slice("sha256:".length), text)
 
   if (/^[0-9a-f]{16}$/i.test(typed)) return { form: "step_id", stepId: typed.toLowerCase() }
@@ -70,7 +72,11 @@ const KNOWN_SHAPES: readonly (readonly [RegExp, IdKind])[] = [
 ]
 
 function parseRun(typed: string, text: string): RunAddress {
-  if (typed === "last") return { form: "last" }
+  if (typed.startsWith("last")) {
+    const back = typed.slice("last~".length)
+    if (!/^\d{0,9}$/.test(back) || typed === "last~") throw notAnAddress(text, "has no number after the ~")
+    return { form: "last", back: Number(back) }
+  }
   // Run ids are Crockford base 32, whose readers take lower case and the look-alikes I, L and O.
   const digits = typed.slice("run_".length).toUpperCase().replace(/[IL]/g, "1").replaceAll("O", "0")
   if (!/^[0-9A-HJKMNP-TV-Z]{1,26}$/.test(digits)) throw notAnAddress(text, "is not the beginning of a run id")

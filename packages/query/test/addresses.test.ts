@@ -6,13 +6,15 @@ import { hostileText } from "./hostile-text.js"
 const RUN = "run_01JT9QK2M0A7XK3V5B8D1E6F9G"
 
 test.each([
-  ["last", { form: "last" }],
+  ["last", { form: "last", back: 0 }],
+  ["last~1", { form: "last", back: 1 }],
+  ["last~12#3", { form: "step", run: { form: "last", back: 12 }, n: 3 }],
   [RUN, { form: "run", idPrefix: RUN }],
   ["run_01jt9", { form: "run", idPrefix: "run_01JT9" }],
   ["run_OIL", { form: "run", idPrefix: "run_011" }],
   [`${RUN}#12`, { form: "step", run: { form: "run", idPrefix: RUN }, n: 12 }],
-  ["last#13", { form: "step", run: { form: "last" }, n: 13 }],
-  ["#12", { form: "step", run: { form: "last" }, n: 12 }],
+  ["last#13", { form: "step", run: { form: "last", back: 0 }, n: 13 }],
+  ["#12", { form: "step", run: { form: "last", back: 0 }, n: 12 }],
   ["00f067aa0ba902b7", { form: "step_id", stepId: "00f067aa0ba902b7" }],
   ["0AF7651916CD43DD8448EB211C80319C", { form: "trace", traceId: "0af7651916cd43dd8448eb211c80319c" }],
   ["sha256:ab12", { form: "body", hashPrefix: "sha256:ab12" }],
@@ -26,18 +28,30 @@ test.each([
   ["conversation:last", { form: "id", id: "last", of: "conversation" }],
   ["request:abc", { form: "id", id: "abc", of: "provider_request" }],
   ["support-thread-7", { form: "id", id: "support-thread-7", of: undefined }],
-  ["  last  ", { form: "last" }],
+  ["  last  ", { form: "last", back: 0 }],
 ])("[Q-02] %s is understood", (text, address) => {
   expect(parseAddress(text)).toEqual(address)
 })
 
-test.each(["", "#0", "#x", "last#", "run_", "run_U!", "sha256:zz", "sha256:ab", "a\x1bb", "x".repeat(600)])(
-  "[Q-02] %j is refused with the forms there are",
-  (text) => {
-    expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: "ADDRESS_FORM" }))
-    expect(() => parseAddress(text)).toThrow(ADDRESS_FORMS[2])
-  },
-)
+test.each([
+  "",
+  "#0",
+  "#x",
+  "last#",
+  "last~",
+  "last~x",
+  "last~-1",
+  "last~1.5#2",
+  "run_",
+  "run_U!",
+  "sha256:zz",
+  "sha256:ab",
+  "a\x1bb",
+  "x".repeat(600),
+])("[Q-02] %j is refused with the forms there are", (text) => {
+  expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: "ADDRESS_FORM" }))
+  expect(() => parseAddress(text)).toThrow(ADDRESS_FORMS[2])
+})
 
 test("[Q-02] anything typed is an address or a refusal that is safe to print", () => {
   fc.assert(

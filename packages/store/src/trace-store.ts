@@ -59,7 +59,7 @@ export interface TraceStore {
 
   // Ids, bodies, text
 
-  /** A run, step, trace, conversation, message, tool call, provider request, event or body id; whole, a unique prefix, `last`, or `<run>#<n>`. */
+  /** A run, step, trace, conversation, message, tool call, provider request, event or body id; whole, a unique prefix, `last`, `last~1`, or `<run>#<n>`. */
   resolve(text: string): Promise<Resolution>
   bodyInfo(hash: string): Promise<BodyInfo | undefined>
   readBody(hash: string): Promise<BodyReading>

@@ -396,6 +396,14 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(await one(run.runId)).toMatchObject({ kind: "run", runId: run.runId })
         expect(await one("last")).toMatchObject({ kind: "run", runId: run.runId })
         expect(await one("last#2")).toMatchObject({ kind: "step", stepId: call })
+        expect(await one("last~0")).toMatchObject({ kind: "run", runId: run.runId })
+        expect(await one("last~1")).toMatchObject({
+          kind: "run",
+          runId: ordinaryRun({ no: 2, startedAtMs: T0 - DAY }).runId,
+        })
+        expect(await one("last~1#1")).toMatchObject({ kind: "step" })
+        expect(await one("last~2")).toMatchObject({ found: "none", nearest: [{ runId: run.runId }, {}] })
+        expect(await one("last~2#1")).toMatchObject({ found: "none" })
         expect(await one(`${run.runId}#3`)).toMatchObject({ kind: "step", stepId: tool })
         expect(await one(call)).toMatchObject({ kind: "step", runId: run.runId, stepId: call })
         expect(await one(run.traceId)).toMatchObject({ kind: "trace", runId: run.runId })

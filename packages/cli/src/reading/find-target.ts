@@ -14,7 +14,7 @@ export async function findTarget(store: RunReader, typed: string): Promise<Targe
     case "many":
       throw ambiguous(typed, resolution)
     case "none":
-      throw (await noSuchStep(store, address)) ?? unknown(typed, resolution)
+      throw (await noSuchStep(store, address)) ?? tooFarBack(address, resolution) ?? unknown(typed, resolution)
   }
 }
 
@@ -33,7 +33,7 @@ export async function runOf(store: RunReader, { kind, id, runId }: Target): Prom
 function lookupText(address: Address): string {
   switch (address.form) {
     case "last":
-      return "last"
+      return address.back === 0 ? "last" : `last~${address.back}`
     case "run":
       return address.idPrefix
     case "step":
@@ -67,6 +67,15 @@ async function noSuchStep(store: RunReader, address: Address): Promise<InputErro
     what: `there is no step #${address.n}, this run has ${(await store.stepsOf(id)).length}`,
     where: id,
     next: `See its steps with: orangebox show ${id}`,
+  })
+}
+
+function tooFarBack(address: Address, { nearest }: Extract<Resolution, { found: "none" }>): InputError | undefined {
+  const run = address.form === "step" ? address.run : address
+  if (run.form !== "last" || nearest.length === 0) return undefined
+  return new InputError("UNKNOWN_ID", {
+    what: `last~${run.back} is further back than there are runs`,
+    next: "See what there is with: orangebox runs",
   })
 }
 

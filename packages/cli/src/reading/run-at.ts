@@ -1,6 +1,5 @@
 import type { TraceReader } from "@orangebox/store"
 import { EXIT } from "../exit-code.js"
-import { InputError } from "../failure.js"
 import { pasteable, shellWord } from "../next-command.js"
 import type { GlobalOptions, Session } from "../session.js"
 import { type Reading, withReading } from "./open-reading.js"
@@ -46,7 +45,7 @@ export async function withRunsAt(
   const readAll = async (stored?: Reading): Promise<number | undefined> => {
     const readings: RunReading[] = []
     for (const [at, typed] of addresses.entries()) {
-      readings.push(files[at] ?? (await storedReadingOf(stored!, typed, options)))
+      readings.push(files[at] ?? storedReadingOf(stored!, typed, options))
     }
     return read(...readings)
   }
@@ -72,39 +71,16 @@ function fileReadingOf(typed: string): RunReading | undefined {
   }
 }
 
-async function storedReadingOf(
-  { store, freshness }: Reading,
-  typed: string,
-  options: GlobalOptions,
-): Promise<RunReading> {
+function storedReadingOf({ store, freshness }: Reading, typed: string, options: GlobalOptions): RunReading {
   const isLast = /^\s*(last\s*(#|$)|#)/.test(typed)
   const word = (runId: string): string => (isLast ? "last" : runId)
   return {
     reader: store,
-    address: await earlierRun(store, typed),
+    address: typed,
     store,
     file: undefined,
     freshness,
     word,
     place: (runId) => pasteable(options, word(runId)),
   }
-}
-
-/** `last~1` is the run before the last, as version control counts; `last~1#4` a step of it. Other addresses stay as they are. */
-async function earlierRun(store: TraceReader, typed: string): Promise<string> {
-  const [, back, step = ""] = /^\s*last~(\d{1,6})(#.*)?$/s.exec(typed) ?? []
-  if (back === undefined) return typed
-  let left = Number(back)
-  let total = 0
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await store.listRuns({ limit: left + 1, ...(cursor === undefined ? {} : { cursor }) })
-    const row = page.rows[left]
-    if (row) return `${row.runId}${step}`
-    left -= page.rows.length
-    ;({ total, cursor } = page)
-  }
-  throw new InputError("UNKNOWN_ID", {
-    what: total === 0 ? "nothing is recorded here yet" : `last~${back} is further back than there are runs: ${total}`,
-    next: "See what there is with: orangebox runs",
-  })
 }

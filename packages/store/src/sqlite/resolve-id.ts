@@ -7,16 +7,17 @@ const MAX_CANDIDATES = 10
 
 /**
  * From whatever id somebody has in hand to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
- * newest run; `<run>#<n>` is a step by its number.
+ * newest run and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
   const text = input.trim()
   const address = /^(.*)#(\d+)$/.exec(text)
   if (address) return resolveStepAddress(database, address[1]!, Number(address[2]))
   if (text === "") return { found: "none", nearest: newestRuns(database) }
-  if (text === "last") {
-    const newest = newestRuns(database)[0]
-    return newest === undefined ? { found: "none", nearest: [] } : { found: "one", target: newest }
+  const [last, back = "0"] = /^last(?:~(\d{1,9}))?$/.exec(text) ?? []
+  if (last !== undefined) {
+    const [target] = newestRuns(database, Number(back))
+    return target === undefined ? { found: "none", nearest: newestRuns(database) } : { found: "one", target }
   }
   const candidates = lookups(database, text)
   const exact = candidates.filter(
@@ -120,8 +121,9 @@ function nearest(database: SqliteDatabase, text: string): Target[] {
   return newestRuns(database)
 }
 
-function newestRuns(database: SqliteDatabase): Target[] {
-  return database.prepare("SELECT * FROM run_rows ORDER BY started_at DESC, key DESC LIMIT 3").all().map(runTarget)
+function newestRuns(database: SqliteDatabase, before = 0): Target[] {
+  const rows = database.prepare("SELECT * FROM run_rows ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?")
+  return rows.all(before).map(runTarget)
 }
 
 /** The smallest and largest packed id that begin with these hex digits. */
