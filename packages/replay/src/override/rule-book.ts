@@ -204,13 +204,21 @@ export class RuleBook {
     }
     if (call.kind !== "model") return refusal(`${op.type} does not go with a ${call.kind} call`)
     if (op.type === "model.swap" && op.provider !== undefined && op.provider !== call.provider) {
-      return refusal(`a request to ${call.provider} is not rewritten for ${op.provider}; swap models of one provider`)
+      return refusal(otherProvider(call.provider, op.provider))
     }
     const request = recordedRequest(call, this.#tape.bodies)
     if (request === undefined) return refusal("its recorded request is not there, so the edit cannot be tried")
     const edit = editRequest(request, op, this.#anchors.get(id))
     return edit.ok ? undefined : edit
   }
+}
+
+// The agent's client reads only answers of the provider it asked. One put together here, of another provider's words, would be an answer
+// nobody gave, and half of a request (tools, reasoning, cache marks) has no counterpart in another dialect.
+function otherProvider(asked: string | null, wanted: string): string {
+  return asked === null
+    ? `which provider was asked is not on record, so that it is ${wanted} cannot be told; leave "provider" out to swap the model alone`
+    : `a request to ${asked} is not translated for ${wanted}. Name a model of ${asked}; or run the agent with ${wanted} under "orangebox run" and compare the two runs with "orangebox diff"`
 }
 
 function matchesFacts(
