@@ -229,6 +229,20 @@ test("[P-01] calls that were never asked for are missing, extra ones are extra, 
   })
 })
 
+test("[P-01] an answer whose client left is given again, also when the same question was asked in between", async () => {
+  const { tape } = await recordRun(async (run) => {
+    for (let i = 1; i <= 3; i++) await run.tool({ name: "dice", args: { sides: 6 } }, () => `answer ${i}`)
+  })
+  const session = openReplay(tape)
+  const ask: Ask = { kind: "tool", name: "dice", lane: "main", sig: toolSignature("dice", { sides: 6 }) }
+  const first = session.ask(ask)
+  expect([session.ask(ask), session.ask(ask)].map(answerOf)).toEqual(["answer 2", "answer 3"])
+  expect(answerOf(session.ask(ask))).toBe("OCCURRENCE_EXHAUSTED")
+  if (first.outcome !== "served") throw new Error("not served")
+  session.release(first)
+  expect(answerOf(session.ask(ask))).toBe("answer 1")
+})
+
 test("[P-01] a client that dropped our answer asks again and gets the same one", async () => {
   const tape = await modelTape([messages(["one"]), messages(["one"])])
   const session = openReplay(tape)

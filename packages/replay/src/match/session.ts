@@ -80,8 +80,27 @@ export class ReplaySession {
   /** The client left before our answer was whole: the same question gets the same answer once more. Not where it left in the recording, too. */
   release(served: Served): void {
     if (served.source === null || served.answer.end === "client_abort") return
-    if (this.state.consumed.get(served.source.stepId) === served.ticket)
-      this.state.consumed.delete(served.source.stepId)
+    if (this.state.consumed.get(served.source.stepId) !== served.ticket) return
+    this.state.consumed.delete(served.source.stepId)
+    if (served.source.sig !== null) this.#heads.delete(served.source.sig)
+  }
+
+  /** The recorded client left in the middle of this answer, and this one stayed for the rest. */
+  stayedOn({ source }: Served): void {
+    if (source === null) return
+    this.note({
+      code: "RECORDING_ENDS",
+      severity: "halt",
+      step: source.stepId,
+      lane: source.lane,
+      at: { kind: source.kind, name: source.name, occurrence: source.occurrence },
+      incoming: null,
+      nearest: [],
+      cause: "UNKNOWN",
+      message:
+        "the recorded client left in the middle of this answer, and what would have come then was never recorded",
+      suggest: [],
+    })
   }
 
   /** A call was served as one value, so the tries it took on the wire and the calls it made inside itself are not asked for. */
