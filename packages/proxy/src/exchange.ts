@@ -224,7 +224,7 @@ export class Exchange {
         })
       },
     })
-    if (this.#isOver() || plan.end.how === "hold") return
+    if (this.#isOver()) return
     if (plan.end.how === "complete") {
       this.#finish("complete", undefined)
       this.#response.end()

@@ -45,6 +45,7 @@ export async function answerFromTape(
       await replay.turnOf(answer.served)
       await exchange.give(answer)
       if (exchange.isClientGone()) replay.session.release(answer.served)
+      else if (answer.plan.end.how === "hold") replay.session.stayedOn(answer.served)
   }
 }
 
@@ -88,5 +89,6 @@ export async function giveTapedAnswer(plan: EmissionPlan, given: TapedAnswerGive
 
 async function due(startedAt: number, atMs: number): Promise<void> {
   const waitMs = startedAt + atMs - performance.now()
-  if (waitMs > 0.5) await sleep(waitMs)
+  // The server keeps the process going while anybody listens; an answer that nobody waits for must not.
+  if (waitMs > 0.5) await sleep(waitMs, undefined, { ref: false })
 }

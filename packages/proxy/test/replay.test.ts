@@ -191,6 +191,39 @@ describe("[P-03] a recorded agent runs again against the tape", () => {
   })
 })
 
+test("[P-08] where the recorded client left, one that stays is told so: its answer breaks off, and the report says why", async () => {
+  const upstream = await startUpstream((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.write(frame({ type: "ping" }))
+    const timer = setInterval(() => response.write(frame({ type: "ping" })), 5)
+    response.on("close", () => clearInterval(timer))
+  })
+  const read =
+    (pieces: number): Use =>
+    async (url) => {
+      const leaving = new AbortController()
+      const body = JSON.stringify({ model: "claude-x", stream: true, messages: [{ role: "user", content: "x" }] })
+      const response = await fetch(`${url}/v1/messages`, { method: "POST", body, signal: leaving.signal })
+      let seen = 0
+      try {
+        for await (const _ of response.body!) if (++seen >= pieces) leaving.abort()
+        return "whole"
+      } catch {
+        return leaving.signal.aborted ? "left" : "broken"
+      }
+    }
+  const recorded = await record(upstream.origin, read(3))
+  const same = await replay(recorded, upstream.origin, read(1))
+  expect({ said: same.said, divergences: same.certification.report.divergences }).toEqual({
+    said: "left",
+    divergences: [],
+  })
+  const stays = await replay(recorded, upstream.origin, read(Number.POSITIVE_INFINITY))
+  expect(stays.said).toBe("broken")
+  expect(stays.certification.issued).toBe(false)
+  expect(stays.certification.report.divergences).toMatchObject([{ code: "RECORDING_ENDS", severity: "halt" }])
+})
+
 test("[P-04] a fork answers what came before from the tape and asks the upstream behind it, changed as the profile says", async () => {
   const upstream = await echo()
   const agent: Use = async (url) => {

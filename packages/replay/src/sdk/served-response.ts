@@ -33,9 +33,6 @@ const NO_BODY = new Set([101, 204, 205, 304])
 const headersOf = ({ headers }: Pick<Extract<WireAnswer, { does: "answer" }>, "headers">): [string, string][] =>
   headers.map(([name, value]) => [name, value])
 
-/** How long an answer whose client left in the recording is held open for a client that does not. */
-const HOLD_MS = 1000
-
 function planned({ pieces, end }: EmissionPlan, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   let next = 0
   let startedAt = 0
@@ -48,7 +45,6 @@ function planned({ pieces, end }: EmissionPlan, signal: AbortSignal | undefined)
       if (signal?.aborted) return controller.error(signal.reason)
       if (piece) return controller.enqueue(Uint8Array.from(piece.bytes))
       if (end.how === "complete") return controller.close()
-      if (end.how === "hold") await sleep(HOLD_MS, signal)
       controller.error(signal?.aborted ? signal.reason : new TypeError("terminated"))
     },
   })

@@ -11,13 +11,15 @@ export interface StreamToEmit {
   readonly isEventStream: boolean
   readonly index: StreamIndex | null
   readonly end: StreamEnd | null
+  /** How long the recorded exchange took, to the moment the client left where it did. */
+  readonly latencyMs?: number
 }
 
 export interface EmissionPlan {
   readonly pieces: readonly { readonly atMs: number; readonly bytes: Uint8Array }[]
   /**
    * After the last piece: `complete` ends the answer; `reset` destroys the connection, as the recorded one broke off there; `hold` leaves
-   * it open, because it was the client who left.
+   * it open, because it was the client who left, and breaks it off at `atMs` for a client that stays: what came then nobody recorded.
    */
   readonly end: { readonly how: "complete" | "reset" | "hold"; readonly atMs: number }
 }
@@ -37,8 +39,14 @@ export function emissionPlan(
     pieces.push({ atMs: timeOf(cut, pieces.length), bytes: bytes.subarray(from, cut) })
     from = cut
   }
-  return { pieces, end: { how: endOf(stream.end), atMs: pieces.at(-1)?.atMs ?? 0 } }
+  const how = endOf(stream.end)
+  const lastMs = pieces.at(-1)?.atMs ?? 0
+  const atMs = how === "hold" ? Math.max(lastMs, stream.latencyMs ?? 0) + PATIENCE_MS : lastMs
+  return { pieces, end: { how, atMs } }
 }
+
+/** How much longer than the recorded client one may take to leave. */
+const PATIENCE_MS = 1000
 
 function endOf(end: StreamEnd | null): EmissionPlan["end"]["how"] {
   if (end === "upstream_reset" || end === "timeout") return "reset"

@@ -36,10 +36,10 @@ export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunkin
 
 function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing">): WireAnswer {
   const { answer, bytes, mode, source } = outcome
-  const { httpStatus: status, body, index, end } = answer
+  const { httpStatus: status, body, index, end, latencyMs } = answer
   if (status === null) return { does: "break", served: outcome }
   const isEventStream = body?.mimeType.startsWith("text/event-stream") ?? false
-  const plan = emissionPlan({ bytes: bytes ?? NOTHING, isEventStream, index, end }, policy)
+  const plan = emissionPlan({ bytes: bytes ?? NOTHING, isEventStream, index, end, latencyMs }, policy)
   const headers = servedHeaders(answer, mode, source?.stepId ?? "none")
   return { does: "answer", status, headers, plan, served: outcome }
 }
