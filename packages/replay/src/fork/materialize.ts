@@ -23,9 +23,8 @@ export function materialized(request: AskedRequest, tape: Tape): Materialized {
   const before = historyUpTo(previous, tape, new Set())
   if (typeof before === "string") return { ok: false, reason: before }
   if (before === undefined) return { ok: true, request, isChanged: false }
-  const input = JSON.stringify(
-    [...before, ...itemsOf(memberOf(root, "input"), text)].map((json) => JSON.parse(json) as unknown),
-  )
+  // Joined as text: what was recorded goes out as it was, numbers beyond 2^53 included.
+  const input = `[${[...before, ...itemsOf(memberOf(root, "input"), text)].join(",")}]`
   const withInput = spliced(text, [setMember(root, "input", input)])
   const again = readJson(withInput)
   if (!again.ok) return { ok: false, reason: "the expanded request is not JSON" }
