@@ -138,13 +138,13 @@ export class ReplaySession {
   }
 
   #isInside(call: TapeCall, whole: ReadonlySet<string>): boolean {
-    for (let outer = call.within; outer !== null; outer = this.#callById(outer)?.within ?? null) {
+    for (let outer = call.within; outer !== null; outer = this.callOf(outer)?.within ?? null) {
       if (whole.has(outer)) return true
     }
     return false
   }
 
-  #callById(stepId: string): TapeCall | undefined {
+  callOf(stepId: string): TapeCall | undefined {
     this.#byId ??= new Map(this.tape.calls.map((call) => [call.stepId, call]))
     return this.#byId.get(stepId)
   }
@@ -281,7 +281,7 @@ export class ReplaySession {
     const next = ask.request === undefined ? this.#nextOfKind(ask) : undefined
     const { code, cause, suggest } = diagnoseMiss(nearest[0], expected.length > 0 || next !== undefined)
     const step = nearest[0]?.step ?? next?.stepId ?? null
-    const source = this.tape.calls.find((call) => call.stepId === step)
+    const source = step === null ? undefined : this.callOf(step)
     if (this.policy.onMiss === "nearest" && source) {
       const served = this.serve(ask, source, "nearest", [], ticket)
       if (served.outcome === "served") return served

@@ -33,7 +33,7 @@ export class TapeSink implements Sink {
   readonly #places = new PlaceBook()
   readonly #parents = new Map<string, string | null>()
   readonly #kept = new Map<string, Uint8Array>()
-  readonly #inferredUses = new Map<string, number>()
+  #inferred: Map<string | null, TapeCall[]> | undefined
   readonly #steps = new WeakMap<EventContext, StepHead>()
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
   #retrieval: Ask | undefined
@@ -144,7 +144,7 @@ export class TapeSink implements Sink {
   /** The recorded call that the call around this one stands for. Traffic alone cannot tell what happened inside of what. */
   #within(event: Event, attemptOf: string | undefined): string | null | undefined {
     if (event.lane_id !== undefined) return undefined
-    if (attemptOf !== undefined) return this.#session.tape.calls.find((call) => call.stepId === attemptOf)?.within
+    if (attemptOf !== undefined) return this.#session.callOf(attemptOf)?.within
     for (let id = event.parent_step_id; id !== null; id = this.#parents.get(id) ?? null) {
       const outer = this.#outcomes.get(id)
       if (outer) return outer.outcome === "diverged" ? NOWHERE : (outer.source?.stepId ?? NOWHERE)
@@ -221,12 +221,23 @@ export class TapeSink implements Sink {
   #unasked(event: Event): { readonly mode: DeterminismMode; readonly more: Partial<Replay> } {
     if (event.event_type === "tool_called" && event.inferred_by !== undefined) {
       const sig = event.payload.call_signature_hash
-      const use = this.#inferredUses.get(sig) ?? 0
-      this.#inferredUses.set(sig, use + 1)
-      const source = this.#session.tape.calls.filter((call) => call.isInferred && call.sig === sig)[use]
+      const source = this.#inferredCalls().get(sig)?.shift()
       return { mode: "live", more: source ? { source_step_id: stepOf(source) } : {} }
     }
     return { mode: this.#session.fork ? "live" : this.#session.policy.mode, more: {} }
+  }
+
+  /** Recorded tools that nobody asks for, by their question, in order: each stands for one that the agent runs now. */
+  #inferredCalls(): Map<string | null, TapeCall[]> {
+    if (this.#inferred) return this.#inferred
+    this.#inferred = new Map()
+    for (const call of this.#session.tape.calls) {
+      if (!call.isInferred) continue
+      const same = this.#inferred.get(call.sig)
+      if (same) same.push(call)
+      else this.#inferred.set(call.sig, [call])
+    }
+    return this.#inferred
   }
 
   /** A value served as its exact bytes keeps the type it was recorded with, or a replay of this replay would take it for bytes. */
@@ -238,16 +249,20 @@ export class TapeSink implements Sink {
   }
 }
 
-/** What there is no field for: which rules took part, and why there is no answer. */
+/** What there is no field for: which rules took part, that the recorded answer was made up, and why there is no answer. */
 function withNotes(flat: Content["attributes"], outcome: Outcome): Content["attributes"] {
-  const notes =
-    outcome.outcome === "diverged"
-      ? { divergence: outcome.divergence.code }
-      : outcome.ruleIds.length > 0
-        ? { override_rules: outcome.ruleIds.join(" ") }
-        : undefined
-  if (!notes) return flat
+  const notes = notesOf(outcome)
+  if (Object.keys(notes).length === 0) return flat
   return { marks: flat?.marks, dropped: flat?.dropped ?? 0, attributes: { ...flat?.attributes, ...notes } }
+}
+
+function notesOf(outcome: Outcome): Readonly<Record<string, string>> {
+  if (outcome.outcome === "diverged") return { divergence: outcome.divergence.code }
+  const isMadeUp = outcome.outcome === "served" && outcome.mode !== "simulated" && outcome.source?.isMadeUp
+  return {
+    ...(outcome.ruleIds.length > 0 ? { override_rules: outcome.ruleIds.join(" ") } : {}),
+    ...(isMadeUp ? { source_mode: "simulated" } : {}),
+  }
 }
 
 /** The question is recorded as the agent asked it, so that a replay of this replay matches; what was sent instead is kept beside it. */
