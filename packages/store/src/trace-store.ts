@@ -1,4 +1,4 @@
-import type { Event, Problem, StepKind } from "@orangebox/contract"
+import type { DeterminismMode, Event, Problem, StepKind } from "@orangebox/contract"
 import type { PruneReport, RetentionPolicy } from "./retention.js"
 
 /**
@@ -457,6 +457,8 @@ export interface SearchHit {
   readonly stepId: string | null
   readonly eventId: string
   readonly eventType: string
+  /** How the event came about: what a replay made up is never shown without saying so. */
+  readonly mode: DeterminismMode
   readonly sequenceNo: number | null
   readonly atMs: number
   /** The payload field that holds the text or names the body. */

@@ -371,7 +371,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(bytesOf(await store.readBody(end.hash))).toEqual(whole)
         expect(await store.partialStreamsOf(run.runId)).toMatchObject([{ streamId: "s2", state: "abandoned" }])
         expect(Buffer.from((await store.readPartialStream("s2"))!).toString()).toBe("lost at sea, no end")
-        expect((await store.search({ text: "at sea" })).hits).toMatchObject([{ runId: run.runId, stepId: call }])
+        expect((await store.search({ text: "at sea" })).hits).toMatchObject([
+          { runId: run.runId, stepId: call, mode: "live" },
+        ])
       })
     })
 

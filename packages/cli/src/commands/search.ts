@@ -1,11 +1,10 @@
-import { type DeterminismMode, EVENT_TYPES } from "@orangebox/contract"
+import { EVENT_TYPES } from "@orangebox/contract"
 import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/query"
 import type { SearchHit, TraceReader } from "@orangebox/store"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { findRun } from "../reading/find-target.js"
-import { loadRun } from "../reading/load-run.js"
 import { withReading } from "../reading/open-reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
@@ -35,11 +34,10 @@ export function define(command: Command, session: Session): void {
     .action(shellOf<SearchOptions>(session, search))
 }
 
-/** A hit with the number of its step, which is how people address it, and how its step was answered. */
+/** A hit with the number of its step, which is how people address it. */
 interface NumberedHit {
   readonly hit: SearchHit
   readonly n: number | undefined
-  readonly mode: DeterminismMode
 }
 
 function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
@@ -75,27 +73,19 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
 
 async function numbered(store: TraceReader, hits: readonly SearchHit[]): Promise<NumberedHit[]> {
   const numbers = new Map<string, number>()
-  const modes = new Map<string, DeterminismMode>()
   for (const runId of new Set(hits.map((hit) => hit.runId))) {
     if (runId === null) continue
     for (const { stepId, no } of await store.stepsOf(runId)) numbers.set(`${runId} ${stepId}`, no)
-    // Only in a replay is there anything but live.
-    const run = (await store.getRun(runId))?.sourceRunId == null ? undefined : await loadRun(store, runId)
-    for (const { event_id, determinism_mode } of run?.events ?? []) modes.set(event_id, determinism_mode)
   }
-  return hits.map((hit) => ({
-    hit,
-    n: numbers.get(`${hit.runId} ${hit.stepId}`),
-    mode: modes.get(hit.eventId) ?? "live",
-  }))
+  return hits.map((hit) => ({ hit, n: numbers.get(`${hit.runId} ${hit.stepId}`) }))
 }
 
 const SNIPPET_WIDTH = 160
 
-function hitText({ hit, n, mode }: NumberedHit, paint: Painter): string {
+function hitText({ hit, n }: NumberedHit, paint: Painter): string {
   const place =
     hit.runId === null ? "outside any run" : `${recordedWord(hit.runId, 40)}${n === undefined ? "" : `#${n}`}`
-  const mark = mode === "live" ? "" : `[${mode}] `
+  const mark = hit.mode === "live" ? "" : `[${hit.mode}] `
   const what = `${mark}${recordedWord(hit.eventType, 32)} ${recordedWord(hit.field, 32)}`
   const at = new Date(hit.atMs).toISOString().slice(0, 19).replace("T", " ")
   const { snippet } = hit
@@ -108,7 +98,7 @@ function hitText({ hit, n, mode }: NumberedHit, paint: Painter): string {
   return `${paint(place, "heading")}  ${what}  ${paint(at, "dim")}\n  "${shown}"`
 }
 
-function hitJson({ hit, n, mode }: NumberedHit) {
+function hitJson({ hit, n }: NumberedHit) {
   return {
     run_id: hit.runId,
     n: n ?? null,
@@ -116,7 +106,7 @@ function hitJson({ hit, n, mode }: NumberedHit) {
     event_id: hit.eventId,
     event_type: hit.eventType,
     field: hit.field,
-    mode,
+    mode: hit.mode,
     hash: hit.hash,
     at: new Date(hit.atMs).toISOString(),
     snippet: hit.snippet,

@@ -133,6 +133,7 @@ class TextPlaces {
       stepId: event.step_id,
       eventId: event.event_id,
       eventType: event.event_type,
+      mode: event.determinism_mode,
       sequenceNo: event.sequence_no,
       atMs: Number(row?.["at"]),
       field,
