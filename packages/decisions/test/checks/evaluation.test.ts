@@ -253,7 +253,7 @@ describe("the gate", () => {
   test("[E-06] JUnit: one case per constraint, everything escaped", () => {
     const xml = renderJunit([passed, failed, warned, unknown])
     expect(xml).toMatch(
-      /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="orangebox check" tests="4" failures="1" errors="0" skipped="1">/,
+      /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="orangebox check" tests="4" failures="1" errors="0">/,
     )
     expect(xml.match(/<testcase /g)).toHaveLength(4)
     expect(xml).toContain('<failure message="infra/&#60;&#34;a&#34;&#62;&#38; is outside')
@@ -261,6 +261,77 @@ describe("the gate", () => {
     expect(tagsOf(xml)).toBe("balanced")
     const control = evaluateRun(sampleRun([]), [constraint("x\u0001\ud800\uffff", { id: "a\u0000<b>" })])
     expect(renderJunit([control])).not.toMatch(/[\u0000-\u0008\ud800\uffff]/)
+  })
+
+  test("[E-06] JUnit: only elements and attributes that the schema of Jenkins (junit-10.xsd) knows, all required ones there", () => {
+    // Attributes of each element, and those it must have.
+    const known: Readonly<Record<string, readonly [required: string, optional: string]>> = {
+      testsuites: ["", "name time tests failures errors"],
+      testsuite: ["name tests failures errors", "skipped time timestamp hostname id package file log url group"],
+      testcase: ["name", "time classname group"],
+      failure: ["", "type message"],
+      skipped: ["", "type message"],
+      "system-out": ["", ""],
+    }
+    const xml = renderJunit([passed, failed, warned, unknown, broken])
+    const elements = [...xml.matchAll(/<([a-z-]+)((?:\s+[a-z]+="[^"<]*")*)\s*\/?>/g)]
+    expect(new Set(elements.map(([, name]) => name))).toEqual(new Set(Object.keys(known)))
+    for (const [, name, attributes] of elements) {
+      const given = [...attributes!.matchAll(/([a-z]+)="/g)].map(([, attribute]) => attribute!)
+      const [required, optional] = known[name!]!.map((names) => names.split(" ").filter(Boolean)) as [
+        string[],
+        string[],
+      ]
+      expect([...required, ...optional]).toEqual(expect.arrayContaining(given))
+      expect(given).toEqual(expect.arrayContaining(required))
+    }
+  })
+
+  test("[E-06] what a recorded run brings along is inert in both: nothing reorders a line or hides in it", () => {
+    const hostile = evaluateRun(sampleRun([editAction("infra/a\u202eb")]), [
+      constraint("paths.only src/**", { id: "a\u202e\u200b\u001b[2Jb" }),
+    ])
+    const hidden = /[\u202a-\u202e\u2066-\u2069\u200b\u001b]/
+    expect(renderJunit([hostile])).not.toMatch(hidden)
+    const text = renderSarif([hostile], "0.1.0")
+    expect(text).not.toMatch(hidden)
+    expect(text).not.toContain("\\u001b")
+    const [{ tool, results }] = JSON.parse(text).runs
+    expect(results[0].ruleId).toBe(tool.driver.rules[results[0].ruleIndex].id)
+  })
+
+  test("[E-06] SARIF 2.1.0: what the published schema asks for holds in every result, notification and location", () => {
+    const judged = [passed, failed, warned, unknown, broken, evaluateRun(sampleRun([]), [constraint("steps.max 0")])]
+    const log = JSON.parse(renderSarif(judged, "0.1.0"))
+    expect(Object.keys(log).sort()).toEqual(["$schema", "runs", "version"])
+    for (const { tool, results, invocations, automationDetails } of log.runs) {
+      const ids: string[] = tool.driver.rules.map(({ id }: { id: string }) => id)
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(automationDetails.id).toMatch(/^orangebox\/run_/)
+      for (const { ruleId, ruleIndex, level, message, locations, partialFingerprints } of results) {
+        expect(ids[ruleIndex]).toBe(ruleId)
+        expect(["none", "note", "warning", "error"]).toContain(level)
+        expect(message.text).not.toBe("")
+        expect(locations.length).toBeGreaterThan(0)
+        expect(Object.values(partialFingerprints).every((value) => typeof value === "string")).toBe(true)
+        for (const { logicalLocations, physicalLocation } of locations) {
+          expect(logicalLocations[0].fullyQualifiedName).toMatch(/^run_/)
+          if (physicalLocation === undefined) continue
+          expect(URL.canParse(physicalLocation.artifactLocation.uri)).toBe(true)
+          // A region is bytes or lines or characters; ours is bytes, both of them or none.
+          const { byteOffset = 0, byteLength = 0 } = physicalLocation.region ?? {}
+          expect(byteOffset >= 0 && byteLength >= 0).toBe(true)
+        }
+      }
+      for (const { executionSuccessful, toolExecutionNotifications } of invocations) {
+        expect(typeof executionSuccessful).toBe("boolean")
+        for (const { level, message, associatedRule } of toolExecutionNotifications) {
+          expect(level).toBe("note")
+          expect(message.text).not.toBe("")
+          expect(ids[associatedRule.index]).toBe(associatedRule.id)
+        }
+      }
+    }
   })
 
   test("[E-06] SARIF 2.1.0: rules, results with locations, what could not be judged", () => {

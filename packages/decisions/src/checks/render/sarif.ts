@@ -1,4 +1,5 @@
 import type { Violation } from "../../decision-event.js"
+import { safeText } from "../../report/safe-text.js"
 import type { ConstraintResult, RunEvaluation } from "../evaluate.js"
 import { parseRule } from "../parse-rule.js"
 import { RULES } from "../rules.js"
@@ -7,7 +8,13 @@ const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 /** SARIF 2.1.0: one SARIF run per run, one result per violation, and one notification per constraint that could not be judged. */
 export function renderSarif(evaluations: readonly RunEvaluation[], version: string): string {
-  return `${JSON.stringify({ $schema: SCHEMA, version: "2.1.0", runs: evaluations.map((evaluation) => sarifRun(evaluation, version)) }, undefined, 2)}\n`
+  const log = {
+    $schema: SCHEMA,
+    version: "2.1.0",
+    runs: evaluations.map((evaluation) => sarifRun(evaluation, version)),
+  }
+  // Whoever shows it shows ids and rules that a recorded run brought along; they are made inert in every place alike.
+  return `${JSON.stringify(log, (_, value) => (typeof value === "string" ? safeText(value) : value), 2)}\n`
 }
 
 function sarifRun(evaluation: RunEvaluation, version: string): object {
