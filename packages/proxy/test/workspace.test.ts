@@ -360,6 +360,36 @@ test("odd work trees: no commit yet, no branch, below the top, nested, with subm
   expect(await (await watched(scratch)).workspace).toBeUndefined()
 })
 
+test("names that are no text are left out and named; a linked work tree and an empty folder are made again like any other", async () => {
+  repository()
+  git("worktree", "add", "-q", "-b", "side", join(scratch, "linked"))
+  const linked = join(scratch, "linked")
+  mkdirSync(join(linked, "empty"))
+  writeFileSync(Buffer.concat([Buffer.from(`${linked}/odd-`), Buffer.from([0xff, 0xfe])]), "odd")
+  writeFileSync(join(linked, "src/a.txt"), "from the side\n")
+  const run = await watched(join(linked, "empty"))
+  const tree = run.tree()
+  expect(tree).toMatchObject({ branch: "side", root: linked, folder: "empty" })
+  expect(tree.notRestored).toEqual([{ path: expect.stringContaining("odd-"), why: "a path that is no text" }])
+  const copy = await openWorkspaceCopy(linked, tree)
+  expect(await copy.set(tree)).toEqual([])
+  expect(readdirSync(copy.folder)).toEqual([])
+  expect(readFileSync(join(copy.root, "src/a.txt"), "utf8")).toBe("from the side\n")
+  copy.remove()
+  await run.finish()
+})
+
+test("a repository that git refuses is said to be not looked at; a folder outside of any is not worth a word", async () => {
+  repository()
+  writeFileSync(join(repo, ".git/HEAD"), "ref: refs/heads/main\n")
+  writeFileSync(join(repo, ".git/config"), "[core\nbroken")
+  const refused = await watched()
+  expect(refused.workspace).toBeUndefined()
+  expect(refused.said()[0]).toMatch(/^the work tree is not looked at: .*bad config line/)
+  await refused.finish()
+  expect((await watched(scratch)).said()).toEqual([])
+})
+
 test("a repository that disappears costs the rest of the looks and nothing else", async () => {
   repository()
   const run = await watched()

@@ -75,7 +75,13 @@ export async function openWorkspaceCopy(repository: string | null, tree: Recorde
     return {
       root,
       folder: join(root, tree.folder),
-      set: (next) => setTree(root, join(parent, "index"), next),
+      async set(next) {
+        const problems = await setTree(root, join(parent, "index"), next)
+        // Git knows no empty folders, and a command may well have been started in one.
+        const why = tree.folder === "" ? undefined : makeFolders(root, tree.folder.split("/"))
+        if (why !== undefined) throw failed(`${tree.folder}: ${why}`)
+        return problems
+      },
       remove,
     }
   } catch (error) {
@@ -176,15 +182,8 @@ async function setHead(root: string, { base, head, branch }: RecordedTree): Prom
 
 /** Returns why the file was not written. Nothing here follows a link. */
 function writeInto(root: string, { path, kind, bytes }: TreeFile): string | undefined {
-  const parts = path.split("/")
-  let at = root
-  for (const part of parts.slice(0, -1)) {
-    at = join(at, part)
-    const found = lstatSync(at, { throwIfNoEntry: false })
-    if (found === undefined && kind === "deleted") return undefined
-    if (found === undefined) mkdirSync(at)
-    else if (!found.isDirectory()) return "a file or a link stands where its folder was"
-  }
+  const blocked = makeFolders(root, path.split("/").slice(0, -1), kind !== "deleted")
+  if (blocked !== undefined) return kind === "deleted" ? undefined : blocked
   const place = join(root, path)
   const found = lstatSync(place, { throwIfNoEntry: false })
   if (found?.isDirectory()) {
@@ -194,6 +193,19 @@ function writeInto(root: string, { path, kind, bytes }: TreeFile): string | unde
   if (bytes === null) return undefined
   if (kind === "symlink") symlinkSync(Buffer.from(bytes), place)
   else writeFileSync(place, bytes, { flag: "wx", mode: kind === "executable" ? 0o777 : 0o666 })
+  return undefined
+}
+
+/** Returns why not, where something else is in the way. */
+function makeFolders(root: string, parts: readonly string[], isMissingMade = true): string | undefined {
+  let at = root
+  for (const part of parts) {
+    at = join(at, part)
+    const found = lstatSync(at, { throwIfNoEntry: false })
+    if (found === undefined && !isMissingMade) return "its folder is not there"
+    if (found === undefined) mkdirSync(at)
+    else if (!found.isDirectory()) return "a file or a link stands where its folder was"
+  }
   return undefined
 }
 

@@ -38,16 +38,20 @@ const MOST_BYTES = 32_000_000
 /** Nobody waits longer for a command to start. */
 const PATIENCE_MS = 5_000
 
-/** Undefined outside of a work tree, and where git cannot tell in time. */
-export async function lookAtWorkspace(folder: string): Promise<WorkspaceView | undefined> {
-  const top = await git(folder, ["rev-parse", "--show-toplevel"], PATIENCE_MS)
-  if (top === undefined || top.trim() === "") return undefined
-  const root = top.replace(/\n$/, "")
-  const seen = await readTree({ root, folder: relative(root, realpathSync(folder)), patienceMs: PATIENCE_MS })
-  return seen.ok ? seen.view : undefined
+export type Looked = { readonly ok: true; readonly view: WorkspaceView } | { readonly ok: false; readonly why: string }
+
+/** Undefined outside of a work tree. */
+export async function lookAtWorkspace(folder: string): Promise<Looked | undefined> {
+  const top = await runGit(folder, ["rev-parse", "--show-toplevel"], { timeoutMs: PATIENCE_MS })
+  const root = top.stdout.toString("utf8").replace(/\n$/, "")
+  if (top.exitCode === 0 && root !== "")
+    return readTree({ root, folder: relative(root, realpathSync(folder)), patienceMs: PATIENCE_MS })
+  // Where there is no git and where there is no repository nobody expects anything; a repository that git refuses is worth a word.
+  const isNone = top.exitCode === null || NO_WORK_TREE.test(top.said)
+  return isNone ? undefined : { ok: false, why: top.said }
 }
 
-export type Looked = { readonly ok: true; readonly view: WorkspaceView } | { readonly ok: false; readonly why: string }
+const NO_WORK_TREE = /not a git repository|must be run in a work tree|^$/
 
 /** The same tree as it is now. Only files that the file system says were touched are read again. */
 export function lookAgain(before: WorkspaceView, patienceMs: number = PATIENCE_MS): Promise<Looked> {

@@ -51,11 +51,12 @@ export class RecordedWorkspace implements WorkspaceWatch {
 
   /** Undefined where there is no work tree. */
   static async open(run: Run, folder: string): Promise<RecordedWorkspace | undefined> {
-    const first = await lookAtWorkspace(folder).catch(() => undefined)
-    if (first === undefined) return undefined
-    const workspace = new RecordedWorkspace(run, first)
-    await workspace.#recordSnapshot(run, "workspace/before", first, null)
-    workspace.#sayLeftOut(run, first)
+    const looked = await lookAtWorkspace(folder).catch((error: unknown) => ({ ok: false as const, why: String(error) }))
+    if (looked?.ok === false) run.log.warn("the work tree is not looked at", { why: looked.why })
+    if (!looked?.ok) return undefined
+    const workspace = new RecordedWorkspace(run, looked.view)
+    await workspace.#recordSnapshot(run, "workspace/before", looked.view, null)
+    workspace.#sayLeftOut(run, looked.view)
     return workspace
   }
 
