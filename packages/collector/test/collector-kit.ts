@@ -34,6 +34,15 @@ export function recordRun(journal: Journal, logs = 3): SampleRun {
   return run
 }
 
+/** A folder whose one writer recorded a run and ended as it should. */
+export function recordedFolder(logs?: number): { readonly folder: string; readonly run: SampleRun } {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  const run = recordRun(journal, logs)
+  sayGoodbye(journal)
+  return { folder, run }
+}
+
 export interface StoredRun {
   readonly status: string | undefined
   readonly types: readonly string[]

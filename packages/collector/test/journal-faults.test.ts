@@ -20,6 +20,7 @@ import {
   problemsIn,
   readRun,
   readStore,
+  recordedFolder,
   recordRun,
   sayGoodbye,
 } from "./collector-kit.js"
@@ -40,10 +41,7 @@ async function gapsIn(folder: string): Promise<number> {
 }
 
 test("[J-06] a corrupt line in the middle is skipped, located and counted; the rest is stored (fault 31)", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal, 3)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder(3)
   const { path } = onlyFile(folder)
   const bytes = readFileSync(path)
   const at = bytes.indexOf("line 1")
@@ -60,10 +58,7 @@ test("[J-06] a corrupt line in the middle is skipped, located and counted; the r
 })
 
 test("[J-06] zero bytes in the middle, the shape of a power cut, cost what they covered and no more (fault 32)", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal, 3)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder(3)
   const { path } = onlyFile(folder)
   const bytes = readFileSync(path)
   const at = bytes.lastIndexOf(10, bytes.indexOf("line 1")) + 1
@@ -92,10 +87,7 @@ test("a file emptied and refilled under the same name is read from its new begin
 })
 
 test("a file cut to a shorter length is read again from its beginning, with one gap, and nothing doubles (fault 10)", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal, 5)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder(5)
   await catchUp({ dataFolder: folder })
   const { path, byteSize } = onlyFile(folder)
   truncateSync(path, Math.floor(byteSize / 2))

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { catchUp } from "@orangebox/collector"
 import { acquireStoreLock, type Batch, openStore, type TraceStore } from "@orangebox/store"
 import { expect, test } from "vitest"
-import { dataFolder, openWriter, problemsIn, readRun, recordRun, sayGoodbye } from "./collector-kit.js"
+import { problemsIn, readRun, recordedFolder } from "./collector-kit.js"
 
 /** A real store with one weakness: it breaks over a log line that says `line 2`, whatever else is in the batch. */
 function fragile(store: TraceStore): TraceStore {
@@ -23,10 +23,7 @@ function fragile(store: TraceStore): TraceStore {
 }
 
 test("[L-01] an event the store breaks over becomes a problem on record, and keeps nothing else out", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal, 5)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder(5)
   const storeFolder = join(folder, "store")
   const lock = acquireStoreLock(storeFolder)
   const { store } = openStore(storeFolder)

@@ -12,6 +12,7 @@ import {
   openWriter,
   readRun,
   readStore,
+  recordedFolder,
   recordRun,
   sayGoodbye,
   storeFolderOf,
@@ -63,10 +64,7 @@ test("a full disk under the store rolls the batch back, keeps the journals, says
 })
 
 test("a damaged database is put aside, and what the journals still hold is read into a fresh one (fault 40)", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal, 20)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder(20)
   await catchUp({ dataFolder: folder })
   const fd = openSync(join(storeFolderOf(folder), "trace.db"), "r+")
   writeSync(fd, Buffer.alloc(4096, "not a database "), 0, 4096, 0)
@@ -135,10 +133,7 @@ test("a body far larger than a batch is taken in pieces: memory stays that of a 
 })
 
 test("[L-06] a watching collector prunes when it starts and on a cadence, with the policy it was given", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder()
   await catchUp({ dataFolder: folder })
 
   const abort = new AbortController()
@@ -160,10 +155,7 @@ test("[L-06] a watching collector prunes when it starts and on a cadence, with t
 })
 
 test("what retention took does not come back when its journal is read again (S-03)", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder()
   await catchUp({ dataFolder: folder })
   const abort = new AbortController()
   await watch({
@@ -211,10 +203,7 @@ test("[L-02] a living writer's lines are readable while a collector watches, and
 })
 
 test("a store is rebuilt from its own events to the same runs", async () => {
-  const folder = dataFolder()
-  const journal = openWriter(folder)
-  const run = recordRun(journal)
-  sayGoodbye(journal)
+  const { folder, run } = recordedFolder()
 
   const { caughtUp, rebuilt } = await rebuildStore({ dataFolder: folder })
 

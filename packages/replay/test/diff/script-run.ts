@@ -8,6 +8,7 @@ import {
 } from "@orangebox/contract"
 import { CANON_VERSION, toolSignature } from "@orangebox/dialects"
 import type { BodyReading, RunToDiff } from "../../src/diff/index.js"
+import { plainEvent } from "./plain-event.js"
 
 /** What an agent does, told in one line per step. */
 export type Act =
@@ -316,25 +317,6 @@ class Script {
     payload: PayloadOf<T>,
     envelope: Partial<Event> = {},
   ): void {
-    const sequence = this.#events.length
-    this.#events.push({
-      schema_version: "1.1.0",
-      event_id: `00000000-0000-7000-8000-${sequence.toString(16).padStart(12, "0")}`,
-      trace_id: "1".repeat(32),
-      run_id: `run_${"0".repeat(25)}${this.#letter}`,
-      step_id: step,
-      parent_step_id: parent,
-      sequence_no: sequence,
-      event_type: type,
-      timestamp_utc: "2026-01-01T00:00:00.000Z",
-      mono_us: sequence * 10,
-      actor_type: "sdk",
-      determinism_mode: "live",
-      artifact_refs: [],
-      redaction_status: "not_required",
-      source: "test",
-      payload,
-      ...envelope,
-    } as Event)
+    this.#events.push(plainEvent(this.#letter, this.#events.length, type, step, parent, payload, envelope))
   }
 }

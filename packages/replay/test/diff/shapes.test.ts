@@ -1,6 +1,7 @@
 import { type Event, type EventType, textHash } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import { diffRuns, type RunToDiff } from "../../src/diff/index.js"
+import { plainEvent } from "./plain-event.js"
 
 /** Events by hand, for what scripts do not do: lanes, retrievals, artifacts, verdicts, user turns. */
 class Hand {
@@ -35,26 +36,7 @@ class Hand {
   }
 
   emit(type: EventType, step: string, parent: string | null, payload: object, more: Partial<Event> = {}): void {
-    const sequence = this.events.length
-    this.events.push({
-      schema_version: "1.1.0",
-      event_id: `00000000-0000-7000-8000-${sequence.toString(16).padStart(12, "0")}`,
-      trace_id: "1".repeat(32),
-      run_id: `run_${"0".repeat(25)}${this.#letter}`,
-      step_id: step,
-      parent_step_id: parent,
-      sequence_no: sequence,
-      event_type: type,
-      timestamp_utc: "2026-01-01T00:00:00.000Z",
-      mono_us: sequence,
-      actor_type: "sdk",
-      determinism_mode: "live",
-      artifact_refs: [],
-      redaction_status: "not_required",
-      source: "test",
-      payload,
-      ...more,
-    } as Event)
+    this.events.push(plainEvent(this.#letter, this.events.length, type, step, parent, payload, more))
   }
 
   model(says: string, lane: string, links: Event["links"] = []): () => void {

@@ -1,9 +1,9 @@
 import { OrangeboxError } from "@orangebox/contract"
 import type { OpenRun, Page, RunQuery, RunRow, RunStatus, StepRow } from "../trace-store.js"
-import { HELD, STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import { HELD } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
-import { firstKey, lastKey, placeOf, unpackHex, unpackUuid } from "./keys.js"
-import { numberOrNull, textOrNull, tokensOf } from "./run-table.js"
+import { firstKey, lastKey, unpackHex, unpackUuid } from "./keys.js"
+import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-table.js"
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000
@@ -105,30 +105,11 @@ function readCursor(cursor: string): [number, number] {
 
 function toRunRow(row: SqliteRow): RunRow {
   return {
-    runId: String(row["run_id"]),
-    traceId: textOrNull(row["trace_id"]),
-    conversationId: textOrNull(row["conversation_id"]),
+    ...runFacts(row),
     writerId: textOrNull(row["writer_id"]),
-    app: textOrNull(row["app"]),
-    entrypoint: textOrNull(row["entrypoint"]),
-    environment: textOrNull(row["environment"]),
     status: String(row["status"]) as RunStatus,
-    startedAtMs: Number(row["started_at"]),
-    endedAtMs: numberOrNull(row["ended_at"]),
-    lastAtMs: Number(row["last_at"]),
     durationMs: (Number(row["last_mono"]) - Number(row["first_mono"])) / 1000,
-    inputSummary: textOrNull(row["input_summary"]),
-    errorClass: textOrNull(row["error_class"]),
-    errorSummary: textOrNull(row["error_summary"]),
-    captureMode: textOrNull(row["capture_mode"]),
-    events: Number(row["events"]),
-    steps: Number(row["steps"]),
     openSteps: Number(row["open_steps"]),
-    modelCalls: Number(row["model_calls"]),
-    toolCalls: Number(row["tool_calls"]),
-    errors: Number(row["errors"]),
-    tokens: tokensOf(row),
-    sourceRunId: textOrNull(row["source_run_id"]),
     bodiesPruned: (Number(row["released"]) & (1 << HELD.body)) !== 0,
   }
 }
@@ -136,19 +117,10 @@ function toRunRow(row: SqliteRow): RunRow {
 function toStepRow(row: SqliteRow, runId: string): StepRow {
   const duration = numberOrNull(row["duration"])
   return {
+    ...stepFacts(row),
     runId,
-    stepId: unpackHex(row["step_id"]),
-    no: placeOf(Number(row["key"])),
     parentStepId: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
-    kind: STEP_KINDS[Number(row["kind"])]!,
-    name: String(row["name"]),
-    provider: textOrNull(row["provider"]),
-    status: STEP_STATUSES[Number(row["status"])]!,
-    openedAtMs: Number(row["opened_at"]),
     durationMs: duration === null ? null : duration / 1000,
-    attemptNo: numberOrNull(row["attempt"]),
-    errorClass: textOrNull(row["error_class"]),
-    tokens: tokensOf(row),
     openedBy: row["opened_id"] == null ? null : unpackUuid(row["opened_id"]),
     closedBy: row["closed_id"] == null ? null : unpackUuid(row["closed_id"]),
   }

@@ -311,9 +311,8 @@ export function textOrNull(value: SqliteValue | undefined): string | null {
   return value == null ? null : String(value)
 }
 
-function toRunState(row: SqliteRow): RunState {
-  const status = String(row["status"])
-  const lastMono = Number(row["last_mono"])
+/** What a row says about a run, to who goes on deriving it and to who reads it. */
+export function runFacts(row: SqliteRow) {
   return {
     runId: String(row["run_id"]),
     traceId: textOrNull(row["trace_id"]),
@@ -321,13 +320,9 @@ function toRunState(row: SqliteRow): RunState {
     app: textOrNull(row["app"]),
     entrypoint: textOrNull(row["entrypoint"]),
     environment: textOrNull(row["environment"]),
-    terminal: status === "completed" || status === "failed" ? status : null,
-    isCrashed: Number(row["is_crashed"]) === 1,
     startedAtMs: Number(row["started_at"]),
     endedAtMs: numberOrNull(row["ended_at"]),
     lastAtMs: Number(row["last_at"]),
-    firstMono: lastMono === 0 ? Number.MAX_SAFE_INTEGER : Number(row["first_mono"]),
-    lastMono,
     inputSummary: textOrNull(row["input_summary"]),
     errorClass: textOrNull(row["error_class"]),
     errorSummary: textOrNull(row["error_summary"]),
@@ -339,28 +334,47 @@ function toRunState(row: SqliteRow): RunState {
     toolCalls: Number(row["tool_calls"]),
     errors: Number(row["errors"]),
     tokens: tokensOf(row),
+  }
+}
+
+/** The same for a step. */
+export function stepFacts(row: SqliteRow) {
+  return {
+    no: placeOf(Number(row["key"])),
+    stepId: unpackHex(row["step_id"]),
+    kind: STEP_KINDS[Number(row["kind"])]!,
+    name: String(row["name"]),
+    provider: textOrNull(row["provider"]),
+    status: STEP_STATUSES[Number(row["status"])]!,
+    openedAtMs: Number(row["opened_at"]),
+    attemptNo: numberOrNull(row["attempt"]),
+    errorClass: textOrNull(row["error_class"]),
+    tokens: tokensOf(row),
+  }
+}
+
+function toRunState(row: SqliteRow): RunState {
+  const status = String(row["status"])
+  const lastMono = Number(row["last_mono"])
+  return {
+    ...runFacts(row),
+    terminal: status === "completed" || status === "failed" ? status : null,
+    isCrashed: Number(row["is_crashed"]) === 1,
+    firstMono: lastMono === 0 ? Number.MAX_SAFE_INTEGER : Number(row["first_mono"]),
+    lastMono,
     openSteps: new Map(),
   }
 }
 
 export function toStepState(row: SqliteRow): StepState {
   return {
-    no: placeOf(Number(row["key"])),
-    stepId: unpackHex(row["step_id"]),
+    ...stepFacts(row),
     parentId: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
-    kind: STEP_KINDS[Number(row["kind"])]!,
-    name: String(row["name"]),
-    provider: textOrNull(row["provider"]),
-    status: STEP_STATUSES[Number(row["status"])]!,
-    openedAtMs: Number(row["opened_at"]),
     openedMono: null,
     closedMono: null,
     opened: numberOrNull(row["opened"]),
     closed: numberOrNull(row["closed"]),
     durationMicros: numberOrNull(row["duration"]),
-    attemptNo: numberOrNull(row["attempt"]),
-    errorClass: textOrNull(row["error_class"]),
-    tokens: tokensOf(row),
   }
 }
 

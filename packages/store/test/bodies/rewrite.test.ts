@@ -108,13 +108,7 @@ describe("rewriting packs", () => {
   })
 
   test("a block that cannot be read is left where it is and reported", async () => {
-    const store = openBodyStoreForTest()
-    const bodies = [1, 2, 3].map((seed) => noise(seed, 9000))
-    const stored = bodies.map((body) => {
-      const answer = store.writer.write(body)
-      store.commit()
-      return answer
-    })
+    const { store, stored } = threeBlocks()
     const damaged = store.catalogue.blocks[1]!
     const bytes = readFileSync(packPath(store.folder, 1))
     bytes[damaged.start + 50]! ^= 1
@@ -130,13 +124,7 @@ describe("rewriting packs", () => {
   })
 
   test("blocks with others between them are not joined across those", async () => {
-    const store = openBodyStoreForTest()
-    const bodies = [1, 2, 3].map((seed) => noise(seed, 9000))
-    const stored = bodies.map((body) => {
-      const answer = store.writer.write(body)
-      store.commit()
-      return answer
-    })
+    const { store, bodies, stored } = threeBlocks()
     const [first, , third] = store.catalogue.blocks
     await rewrite(store, { blocks: [first!, third!] })
     expect(store.catalogue.blocks).toHaveLength(3)
@@ -145,3 +133,15 @@ describe("rewriting packs", () => {
     })
   })
 })
+
+/** A store of three bodies, each in a block of its own. */
+function threeBlocks() {
+  const store = openBodyStoreForTest()
+  const bodies = [1, 2, 3].map((seed) => noise(seed, 9000))
+  const stored = bodies.map((body) => {
+    const answer = store.writer.write(body)
+    store.commit()
+    return answer
+  })
+  return { store, bodies, stored }
+}
