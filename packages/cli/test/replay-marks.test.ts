@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { MemorySink, Recorder, type Run } from "@orangebox/recorder"
-import { replayRecorder, tapeOf } from "@orangebox/replay"
+import { readPortable, replayRecorder, tapeOf } from "@orangebox/replay"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 
@@ -7,25 +9,27 @@ let scratch: Scratch
 let source: string
 let file: string
 
+const OPTIONS = { app: "zoo", environment: "local", capture: "full" } as const
+
+const agent = async (run: Run, question: string): Promise<void> => {
+  const call = { provider: "anthropic", model: "m", request: { messages: [{ role: "user", content: question }] } }
+  const content = [{ type: "text", text: "a unicorn" }]
+  await run.model({ ...call, describe: () => ({ outputText: "a unicorn" }) }, () => ({ role: "assistant", content }))
+  await run.tool({ name: "look", args: { at: question } }, () => "unicorn tracks")
+  run.complete()
+}
+
 /** A run that was answered with made-up words where it left the recording. */
 beforeAll(async () => {
   scratch = scratchFolder()
-  const agent = async (run: Run, question: string): Promise<void> => {
-    const call = { provider: "anthropic", model: "m", request: { messages: [{ role: "user", content: question }] } }
-    const content = [{ type: "text", text: "a unicorn" }]
-    await run.model({ ...call, describe: () => ({ outputText: "a unicorn" }) }, () => ({ role: "assistant", content }))
-    await run.tool({ name: "look", args: { at: question } }, () => "unicorn tracks")
-    run.complete()
-  }
   const sink = new MemorySink()
-  const options = { app: "zoo", environment: "local", capture: "full" } as const
-  const recorder = Recorder.open({ ...options, sink })
+  const recorder = Recorder.open({ ...OPTIONS, sink })
   await agent(recorder.startRun({ entrypoint: "guess", input: "what is it?" }), "what is it?")
   recorder.close()
   const reading = tapeOf(sink.events, sink.bodies)
   if (!reading.ok) throw new Error("no tape")
   source = reading.tape.runId
-  const replay = replayRecorder(reading.tape, { ...options, folder: scratch.path, policy: { onMiss: "nearest" } })
+  const replay = replayRecorder(reading.tape, { ...OPTIONS, folder: scratch.path, policy: { onMiss: "nearest" } })
   await agent(replay.startRun({ entrypoint: "guess", input: "what is that?" }), "what is that?")
   replay.close()
   file = `${scratch.path}/made-up.obxrun`
@@ -60,6 +64,22 @@ test.each([
   // Places that were found are read one by one, everything else is read whole.
   const parts = args[0] === "search" ? stdout.split(/\n(?=run_)|\n {4}\{/) : [stdout]
   for (const part of parts) if (part.includes("unicorn")) expect(part).toContain("simulated")
+})
+
+test("[P-02] a replay of what was made up is exact, and keeps the mark", async () => {
+  const { events, bodies } = readPortable(readFileSync(file))
+  const reading = tapeOf(events, bodies)
+  if (!reading.ok) throw new Error("no tape")
+  const folder = join(scratch.path, "again")
+  const replay = replayRecorder(reading.tape, { ...OPTIONS, folder })
+  await agent(replay.startRun({ entrypoint: "guess", input: "what is that?" }), "what is that?")
+  expect(replay.certify(events)).toMatchObject({ issued: true })
+  replay.close()
+  for (const args of [["show"], ["show", "--json"], ["step", "last#2", ...BODY], ["decisions"], ["report", "--json"]]) {
+    const { stdout } = await orangeboxHere([...args, "--data", folder])
+    expect(stdout, args.join(" ")).toContain("unicorn")
+    expect(stdout, args.join(" ")).toContain("simulated")
+  }
 })
 
 test("[P-02] the list of runs tells a replay, and its file shows the same marks", async () => {

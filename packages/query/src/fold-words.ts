@@ -17,7 +17,7 @@ export function foldWords(fold: Fold): string {
   if (fold.warnings > 0) wrong.push(plural(fold.warnings, "warning"))
   if (wrong.length > 0) parts.push(wrong.join(", "))
   else if (fold.steps > 0) parts.push(fold.steps === 1 ? "ok" : "all ok")
-  const modes = Object.entries(fold.modes).map(([mode, count]) => `[${count} ${recordedWord(mode, 16)}]`)
+  const modes = Object.entries(fold.modes).map(([mode, count]) => `[${count} ${recordedWord(mode, 20)}]`)
   if (fold.inferred > 0) modes.push(`[${fold.inferred} ≈]`)
   return [parts.join(", "), ...modes].join(" ")
 }

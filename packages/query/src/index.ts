@@ -1,6 +1,7 @@
 // A run as a tree of numbered steps
 
 export type { Crash } from "./crash.js"
+export { markedMode } from "./marked-mode.js"
 export { type Money, moneyWords, type RunMoney } from "./money.js"
 export type { NoteKind, NoteView } from "./notes.js"
 export {

@@ -1,4 +1,5 @@
 import { foldWords } from "./fold-words.js"
+import { isMadeUp } from "./marked-mode.js"
 import type { RunMoney } from "./money.js"
 import { noteWords } from "./note-words.js"
 import type { RunView, StepView } from "./run-view.js"
@@ -69,7 +70,8 @@ export type StepJson = ReturnType<typeof stepSummaryJson>
 
 /** A step without its events. */
 export function stepSummaryJson(step: StepView) {
-  const { n, kind, workKind, name, parent, status, durationUs, mode, inferredBy, attemptNo, attempts } = step
+  const { n, kind, workKind, name, parent, status, durationUs, inferredBy, attemptNo, attempts } = step
+  const mode = isMadeUp(step) ? "exact of simulated" : step.mode
   const { error, model, tool, partials, logs, bodyBytes } = step
   return {
     step_id: step.id ?? null,

@@ -32,7 +32,7 @@ function labelOf(step: StepView, width: Widths): string {
   const words: string[] = []
   if (step.inferredBy !== undefined) words.push("≈")
   const mode = markedMode(step)
-  if (mode !== undefined) words.push(`[${recordedWord(mode, 16)}]`)
+  if (mode !== undefined) words.push(`[${recordedWord(mode, 20)}]`)
   words.push(...subjectOf(step, width))
   if (step.attemptNo !== undefined) words.push(`attempt ${step.attemptNo}`)
   if (step.attempts > 1) words.push(`(${step.attempts} attempts)`)

@@ -120,8 +120,18 @@ test("[P-03] what cannot be replayed is said before anything starts, with the re
   const lastTool = events.findLast((event) => event.event_type === "tool_called")!
   const cut = events.filter((event) => event.sequence_no !== null && event.sequence_no <= lastTool.sequence_no!)
   const problems = coverage(tapeFrom({ events: cut, bodies }))
-  expect(problems.map((problem) => problem.code)).toEqual(["NEEDS_RECONCILIATION"])
+  expect(problems.map((problem) => problem.code)).toEqual(["RECORDING_ENDS", "NEEDS_RECONCILIATION"])
   expect(replayByEngine(tapeFrom({ events: cut, bodies }), cut).certification.issued).toBe(false)
+})
+
+test("[P-06] a run that is still going on is not certified as whole, though all it asked so far can be served", async () => {
+  const { events, bodies } = await aRun()
+  const soFar = events.filter(({ event_type }) => event_type !== "run_completed")
+  const tape = tapeFrom({ events: soFar, bodies })
+  expect(coverage(tape)).toMatchObject([{ code: "RECORDING_ENDS", severity: "limits", step: undefined }])
+  const { certification } = replayByEngine(tape, soFar)
+  expect(certification).toMatchObject({ issued: false, blocking: [{ reason: "the run has no end on record" }] })
+  expect(certification.report.divergences).toEqual([])
 })
 
 test("[P-03] events of no run are no tape, and a run without calls says so", async () => {

@@ -4,6 +4,7 @@ import {
   compareBeforeAfter,
   DEFAULT_SLICE_BUDGET,
   MIN_STEP_BUDGET,
+  markedMode,
   type RunView,
   type StepView,
   safeJson,
@@ -169,12 +170,13 @@ function showSlice(
   checkBeginning(cut.from, slice.total)
   const { hash, role, mime, isPartial } = body
   const next = slice.to < slice.total ? slice.to : null
+  const mode = (options.step && markedMode(options.step)) ?? "live"
   if (options.json) {
     const { form, from, to, total, text } = slice
     const json = {
       hash,
       role,
-      mode: options.step?.mode ?? "live",
+      mode,
       mime,
       is_partial: isPartial,
       form,
@@ -188,7 +190,6 @@ function showSlice(
     return
   }
   const paint = terminal.paint ?? ((text: string) => text)
-  const { mode = "live" } = options.step ?? {}
   const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
   const counted =
     slice.form === "pretty" ? "bytes of the indented text" : slice.form === "hex" ? "bytes in hex" : "bytes"

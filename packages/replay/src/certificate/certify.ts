@@ -152,6 +152,7 @@ function socketBlocks({ egress }: DivergenceReport): Blocking[] {
 }
 
 function outputBlocks({ session, replay, seen }: ReplayToCertify): Blocking[] {
+  if (session.tape.outputs.ended === "open") return [{ condition: "outputs", reason: "the run has no end on record" }]
   if (replay === null) return []
   const recorded = declaredOutputs(session.tape, seen?.recorded)
   const now = declaredOutputs(asTold(replay, session.tape), seen?.now)

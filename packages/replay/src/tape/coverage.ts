@@ -36,6 +36,10 @@ export function coverage(tape: Tape): readonly CoverageProblem[] {
     const reason = "the run recorded no call that a replay could answer"
     problems.push({ code: "NO_TRAFFIC", severity: "blocks", step: undefined, call: undefined, reason })
   }
+  if (tape.outputs.ended === "open") {
+    const reason = "the run has no end on record: it goes on, or was cut off, and what came then is not here"
+    problems.push({ code: "RECORDING_ENDS", severity: "limits", step: undefined, call: undefined, reason })
+  }
   for (const { runId, stepId } of tape.absentRuns) {
     const reason = `it started the run ${runId}, which is not here, so nothing can answer what that run asked`
     problems.push({ code: "COVERAGE_GAP", severity: "blocks", step: stepId, call: `run ${runId}`, reason })

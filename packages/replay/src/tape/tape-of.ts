@@ -235,6 +235,7 @@ class TapeBuilder {
       toolCallId: null,
       heldByProvider: null,
       mode: event.determinism_mode,
+      isMadeUp: event.determinism_mode === "simulated" || event.attributes?.["source_mode"] === "simulated",
       replayed: replayedOf(event),
       answer: null,
     }

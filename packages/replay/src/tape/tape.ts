@@ -97,6 +97,8 @@ export interface TapeCall {
   readonly heldByProvider: string | null
   /** How the call was answered when it was recorded: `live`, unless the run was a replay itself. */
   readonly mode: DeterminismMode
+  /** Its answer was made up, in this recording or in the one that this was a replay of. */
+  readonly isMadeUp: boolean
   /** In a recording of a replay: the step it stood for, and by which tier. */
   readonly replayed: { readonly sourceStepId: string; readonly tier: string } | null
   readonly request: RecordedRequest
