@@ -15,7 +15,7 @@ export type {
 } from "./dialect.js"
 export { DIALECTS, dialectOf } from "./dialects.js"
 // Answers
-export { type FinishKind, finishKindOf } from "./finish-reason.js"
+export type { FinishKind } from "./finish-reason.js"
 export {
   type FoldedResponse,
   foldResponse,
@@ -30,7 +30,7 @@ export { createRequestMemory, type RequestMemory } from "./memory/request-memory
 // Money
 export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { type Price, priceOf } from "./prices/price-of.js"
-export { findPrice, type PriceEntry, type PriceTable, type Rates, withOverrides } from "./prices/price-table.js"
+export { type PriceEntry, type PriceTable, type Rates, withOverrides } from "./prices/price-table.js"
 export { readableText } from "./readable-text.js"
 // Requests
 export type { PartKind, PromptPart, Sampling, ServerContext } from "./request/outline.js"
@@ -52,12 +52,11 @@ export {
 } from "./signature/call-signature.js"
 export { CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
-export { mcpSignature, mcpSignatureOfMessage } from "./signature/mcp-signature.js"
-export { embeddingSignature, type RetrievalToSign, retrieverSignature } from "./signature/retriever-signature.js"
+export { mcpSignature } from "./signature/mcp-signature.js"
+export { type RetrievalToSign, retrieverSignature } from "./signature/retriever-signature.js"
 export { toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, type SseParser, sseParser } from "./sse.js"
 export { type FrameText, type TextDelta, textDeltas } from "./text-deltas.js"
-export { UNKNOWN_USAGE } from "./usage.js"
 // Lanes
 export type {
   CallPlaced,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { BUILT_IN_PRICES, dialectOf, findPrice, priceOf, withOverrides } from "../src/index.js"
+import { BUILT_IN_PRICES, dialectOf, priceOf, withOverrides } from "../src/index.js"
+import { findPrice } from "../src/prices/price-table.js"
 
 const NOW = Date.parse("2025-12-01T00:00:00Z")
 const anthropic = (raw: Record<string, unknown>) => dialectOf("anthropic-messages")!.usageOf(raw as never)

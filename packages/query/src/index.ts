@@ -36,7 +36,7 @@ export {
   conversationText,
   DEFAULT_CONVERSATION_BUDGET,
 } from "./conversation-skeleton.js"
-export { headerOf, stepToLookAt } from "./run-words.js"
+export { headerOf } from "./run-words.js"
 export {
   DEFAULT_SKELETON_BUDGET,
   MIN_SKELETON_BUDGET,
@@ -73,7 +73,6 @@ export {
   sliceBody,
 } from "./body-slice.js"
 export { type JsonChange, jsonChanges } from "./json-changes.js"
-export { prettyJsonText } from "./json-text.js"
 export type { RowValue, StepRow } from "./step-rows.js"
 export {
   DEFAULT_STEP_BUDGET,

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { estimateTokens, MIN_SLICE_BUDGET, prettyJsonText, sliceBody } from "../src/index.js"
+import { estimateTokens, MIN_SLICE_BUDGET, sliceBody } from "../src/index.js"
+import { prettyJsonText } from "../src/json-text.js"
 import { hostileText } from "./hostile-text.js"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)

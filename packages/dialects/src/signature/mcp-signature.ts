@@ -1,5 +1,4 @@
 import { type BodyHash, canonicalJsonNode, type JsonNode, readJson } from "@orangebox/contract"
-import { memberOf } from "../json/node.js"
 import { newCanon, type RuleTable } from "./canon.js"
 import { callDigest } from "./digest.js"
 import { idNaming } from "./id-naming.js"
@@ -11,15 +10,6 @@ import { idNaming } from "./id-naming.js"
 export function mcpSignature(method: string, paramsText: string): BodyHash {
   const reading = readJson(paramsText === "" ? "{}" : paramsText)
   return callDigest("mcp", [method, reading.ok ? canonicalParams(reading.node) : JSON.stringify(paramsText)])
-}
-
-/** The same for a whole JSON-RPC message; undefined when it is not a request. */
-export function mcpSignatureOfMessage(message: string): BodyHash | undefined {
-  const reading = readJson(message)
-  const method = reading.ok ? memberOf(reading.node, "method") : undefined
-  if (!reading.ok || method?.kind !== "string") return undefined
-  const params = memberOf(reading.node, "params")
-  return callDigest("mcp", [method.value, params === undefined ? "{}" : canonicalParams(params)])
 }
 
 const SESSION_META = ["progressToken", "traceparent", "tracestate", "baggage", "io.modelcontextprotocol/clientInfo"]

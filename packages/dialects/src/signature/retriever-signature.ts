@@ -14,7 +14,3 @@ export function retrieverSignature(retrieval: RetrievalToSign): BodyHash {
   const { query, index, indexVersion = null, topK = null, filters = {} } = retrieval
   return callDigest("retriever", [canonicalJson({ query, index, indexVersion, topK, filters })])
 }
-
-export function embeddingSignature(model: string, input: unknown): BodyHash {
-  return callDigest("embedding", [model, canonicalJson(input)])
-}
