@@ -87,13 +87,17 @@ interface ForkDocument {
     readonly arm: string
     readonly run: string
     readonly workspace: string | null
+    readonly aspects: Readonly<Record<string, string | null>>
     readonly report: {
       readonly fidelity: string
       readonly counts: { readonly live: number; readonly missed: number }
       readonly divergences: readonly { readonly code: string; readonly message: string }[]
     }
   }[]
-  readonly verdict: { readonly verdict: string } | null
+  readonly verdict: {
+    readonly verdict: string
+    readonly aspects: readonly { readonly aspect: string; readonly verdict: string }[]
+  } | null
 }
 
 /** Forks the last run before the request of its n-th model call; from there the model follows another script. */
@@ -104,6 +108,11 @@ async function fork(
 ): Promise<Finished & { document: ForkDocument }> {
   await model.close()
   model = await startScriptedModel(script)
+  return forkAgain(nth, ...options)
+}
+
+/** The same with the model that is there. */
+async function forkAgain(nth: number, ...options: string[]): Promise<Finished & { document: ForkDocument }> {
   const shown = jsonOf<{ rows: { type: string; n: number; kind: string }[] }>(
     await orangeboxHere(["show", source, "--json", "--data", data()]),
   )
@@ -226,5 +235,43 @@ describe("orangebox fork in a recorded work tree", () => {
     expect(digestOf(repo())).toBe(before)
     // Before that answer there is nothing yet that leads out.
     expect((await fork(1, ["pwd"])).document.workspace.restored).toBe(true)
+  })
+})
+
+describe("orangebox fork, its arms and its policies", () => {
+  test("[P-04] with --control both arms run in copies of their own, and a change that makes other files is an effect", async () => {
+    repository()
+    await record(["true"])
+    await model.close()
+    model = await startScriptedModel((body) =>
+      body.includes("claude-loud")
+        ? from(2, "echo LOUD > said.txt", { says: "DONE" })
+        : from(2, "echo quiet > said.txt"),
+    )
+    const before = digestOf(repo())
+    const { document } = await forkAgain(2, "--set", "model=claude-loud", "--control", "--samples", "5")
+    expect(document.samples.map(({ arm }) => arm)).toEqual(Array(5).fill(["changed", "control"]).flat())
+    expect(new Set(document.samples.map(({ aspects }) => aspects["files"])).size).toBe(2)
+    expect(document.verdict!.verdict).toBe("effect")
+    expect(document.verdict!.aspects.map(({ aspect, verdict }) => `${aspect} ${verdict}`)).toEqual([
+      "end inconclusive",
+      "actions effect",
+      "files effect",
+      "answer effect",
+    ])
+    expect(digestOf(repo())).toBe(before)
+  })
+
+  test("[P-04] --post says what answers behind the fork: recorded answers again, or none at all", async () => {
+    repository()
+    await record(["echo one > one.txt", "echo two > two.txt"])
+    const exact = await fork(2, from(2, "echo other > other.txt"), "--post", "model=exact")
+    expect(exact.document.samples[0]!.report.counts.live).toBe(0)
+    expect(model.heard).toEqual([])
+    expect(exact.exitCode).toBe(1)
+    const denied = await fork(2, from(2, "true"), "--post", "model=deny")
+    expect(denied.stdout).toContain("refused with")
+    expect(denied.document.samples[0]!.report.divergences.map(({ code }) => code)).toContain("EFFECT_DENIED")
+    expect(model.heard).toEqual([])
   })
 })

@@ -8,10 +8,11 @@ export interface ScriptedModel {
   readonly origin: string
   /** What every request so far said in its last message. */
   readonly heard: string[]
-  /** What is asked for from now on. */
-  script: readonly ScriptLine[]
   close(): Promise<void>
 }
+
+/** One line for each call, or what makes them of the request. */
+export type Script = readonly ScriptLine[] | ((request: string) => readonly ScriptLine[])
 
 /** A command, several at once, or what the model says when there is nothing left to do. */
 export type ScriptLine = string | readonly string[] | { readonly says: string }
@@ -25,7 +26,7 @@ interface Message {
  * It thinks until the recorder has looked at the work tree, as a real model would by being slow: `looks` is the data folder in which every
  * look leaves a line.
  */
-export async function startScriptedModel(script: readonly ScriptLine[], looks?: string): Promise<ScriptedModel> {
+export async function startScriptedModel(script: Script, looks?: string): Promise<ScriptedModel> {
   const heard: string[] = []
   const server = createServer(async (request, response) => {
     const looked = countLooks(looks)
@@ -34,16 +35,18 @@ export async function startScriptedModel(script: readonly ScriptLine[], looks?: 
     const { model, messages } = JSON.parse(body) as { model: string; messages: Message[] }
     const last = messages.at(-1)!.content
     heard.push(typeof last === "string" ? last : last.map((part) => part.content ?? part.text ?? "").join("\n"))
-    const line = me.script[messages.filter(({ role }) => role === "assistant").length] ?? { says: "done" }
+    const lines = typeof script === "function" ? script(body) : script
+    const line = lines[messages.filter(({ role }) => role === "assistant").length] ?? { says: "done" }
     for (let tries = 0; looks !== undefined && tries < 200 && countLooks(looks) === looked; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 25))
     }
+    const said = typeof line === "object" && "says" in line ? line.says : undefined
     const commands = typeof line === "string" ? [line] : "says" in line ? [] : line
     const id = (at: number): string => `toolu_${messages.length}_${at}`
     const content =
-      "says" in Object(line)
-        ? [{ type: "text", text: (line as { says: string }).says }]
-        : commands.map((command, at) => ({ type: "tool_use", id: id(at), name: "bash", input: { command } }))
+      said === undefined
+        ? commands.map((command, at) => ({ type: "tool_use", id: id(at), name: "bash", input: { command } }))
+        : [{ type: "text", text: said }]
     response.writeHead(200, { "content-type": "application/json" })
     response.end(
       JSON.stringify({
@@ -58,16 +61,14 @@ export async function startScriptedModel(script: readonly ScriptLine[], looks?: 
     )
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const me: ScriptedModel = {
+  return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     heard,
-    script,
     close: () => {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
-  return me
 }
 
 function countLooks(data: string | undefined): number {

@@ -125,6 +125,7 @@ test("[D-04] what a shell command changes is recorded at the model call that fol
   const told = stdout.split("\n").map((line) => line.replace(/^#\d+/, "").trim())
   const lines = told.filter((line) => /tool bash|workspace "\d|artifact diff/.test(line))
   expect(lines.map((line) => line.replace(/^[│├└≈ ]+/, "").replace(/ {2,}.*/, ""))).toEqual([
+    'workspace "1 file differs"',
     'tool bash "echo two >> src/a.txt"',
     'workspace "1 file changed"',
     "artifact diff src/a.txt",
@@ -134,7 +135,6 @@ test("[D-04] what a shell command changes is recorded at the model call that fol
     "artifact diff dirty.txt",
     "artifact diff new.txt",
     "artifact diff src/a.txt",
-    'workspace "0 files changed"',
   ])
   const { artifacts, summary, observability } = jsonOf<ReportJson>(await here("report", "--json"))
   expect(artifacts.filter(({ type }) => type === "diff").map(({ content }) => content)).toEqual([

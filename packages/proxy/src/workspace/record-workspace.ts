@@ -55,8 +55,13 @@ export class RecordedWorkspace implements WorkspaceWatch {
     if (looked?.ok === false) run.log.warn("the work tree is not looked at", { why: looked.why })
     if (!looked?.ok) return undefined
     const workspace = new RecordedWorkspace(run, looked.view)
-    await workspace.#recordSnapshot(run, "workspace/before", looked.view, null)
-    workspace.#sayLeftOut(run, looked.view)
+    const { files } = looked.view
+    // Contents would fill the page that the run is read on; in a step they are folded away together.
+    const step =
+      files.size === 0 ? undefined : run.child(differWords(files.size), undefined, { kind: "workspace", follows: [] })
+    await workspace.#recordSnapshot(step ?? run, "workspace/before", looked.view, null)
+    workspace.#sayLeftOut(step ?? run, looked.view)
+    step?.end()
     return workspace
   }
 
@@ -91,7 +96,8 @@ export class RecordedWorkspace implements WorkspaceWatch {
     await this.settled()
     const follows = this.#toolsTold()
     const looked = await lookAgain(this.#last).catch((error: unknown) => ({ ok: false as const, why: String(error) }))
-    if (looked.ok) await this.#recordChanges(this.#run, "workspace/after", looked.view, { atStep: null, follows })
+    if (looked.ok && isSameTree(this.#last, looked.view)) this.#sayUnchanged(this.#run, {})
+    else if (looked.ok) await this.#recordChanges(this.#run, "workspace/after", looked.view, { atStep: null, follows })
     else this.#run.child("not looked at", {}, { kind: "workspace", follows }).end({ err: new Error(looked.why) })
   }
 
@@ -119,15 +125,17 @@ export class RecordedWorkspace implements WorkspaceWatch {
     const attributes = { at_step: call.stepId, look_ms: Math.round(tookMs) }
     if (isSameTree(this.#last, view)) {
       this.#last = view
-      call.place.emit(
-        "log",
-        { level: "debug", message: "the work tree is as it was" },
-        { attributes: { ...attributes, workspace: this.#snapshotId } },
-      )
+      this.#sayUnchanged(call.place, attributes)
       return
     }
     const id = `workspace/${++this.#snapshots}`
     await this.#recordChanges(call.place, id, view, { atStep: call.stepId, follows, attributes })
+  }
+
+  /** Not through the logger: whoever reads the files of a call out of a recording goes by this line, and a log level must not take it away. */
+  #sayUnchanged(place: Step, attributes: LogAttributes): void {
+    const message = "the work tree is as it was"
+    place.emit("log", { level: "debug", message }, { attributes: { ...attributes, workspace: this.#snapshotId } })
   }
 
   async #recordChanges(place: Step, id: string, view: WorkspaceView, found: FoundChanges): Promise<void> {
@@ -165,7 +173,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
     step.artifact({
       id,
       type: "workspace_snapshot",
-      summary: `${files.size} ${files.size === 1 ? "file differs" : "files differ"} from ${view.base?.slice(0, 12) ?? "nothing committed"}${when}${head === view.base ? "" : `, ${head?.slice(0, 12)} is checked out`}`,
+      summary: `${differWords(files.size)} from ${view.base?.slice(0, 12) ?? "nothing committed"}${when}${head === view.base ? "" : `, ${head?.slice(0, 12)} is checked out`}`,
       content: snapshotOf(view, atStep, (hash) => this.#contents.get(hash)),
     })
   }
@@ -212,6 +220,7 @@ interface FoundChanges {
   readonly attributes?: LogAttributes
 }
 
+const differWords = (count: number): string => (count === 1 ? "1 file differs" : `${count} files differ`)
 const slowWords = (tookMs: number): string => `a look took ${Math.round(tookMs)} ms`
 
 /** Names that look like those of a drive stay in the summary alone: a recorded path is relative, whoever reads it. */

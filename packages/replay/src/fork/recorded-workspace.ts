@@ -81,8 +81,8 @@ class SnapshotBook {
     events.forEach((event, place) => {
       if (event.event_type === "log") {
         const { workspace, at_step } = event.attributes ?? {}
-        if (typeof workspace !== "string" || typeof at_step !== "string") return
-        looks.push({ place, snapshotId: workspace, atStep: at_step })
+        if (typeof workspace !== "string") return
+        looks.push({ place, snapshotId: workspace, atStep: typeof at_step === "string" ? at_step : null })
       }
       if (event.event_type !== "artifact_recorded") return
       const payload = payloadOf(event)
