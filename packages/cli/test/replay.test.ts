@@ -307,6 +307,35 @@ describe("orangebox fork", () => {
     await expectSourceUntouched()
   })
 
+  test("[P-03] [P-04] --chain sends every later call as it was recorded, and shows each answer beside the recorded one", async () => {
+    const conversation = AGENT.replace("async (content) =>", "async (...turns) =>")
+      .replace(
+        '[{ role: "user", content }]',
+        'turns.map((content, i) => ({ role: i % 2 ? "assistant" : "user", content }))',
+      )
+      .replace('ask("why " + first)', 'ask("name a colour", first, "why")')
+    const model = await startModel()
+    const env = { ANTHROPIC_BASE_URL: model.origin, ANTHROPIC_API_KEY: "test-key" }
+    const told = await here(["run", "--", process.execPath, "--input-type=module", "-e", conversation], env)
+    const source = /show (run_\w+)/.exec(told.stderr)![1]!
+    const { stderr, exitCode } = await here(["fork", `${source}#2`, "--set", "model=claude-y", "--chain"], env)
+    model.close()
+    expect(exitCode).toBe(0)
+    expect(model.asked()).toBe(4)
+    expect(stderr).toMatch(/#2 recorded +"claude-x heard name a colour/)
+    expect(stderr).toMatch(/\[live\] +"claude-y heard name a colour/)
+    expect(stderr).toMatch(/#3 recorded +"claude-x heard why/)
+    expect(stderr).toMatch(/\[live\] +"claude-y heard why/)
+    // With the history of then: what the first call is answered now does not reach the second.
+    const request = await here(["step", "last#3", "--body", "request_sent"])
+    expect(request.stdout).toContain('"model":"claude-y"')
+    expect(request.stdout).toContain("claude-x heard name a colour (1)")
+    const refused = await refusal(["fork", `${runId}#2`, "--chain"], agent())
+    expect(refused.exitCode).toBe(2)
+    expect(refused.stderr).toContain("--chain sends recorded calls again")
+    await expectSourceUntouched()
+  })
+
   test("[P-04] an invented answer is never shown without its mark", async () => {
     const profile = join(scratch.path, "fault.json")
     const rule = {

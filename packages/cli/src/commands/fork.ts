@@ -39,6 +39,7 @@ interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions 
   readonly after?: boolean
   readonly post?: Partial<PostPolicy>
   readonly allowEffects: readonly string[]
+  readonly chain?: boolean
   readonly samples?: number
   readonly control?: boolean
 }
@@ -68,6 +69,7 @@ export function define(command: Command, session: Session): void {
       (text: string, all: readonly string[]) => [...all, ...text.split(",").filter((tool) => tool !== "")],
       [] as readonly string[],
     )
+    .option("--chain", "without a command: send every later call too, each with its recorded history and tool results")
     .option("--samples <n>", "so many times; models do not answer twice alike; default: 1", parsePositive)
     .option("--control", "also run it unchanged as often, and say whether the change made a difference")
     .option("--no-workspace", "start the command here, and not in a copy of the recorded work tree")
@@ -81,6 +83,7 @@ export function define(command: Command, session: Session): void {
       "after",
       examples([
         ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
+        ["orangebox fork last --at '#2' --set model=claude-haiku-4-5 --chain", "and at every step after that?"],
         ["orangebox fork last --at '#4' --set temperature=0 -- node agent.mjs", "and how would it have ended?"],
         ["orangebox fork last#4 --profile calmer.json --samples 5 --control -- npm run eval", "is it the change?"],
       ]),
@@ -95,6 +98,12 @@ async function fork(
   ...command: string[]
 ): Promise<number> {
   const { terminal } = session
+  if (options.chain && command.length > 0) {
+    throw new InputError("USAGE", {
+      what: "--chain sends recorded calls again, and the command would make its own",
+      next: "Leave one of them away",
+    })
+  }
   const profile = profileOf(options)
   const source = await loadSource(session, options, address)
   for (const line of preflightLines(source)) terminal.say(line)
@@ -156,7 +165,11 @@ function runnerOf(
   }
   const reasonOf = (arm: Sample["arm"]) => (arm === "control" ? ("control" as const) : ("what_if" as const))
   if (program === undefined) {
-    return (fork, arm) => reissue({ ...shared, session, source, fork, reason: reasonOf(arm), env: process.env })
+    return (fork, arm) =>
+      reissue({
+        ...{ ...shared, session, source, fork, reason: reasonOf(arm), env: process.env },
+        isChain: options.chain ?? false,
+      })
   }
   const name = basename(program)
   return async (fork, arm) => {

@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import { type ExtraVariable, planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
-import { recordedText } from "@orangebox/query"
+import { recordedText, type StepView } from "@orangebox/query"
 import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
 import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
@@ -17,6 +17,8 @@ export interface Reissue {
   readonly sourceEvents: readonly Event[]
   readonly fork: Fork
   readonly reason: "what_if" | "control"
+  /** Every later call of a model as well, each as it was recorded: with the history and the tool results of then. */
+  readonly isChain: boolean
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly variables: readonly ExtraVariable[]
@@ -26,13 +28,16 @@ export interface Reissue {
 
 /**
  * Forks without the agent: the recorded requests up to the forked one are sent again through a proxy that answers from the tape, so the
- * prefix is checked as it is with an agent, and the result is an ordinary run. The first free request is the only one that leaves.
+ * prefix is checked as it is with an agent, and the result is an ordinary run. The first free request is the only one that leaves; as a
+ * chain, so do the requests behind it.
  */
 export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const { tape, fork, source } = options
   const plan = planVariables(options.env, options.variables, options.upstreams)
-  const target = forkedCall(tape, fork)
-  const calls = [...tape.calls.filter((call) => isSentBefore(call, target, fork)), target]
+  const sendable = sendableCalls(tape)
+  const targets = forkedCalls(sendable, fork).slice(0, options.isChain ? undefined : 1)
+  const [first] = targets
+  const calls = [...sendable.filter((call) => call.openedAt < first!.openedAt && !fork.isCut(call.stepId)), ...targets]
   const sends = calls.map((call) => requestOf(call, tape, plan.upstreams, options.env))
   const replay = replayRecorder(tape, {
     app: source.run.view.app ?? tape.entrypoint,
@@ -58,7 +63,7 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   }
   const { report } = replay.certify(options.sourceEvents, { driver: "proxy", toolsExecuted: 0 })
   replay.close()
-  const outcome = await showAnswers(options, target.stepId, run.runId)
+  const outcome = await showAnswers(options, targets, run.runId)
   // What comes after the forked call was not meant to be asked.
   const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
   const aspects = await outcomeOf(options.session, { data: options.folder }, run.runId, null)
@@ -72,21 +77,32 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   }
 }
 
-function forkedCall(tape: Tape, fork: Fork): TapeCall {
-  const target = tape.calls.find((call) => isSendable(call) && call.kind === "model" && fork.isCut(call.stepId))
-  if (target) return target
+/** What went over HTTP and can go again. A call that was tried several times is told by its tries. */
+function sendableCalls(tape: Tape): readonly TapeCall[] {
+  const sendable = tape.calls.filter(
+    ({ isInferred, request }) =>
+      !isInferred && request.method !== null && request.url !== null && request.body !== null,
+  )
+  const tried = new Set(sendable.map(({ attemptOf }) => attemptOf))
+  return sendable.filter(({ stepId }) => !tried.has(stepId))
+}
+
+/** The calls of models behind the fork, each once however often it was tried. */
+function forkedCalls(sendable: readonly TapeCall[], fork: Fork): readonly TapeCall[] {
+  const seen = new Set<string>()
+  const found = sendable.filter(({ kind, stepId, attemptOf }) => {
+    const call = attemptOf ?? stepId
+    if (kind !== "model" || !fork.isCut(stepId) || seen.has(call)) return false
+    seen.add(call)
+    return true
+  })
+  if (found.length > 0) return found
   throw new InputError("FORK_NEEDS_COMMAND", {
     what: "no model call that went over HTTP builds on this step, so there is nothing to send again",
     where: fork.call.stepId,
     next: "Start the agent again: orangebox fork … -- command",
   })
 }
-
-const isSendable = (call: TapeCall): boolean =>
-  !call.isInferred && call.request.method !== null && call.request.url !== null && call.request.body !== null
-
-const isSentBefore = (call: TapeCall, target: TapeCall, fork: Fork): boolean =>
-  isSendable(call) && call.openedAt < target.openedAt && !fork.isCut(call.stepId)
 
 interface Send {
   readonly upstream: string
@@ -151,17 +167,29 @@ async function sendThrough(proxy: RecordingProxy, { upstream, path, init }: Send
   await response.arrayBuffer()
 }
 
-/** Both answers as every reader shows them, read back from what was recorded. Returns the new one. */
-async function showAnswers({ session, source, folder }: Reissue, stepId: string, runId: string): Promise<string> {
-  const before = source.run.view.steps.find(({ id }) => id === stepId)
-  const now = await withReading(session, { data: folder }, async ({ store }) => {
+/** Both answers of every call as every reader shows them, read back from what was recorded. Returns the new ones. */
+async function showAnswers(
+  { session, source, folder }: Reissue,
+  targets: readonly TapeCall[],
+  runId: string,
+): Promise<string> {
+  const steps = await withReading(session, { data: folder }, async ({ store }) => {
     const run = await loadRun(store, runId)
-    return run?.view.steps.findLast(({ kind }) => kind === "model")
+    return run?.view.steps ?? []
   })
-  const words = (step: typeof before): string =>
-    step?.model?.outputSummary === undefined ? "no answer" : recordedText(step.model.outputSummary, 2000)
-  const mark = `[${now?.mode ?? "no answer"}]`
-  const width = Math.max(mark.length, "recorded".length)
-  session.terminal.sayPainted(`${"recorded".padEnd(width)}  ${words(before)}\n${mark.padEnd(width)}  ${words(now)}`)
-  return now?.model?.outputSummary ?? "no answer"
+  const answers = targets.map(({ stepId, attemptOf }) => {
+    const before = source.run.view.steps.find(({ id }) => id === (attemptOf ?? stepId))
+    const now = steps.find(({ kind, opened }) => kind === "model" && opened?.replay?.source_step_id === stepId)
+    const place = targets.length === 1 ? "" : `#${before?.n ?? "?"} `
+    const mark = `[${now?.mode ?? "no answer"}]`
+    const width = Math.max(mark.length, "recorded".length)
+    session.terminal.sayPainted(
+      `${place}${"recorded".padEnd(width)}  ${answerWords(before)}\n${" ".repeat(place.length)}${mark.padEnd(width)}  ${answerWords(now)}`,
+    )
+    return now?.model?.outputSummary ?? "no answer"
+  })
+  return answers.join("\n")
 }
+
+const answerWords = (step: StepView | undefined): string =>
+  step?.model?.outputSummary === undefined ? "no answer" : recordedText(step.model.outputSummary, 2000)
