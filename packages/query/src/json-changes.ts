@@ -1,4 +1,4 @@
-import { canonicalJsonNode, type JsonNode, readJson } from "@orangebox/contract"
+import { canonicalJsonNode, type JsonMember, type JsonNode, readJson } from "@orangebox/contract"
 
 /** One place where two JSON texts differ. */
 export interface JsonChange {
@@ -63,20 +63,30 @@ const DEEPEST = 128
 type Place = Pick<Pair, "pointer" | "depth">
 
 function pairsInside(before: JsonNode, after: JsonNode, { pointer, depth }: Place): Pair[] | undefined {
-  if (before.kind === "object" && after.kind === "object") {
-    const rest = new Map(after.members.map((member) => [member.key, member.value]))
-    const pairs: Pair[] = before.members.map(({ key, value }) => {
-      const match = rest.get(key)
-      rest.delete(key)
-      return { before: value, after: match, pointer: `${pointer}/${escaped(key)}`, depth: depth + 1 }
-    })
-    for (const [key, value] of rest)
-      pairs.push({ before: undefined, after: value, pointer: `${pointer}/${escaped(key)}`, depth: depth + 1 })
-    return pairs
-  }
+  if (before.kind === "object" && after.kind === "object")
+    return pairsOfMembers(before.members, after.members, { pointer, depth })
   if (before.kind === "array" && after.kind === "array")
     return pairsOfItems(before.items, after.items, { pointer, depth })
   return undefined
+}
+
+/** By key; of a key that is written twice, the first with the first and the second with the second. */
+function pairsOfMembers(
+  before: readonly JsonMember[],
+  after: readonly JsonMember[],
+  { pointer, depth }: Place,
+): Pair[] {
+  const rest = new Map<string, JsonNode[]>()
+  for (const { key, value } of after) {
+    const values = rest.get(key)
+    if (values) values.push(value)
+    else rest.set(key, [value])
+  }
+  const place = (key: string): Place => ({ pointer: `${pointer}/${escaped(key)}`, depth: depth + 1 })
+  const pairs = before.map(({ key, value }): Pair => ({ before: value, after: rest.get(key)?.shift(), ...place(key) }))
+  for (const [key, values] of rest)
+    for (const value of values) pairs.push({ before: undefined, after: value, ...place(key) })
+  return pairs
 }
 
 /** Equal heads and tails are matched, then what is left in the middle side by side. */

@@ -12,10 +12,12 @@ export function recordedWord(text: string, maxWidth = Number.POSITIVE_INFINITY):
 
 /** Free text: always quoted. */
 export function recordedText(text: string, maxWidth = Number.POSITIVE_INFINITY): string {
-  // Only as much as can be shown is made safe; a log line of 8 KB costs no more than its first 100 columns.
-  const enough = Number.isFinite(maxWidth) ? text.slice(0, maxWidth * 4 + 8) : text
+  // Only as much as can be shown is made safe; a log line of 8 KB costs no more than its first 100 columns. What is left of it may be
+  // short, where most was white space, and still is not all there was.
+  const enough = Number.isFinite(maxWidth) ? text.slice(0, maxWidth * 4 + 8).replace(/[\ud800-\udbff]$/, "") : text
+  const more = enough.length < text.length && /\S/.test(text.slice(enough.length)) ? "…" : ""
   const quotable = safeLine(enough.replace(/\s+/g, " ").trim().replace(/["\\]/g, "\\$&"))
-  return `"${cutToSize(quotable, maxWidth - 2)}"`
+  return `"${cutToSize(quotable + more, maxWidth - 2)}"`
 }
 
 /** The first line of an error or message that is not blank. */

@@ -36,6 +36,11 @@ describe("before and after", () => {
     ])
     expect(beforeAfterText(comparison)).toContain("3 changes")
     expect(compareBeforeAfter('{"a":1,"b":2}', '{ "b": 2, "a": 1 }').isEqual).toBe(true)
+    expect(compareBeforeAfter('{"a":1,"a":2}', '{"a":1,"a":2}').isEqual).toBe(true)
+    expect(jsonChanges('{"a":1,"a":2}', '{"a":1,"a":3,"a":4}')).toEqual([
+      { pointer: "/a", kind: "changed", before: "2", after: "3" },
+      { pointer: "/a", kind: "added", before: undefined, after: "4" },
+    ])
   })
 
   test("[K-06] within a budget it says how many changes it leaves out", () => {

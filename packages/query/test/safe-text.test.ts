@@ -68,6 +68,12 @@ test("[Q-03] printed JSON is safe and still says exactly what was recorded", () 
   )
 })
 
+test("[Q-03] what is left out of a quote is told, also behind a screen of white space, and no character is halved", () => {
+  expect(recordedText(`x${" ".repeat(1000)}rm -rf`, 60)).toBe('"x…"')
+  expect(recordedText(`x${" ".repeat(246)}😀`, 60)).toBe('"x…"')
+  expect(recordedText(`x${" ".repeat(1000)}`, 60)).toBe('"x"')
+})
+
 test("[Q-03] quoted text cannot close its quotes", () => {
   fc.assert(
     fc.property(anyText, fc.option(fc.integer({ min: 4, max: 40 }), { nil: undefined }), (text, width) => {

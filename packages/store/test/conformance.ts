@@ -388,6 +388,11 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
           { level: "info", message: "m" },
           { stepId: root, parentId: null, attributes: { message_id: "msg-42" } },
         )
+        run.emit(
+          "log",
+          { level: "info", message: "n" },
+          { stepId: root, parentId: null, attributes: { message_id: "thread#12" } },
+        )
         run.complete(root)
         await store.commit(run.batch())
         await store.commit(ordinaryRun({ no: 2, startedAtMs: T0 - DAY }).batch())
@@ -410,6 +415,9 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(await one(call)).toMatchObject({ kind: "step", runId: run.runId, stepId: call })
         expect(await one(run.traceId)).toMatchObject({ kind: "trace", runId: run.runId })
         expect(await one("chat-77")).toMatchObject({ kind: "conversation", runId: run.runId })
+        expect(await one("chat-77#2")).toMatchObject({ found: "none", nearest: [{ kind: "conversation" }] })
+        expect(await one("thread#12")).toMatchObject({ kind: "message", id: "thread#12", stepId: root })
+        expect(await one(`${run.runId.slice("run_".length)}#2`)).toMatchObject({ kind: "step", stepId: call })
         expect(await one("msg-42")).toMatchObject({ kind: "message", stepId: root })
         expect(await one(`toolu_${tool}`)).toMatchObject({ kind: "tool_call", stepId: tool })
         expect(await one(`req_${run.runId}_${call}`)).toMatchObject({ kind: "provider_request", stepId: call })

@@ -98,14 +98,17 @@ type Entry = readonly [key: string, node: JsonNode]
 const membersOf = (object: Extract<JsonNode, { kind: "object" }>): Entry[] =>
   object.members.map(({ key, value }) => [key, value])
 
+/** Of a key that is written twice, the first goes with the first and the second with the second. */
 function pairsByKey(a: readonly Entry[], b: readonly Entry[], { ptr, depth }: Pair): Pair[] {
-  const rest = new Map(b)
-  const pairs: Pair[] = []
-  for (const [key, node] of a) {
-    pairs.push({ a: node, b: rest.get(key), ptr: `${ptr}/${escaped(key)}`, depth: depth + 1 })
-    rest.delete(key)
+  const rest = new Map<string, JsonNode[]>()
+  for (const [key, node] of b) {
+    const nodes = rest.get(key)
+    if (nodes) nodes.push(node)
+    else rest.set(key, [node])
   }
-  for (const [key, node] of rest) pairs.push({ a: undefined, b: node, ptr: `${ptr}/${escaped(key)}`, depth: depth + 1 })
+  const place = (key: string) => ({ ptr: `${ptr}/${escaped(key)}`, depth: depth + 1 })
+  const pairs = a.map(([key, node]): Pair => ({ a: node, b: rest.get(key)?.shift(), ...place(key) }))
+  for (const [key, nodes] of rest) for (const node of nodes) pairs.push({ a: undefined, b: node, ...place(key) })
   return pairs
 }
 

@@ -11,8 +11,10 @@ const MAX_CANDIDATES = 10
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
   const text = input.trim()
-  const address = /^(.*)#(\d+)$/.exec(text)
-  if (address) return resolveStepAddress(database, address[1]!, Number(address[2]))
+  const address = /^(.*)#(\d+)$/s.exec(text)
+  if (address && /^(?:last(?:~\d+)?|run_.*)?$/s.test(address[1]!)) {
+    return resolveStepAddress(database, address[1]!, Number(address[2]))
+  }
   if (text === "") return { found: "none", nearest: newestRuns(database) }
   const [last, back = "0"] = /^last(?:~(\d{1,9}))?$/.exec(text) ?? []
   if (last !== undefined) {
@@ -26,6 +28,8 @@ export function resolve(database: SqliteDatabase, input: string): Resolution {
   const found = exact.length > 0 ? preferred(exact) : candidates
   if (found.length === 1) return { found: "one", target: found[0]! }
   if (found.length > 1) return { found: "many", candidates: found.slice(0, MAX_CANDIDATES), total: found.length }
+  // Ids that others choose may hold a #; only what is no such id is the step of a run.
+  if (address) return resolveStepAddress(database, address[1]!, Number(address[2]))
   const buried = database.prepare("SELECT buried_at FROM buried_runs WHERE run_id = ?").get(text)
   return {
     found: "none",
@@ -46,7 +50,8 @@ function preferred(targets: readonly Target[]): Target[] {
 
 function resolveStepAddress(database: SqliteDatabase, run: string, no: number): Resolution {
   const resolution = resolve(database, run === "" ? "last" : run)
-  if (resolution.found !== "one" || resolution.target.kind !== "run") return resolution
+  if (resolution.found !== "one") return resolution
+  if (resolution.target.kind !== "run") return { found: "none", nearest: [resolution.target] }
   const runId = resolution.target.id
   const runKey = Number(database.prepare("SELECT key FROM run_rows WHERE run_id = ?").get(runId)?.["key"])
   const step = database.prepare("SELECT * FROM step_rows WHERE key = ?").get(eventKey(runKey, no))
