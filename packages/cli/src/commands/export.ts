@@ -18,13 +18,15 @@ interface ExportOptions {
 
 export function define(command: Command, session: Session): void {
   command
-    .description("Write a run, with its bodies, into one file that show, step, context, diff and verify read anywhere.")
+    .description(
+      "Write a run, with its bodies, into one file that show, step, context, diff, verify and replay read anywhere.",
+    )
     .argument("[run]", "a run, or an exported file", "last")
     .option("-o, --output <file>", `where to; - is stdout; default: <run id>${RUN_FILE_ENDING} here`)
     .option("--force", "overwrite a file that is there")
     .addHelpText(
       "after",
-      "\nThe file holds what is recorded, redacted as it was recorded, with a checksum on every part. What is missing is said.",
+      "\nThe file holds what is recorded, redacted as it was recorded, with a checksum on every part, and the runs of sub-agents along with\ntheir run. What is missing is said.",
     )
     .addHelpText(
       "after",

@@ -12,10 +12,10 @@ export interface Exported {
 }
 
 export function exportText({ run, gathered, file, bytes }: Exported, next: string, paint: Painter): string {
-  const { events, bodies } = gathered
+  const { events, bodies, runs } = gathered
   const lines = [
     `${recordedWord(run.row.runId, 40)} → ${recordedWord(file ?? "stdout")}`,
-    `${plural(events.length, "event")}, ${plural(bodies.size, "body", "bodies")}, ${formatBytes(bytes)}`,
+    `${plural(events.length, "event")}${runs > 1 ? ` of ${runs} runs` : ""}, ${plural(bodies.size, "body", "bodies")}, ${formatBytes(bytes)}`,
     `digest ${run.digest}`,
     ...missingWords(run, gathered).map((words) => paint(`! not in the file: ${words}`, "warn")),
   ]
@@ -56,6 +56,7 @@ export function exportJson({ run, gathered, file, bytes }: Exported) {
     run_id: run.row.runId,
     file,
     bytes,
+    runs: gathered.runs,
     events: gathered.events.length,
     bodies: gathered.bodies.size,
     digest: run.digest,

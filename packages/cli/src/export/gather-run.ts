@@ -9,6 +9,8 @@ import { eventsOfTree } from "../reading/run-tree.js"
 /** A run and the runs it started, with all their bodies in memory, and what of it will not be in a file. */
 export interface GatheredRun {
   readonly runId: string
+  /** How many runs: this one, and those it started. */
+  readonly runs: number
   readonly events: readonly Event[]
   readonly bodies: ReadonlyMap<string, Uint8Array>
   readonly notes: PortableNotes
@@ -66,7 +68,7 @@ export async function gatherRun(
     redactions: redactions.flat(),
   }
   const unfinished = notes.partial_streams.length
-  return { runId, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }
+  return { runId, runs: runIds.length, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }
 }
 
 const absenceNote = ({ hash, absent, reason, onMs, byteSize }: Absence): PortableNotes["absent_bodies"][number] => ({

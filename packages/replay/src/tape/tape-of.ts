@@ -25,7 +25,7 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
   const own = ownEvents(events)
   const ofMain = options.runId === undefined ? own : own.filter(({ run_id }) => run_id === options.runId)
   const first = ofMain.find((event) => event.event_type === "run_started") ?? ofMain[0]
-  if (first === undefined) return noRun("there is no event of a run")
+  if (first === undefined) return noRun(`there is no event of ${options.runId ?? "a run"}`)
   const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signStored)
   for (const [position, event] of own.entries()) builder.take(event, position)
   const foreign = own.find((event) => event.trace_id !== first.trace_id)
