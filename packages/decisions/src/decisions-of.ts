@@ -37,6 +37,7 @@ export interface DecisionOptions extends ReadOptions {
    */
   readonly evaluation?: RunEvaluation | undefined
 }
+import { questionIn, turnAround } from "./user-requests.js"
 
 /**
  * Every action of a run as a DecisionEvent, in order. Ids are derived from the boundary events, so that two readings of one run agree;
@@ -150,21 +151,10 @@ class DecisionMaker {
   #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
     const at = this.#placeOf.get(action.eventId) ?? 0
     const input = lastBefore(this.#inputs, at)
-    if (input?.isOfTurn || !prompt || !this.#isInTurn(action)) return input?.said ?? null
-    const users = prompt.prompt.messages.filter((message) => message.role === "user" && message.content !== "")
-    const own = users.findLast((message) => !message.content.startsWith("<")) ?? users.at(-1)
+    const isInTurn = turnAround(this.#reading.index, action.parentStepId) !== undefined
+    if (input?.isOfTurn || !prompt || !isInTurn) return input?.said ?? null
+    const own = questionIn(prompt.prompt)
     return own ? { text: own.content, form: own.content_form } : (input?.said ?? null)
-  }
-
-  #isInTurn(action: Action): boolean {
-    const { steps } = this.#reading.index
-    let at: string | null | undefined = action.parentStepId
-    for (let depth = 0; at && depth < 100; depth++) {
-      const step = steps.get(at)
-      if (payloadOf(step?.opened)["kind"] === "turn") return true
-      at = step?.parentId
-    }
-    return false
   }
 
   #provenance(action: Action, prompt: CallPrompt | undefined): DecisionEvent["prompt_provenance"] {

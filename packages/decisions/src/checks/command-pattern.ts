@@ -32,14 +32,61 @@ export type CommandMatch = "yes" | "no" | "unknown"
 export function matchesCommand(pattern: CommandPattern, command: SimpleCommand, isStrict: boolean): CommandMatch {
   if (command.program === undefined) return "unknown"
   // Where file names have no case, RM is rm; what is allowed must be written as it is.
-  if (!matchesName(pattern.program, isStrict ? command.program : command.program.toLowerCase())) return "no"
-  const words = command.words.slice(1)
+  const program = isStrict ? command.program : command.program.toLowerCase()
+  // `git-push` is how git itself calls `git push`.
+  const [subcommand = ""] = pattern.operands
+  const isJoined = !isStrict && subcommand !== "" && program === `${pattern.program}-${subcommand}`.toLowerCase()
+  if (!isJoined && !matchesName(pattern.program, program)) return "no"
+  const joined: readonly Word[] = isJoined ? [{ text: subcommand, isKnown: true, hasGlob: false }] : []
+  const words = [...joined, ...command.words.slice(1)]
   const hasUnknown = words.some((word) => !word.isKnown)
   const missing = pattern.options.some((option) => !hasOption(words, option, command.program!))
   const operandsMatch = matchesOperands(pattern.operands, operandsOf(words, command.program, isStrict))
   if (!missing && operandsMatch) return "yes"
   return hasUnknown && !isStrict ? "unknown" : "no"
 }
+
+/** Programs whose words are text: what they are given, they print, compare, search for or send. */
+const TEXT_PROGRAMS = new Set(
+  (
+    "echo printf cat tee grep egrep fgrep rg ag ack test [ [[ : true false head tail wc jq yq gh glab which type whereis man info help apropos " +
+    "cd ls sleep exit return read"
+  ).split(" "),
+)
+/** With these they are not: `man -P`, `rg --pre`. */
+const RUNS_A_HELPER = /^(?:-P|--pager|--pre)(?:=|$)/
+
+/**
+ * Whether the command stands among the words, the variables or the input of another one that may run it: `tmux new 'git push'`,
+ * `tar --checkpoint-action=exec='git push'`, `crontab - <<< '* * * * * git push'`. There are too many programs that run others to know them all.
+ */
+export function mentionsCommand(pattern: CommandPattern, command: SimpleCommand): boolean {
+  const words = command.words.slice(1).map(({ text }) => text)
+  const isText = TEXT_PROGRAMS.has(command.program ?? "") && !words.some((word) => RUNS_A_HELPER.test(word))
+  if (isText || command.program === undefined) return false
+  const given = [
+    ...words,
+    ...command.environment.map(({ value }) => value.text),
+    ...command.redirections.flatMap(({ operator, target, body }) => [
+      body?.text ?? "",
+      operator === "<<<" ? target.text : "",
+    ]),
+  ]
+  const tokens = given
+    .join(" ")
+    .slice(0, LONGEST_MENTION)
+    .split(/[^\w./@+:-]+/)
+    .filter((token) => token !== "")
+  return tokens.some((token, at) => {
+    const program = token.split("/").at(-1)!
+    if (!matchesName(pattern.program, program.toLowerCase())) return false
+    const rest = tokens.slice(at, at + MOST_MENTIONED).map((text): Word => ({ text, isKnown: true, hasGlob: false }))
+    return matchesCommand(pattern, { ...command, program, words: rest }, false) === "yes"
+  })
+}
+
+const LONGEST_MENTION = 65_536
+const MOST_MENTIONED = 32
 
 /** Letters with the long names they are short for, in programs where people mix both. */
 const LONG_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -75,6 +75,12 @@ const PHRASES: readonly Phrase[] = [
     rule: (match) => only(match[1] ?? ""),
   },
   {
+    id: "paths_only",
+    type: "scope",
+    pattern: phrase(`(?:only ${CHANGE}|${CHANGE} only) ${CLAUSE}`),
+    rule: (match) => onlyNamed(match[1] ?? ""),
+  },
+  {
     id: "no_emoji",
     type: "style",
     pattern: /\b(?:no|without(?: any)?|(?:do not|don't|never) use(?: any)?|avoid(?: any| using)?) emojis?\b/gi,
@@ -224,6 +230,12 @@ function only(clause: string): string | undefined {
     patterns.push(`${folder[1]}/**`)
   }
   return patterns.length === 0 ? undefined : `paths.only ${[...new Set(patterns)].join(" ")}`
+}
+
+/** "Only touch src/": the path itself comes first. What comes later may be why, and not where. */
+function onlyNamed(clause: string): string | undefined {
+  const named = clause.replace(/^(?:the |this |these |our |my |files? |folders? )+/i, "")
+  return named.search(PATH) === 0 ? only(clause) : undefined
 }
 
 /** A folder means all that is in it. */

@@ -3,8 +3,11 @@ import { type EffectReader, files, readArguments, trees } from "./effects/argume
 import type { CommandEffects, PathUse } from "./effects/effects.js"
 import { FILE_PROGRAMS } from "./effects/files.js"
 import { git } from "./effects/git.js"
+import { hostsOf } from "./effects/hosts.js"
 import { INTERPRETERS } from "./effects/interpreters.js"
 import { NETWORK_PROGRAMS } from "./effects/network.js"
+import { outputsOf } from "./effects/output-options.js"
+import { ownScriptOf } from "./effects/own-scripts.js"
 import { PACKAGE_PROGRAMS } from "./effects/packages.js"
 import { BUILDERS, HARMLESS, READERS } from "./effects/quiet.js"
 import { testRunnerOf } from "./effects/test-runner.js"
@@ -23,18 +26,21 @@ export function classifyCommand(command: SimpleCommand): CommandEffects {
     return { ...NOTHING, ...redirected, program, opaque: command.dynamic ?? "the program is not known" }
   const effects = effectsOf(program, command)
   const testRunner = testRunnerOf(program, words)
-  const opaque =
-    command.dynamic ?? codeInEnvironment(command) ?? (testRunner === undefined ? effects.opaque : undefined)
-  const network = redirected.network ?? effects.network
+  const hidden = command.dynamic ?? codeInEnvironment(command)
+  const script = testRunner === undefined ? ownScriptOf(program, words) : undefined
+  const opaque = hidden ?? (testRunner === undefined ? (effects.opaque ?? script) : undefined)
+  const mayRun = hidden ?? (testRunner === undefined ? (effects.mayRun ?? script) : undefined)
+  const network = withProxy(redirected.network ?? effects.network, command)
   return {
     ...NOTHING,
     ...effects,
     program,
-    writes: [...(effects.writes ?? []), ...redirected.writes],
+    writes: [...(effects.writes ?? []), ...outputsOf(program, words), ...redirected.writes],
     reads: [...(effects.reads ?? []), ...redirected.reads],
     network,
     testRunner,
     opaque,
+    mayRun,
   }
 }
 
@@ -48,6 +54,7 @@ const NOTHING: CommandEffects = {
   testRunner: undefined,
   kind: undefined,
   opaque: undefined,
+  mayRun: undefined,
 }
 
 // Several tables may know a program: npm is a package manager and runs builds. The first that says something wins.
@@ -89,6 +96,14 @@ function findEffects(words: readonly Word[]): Partial<CommandEffects> {
     deletes: words.some((word) => word.text === "-delete") ? trees(from) : [],
     writes: files(printed),
   }
+}
+
+/** What goes through a proxy talks to the proxy, wherever else it goes. */
+function withProxy(network: CommandEffects["network"], { environment }: SimpleCommand): CommandEffects["network"] {
+  const proxies = environment.filter(({ name, value }) => /^(?:https?|all|ftp)_proxy$/i.test(name) && value.text !== "")
+  if (network === undefined || network === true || proxies.length === 0) return network
+  const hosts = hostsOf(proxies.map(({ value }) => value))
+  return hosts === true ? true : [...network, ...hosts]
 }
 
 const NO_FILE = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+|full|zero)$/

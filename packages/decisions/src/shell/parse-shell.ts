@@ -5,6 +5,9 @@ import { Scope } from "./scope.js"
 /** A command line longer than this is read to here and no further. */
 export const MAX_SHELL_TEXT = 262_144
 
+/** `IFS= read` and `IFS=, read` split only what is read. */
+const SPLITS_OTHERWISE = /\bIFS=(?!(?:'[^'\n]*'|"[^"\n]*"|\$'[^'\n]*'|[^\s;&|'"]*)[ \t]+(?:read|mapfile|readarray)\b)/
+
 /**
  * Reads POSIX and bash command text: which commands it may run, with their words as the shell would see them, the scripts handed to other
  * shells, the commands in substitutions. Never throws, and its work grows with the length of the text only. What cannot be known without
@@ -19,6 +22,8 @@ export function parseShell(text: string): ShellReading {
   const interpreter = new Interpreter(allowance)
   interpreter.read(kept, new Scope(undefined, "here", [""]))
   const problems = [...interpreter.problems]
+  const splitting = SPLITS_OTHERWISE.exec(kept)
+  if (splitting !== null) problems.push({ position: splitting.index, reason: "the text changes how words are split" })
   if (kept !== text)
     problems.push({ position: MAX_SHELL_TEXT, reason: `only the first ${MAX_SHELL_TEXT} characters were read` })
   const { commands } = interpreter

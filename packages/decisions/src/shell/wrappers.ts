@@ -268,7 +268,8 @@ const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) =>
   alias: (words) => {
     const runs = words.slice(1).flatMap((word): InnerRun[] => {
       const equals = word.text.indexOf("=")
-      return equals > 0 ? [{ script: { ...word, text: word.text.slice(equals + 1) } }] : []
+      // Whoever uses it adds words.
+      return equals > 0 ? [{ script: { ...word, text: `${word.text.slice(equals + 1)} "$ALIAS_ARGUMENT"` } }] : []
     })
     return runs.length === 0 ? undefined : { role: "wrapper", runs }
   },

@@ -1,5 +1,5 @@
 import { holdsMask } from "../../captured-text.js"
-import { type CommandPattern, matchesCommand, readCommandPattern } from "../command-pattern.js"
+import { type CommandPattern, matchesCommand, mentionsCommand, readCommandPattern } from "../command-pattern.js"
 import type { PreparedAction, PreparedCommand } from "../prepared-action.js"
 import { type Answer, type ArgumentProblem, defineRule, type Finding, unknownOption } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
@@ -21,10 +21,11 @@ export const commandsDeny = defineRule<CommandsArgument>({
       const matches = patterns.map((pattern) => ({ pattern, match: matchesCommand(pattern, one.command, false) }))
       const sure = matches.find(({ match }) => match === "yes")
       if (sure !== undefined) return `${one.command.program} is a command that must not be run (${sure.pattern.text})`
-      const possible = matches.find(({ match }) => match === "unknown")
-      return possible === undefined
-        ? undefined
-        : { unknown: `whether it is ${possible.pattern.text} only running would tell` }
+      const possible =
+        matches.find(({ match }) => match === "unknown")?.pattern ?? patterns.find((pattern) => mayCarry(pattern, one))
+      if (possible !== undefined) return { unknown: `whether it is ${possible.text} only running would tell` }
+      const { mayRun, program } = one.effects
+      return mayRun === undefined ? undefined : { unknown: `${program ?? "a command"}: ${mayRun}` }
     }),
 })
 
@@ -48,6 +49,16 @@ export const commandsAllow = defineRule<CommandsArgument>({
       return `${command.program} is not among the commands that may be run`
     }),
 })
+
+/**
+ * What wrappers run stands in the reading by itself. The message of a commit is only text; a subcommand of git that nobody described may be an
+ * alias of any other.
+ */
+function mayCarry(pattern: CommandPattern, { command, effects }: PreparedCommand): boolean {
+  if (command.role !== "command") return false
+  if (effects.program !== "git") return mentionsCommand(pattern, command)
+  return effects.opaque !== undefined && (pattern.program === "git" || mentionsCommand(pattern, command))
+}
 
 /** They change nothing by themselves and stand between commands in every script. */
 const ALWAYS_ALLOWED = new Set([":", "true", "false", "cd", "[", "[[", "test", "exit", "return", "set", "export"])

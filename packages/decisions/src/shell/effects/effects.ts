@@ -23,4 +23,12 @@ export interface CommandEffects {
   readonly kind: CommandKind | undefined
   /** Why its words do not tell what it does: inline code, a script, a program nobody described. */
   readonly opaque: string | undefined
+  /** Why it may run commands that are not in the reading: inline code, a script, an option or a variable that names one. */
+  readonly mayRun: string | undefined
 }
+
+/** Opaque because it runs something else. */
+export const running = (reason: string): Pick<CommandEffects, "opaque" | "mayRun"> => ({
+  opaque: reason,
+  mayRun: reason,
+})

@@ -1,5 +1,6 @@
 import type { Word } from "../command.js"
 import { type Arguments, type EffectReader, files, hasAny, here, readArguments, trees, valuesOf } from "./arguments.js"
+import { running } from "./effects.js"
 import { hostOf } from "./hosts.js"
 
 /** Programs that make, change, move and remove files. */
@@ -63,7 +64,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
     )
     return {
       ...(isInPlace ? { writes: files(operands) } : { reads: files(operands) }),
-      ...((runs || args.values.has("-f")) && { opaque: "its script may write files or run commands" }),
+      ...((runs || args.values.has("-f")) && running("its script may write files or run commands")),
     }
   },
   sort: (words) => {
@@ -84,7 +85,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       writes: trees(local),
       ...(hasAny(args, "--delete", "--delete-after", "--delete-before") && { deletes: trees(local) }),
       ...(hosts.length > 0 && { network: hosts }),
-      ...(args.values.has("-e") && { opaque: "it runs a command of its own" }),
+      ...(args.values.has("-e") && running("it runs a command of its own")),
     }
   },
   tar: (words) => {
@@ -109,7 +110,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
         : hasAny(args, "-c", "-r", "-u", "-A", "--create", "--append", "--update")
           ? { reads: trees(args.operands), writes: files(archive) }
           : { reads: files(archive) }),
-      ...(runs && { opaque: "an option of it runs a command" }),
+      ...(runs && running("an option of it runs a command")),
     }
   },
   unzip: (words) => {
@@ -141,6 +142,10 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       : { writes: trees(folder.length > 0 ? folder : [here]), opaque: "the patch names the files" }
   },
   mktemp: () => ({}),
+  xxd: (words) => {
+    const { operands } = readArguments(words, "-c -g -l -o -s -n -cols -len -seek -name")
+    return { reads: files(operands.slice(0, 1)), writes: files(operands.slice(1, 2)) }
+  },
   ed: editor,
   ex: editor,
   vi: editor,
@@ -221,7 +226,7 @@ function compress(words: readonly Word[]): ReturnType<EffectReader> {
 
 function editor(words: readonly Word[]): ReturnType<EffectReader> {
   const args = readArguments(words, "-c -S -u -s --cmd --eval")
-  return { writes: files(args.operands), opaque: "an editor does what it is told on its input" }
+  return { writes: files(args.operands), ...running("an editor does what it is told on its input") }
 }
 
 function assigned(words: readonly Word[], name: string): Word[] {

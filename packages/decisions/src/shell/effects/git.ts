@@ -1,5 +1,6 @@
 import type { Word } from "../command.js"
 import { type EffectReader, files, hasAny, here, readArguments, trees, valuesOf } from "./arguments.js"
+import { running } from "./effects.js"
 import { hostsOf } from "./hosts.js"
 
 const GLOBAL_VALUES = "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env"
@@ -12,12 +13,10 @@ export const git: EffectReader = (words) => {
   if (name === undefined) return {}
   if (!name.isKnown) return { opaque: "the subcommand is not written out" }
   const subcommand = name.text
-  const runsCode = valuesOf(args, "-c", "--config-env").some((word) =>
-    /^(?:alias\.|core\.(?:sshcommand|editor|pager|fsmonitor|hookspath|gitproxy)|diff\.|filter\.|merge\.|gpg\.|sequence\.|credential\.)/i.test(
-      word.text,
-    ),
-  )
-  const opaque = runsCode || args.values.has("--exec-path") ? { opaque: "an option of it names a command to run" } : {}
+  const runsCode = valuesOf(args, "-c", "--config-env").some(isCodeSetting)
+  const named = globals.rest.some(namesCommand) || (subcommand === "config" && globals.rest.some(isCodeSetting))
+  const opaque =
+    runsCode || named || args.values.has("--exec-path") ? running("an option of it names a command to run") : {}
   const moved = valuesOf(args, "-C", "--work-tree")
   const inTree = (path: Word): Word => moved.reduceRight((inner, folder) => under(folder, inner), path)
   const read = Object.hasOwn(SUBCOMMANDS, subcommand) ? SUBCOMMANDS[subcommand] : undefined
@@ -36,6 +35,16 @@ export const git: EffectReader = (words) => {
     ...opaque,
   }
 }
+
+/** Settings whose value is a command. */
+const isCodeSetting = ({ text }: Word): boolean =>
+  /^(?:alias\.|core\.(?:sshcommand|editor|pager|fsmonitor|hookspath|gitproxy|askpass)|pager\.|diff\.|difftool\.|mergetool\.|filter\.|merge\.|gpg\.|sequence\.|credential\.|remote\.[^=]*\.(?:uploadpack|receivepack)|uploadpack\.)/i.test(
+    text,
+  )
+
+/** Options of subcommands whose value is a command. */
+const namesCommand = ({ text }: Word): boolean =>
+  /^(?:--(?:upload-pack|receive-pack|exec|extcmd|open-files-in-pager|ext-diff)(?:=|$)|-O.)/.test(text)
 
 const HARMLESS = new Set(
   (
@@ -62,24 +71,29 @@ const SUBCOMMANDS: Readonly<Record<string, SubcommandReader>> = {
     ...wholeTree(words),
   }),
   clone: (words) => {
-    const { operands } = readArguments(
+    const { operands, values } = readArguments(
       words,
       "-b -o -u -c -j --branch --depth --origin --reference --template --config --filter --separate-git-dir",
     )
     const source = operands.slice(0, 1)
     const name = (source[0]?.text.replace(/\/+$/, "").split(/[/:]/).at(-1) ?? "").replace(/\.git$/, "")
     const target = operands[1] ?? { text: name, isKnown: source[0]?.isKnown ?? false, hasGlob: false }
-    return { network: named(source), writes: trees([target]) }
+    const isOwnCommand = values.has("-u") || values.has("-c") || values.has("--config") || values.has("--template")
+    return {
+      network: named(source),
+      writes: trees([target]),
+      ...(isOwnCommand && running("an option of it may name a command to run")),
+    }
   },
   submodule: (words) => ({
     network: true,
     writes: trees([here]),
-    ...(words[1]?.text === "foreach" && { opaque: "it runs a command in every submodule" }),
+    ...(words[1]?.text === "foreach" && running("it runs a command in every submodule")),
   }),
   merge: (words) => ({ kind: "merge", ...wholeTree(words) }),
   rebase: (words) => ({
     ...wholeTree(words),
-    ...(hasAny(readArguments(words, "-x --exec"), "-x", "--exec") && { opaque: "it runs a command" }),
+    ...(hasAny(readArguments(words, "-x --exec"), "-x", "--exec") && running("it runs a command")),
   }),
   "cherry-pick": wholeTree,
   revert: wholeTree,
@@ -117,9 +131,16 @@ const SUBCOMMANDS: Readonly<Record<string, SubcommandReader>> = {
     if (hasAny(args, "--check", "--stat", "--numstat", "--summary", "--cached")) return {}
     return { reads: files(args.operands), writes: trees([here]), opaque: "the patch names the files" }
   },
+  init: (words) => ({ writes: trees(readArguments(words, "-b --template --separate-git-dir").operands) }),
+  bundle: (words) => (words[1]?.text === "create" ? { writes: files(words.slice(2, 3)) } : {}),
+  "format-patch": (words) => ({
+    writes: trees(valuesOf(readArguments(words, "-o --output-directory"), "-o", "--output-directory")),
+  }),
+  config: (words) => ({ writes: files(valuesOf(readArguments(words, "-f --file"), "-f", "--file")) }),
+  remote: (words) => (words[1]?.text === "update" ? { network: true } : {}),
   worktree: (words) => ({ writes: trees(readArguments(words, "-b -B").operands.slice(1, 2)) }),
-  bisect: (words) => (words[1]?.text === "run" ? { opaque: "it runs a command" } : wholeTree(words)),
-  "filter-branch": () => ({ opaque: "it runs commands", ...wholeTree([]) }),
+  bisect: (words) => (words[1]?.text === "run" ? running("it runs a command") : wholeTree(words)),
+  "filter-branch": () => ({ ...running("it runs commands"), ...wholeTree([]) }),
   archive: (words) => ({
     writes: files(valuesOf(readArguments(words, "-o --output --format --prefix"), "-o", "--output")),
   }),

@@ -1,4 +1,5 @@
 import { type EffectReader, files, hasAny, readArguments, trees, valuesOf } from "./arguments.js"
+import { running } from "./effects.js"
 import { remoteHost } from "./files.js"
 import { hostsOf } from "./hosts.js"
 
@@ -55,7 +56,7 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
             : [],
         ),
       ],
-      ...(args.values.has("-e") && { opaque: "an option of it is a start-up command" }),
+      ...(args.values.has("-e") && running("an option of it is a start-up command")),
     }
   },
   http: (words) => ({ network: httpieHosts(words) }),
@@ -66,10 +67,10 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
     const runs = hasAny(args, "-e", "-c", "--exec", "--sh-exec")
     return {
       network: hasAny(args, "-l") ? true : hostsOf(args.operands.slice(0, 1)),
-      ...(runs && { opaque: "an option of it runs a command" }),
+      ...(runs && running("an option of it runs a command")),
     }
   },
-  socat: () => ({ network: true, opaque: "its addresses may run commands and write files" }),
+  socat: () => ({ network: true, ...running("its addresses may run commands and write files") }),
   telnet: (words) => ({ network: hostsOf(readArguments(words).operands.slice(0, 1)) }),
   ftp: (words) => ({ network: hostsOf(readArguments(words).operands.slice(0, 1)) }),
   ping: (words) => ({ network: hostsOf(readArguments(words, "-c -i -W -w -s -t -I").operands.slice(-1)) }),
@@ -86,7 +87,7 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   },
   sftp: (words) => ({
     network: hostsOf(readArguments(words, "-b -c -F -i -J -l -o -P -S").operands.slice(0, 1)),
-    opaque: "its commands come from its input",
+    ...running("its commands come from its input"),
   }),
   scp: (words) => {
     const { operands } = readArguments(words, "-c -F -i -J -l -o -P -S")
@@ -122,7 +123,10 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       ...(noun === "mr" && verb === "merge" && { kind: "merge" as const }),
     }
   },
-  kubectl: (words) => service(words, /^(?:apply|create|delete|replace|patch|rollout|scale|set)$/),
+  kubectl: (words) =>
+    words[1]?.text === "cp"
+      ? copied(words)
+      : service(words, /^(?:apply|create|delete|replace|patch|rollout|scale|set)$/),
   oc: (words) => service(words, /^(?:apply|create|delete|replace|patch|rollout|scale|set|new-app)$/),
   helm: (words) => service(words, /^(?:install|upgrade|uninstall|rollback)$/),
   terraform: (words) => service(words, /^(?:apply|destroy|import)$/),
@@ -138,8 +142,8 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   heroku: (words) => service(words, /^(?:deploy|container:release|releases:rollback)/),
   firebase: (words) => service(words, /^deploy$/),
   wrangler: (words) => service(words, /^(?:deploy|publish)$/),
-  ansible: () => ({ network: true, opaque: "it runs what its inventory says" }),
-  "ansible-playbook": () => ({ network: true, kind: "deploy", opaque: "it runs a playbook" }),
+  ansible: () => ({ network: true, ...running("it runs what its inventory says") }),
+  "ansible-playbook": () => ({ network: true, kind: "deploy", ...running("it runs a playbook") }),
   aws: (words) => ({ ...service(words, /^deploy$/), opaque: "its subcommands may write files" }),
   gcloud: (words) => ({ ...service(words, /^deploy$/), opaque: "its subcommands may write files" }),
   az: () => ({ network: true, opaque: "its subcommands may write files" }),
@@ -149,7 +153,7 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   psql: () => ({ network: true, opaque: "it runs statements" }),
   mysql: () => ({ network: true, opaque: "it runs statements" }),
   "redis-cli": () => ({ network: true }),
-  mongosh: () => ({ network: true, opaque: "it runs a script" }),
+  mongosh: () => ({ network: true, ...running("it runs a script") }),
 }
 
 function joinHosts(hosts: readonly string[] | true, words: Parameters<typeof hostsOf>[0]): readonly string[] | true {
@@ -178,6 +182,12 @@ function service(words: Parameters<EffectReader>[0], deploys: RegExp): ReturnTyp
   const subcommand = operands[0]?.text
   const isDeploy = operands.slice(0, 3).some((word) => deploys.test(word.text))
   return { network: true, subcommand, ...(isDeploy && { kind: "deploy" as const }) }
+}
+
+/** What has no colon is here; the last one is written. */
+function copied(words: Parameters<EffectReader>[0]): ReturnType<EffectReader> {
+  const { operands } = readArguments(words.slice(1), "-n --namespace -c --container --context --retries")
+  return { network: true, writes: trees(operands.slice(-1).filter(({ text }) => !text.includes(":"))) }
 }
 
 function container(words: Parameters<EffectReader>[0]): ReturnType<EffectReader> {

@@ -1,13 +1,16 @@
-import { type EffectReader, readArguments } from "./arguments.js"
+import { type EffectReader, readArguments, trees, valuesOf } from "./arguments.js"
+import { interpreter } from "./interpreters.js"
 
 const INSTALL =
   /^(?:install|i|ci|add|update|up|upgrade|remove|uninstall|rm|un|link|dedupe|sync|lock|get|tap|require|import|fetch|download|vendor)$/
 const PUBLISH = /^(?:publish|upload|release|unpublish|deprecate|yank)$/
 
+const deno = manager(false, ["deno.json", "deno.lock", "package.json"], "node_modules")
+
 /** Package managers: they fetch from registries, and write manifests, locks and their own folders. */
 export const PACKAGE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   ...Object.fromEntries(
-    ["npm", "pnpm", "yarn", "bun", "deno"].map((name) => [
+    ["npm", "pnpm", "yarn", "bun"].map((name) => [
       name,
       manager(
         name === "yarn",
@@ -16,6 +19,11 @@ export const PACKAGE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       ),
     ]),
   ),
+  deno: (words, command) =>
+    /^(?:run|eval|serve|x)$/.test(words[1]?.text ?? "") ? interpreter(words.slice(1)) : deno(words, command),
+  dotnet: (words) => (/^(?:restore|add|tool|workload|nuget)$/.test(words[1]?.text ?? "") ? { network: true } : {}),
+  mvn: (words) => (words.some(({ text }) => /^(?:dependency|versions|deploy)\b/.test(text)) ? { network: true } : {}),
+  playwright: (words) => (words[1]?.text === "install" ? { network: true } : {}),
   npx: () => ({}),
   bunx: () => ({}),
   uvx: () => ({ network: true }),
@@ -43,10 +51,12 @@ export const PACKAGE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
 
 function manager(installsByDefault: boolean, manifests: readonly string[], folder: string | undefined): EffectReader {
   return (words) => {
-    const { operands } = readArguments(
+    const args = readArguments(
       words,
       "--prefix -C --dir --cwd --filter -F -w --workspace --project --directory --registry --index-url",
     )
+    const { operands } = args
+    const elsewhere = valuesOf(args, "--prefix", "-C", "--dir", "--cwd", "--project", "--directory")
     const name = operands[0]
     const subcommand = name?.text
     if (name !== undefined && !name.isKnown) return { opaque: "the subcommand is not written out" }
@@ -69,6 +79,7 @@ function manager(installsByDefault: boolean, manifests: readonly string[], folde
       network: true,
       kind: "install",
       writes: [
+        ...trees(elsewhere),
         ...manifests.map((path) => ({ word: known(path), isTree: false })),
         ...(folder === undefined ? [] : [{ word: known(folder), isTree: true }]),
       ],

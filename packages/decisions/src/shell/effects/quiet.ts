@@ -11,7 +11,7 @@ export const READERS = new Set(
 export const HARMLESS = new Set(
   (
     ": true false echo printf pwd cd chdir pushd popd dirs test [ [[ export declare typeset local readonly unset set shopt umask ulimit alias " +
-    "unalias type which whereis command hash exit return break continue shift wait jobs fg bg kill pkill killall sleep date cal uname whoami " +
+    "unalias type which whereis command exit return break continue shift wait jobs fg bg kill pkill killall sleep date cal uname whoami " +
     "id groups hostname uptime env printenv ps top htop free lsof pgrep seq expr bc let tput clear reset stty tty yes read mapfile getopts " +
     "history help man info times trap disown nproc arch locale timeout nice nohup time lsb_release sysctl getconf sync xargs sudo"
   ).split(" "),

@@ -1,0 +1,43 @@
+import { payloadOf } from "@orangebox/contract"
+import type { SentPrompt } from "./prompt-bundle.js"
+import type { RunReading } from "./read-run.js"
+import type { RunIndex } from "./run-index.js"
+import { sentPrompts } from "./sent-prompts.js"
+
+/**
+ * What the users of a run asked for, in order. An agent recorded on the wire was started by a command line, and its users speak in its
+ * prompts: there every turn has a question of its own.
+ */
+export function userRequests(reading: RunReading): readonly string[] {
+  const { index, run } = reading
+  const asked = new Set<string>()
+  if (run.request.text !== null) asked.add(run.request.text)
+  const hasInputs = index.events.some((event) => event.event_type === "input_received")
+  const turnsSeen = new Set<string>()
+  for (const call of hasInputs ? [] : reading.calls) {
+    const turn = turnAround(index, call.step.parentId)
+    if (turn === undefined || turnsSeen.has(turn)) continue
+    turnsSeen.add(turn)
+    const prompt = sentPrompts(reading).get(call.step.id)?.prompt
+    const question = prompt && questionIn(prompt)
+    if (question !== undefined) asked.add(question.content)
+  }
+  return [...asked]
+}
+
+/** The last thing a user says in a prompt. Harnesses put reminders around it, which begin with a tag. */
+export function questionIn({ messages }: SentPrompt): SentPrompt["messages"][number] | undefined {
+  const users = messages.filter((message) => message.role === "user" && message.content !== "")
+  return users.findLast((message) => !message.content.startsWith("<")) ?? users.at(-1)
+}
+
+/** The turn a step stands in. */
+export function turnAround({ steps }: RunIndex, parentId: string | null): string | undefined {
+  let at: string | null | undefined = parentId
+  for (let depth = 0; at && depth < 100; depth++) {
+    const step = steps.get(at)
+    if (payloadOf(step?.opened)["kind"] === "turn") return at
+    at = step?.parentId
+  }
+  return undefined
+}
