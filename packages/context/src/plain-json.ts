@@ -22,9 +22,21 @@ export function plainJson(value: unknown): Json | undefined {
  * any are one word.
  */
 export function spacedJson(value: Json): string {
-  return canonicalJson(value).replace(STRING_OR_SEPARATOR, (token) =>
-    token === "," || token === ":" ? `${token} ` : token,
-  )
+  const text = canonicalJson(value)
+  let spaced = ""
+  let from = 0
+  let isInString = false
+  // By hand: a regular expression over strings overflows the matcher's stack on a text of megabytes.
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) isInString = !isInString
+    else if (isInString && code === BACKSLASH) at++
+    else if (!isInString && (code === COMMA || code === COLON)) {
+      spaced += `${text.slice(from, at + 1)} `
+      from = at + 1
+    }
+  }
+  return spaced + text.slice(from)
 }
 
-const STRING_OR_SEPARATOR = /"(?:[^"\\]|\\.)*"|[,:]/g
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]

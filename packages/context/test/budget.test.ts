@@ -13,6 +13,7 @@ import {
   tokenBudget,
 } from "@orangebox/context"
 import { describe, expect, test } from "vitest"
+import { spacedJson } from "../src/plain-json.js"
 import { outcome, PIPELINE_FILES, RESULTS, setupOver } from "./workspace.js"
 
 const plain = defineStages({ name: "plain", version: "1", stages: [{ id: 1, name: "plain", mission: "Answer." }] })
@@ -200,4 +201,10 @@ describe("the rules", () => {
     const counter = { id: "broken", version: "1", count: () => Number.NaN }
     expect(() => compile(plain.stage(1), inputs({ counter }))).toThrow("token counter broken answered NaN")
   })
+})
+
+test("JSON with room to breathe keeps its strings, however long they are", () => {
+  expect(spacedJson({ a: [1, 2], b: 'x,y:"z\\', c: "," })).toBe('{"a": [1, 2], "b": "x,y:\\"z\\\\", "c": ","}')
+  const long = "a,".repeat(10_000_000)
+  expect(spacedJson([long])).toHaveLength(long.length + 4)
 })

@@ -8,7 +8,7 @@ export function prettyJsonText(text: string): string {
   const breakLine = (): void => {
     pretty += `\n${"  ".repeat(Math.min(depth, DEEPEST_INDENT))}`
   }
-  for (const [token] of text.matchAll(TOKENS)) {
+  for (const token of tokensOf(text)) {
     switch (token[0]) {
       case "{":
       case "[":
@@ -41,6 +41,29 @@ export function prettyJsonText(text: string): string {
 /** Nesting deeper than this is not indented further: a thousand brackets must not become a million spaces. */
 const DEEPEST_INDENT = 32
 
-// Strings, empty brackets, single structural characters, and whatever else stands between them; white space between tokens is dropped.
-// The string pattern is unrolled, because one alternation per character overflows the matcher's stack on a string of megabytes.
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"?|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/gs
+// Empty brackets, single structural characters, and whatever else stands between strings; white space between tokens is dropped.
+const TOKEN = /\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+|\s+/y
+
+function* tokensOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const isString = text.charCodeAt(at) === QUOTE
+    TOKEN.lastIndex = at
+    const end = isString ? endOfString(text, at) : at + TOKEN.exec(text)![0].length
+    const token = text.slice(at, end)
+    if (isString || token.trim() !== "") yield token
+    at = end
+  }
+}
+
+// By hand: a regular expression keeps a place to come back to for every escape, and a log of megabytes has too many of them.
+function endOfString(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) return at + 1
+  }
+  return text.length
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c

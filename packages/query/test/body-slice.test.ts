@@ -104,3 +104,8 @@ test("[Q-02] a string of megabytes inside JSON is indented like any other", () =
   const text = JSON.stringify({ image: "A".repeat(8_000_000), quoted: '"\\'.repeat(500_000) })
   expect(prettyJsonText(text).length).toBe(text.length + "\n  ".length * 2 + " ".length * 2 + "\n".length)
 })
+
+test("[Q-02] a body with millions of escapes is indented like any other", () => {
+  const body = new TextEncoder().encode(`{"log":"${"\\n".repeat(4_000_000)}"}`)
+  expect(sliceBody(body, { pretty: true })).toMatchObject({ form: "pretty", total: body.length + 5 })
+})

@@ -97,8 +97,9 @@ function refuseOthers(sql: string): void {
   })
 }
 
-// SQLite prepares the first statement and passes over the rest without a word. Texts, names and comments may hold a semicolon.
+// SQLite prepares the first statement and passes over the rest without a word. Texts, names and comments may hold a semicolon; a
+// quote that is doubled inside them reads as the end of one text and the beginning of the next, which holds the same semicolons.
 function hasSecondStatement(sql: string): boolean {
-  const bare = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, " ")
+  const bare = sql.replace(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\//g, " ")
   return /;\s*[^\s;]/.test(bare)
 }
