@@ -37,6 +37,7 @@ export interface DecisionOptions extends ReadOptions {
    */
   readonly evaluation?: RunEvaluation | undefined
 }
+
 import { questionIn, turnAround } from "./user-requests.js"
 
 /**

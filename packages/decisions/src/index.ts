@@ -23,6 +23,7 @@ export { type CallAhead, type CallVerdict, type LiveGuardOptions, liveGuard } fr
 export { actionsOf, type ReadOptions, type RunReading, readRun } from "./read-run.js"
 export type { BodyLookup, RecordedRun } from "./recorded-run.js"
 export type { ToolMeanings } from "./tool-action.js"
+export { userRequests } from "./user-requests.js"
 
 // Decisions
 

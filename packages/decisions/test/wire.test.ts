@@ -2,7 +2,15 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { startProxy } from "@orangebox/proxy"
 import { expect, onTestFinished, test } from "vitest"
-import { actionsOf, DecisionEvent, decisionsOf, observabilityOf, type RecordedRun } from "../src/index.js"
+import {
+  actionsOf,
+  DecisionEvent,
+  decisionsOf,
+  observabilityOf,
+  type RecordedRun,
+  readRun,
+  userRequests,
+} from "../src/index.js"
 import { answer, request } from "./agent-runs.js"
 import { recordInMemory } from "./recorded.js"
 
@@ -135,4 +143,16 @@ test("[D-07] a tool result on the wire that no answer asked for is a bypass", as
     ])
   })
   expect(observabilityOf(run).bypasses.map(({ bypass }) => bypass)).toEqual(["assistant_turn", "tool_result"])
+})
+
+test("[E-02] what users ask of an agent seen on the wire is read from its turns, beside the command it was started with", async () => {
+  const turns = [
+    { role: "user", content: "Fix the leap year. Only touch src/**." },
+    { role: "assistant", content: third.content },
+    { role: "user", content: "Now the docs, and do not push." },
+  ]
+  const run = await recordAgent([third, third], async (ask) => {
+    for (const length of [1, 3]) await ask(turns.slice(0, length))
+  })
+  expect(userRequests(readRun(run))).toEqual(["claude -p fix", turns[0]!.content, turns[2]!.content])
 })

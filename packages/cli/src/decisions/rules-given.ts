@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs"
+import { closeSync, openSync, readSync } from "node:fs"
 import { Config } from "@orangebox/contract"
-import { type CheckedConstraint, inferConstraints, type RunReading } from "@orangebox/decisions"
+import { type CheckedConstraint, inferConstraints, type RunReading, userRequests } from "@orangebox/decisions"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 
@@ -32,30 +32,51 @@ export function rulesGiven({ rules, rule }: RuleOptions): readonly CheckedConstr
   return withOwnIds(given).map((constraint) => ({ ...constraint, source: "config" as const }))
 }
 
-/** Everything a run is held to: what the configuration says, what it was started with, and what its request says in so many words. */
+/** Everything a run is held to: what the configuration says, what it was started with, and what its requests say in so many words. */
 export function constraintsFor(
-  { index, run }: RunReading,
+  reading: RunReading,
   checks: readonly CheckedConstraint[],
   options: RuleOptions,
 ): CheckedConstraint[] {
-  const started = index.root?.opened?.payload as { readonly constraints?: unknown } | undefined
+  const started = reading.index.root?.opened?.payload as { readonly constraints?: unknown } | undefined
   const own = Config.shape.checks.safeParse(started?.constraints)
   const all: CheckedConstraint[] = [
     ...checks.map((constraint) => ({ ...constraint, source: "config" as const })),
     ...(own.data ?? []).map((constraint) => ({ ...constraint, source: "api" as const })),
   ]
-  const inferred = options.inferred === false ? [] : inferConstraints(run.request.text ?? "")
+  const inferred = options.inferred === false ? [] : userRequests(reading).flatMap(inferConstraints)
   // What is stated needs not be guessed as well; the same rule once is enough.
   for (const guess of inferred) if (!all.some(({ rule }) => rule === guess.rule)) all.push(guess)
   return withOwnIds(all)
 }
 
+/** More than anybody writes; a device has no end at all. */
+const MOST_RULES_BYTES = 2 ** 20
+
 function readRules(path: string): string {
+  let text: string | undefined
   try {
-    return readFileSync(path, "utf8")
+    text = readAtMost(path, MOST_RULES_BYTES)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new InputError("RULES_FILE", { what: `the rules cannot be read: ${why}`, where: path, cause })
+  }
+  if (text !== undefined) return text
+  throw new InputError("RULES_FILE", { what: `the rules are longer than ${MOST_RULES_BYTES} bytes`, where: path })
+}
+
+/** Undefined when there is more. */
+function readAtMost(path: string, mostBytes: number): string | undefined {
+  const file = openSync(path, "r")
+  try {
+    const bytes = Buffer.alloc(mostBytes + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, null)
+    }
+    return length > mostBytes ? undefined : bytes.toString("utf8", 0, length)
+  } finally {
+    closeSync(file)
   }
 }
 
