@@ -131,6 +131,7 @@ describe("orangebox check", () => {
     [["--rule", "path.only src/**"], /there is no rule path\.only \(at 0\)\. Did you mean paths\.only\?/],
     [["--rules", "{scratch}/absent.txt"], /the rules cannot be read/],
     [["--rules", "{scratch}/bad.json"], /the rules are not valid JSON/],
+    [["--rules", "/dev/zero"], /the rules are longer than 1048576 bytes/],
     [["--fail-on", "never"], /Allowed choices are fail, warn, unknown/],
     [["run_0000"], /nothing recorded here has the address/],
   ])("[E-06] %s is exit code 2 and says what is wrong", async (args, words) => {
@@ -245,6 +246,13 @@ describe("[E-07] judges", () => {
     const pids = readFileSync(join(scratch.path, "pids"), "utf8").split(" ").map(Number)
     expect(pids).toHaveLength(2)
     for (const pid of pids) await gone(pid)
+  })
+
+  test("a judge that has answered is heard, although something it left behind holds its output open", async () => {
+    const { result } = await ask("leaves a daemon", 15_000)
+    const pid = Number(readFileSync(join(scratch.path, "pids"), "utf8"))
+    process.kill(pid, "SIGKILL")
+    expect(result).toMatchObject({ status: "pass", unknown: null })
   })
 
   test("a command that cannot be started, and a judge nobody configured, are unknown", async () => {

@@ -6,6 +6,8 @@ const DEFAULT_TIMEOUT_MS = 60_000
 /** An answer is a few lines; whoever writes more than this is not answering. */
 const MOST_ANSWER_BYTES = 1_000_000
 const MOST_COMPLAINT_CHARS = 2_000
+/** How long the output of a judge that has ended is waited for. */
+const LAST_WORDS_MS = 1_000
 
 /**
  * A judge that is a command: the question as JSON on its stdin, the answer as JSON on its stdout. It gets a process group of its own, which
@@ -20,8 +22,10 @@ export function judgeCommand({ command, timeoutMs = DEFAULT_TIMEOUT_MS }: JudgeC
       const chunks: Buffer[] = []
       let size = 0
       let complaint = ""
+      let late: NodeJS.Timeout | undefined
       const settle = (act: () => void): void => {
         clearTimeout(timer)
+        clearTimeout(late)
         signal?.removeEventListener("abort", onAbort)
         endGroup(child.pid)
         child.stdout.destroy()
@@ -43,8 +47,15 @@ export function judgeCommand({ command, timeoutMs = DEFAULT_TIMEOUT_MS }: JudgeC
       })
       // A judge that answers without reading its question closes its end early.
       child.stdin.on("error", () => {}).end(`${JSON.stringify(question)}\n`)
-      // What it left running would hold its output open; with that ended, `close` follows when everything it wrote has been read.
-      child.once("exit", () => endGroup(child.pid))
+      // What it left running would hold its output open; with that ended, `close` follows when everything it wrote has been read. Something
+      // that left its group holds it still, and what the judge itself said has long been read.
+      child.once("exit", () => {
+        endGroup(child.pid)
+        late = setTimeout(() => {
+          child.stdout.destroy()
+          child.stderr.destroy()
+        }, LAST_WORDS_MS)
+      })
       child.once("close", (code, killedBy) => {
         if (code === 0) settle(() => resolve(Buffer.concat(chunks).toString("utf8")))
         else fail(`it ended with ${killedBy ?? `exit code ${code}`}${lastLine(complaint)}`)

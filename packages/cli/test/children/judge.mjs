@@ -13,7 +13,13 @@ if (habit === "answers") {
   console.log(JSON.stringify({ status: "fail", score: 0.2, message: question.instruction, violations }))
 } else if (habit === "agrees") console.log('{"status":"pass"}')
 else if (habit === "rambles") console.log("I think it is fine.")
-else if (habit === "floods") process.stdout.write("x".repeat(5_000_000))
+else if (habit === "leaves a daemon") {
+  // Out of its group, with its output in hand.
+  const child = spawn(process.execPath, ["-e", "setTimeout(() => {}, 20_000)"], { stdio: "inherit", detached: true })
+  writeFileSync(file, `${child.pid}`)
+  child.unref()
+  console.log('{"status":"pass"}')
+} else if (habit === "floods") process.stdout.write("x".repeat(5_000_000))
 else if (habit === "dies") {
   console.error("no model configured")
   process.exit(7)

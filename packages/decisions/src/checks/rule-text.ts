@@ -25,6 +25,7 @@ export interface RuleTextProblem {
 }
 
 const MAX_ARGUMENTS = 256
+const TAKES_JSON = new Set(["output.json"])
 
 export function readRuleText(text: string): RuleText | RuleTextProblem {
   const named = /^\s*([^\s:]+(?::[^\s:]+)?):?(?=\s|$)/.exec(text)
@@ -36,8 +37,8 @@ export function readRuleText(text: string): RuleText | RuleTextProblem {
   const rest = { text: text.slice(after + lead).trimEnd(), position: after + lead }
   const values: RuleArgument[] = []
   const options = new Map<string, RuleArgument[]>()
-  // A JSON argument holds quotes of its own; splitting it would be wrong and is not needed.
-  if (/^[{[]/.test(rest.text)) return { name, values, options, rest }
+  // A JSON argument holds quotes of its own; splitting it would be wrong and is not needed. A path pattern may begin like one.
+  if (TAKES_JSON.has(name) && /^[{[]/.test(rest.text)) return { name, values, options, rest }
   let at = after
   while (at < text.length) {
     if (/\s/.test(text[at]!)) {

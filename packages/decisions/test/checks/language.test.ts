@@ -22,6 +22,7 @@ describe("the rule language", () => {
     ["  output.json  "],
     ['output.json {"type": "object"}'],
     ['commands.deny "git push", "rm -rf"'],
+    ["paths.deny {infra,ci}/** [a-z]*.pem"],
     ["network.deny"],
     ["network.deny allow=api.github.com allow=*.npmjs.org"],
     ["cost.max $2.50"],
