@@ -184,8 +184,9 @@ export class Exchange {
   }
 
   #askTape(replay: ReplayRecorder, body: Buffer): void {
-    const { target } = this.#parts
+    const { target, beforeAnswer } = this.#parts
     void answerFromTape(replay, this.#observed?.call.step.id, {
+      beforeAnswer,
       give: (answer) => this.#give(answer),
       forward: (answer) => this.#forward(answer, body),
       breakOff: () => {

@@ -7,6 +7,8 @@ export type ForwardedAnswer = Extract<WireAnswer, { does: "forward" }>
 
 /** What an exchange can do once the tape has been asked. */
 export interface TapedExchange {
+  /** Awaited when the answer is known and not given yet. */
+  readonly beforeAnswer?: (() => Promise<void>) | undefined
   give(answer: GivenAnswer): Promise<void>
   forward(answer: ForwardedAnswer): void
   breakOff(): void
@@ -21,6 +23,13 @@ export async function answerFromTape(
   exchange: TapedExchange,
 ): Promise<void> {
   const answer = stepId === undefined ? undefined : replay.wireAnswerOf(stepId)
+  if (exchange.beforeAnswer) {
+    await exchange.beforeAnswer()
+    if (exchange.isClientGone()) {
+      if (answer?.does === "answer") replay.session.release(answer.served)
+      return
+    }
+  }
   switch (answer?.does) {
     case undefined:
       exchange.refuse("the request could not be recorded, so it was not asked")

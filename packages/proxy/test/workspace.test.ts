@@ -249,6 +249,8 @@ test("[P-04] where a recorded path meets a link in the copy, nothing is written 
   const outside = join(scratch, "outside")
   mkdirSync(outside)
   symlinkSync(outside, join(repo, "out"))
+  symlinkSync(join(repo, "original.txt"), join(repo, "back"))
+  put("original.txt", "original\n")
   git("add", ".")
   git("commit", "-q", "-m", "first")
   const run = await watched()
@@ -260,7 +262,12 @@ test("[P-04] where a recorded path meets a link in the copy, nothing is written 
     ],
   }
   const copy = await openWorkspaceCopy(repo, tree)
-  expect(await copy.set(tree)).toEqual([{ path: "out/file.txt", why: "a file or a link stands where its folder was" }])
+  expect(await copy.set(tree)).toEqual([
+    { path: "out/file.txt", why: "a file or a link stands where its folder was" },
+    { path: "out", why: "a committed link that leads out of the tree" },
+  ])
+  writeFileSync(join(copy.root, "back"), "written through the link")
+  expect(readFileSync(join(repo, "original.txt"), "utf8")).toBe("original\n")
   expect(readFileSync(join(copy.root, "fine.txt"), "utf8")).toBe("fine")
   expect(readdirSync(outside)).toEqual([])
   copy.remove()

@@ -30,11 +30,11 @@ export interface SampleCopy {
   close(): string | null
 }
 
-const inPlace = (why: string): ForkedWorkspace => ({
-  told: { isRestored: false, why },
-  snapshotId: null,
-  open: undefined,
-})
+/** Said before the command runs, too: it does its work here and now. */
+function inPlace({ terminal }: Session, why: string): ForkedWorkspace {
+  terminal.say(`orangebox: forked without workspace, the command runs in ${process.cwd()}: ${why}`)
+  return { told: { isRestored: false, why }, snapshotId: null, open: undefined }
+}
 
 /**
  * Finds the files of a forked call and tries to make them again, so that what cannot be is known before anything runs. The agent starts
@@ -46,16 +46,19 @@ export async function forkedWorkspace(
   source: ReplaySource,
   fork: Fork,
 ): Promise<ForkedWorkspace> {
-  if (options.workspace === false) return inPlace("--no-workspace was given")
+  if (options.workspace === false) return inPlace(session, "--no-workspace was given")
   const { run, tape } = source
   const at = workspaceAt(run.events, tape.bodies, fork.call)
-  if (!at.found) return inPlace(at.why)
+  if (!at.found) return inPlace(session, at.why)
   const { start, cut } = at
   // A file from elsewhere names folders of elsewhere.
   const isFromHere = source.word === run.row.runId
   const repository = await findRepository([start, cut], [process.cwd(), ...(isFromHere ? [cut.root] : [])])
   if (repository === undefined)
-    return inPlace(`the commit ${cut.base?.slice(0, 12)} is in no repository here, start it in a checkout that has it`)
+    return inPlace(
+      session,
+      `the commit ${cut.base?.slice(0, 12)} is in no repository here, start it in a checkout that has it`,
+    )
   refuseFullPaths(tape, fork, [...new Set([cut.root, repository ?? cut.root])])
 
   const ignored = repository === null ? [] : await ignoredIn(repository)
@@ -65,6 +68,7 @@ export async function forkedWorkspace(
     return copy
   }
   let rehearsed: WorkspaceCopy | undefined = await make()
+  process.once("exit", () => rehearsed?.remove())
   const problems = await rehearsed.set(cut).catch((error: unknown) => {
     rehearsed?.remove()
     throw error

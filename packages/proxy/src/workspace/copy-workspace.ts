@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
 import type { NotRestored, RecordedTree, TreeFile } from "@orangebox/replay"
 import { runGit } from "./git.js"
@@ -154,15 +155,35 @@ async function setTree(root: string, index: string, tree: RecordedTree): Promise
     const why = writeInto(root, file)
     if (why !== undefined) problems.push({ path: file.path, why })
   }
-  return [...problems, ...(await submodulesIn(root, env)), ...(await setHead(root, tree))]
+  return [...problems, ...(await committedOddities(root, env, tree)), ...(await setHead(root, tree))]
 }
 
-/** Their files are in repositories of their own, which nobody looked at. */
-async function submodulesIn(root: string, env: Record<string, string>): Promise<readonly NotRestored[]> {
+/**
+ * What a commit has that a copy cannot have as it was. A submodule is a repository of its own, which nobody looked at. A committed link by
+ * a full path into the original tree would lead whoever writes through it there, so it is made to lead into the copy.
+ */
+async function committedOddities(
+  root: string,
+  env: Record<string, string>,
+  tree: RecordedTree,
+): Promise<NotRestored[]> {
   const entries = (await mustRun(root, ["ls-files", "--stage", "-z"], env)).split("\0")
-  return entries
-    .filter((entry) => entry.startsWith("160000 "))
-    .map((entry) => ({ path: entry.slice(entry.indexOf("\t") + 1), why: "a submodule: its folder is empty" }))
+  return entries.flatMap((entry) => {
+    const path = entry.slice(entry.indexOf("\t") + 1)
+    if (entry.startsWith("160000 ")) return [{ path, why: "a submodule: its folder is empty" }]
+    const place = join(root, path)
+    if (!entry.startsWith("120000 ") || !lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return []
+    const target = readlinkSync(place)
+    if (target.startsWith(`${tree.root}/`)) {
+      unlinkSync(place)
+      symlinkSync(join(root, target.slice(tree.root.length)), place)
+      return []
+    }
+    const leads = relative(root, resolve(dirname(place), target))
+    return leads.startsWith("..") || isAbsolute(leads)
+      ? [{ path, why: "a committed link that leads out of the tree" }]
+      : []
+  })
 }
 
 async function setHead(root: string, { base, head, branch }: RecordedTree): Promise<readonly NotRestored[]> {
