@@ -39,6 +39,7 @@ export interface DecisionOptions extends ReadOptions {
 }
 
 import { questionIn, turnAround } from "./user-requests.js"
+import { changeOwners } from "./workspace-changes.js"
 
 /**
  * Every action of a run as a DecisionEvent, in order. Ids are derived from the boundary events, so that two readings of one run agree;
@@ -303,9 +304,10 @@ function recordedArtifacts({ index, run }: RunReading): Map<string, Event[]> {
   const found = new Map<string, Event[]>()
   const owners = new Map<string, Action>()
   for (const action of run.actions) if (action.boundary !== "override") owners.set(action.stepId, action)
+  const changers = changeOwners(index, run.actions)
   for (const event of index.events) {
     if (event.event_type !== "artifact_recorded") continue
-    let at: string | null | undefined = event.step_id
+    let at: string | null | undefined = changers.get(event) ?? event.step_id
     for (let depth = 0; at && !owners.has(at) && depth < 100; depth++) at = index.steps.get(at)?.parentId
     const action = at ? owners.get(at) : undefined
     if (action === undefined) continue

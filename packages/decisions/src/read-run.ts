@@ -5,6 +5,7 @@ import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
 import { asActionType, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"
+import { withWorkspaceChanges } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
 export interface RunReading {
@@ -30,7 +31,8 @@ export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunRe
   const index = indexRun(recorded.events)
   const calls = modelCallsOf(index, bodies)
   const callOfStep = new Map(calls.map((call) => [call.step.id, call]))
-  const actions = boundariesOf({ index, bodies, callOfStep, meanings: options.tools ?? {} })
+  const boundaries = boundariesOf({ index, bodies, callOfStep, meanings: options.tools ?? {} })
+  const actions = withWorkspaceChanges(index, bodies, boundaries)
   return {
     index,
     bodies,
