@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -140,6 +140,13 @@ describe("orangebox check", () => {
     const finished = await callHere(["check", ...args.map((arg) => arg.replace("{scratch}", scratch.path))])
     expect(finished.exitCode).toBe(2)
     expect(finished.stderr).toMatch(words)
+  })
+
+  test("a root that leads in a circle is a place nothing can be looked up in, not an error", async () => {
+    symlinkSync("loop", join(scratch.path, "loop"))
+    await recordRun()
+    const check = await checkedHere("--rule", "paths.only src/**", "--root", join(scratch.path, "loop"))
+    expect([check.exitCode, results(check)]).toEqual([1, ["paths.only fail"]])
   })
 
   test("a gate without any rule has not judged: that is a mistake, not a pass", async () => {

@@ -26,7 +26,14 @@ export function checkPlace(options: GlobalOptions & { readonly root?: string }):
 
 const folderOf = (data: string): string | undefined => (basename(data) === ".orangebox" ? dirname(data) : undefined)
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** A link that leads in a circle, or a folder nobody may look into, is none. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
 
 /** Where a path really leads: links are followed in as much of it as exists, and the rest is added as it stands. */
 export function followedFrom(root: string, path: string): string | undefined {

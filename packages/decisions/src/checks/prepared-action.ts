@@ -26,6 +26,8 @@ export interface TouchedPlace {
   readonly access: "read" | "write" | "delete"
   readonly isTree: boolean
   readonly isWild: boolean
+  /** Not touched itself, but a way to it was opened. */
+  readonly isLinked?: boolean
   readonly pointer: EvidencePointer
 }
 
@@ -80,6 +82,7 @@ export function prepareAction(action: Action, memory: CommandMemory = new Map())
       ] as const) {
         for (const use of uses) places.push(placeOf(use, access, command, ran))
       }
+      for (const use of did.linked) places.push({ ...placeOf(use, "write", command, ran), isLinked: true })
     })
   }
   return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable], untold: whyUntold(action) }

@@ -50,6 +50,7 @@ const NOTHING: CommandEffects = {
   writes: [],
   reads: [],
   deletes: [],
+  linked: [],
   network: undefined,
   testRunner: undefined,
   kind: undefined,

@@ -115,7 +115,9 @@ function breachAt(sign: Sign, place: TouchedPlace, patterns: readonly PathPatter
     // As written, with other separators, through links: one file, of which the worst reading counts.
     return WORST_FIRST.find((meeting) => meetings?.includes(meeting)) ?? "unknown"
   })
-  for (const settled of ["yes", "no"] as const) if (folders.every((one) => one === settled)) return settled
+  if (folders.every((one) => one === "no")) return "no"
+  // Whether anything is written through a link, only looking there would tell.
+  if (folders.every((one) => one === "yes")) return place.isLinked === true ? "possible" : "yes"
   return folders.includes("yes") || folders.includes("possible") ? "possible" : "unknown"
 }
 

@@ -17,6 +17,8 @@ export interface CommandEffects {
   readonly writes: readonly PathUse[]
   readonly reads: readonly PathUse[]
   readonly deletes: readonly PathUse[]
+  /** What it makes a link to: whatever is written through the link later is written there. */
+  readonly linked: readonly PathUse[]
   /** Hosts it talks to; true when it talks to somewhere its words do not name; undefined when it does not. */
   readonly network: readonly string[] | true | undefined
   readonly testRunner: string | undefined

@@ -31,10 +31,12 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   ln: (words) => {
     const args = readArguments(words, "-t -S")
     // One operand links into the folder it runs in.
+    const isSymbolic = hasAny(args, "-s", "--symbolic")
     if (args.operands.length === 1 && args.values.size === 0)
-      return { reads: files(args.operands), writes: trees([here]) }
+      return { reads: files(args.operands), writes: trees([here]), linked: trees(args.operands) }
     const { sources, target } = sourcesAndTarget(words, "-t --target-directory -S")
-    return { reads: files(sources), writes: files(target) }
+    const linked = isSymbolic ? sources.flatMap((source) => target.map((link) => seenFrom(link, source))) : sources
+    return { reads: files(sources), writes: files(target), linked: trees(linked) }
   },
   touch: (words) => ({ writes: files(readArguments(words, "-d -t -r --date --reference").operands) }),
   mkdir: (words) => ({ writes: files(readArguments(words, "-m --mode").operands) }),
@@ -181,7 +183,12 @@ function writesIf(words: readonly Word[], ...options: readonly string[]): Return
 function copy(words: readonly Word[]): ReturnType<EffectReader> {
   const { sources, target, args } = sourcesAndTarget(words, "-t --target-directory -S --suffix")
   const isTree = hasAny(args, "-r", "-R", "-a", "--recursive", "--archive")
-  return { reads: isTree ? trees(sources) : files(sources), writes: isTree ? trees(target) : files(target) }
+  const isLink = hasAny(args, "-l", "-s", "--link", "--symbolic-link")
+  return {
+    reads: isTree ? trees(sources) : files(sources),
+    writes: isTree ? trees(target) : files(target),
+    ...(isLink && { linked: trees(sources) }),
+  }
 }
 
 /** `cp a b dir`, `cp -t dir a b`: what is taken, and every name it may be given. */
@@ -196,6 +203,13 @@ function sourcesAndTarget(
   // Into a folder the file keeps its name; whether the target is a folder only the disk knows.
   const named = target.flatMap((into) => sources.flatMap((source) => intoFolder(into, source)))
   return { sources, target: [...target, ...named], args }
+}
+
+/** A symbolic link is followed from the folder it stands in, not from where it was made. */
+function seenFrom(link: Word, source: Word): Word {
+  if (/^[/~]/.test(source.text)) return source
+  const folder = link.text.split("/").slice(0, -1).join("/") || (link.text.startsWith("/") ? "/" : ".")
+  return { text: `${folder}/${source.text}`, isKnown: link.isKnown && source.isKnown, hasGlob: source.hasGlob }
 }
 
 function intoFolder(folder: Word, source: Word): Word[] {
