@@ -17,6 +17,15 @@ interface ReportJson {
   readonly observability: { readonly bypasses: readonly { readonly bypass: string; readonly detail: string }[] }
 }
 
+interface DecisionsJson {
+  readonly decisions: readonly {
+    readonly agent_action: {
+      readonly action_type: string
+      readonly artifacts: readonly { readonly metadata: { readonly path: string | null } }[]
+    }
+  }[]
+}
+
 const git = (...args: string[]): string =>
   execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], {
     cwd: scratch.path,
@@ -146,4 +155,9 @@ test("[D-04] what a shell command changes is recorded at the model call that fol
   expect(summary).toMatchObject({ files_changed: 3 })
   expect(observability.bypasses).toEqual([])
   expect((await here("verify", "last")).exitCode).toBe(0)
+  const { decisions } = jsonOf<DecisionsJson>(await here("decisions", "--json"))
+  const commands = decisions.filter(({ agent_action }) => agent_action.action_type === "command")
+  expect(
+    commands.map(({ agent_action: { artifacts } }) => artifacts.flatMap(({ metadata: { path } }) => path ?? [])),
+  ).toEqual([["src/a.txt"], [], ["dirty.txt", "new.txt", "src/a.txt"]])
 })
