@@ -48,6 +48,7 @@ export {
   type CallToSign,
   callSignature,
   canonicalRequestText,
+  requestIdentity,
   requestSignature,
 } from "./signature/call-signature.js"
 export { CANON_VERSION } from "./signature/digest.js"

@@ -4,9 +4,13 @@ import {
   type CallSignature,
   callSignature,
   canonicalRequestText,
+  createRequestMemory,
   dialectOf,
   maskText,
   mcpSignature,
+  readBody,
+  requestIdentity,
+  requestSignature,
   retrieverSignature,
   toolSignature,
   toolSignatureOfText,
@@ -248,6 +252,36 @@ describe("[P3] the signature sees everything else", () => {
     expect(sign("gemini", REQUESTS["gemini"]).sig).not.toBe(
       sign("gemini", REQUESTS["gemini"], { path: "/v1beta/models/gemini-2.5-pro:generateContent" }).sig,
     )
+  })
+})
+
+describe("an identity is equal where a signature is, read one after the other or alone", () => {
+  test.each(dialects)("%s", (dialect) => {
+    const numbers = new Map<string, number>()
+    const numberOf = (piece: string): number => numbers.get(piece) ?? numbers.set(piece, numbers.size).size - 1
+    const request = REQUESTS[dialect]!
+    const longer = structuredClone(request)
+    const history = ["messages", "input", "contents"].map((key) => longer[key]).find(Array.isArray)!
+    history.push(structuredClone(history[0]))
+    const other = structuredClone(longer)
+    const renamed = JSON.parse(JSON.stringify(longer).replaceAll("toolu_A", "toolu_Q").replaceAll("call_A", "call_Q"))
+    const memory = createRequestMemory()
+    const all = [request, longer, renamed, request, { ...other, model: "another" }, { ...other, temperature: 0.9 }]
+    const bodies = [...all, "not JSON"].map((body) =>
+      new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body)),
+    )
+    const calls = bodies.flatMap((body) => [
+      { ...call(dialect, {}), body },
+      { ...call(dialect, {}), body: readBody(body, memory) },
+    ])
+    const identities = calls.map((one) => requestIdentity(one, numberOf))
+    const signatures = calls.map((one) => requestSignature(one))
+    for (let i = 0; i < calls.length; i++) {
+      expect(signatures[i]).toBe(callSignature(calls[i]!).sig)
+      for (let j = 0; j < i; j++) expect(identities[i] === identities[j]).toBe(signatures[i] === signatures[j])
+    }
+    const size = (text: string): number => text.length
+    expect(Math.max(...identities.map(size))).toBeLessThan(JSON.stringify(longer).length)
   })
 })
 

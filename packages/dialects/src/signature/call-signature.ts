@@ -56,6 +56,22 @@ export function requestSignature(call: CallToSign): BodyHash {
   return sigDigest(call, body, canonicalRequest(call.dialect, body, call))
 }
 
+/**
+ * The question as a text that is equal for equal questions and means something only beside others made with the same `numberOf`: what a
+ * history says again stands in it by number. Hashing a long history for every request is most of what a signature costs.
+ */
+export function requestIdentity(call: CallToSign, numberOf: (piece: string) => number): string {
+  const body = bodyOf(call.body)
+  const canonical = canonicalRequest(call.dialect, body, call)
+  if (canonical === undefined) return sigDigest(call, body, canonical)
+  // No JSON text holds a NUL, so nothing a request says looks like a number of ours.
+  const known = new Map([...canonical.known].map(([node, piece]) => [node, `\0${numberOf(piece)}\0`]))
+  const text = canonicalJsonNode(canonical.body, { known, text: body.text })
+  return text.length > LONGEST_IDENTITY ? sigDigest(call, body, canonical) : [...addressParts(call), text].join("\0")
+}
+
+const LONGEST_IDENTITY = 65_536
+
 function sigDigest(call: CallToSign, body: JsonBody, canonical: CanonicalRequest | undefined): BodyHash {
   const text = canonical && canonicalJsonNode(canonical.body, { known: canonical.known, text: body.text })
   const question = text === undefined ? opaqueParts(body, call.contentType) : [text]

@@ -1,7 +1,7 @@
 import { canonicalJsonNode, type JsonNode } from "@orangebox/contract"
 import { type PromptPart, type RequestAnatomy, readRequest } from "@orangebox/dialects"
 import type { DiffStep } from "./diff-step.js"
-import { Interner } from "./features.js"
+import { Interner } from "./interner.js"
 import { escaped, jsonOps, newOps, type Ops } from "./json-ops.js"
 import { commonSubsequence } from "./myers.js"
 import { addressOfStep } from "./request-signatures.js"

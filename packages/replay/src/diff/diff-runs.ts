@@ -4,7 +4,8 @@ import { findCarry } from "./carry.js"
 import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
 import type { DiffStep } from "./diff-step.js"
 import { type Divergences, findDivergences } from "./divergences.js"
-import { featuresOf, Interner } from "./features.js"
+import { featuresOf } from "./features.js"
+import { Interner } from "./interner.js"
 import { type Judged, judge, type Readers } from "./judge.js"
 import { layOut, spineOf } from "./lay-out.js"
 import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
@@ -24,7 +25,7 @@ import {
   type StepOfDiff,
 } from "./run-diff.js"
 import { type BodyReading, DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
-import { type BodySource, StepReader } from "./step-reader.js"
+import { type BodySource, isStamped, StepReader } from "./step-reader.js"
 
 /**
  * What two runs differ in: their steps aligned, each difference with its kind, its cause and its weight, and where the runs went apart.
@@ -37,7 +38,7 @@ import { type BodySource, StepReader } from "./step-reader.js"
  */
 export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}): RunDiff {
   const bodies = { a: bodiesOf(a, b), b: bodiesOf(b, a) }
-  return comparison(a.events, b.events, bodies, options, new RequestSignatures(options.masks ?? []))()
+  return comparison(a.events, b.events, bodies, options).diff()
 }
 
 /** A ref names the same bytes in every run, so one that kept them serves both; why they are not there is the run's own to say. */
@@ -51,22 +52,27 @@ function bodiesOf(run: RunToDiff, other: RunToDiff): BodySource {
   return { body, requestToSign: ({ inputRef }) => body(inputRef!), isSettled: () => true }
 }
 
-/** A diff that can be asked for again when more bodies have come: what was found out about those that were there is not found out twice. */
+export interface Comparison {
+  readonly signatures: RequestSignatures
+  /** To be asked again when more bodies have come: what was found out about those that were there is not found out twice. */
+  diff(): RunDiff
+}
+
 export function comparison(
   eventsA: readonly Event[],
   eventsB: readonly Event[],
   bodies: { readonly a: BodySource; readonly b: BodySource },
   options: DiffOptions,
-  signatures: RequestSignatures,
-): () => RunDiff {
+): Comparison {
   const masks = options.masks ?? []
   const runA = stepsOf(eventsA, "first", options)
   const runB = stepsOf(eventsB, "second", options)
+  const signatures = new RequestSignatures(masks, [...runA.steps, ...runB.steps].some(isStamped))
   const readers: Readers = {
     a: new StepReader(bodies.a, masks, signatures),
     b: new StepReader(bodies.b, masks, signatures),
   }
-  return () => compareRuns(runA, runB, readers, options)
+  return { signatures, diff: () => compareRuns(runA, runB, readers, options) }
 }
 
 function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: DiffOptions): RunDiff {

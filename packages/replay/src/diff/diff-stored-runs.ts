@@ -1,6 +1,5 @@
 import { comparison } from "./diff-runs.js"
 import type { DiffStep } from "./diff-step.js"
-import { RequestSignatures } from "./request-signatures.js"
 import type { RunDiff } from "./run-diff.js"
 import { type BodyReading, type DiffOptions, type RunToDiff, TO_COME } from "./run-to-diff.js"
 import type { BodySource } from "./step-reader.js"
@@ -44,9 +43,8 @@ export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOp
     const found = await a.body(ref)
     return found instanceof Uint8Array ? found : b.body(ref)
   }
-  const signatures = new RequestSignatures(options.masks ?? [])
-  const compare = comparison(a.events, b.events, { a: bodies, b: bodies }, options, signatures)
-  let diff = compare()
+  const { signatures, ...compared } = comparison(a.events, b.events, { a: bodies, b: bodies }, options)
+  let diff = compared.diff()
   for (let round = 1; round < MAX_ROUNDS && wanted.size + unsigned.size > 0; round++) {
     for (const ref of wanted) known.set(ref, await fetch(ref))
     wanted.clear()
@@ -57,7 +55,7 @@ export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOp
       else known.set(step.inputRef!, found)
     }
     unsigned.clear()
-    diff = compare()
+    diff = compared.diff()
   }
   return diff
 }

@@ -1,21 +1,8 @@
 import type { DiffStep } from "./diff-step.js"
+import type { Interner } from "./interner.js"
 import type { DiffRun } from "./read-steps.js"
 import type { Shingles } from "./shingles.js"
 import type { StepReader } from "./step-reader.js"
-
-/** One number for every text, the same on both sides. */
-export class Interner {
-  readonly #numbers = new Map<string, number>()
-
-  of(text: string): number {
-    let number = this.#numbers.get(text)
-    if (number === undefined) {
-      number = this.#numbers.size
-      this.#numbers.set(text, number)
-    }
-    return number
-  }
-}
 
 /**
  * What two steps are told apart by, as numbers that are equal in both runs for equal things. Worked out when asked for: two related runs

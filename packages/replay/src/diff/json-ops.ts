@@ -1,5 +1,5 @@
 import { canonicalJsonNode, type JsonNode, readJson } from "@orangebox/contract"
-import { Interner } from "./features.js"
+import { Interner } from "./interner.js"
 import { commonSubsequence } from "./myers.js"
 import type { PayloadOp } from "./run-diff.js"
 import { cut, diffTexts } from "./text-diff.js"

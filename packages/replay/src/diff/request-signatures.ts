@@ -1,14 +1,17 @@
 import {
+  type CallToSign,
   createRequestMemory,
   detectDialect,
   type MaskType,
   maskText,
   type RequestMemory,
   readBody,
+  requestIdentity,
   requestSignature,
 } from "@orangebox/dialects"
 import { addressOf, withTags } from "../tape/sign.js"
 import type { DiffStep } from "./diff-step.js"
+import { Interner } from "./interner.js"
 
 /**
  * What model calls asked, in the one form that runs recorded in different ways share. Worked out once for every body, because a request
@@ -19,9 +22,12 @@ export class RequestSignatures {
   readonly #known = new Map<string, string | null>()
   readonly #memory: RequestMemory = createRequestMemory()
   readonly #mask: ((text: string) => string) | undefined
+  readonly #pieces: Interner | undefined
 
-  constructor(masks: readonly MaskType[]) {
+  /** @param areStamped whether requests are compared with some that were signed when they were made */
+  constructor(masks: readonly MaskType[], areStamped: boolean) {
     this.#mask = masks.length === 0 ? undefined : remembering(maskText(masks))
+    this.#pieces = this.#mask || areStamped ? undefined : new Interner()
   }
 
   /** Undefined where the request is not there, or of no known dialect. */
@@ -43,7 +49,12 @@ export class RequestSignatures {
     const body = readBody(withTags(bytes, step.inputMasks), this.#memory)
     const dialect = detectDialect({ ...address, requestBody: body })?.dialect
     const call = { ...address, body, dialect, ...(this.#mask ? { mask: this.#mask } : {}) }
-    this.#known.set(keyOf(step), dialect === undefined ? null : requestSignature(call))
+    this.#known.set(keyOf(step), dialect === undefined ? null : this.#signed(call))
+  }
+
+  #signed(call: CallToSign): string {
+    const pieces = this.#pieces
+    return pieces ? requestIdentity(call, (piece) => pieces.of(piece)) : requestSignature(call)
   }
 }
 

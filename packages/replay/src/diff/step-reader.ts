@@ -152,7 +152,7 @@ export class StepReader {
   #looseInput(step: DiffStep): string {
     const exact = step.sig ?? step.inputRef ?? ""
     if (step.kind === "model") {
-      if (!this.#mask && step.canonVersion === CANON_VERSION) return exact
+      if (!this.#mask && isStamped(step)) return exact
       const signature = this.#signatures.of(step, (unsigned) => this.#requestToSign(unsigned))
       if (signature !== undefined || !this.#mask) return signature ?? exact
       // What nobody knows the dialect of is masked as the text it is, like any other input.
@@ -191,6 +191,10 @@ export class StepReader {
     return found
   }
 }
+
+/** Whether a model call carries the signature we would give it. */
+export const isStamped = ({ kind, canonVersion }: DiffStep): boolean =>
+  kind === "model" && canonVersion === CANON_VERSION
 
 /** Name and arguments of every call in an answer, in order: the decision in it. */
 export function decisionOf(answer: FoldedResponse): string {

@@ -1,4 +1,4 @@
-import { Interner } from "./features.js"
+import { Interner } from "./interner.js"
 import { commonSubsequence } from "./myers.js"
 import type { TextDiff, TextHunk } from "./run-diff.js"
 
