@@ -40,3 +40,24 @@ test("an event too long for its row does not break the view", async () => {
   sql.close()
   await store.close()
 })
+
+test("[S-04] an answer has every column, of two with one name and of no row too, and every digit of a number", async () => {
+  const folder = temporaryFolder()
+  const { store } = openStore(folder)
+  await store.commit(ordinaryRun().batch())
+  const sql = openReadOnlySql(folder)
+  expect(sql.query("SELECT 1 AS status, 2 AS status, 3 AS __proto__")).toMatchObject({
+    columns: ["status", "status:1", "__proto__"],
+    rows: [{ status: 1, "status:1": 2 }],
+  })
+  expect(sql.query("SELECT run_id, app FROM runs WHERE 0")).toEqual({
+    columns: ["run_id", "app"],
+    rows: [],
+    hasMore: false,
+  })
+  expect(sql.query("SELECT 9007199254740993 AS big, 12 AS small").rows).toEqual([
+    { big: "9007199254740993", small: 12 },
+  ])
+  sql.close()
+  await store.close()
+})

@@ -15,6 +15,10 @@ export interface SqliteStatement {
   get(...values: SqliteValue[]): SqliteRow | undefined
   all(...values: SqliteValue[]): SqliteRow[]
   iterate(...values: SqliteValue[]): IterableIterator<SqliteRow>
+  columns(): { readonly name: string }[]
+  setReadBigInts(enabled: boolean): void
+  /** Rows then are lists of values, which unlike objects have room for two columns of one name. */
+  setReturnArrays(enabled: boolean): void
 }
 
 export type SqliteValue = null | number | bigint | string | Uint8Array

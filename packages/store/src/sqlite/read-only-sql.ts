@@ -66,12 +66,17 @@ export function openReadOnlySql(folder: string): ReadOnlySql {
     query: (sql, values = [], { limit = DEFAULT_LIMIT } = {}) => {
       refuseOthers(sql)
       try {
+        const statement = database.prepare(sql)
+        statement.setReadBigInts(true)
+        statement.setReturnArrays(true)
+        const columns = distinct(statement.columns().map(({ name }) => name))
         const rows: SqliteRow[] = []
-        for (const row of database.prepare(sql).iterate(...values)) {
-          rows.push({ ...row })
+        for (const row of statement.iterate(...values)) {
+          const cells = Object.values(row)
+          rows.push(Object.fromEntries(columns.map((name, at) => [name, readable(cells[at] ?? null)])))
           if (rows.length > limit) break
         }
-        return { columns: Object.keys(rows[0] ?? {}), rows: rows.slice(0, limit), hasMore: rows.length > limit }
+        return { columns, rows: rows.slice(0, limit), hasMore: rows.length > limit }
       } catch (error) {
         throw new OrangeboxError("SQL", {
           what: error instanceof Error ? error.message : String(error),
@@ -82,6 +87,23 @@ export function openReadOnlySql(folder: string): ReadOnlySql {
     },
     close: () => database.close(),
   }
+}
+
+/** `status` and `status:1`, as SQLite itself names them in a subquery: none of two columns with one name is lost. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>()
+  return names.map((name) => {
+    let distinct = name
+    for (let no = 1; taken.has(distinct); no++) distinct = `${name}:${no}`
+    taken.add(distinct)
+    return distinct
+  })
+}
+
+/** A number that JavaScript cannot hold exactly is told by its digits. */
+function readable(value: SqliteValue): SqliteValue {
+  if (typeof value !== "bigint") return value
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 
 // Where the driver has no authorizer, the first word decides; read-only and query_only stand behind it.
