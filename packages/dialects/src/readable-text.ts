@@ -75,8 +75,8 @@ function isBase64(value: string): boolean {
   return /^[A-Za-z0-9+/_=-]+$/.test(data.slice(0, 4096)) && !/[\s]/.test(data)
 }
 
-// Replacement characters and control bytes in the first stretch: pictures and archives show them at once.
-function looksBinary(text: string): boolean {
+/** Replacement characters and control bytes in the first stretch: pictures and archives show them at once. */
+export function looksBinary(text: string): boolean {
   const head = text.slice(0, 4096)
   const strange = head.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/g)?.length ?? 0
   return strange > head.length / 20

@@ -1,4 +1,5 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
+import { looksBinary } from "@orangebox/dialects"
 import { contextDelta } from "./context-delta.js"
 import type { DiffStep } from "./diff-step.js"
 import { jsonOps, newOps, put, textOp } from "./json-ops.js"
@@ -166,7 +167,3 @@ function nodeOf(text: string): JsonNode | undefined {
   const reading = readJson(text)
   return reading.ok ? reading.node : undefined
 }
-
-const looksBinary = (text: string): boolean =>
-  (text.slice(0, 4096).match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/g)?.length ?? 0) >
-  Math.min(text.length, 4096) / 20
