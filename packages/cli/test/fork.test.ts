@@ -13,7 +13,14 @@ import {
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
-import { type Script, type ScriptedModel, type ScriptLine, shellAgent, startScriptedModel } from "./shell-agent.js"
+import {
+  type Script,
+  type ScriptedModel,
+  type ScriptLine,
+  SHELL_AGENT,
+  shellAgent,
+  startScriptedModel,
+} from "./shell-agent.js"
 
 let scratch: Scratch
 let model: ScriptedModel
@@ -104,7 +111,9 @@ async function fork(nth: number, script: Script, ...options: string[]): Promise<
   )
   const at = shown.rows.filter(({ type, kind }) => type === "step" && kind === "model")[nth - 1]!.n
   const args = ["fork", source, "--at", `#${at}`, "--allow-effects", "bash", "--json", "--data", data(), ...options]
-  const finished = await orangebox([...args, "--", ...shellAgent], {
+  // A path that leads out of the tree is still the file it is here.
+  writeFileSync(join(scratch.path, "agent.mjs"), SHELL_AGENT)
+  const finished = await orangebox([...args, "--", process.execPath, "../agent.mjs"], {
     cwd: repo(),
     env: { ANTHROPIC_BASE_URL: model.origin },
   })

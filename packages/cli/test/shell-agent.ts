@@ -84,7 +84,7 @@ function countLooks(data: string | undefined): number {
 }
 
 /** An agent with a shell: it does what the model says, and tells it what came out. */
-const SHELL_AGENT = `
+export const SHELL_AGENT = `
 import { execSync } from "node:child_process"
 const messages = [{ role: "user", content: "work on the files" }]
 const tools = [{ name: "bash", description: "runs a command", input_schema: { type: "object" } }]

@@ -12,6 +12,8 @@ import { type AskedCall, RecordedWorkspace, type WorkspaceWatch } from "./worksp
 
 export interface ReplayCommandOptions {
   readonly command: readonly [string, ...string[]]
+  /** What the run tells as its input. Default: the command. */
+  readonly input?: string
   readonly tape: Tape
   /** The events the tape was made of. */
   readonly sourceEvents: readonly Event[]
@@ -59,7 +61,10 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     ...(options.policy ? { policy: options.policy } : {}),
     ...(options.fork ? { fork: options.fork } : {}),
   })
-  const run = replay.recorder.startRun({ entrypoint: basename(program), input: options.command.join(" ") })
+  const run = replay.recorder.startRun({
+    entrypoint: basename(program),
+    input: options.input ?? options.command.join(" "),
+  })
   const workspace = options.workspace ? await RecordedWorkspace.open(run, options.cwd ?? process.cwd()) : undefined
   const held = workspace && new HeldWatch(workspace)
   let failure: unknown

@@ -172,6 +172,7 @@ function runnerOf(
       })
   }
   const name = basename(program)
+  const word = workspace?.word ?? ((text: string) => text)
   return async (fork, arm) => {
     const copy = await workspace?.open?.()
     let kept: string | null = null
@@ -179,7 +180,8 @@ function runnerOf(
       const { runId, exitCode, signal, certification } = await replayCommand({
         ...shared,
         ...(copy ? { cwd: copy.folder, workspace: true, atFork: copy.atFork } : {}),
-        command: [program, ...args],
+        command: [word(program), ...args.map(word)],
+        input: [program, ...args].join(" "),
         fork,
         policy: { reason: reasonOf(arm) },
         app: run.view.app ?? name,

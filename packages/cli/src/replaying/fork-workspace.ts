@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs"
+import { isAbsolute, relative, resolve } from "node:path"
 import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
 import { plural, safeText } from "@orangebox/query"
 import { type Fork, type ForkWorkspace, type RecordedTree, type Tape, workspaceAt } from "@orangebox/replay"
@@ -20,6 +22,8 @@ export interface ForkedWorkspace {
   readonly snapshotId: string | null
   /** A copy of its own for every sample; undefined where the command runs in place. */
   readonly open: (() => Promise<SampleCopy>) | undefined
+  /** A word of the command, for where it is started: a path that leads out of the tree means the file it means here. */
+  word(text: string): string
 }
 
 export interface SampleCopy {
@@ -33,7 +37,7 @@ export interface SampleCopy {
 /** Said before the command runs, too: it does its work here and now. */
 function inPlace({ terminal }: Session, why: string): ForkedWorkspace {
   terminal.say(`orangebox: forked without workspace, the command runs in ${process.cwd()}: ${why}`)
-  return { told: { isRestored: false, why }, snapshotId: null, open: undefined }
+  return { told: { isRestored: false, why }, snapshotId: null, open: undefined, word: (text) => text }
 }
 
 /**
@@ -78,6 +82,7 @@ export async function forkedWorkspace(
   return {
     told: { isRestored: true, notRestored: [...cut.notRestored, ...problems] },
     snapshotId: cut.snapshotId,
+    word: (text) => fullPath(text, repository ?? cut.root),
     open: async () => {
       const copy = rehearsed ?? (await make())
       rehearsed = undefined
@@ -93,6 +98,13 @@ export async function forkedWorkspace(
       }
     },
   }
+}
+
+function fullPath(text: string, root: string): string {
+  if (isAbsolute(text) || !text.includes("/")) return text
+  const place = resolve(text)
+  const isOutside = relative(root, place).startsWith("..")
+  return isOutside && existsSync(place) ? place : text
 }
 
 const SHOWN_IGNORED = 5
