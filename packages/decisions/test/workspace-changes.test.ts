@@ -17,7 +17,15 @@ const shell = async (run: Run, command: string): Promise<{ readonly id: string }
 /** A look at the work tree after some tools, as `orangebox run` records it. */
 function look(run: Run, follows: readonly { readonly id: string }[], path = "infra/main.tf"): Step {
   const step = run.child("1 file changed", {}, { kind: "workspace", follows })
-  step.artifact({ id: "workspace/diff/1", type: "diff", path, content: DIFF, linesAdded: 1, linesRemoved: 1 })
+  step.artifact({
+    id: "workspace/diff/1",
+    type: "diff",
+    summary: `change ${path}`,
+    path,
+    content: DIFF,
+    linesAdded: 1,
+    linesRemoved: 1,
+  })
   step.end()
   return step
 }
