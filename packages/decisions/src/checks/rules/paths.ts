@@ -88,7 +88,7 @@ function judgePlaces(
   context: CheckContext,
 ): Answer | undefined {
   if (action.tool === null && places.length === 0) return undefined
-  const findings: Finding[] = []
+  const findings = new Map<string, Finding>()
   const unknown: string[] = []
   if (untold !== undefined) unknown.push(untold)
   for (const place of places) {
@@ -101,10 +101,17 @@ function judgePlaces(
     }
     const certainty = breach === "yes" ? "sure" : "possible"
     const message = `${place.text} ${sign.words(certainty)} ${verb(place)} (${patternWords(patterns)})`
-    findings.push({ certainty, message, excerpt: place.text, pointers: [place.pointer] })
+    // A command says what it writes, and the work tree shows it: one breach, with two places to look.
+    const said = findings.get(message)
+    findings.set(message, {
+      certainty,
+      message,
+      excerpt: place.text,
+      pointers: [...(said?.pointers ?? []), place.pointer],
+    })
   }
   unknown.push(...unreadable, ...opaque)
-  return { findings, unknown: unknown[0] }
+  return { findings: [...findings.values()], unknown: unknown[0] }
 }
 
 /** A path that may lead to several places must be free of breach in all of them; where only some speak against it, it is possible. */
