@@ -145,7 +145,11 @@ function exitCodeOf(tool: ActionTool, output: string | null, reading: ToolReadin
   return stated ?? (isOnWire && tool.name === "Bash" && !isError ? 0 : null)
 }
 
-export const asActionType = (told: unknown): ActionType | undefined => ActionType.safeParse(told).data
+const ACTION_TYPES: ReadonlySet<unknown> = new Set(ActionType.options)
+
+/** A set, not the schema: most calls are told no type, and an error for each of them costs more than reading the call. */
+export const asActionType = (told: unknown): ActionType | undefined =>
+  ACTION_TYPES.has(told) ? (told as ActionType) : undefined
 
 function typeOf(reading: ToolReading, did: ActionType | undefined, edits: readonly FileEdit[]): ActionType {
   if (reading.isFixed || did === undefined) return reading.action
