@@ -125,7 +125,7 @@ const environmentIn = (cwd: string | undefined, env: NodeJS.ProcessEnv): NodeJS.
 /** Looks when the answer is known and not given yet, so that no look comes too late. */
 class HeldWatch implements WorkspaceWatch {
   readonly #workspace: RecordedWorkspace
-  #call: AskedCall | undefined
+  readonly #calls: AskedCall[] = []
 
   constructor(workspace: RecordedWorkspace) {
     this.#workspace = workspace
@@ -140,12 +140,11 @@ class HeldWatch implements WorkspaceWatch {
   }
 
   asked(call: AskedCall): void {
-    this.#call = call
+    this.#calls.push(call)
   }
 
   release(): Promise<void> {
-    if (this.#call) this.#workspace.asked(this.#call)
-    this.#call = undefined
+    for (const call of this.#calls.splice(0)) this.#workspace.asked(call)
     return this.#workspace.settled()
   }
 }

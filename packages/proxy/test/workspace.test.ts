@@ -299,6 +299,20 @@ test("[D-04] each content is recorded once in a run, and a look that finds nothi
   await run.finish()
 })
 
+test("[D-04] calls that are asked side by side share a look, and each is told which files it had", async () => {
+  repository()
+  const run = await watched()
+  put("src/a.txt", "two\n")
+  const ids = ["1", "2", "3", "4"].map((digit) => digit.repeat(16))
+  await Promise.all(ids.map((id) => run.look(id)))
+  git("commit", "-q", "-am", "second")
+  await run.look("5".repeat(16))
+  expect(run.steps()).toEqual(["1 file changed", "HEAD moved"])
+  const told = run.events().flatMap(({ attributes }) => attributes?.["at_step"] ?? [])
+  expect(told).toEqual([...ids, "5".repeat(16)])
+  await run.finish()
+})
+
 test("[D-04] a look whose answer came first is not taken for the state of that call; the next one tells", async () => {
   repository()
   const run = await watched()

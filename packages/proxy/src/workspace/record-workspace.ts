@@ -41,7 +41,8 @@ export class RecordedWorkspace implements WorkspaceWatch {
   /** The tools that may have changed what the next look finds; true while they run. */
   readonly #tools = new Map<string, boolean>()
   #looking: Promise<void> | undefined
-  #next: AskedCall | undefined
+  /** The calls that wait for a look. */
+  #asked: AskedCall[] = []
   #stoppedBecause: string | undefined
 
   private constructor(run: Run, first: WorkspaceView) {
@@ -75,14 +76,18 @@ export class RecordedWorkspace implements WorkspaceWatch {
 
   asked(call: AskedCall): void {
     if (this.#stoppedBecause !== undefined) return
-    this.#next = call
-    if (this.#looking) return
+    this.#asked.push(call)
+    if (!this.#looking) this.#startLooking()
+  }
+
+  #startLooking(): void {
     // After this turn of the loop the request is on its way; starting a process takes milliseconds that it must not wait for.
     this.#looking = new Promise<void>((resolve) => setImmediate(resolve))
-      .then(() => this.#lookWhileAsked())
+      .then(() => this.#lookAt(this.#asked.splice(0)))
       .catch((error: unknown) => this.#stop(String(error)))
       .finally(() => {
         this.#looking = undefined
+        if (this.#asked.length > 0) this.#startLooking()
       })
   }
 
@@ -102,15 +107,9 @@ export class RecordedWorkspace implements WorkspaceWatch {
   }
 
   /** Requests that come while somebody looks share the look after it. */
-  async #lookWhileAsked(): Promise<void> {
-    for (let call = this.#next; call && this.#stoppedBecause === undefined; call = this.#next) {
-      this.#next = undefined
-      await this.#lookAt(call)
-    }
-  }
-
-  async #lookAt(call: AskedCall): Promise<void> {
-    if (!call.isWaiting()) return
+  async #lookAt(calls: readonly AskedCall[]): Promise<void> {
+    const asked = calls.filter((call) => call.isWaiting())
+    if (asked.length === 0) return
     const follows = this.#toolsTold()
     const over = [...this.#tools].flatMap(([stepId, isRunning]) => (isRunning ? [] : [stepId]))
     const startedAt = performance.now()
@@ -119,17 +118,20 @@ export class RecordedWorkspace implements WorkspaceWatch {
     if (!looked.ok) return this.#stop(tookMs >= SLOW_MS ? slowWords(tookMs) : looked.why)
     if (tookMs >= SLOW_MS) this.#stop(slowWords(tookMs))
     // The agent may have gone on while git was reading: what was seen belongs to no one moment, and the next look sees it too.
-    if (!call.isWaiting()) return
+    const [call, ...others] = asked.filter((one) => one.isWaiting())
+    if (call === undefined) return
     const { view } = looked
     for (const stepId of over) this.#tools.delete(stepId)
-    const attributes = { at_step: call.stepId, look_ms: Math.round(tookMs) }
+    const look_ms = Math.round(tookMs)
     if (isSameTree(this.#last, view)) {
       this.#last = view
-      this.#sayUnchanged(call.place, attributes)
-      return
+      this.#sayUnchanged(call.place, { at_step: call.stepId, look_ms })
+    } else {
+      const attributes = { at_step: call.stepId, look_ms }
+      const id = `workspace/${++this.#snapshots}`
+      await this.#recordChanges(call.place, id, view, { atStep: call.stepId, follows, attributes })
     }
-    const id = `workspace/${++this.#snapshots}`
-    await this.#recordChanges(call.place, id, view, { atStep: call.stepId, follows, attributes })
+    for (const { stepId } of others) this.#sayUnchanged(this.#run, { at_step: stepId })
   }
 
   /** Not through the logger: whoever reads the files of a call out of a recording goes by this line, and a log level must not take it away. */
@@ -142,9 +144,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
     const { atStep, follows, attributes } = found
     const before = this.#last
     this.#last = view
-    const changed = changedPaths(before, view).length
-    const name = changed === 1 ? "1 file changed" : `${changed} files changed`
-    const step = place.child(name, attributes, { kind: "workspace", follows })
+    const step = place.child(changeWords(before, view), attributes, { kind: "workspace", follows })
     try {
       await this.#recordSnapshot(step, id, view, atStep)
       await this.#recordDiffs(step, before, view)
@@ -208,7 +208,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
 
   #stop(why: string): void {
     this.#stoppedBecause ??= why
-    this.#next = undefined
+    this.#asked = []
     this.#run.log.warn("the work tree is not looked at again until the end", { why })
   }
 }
@@ -218,6 +218,12 @@ interface FoundChanges {
   /** The tools that ran since the look before. */
   readonly follows: readonly { readonly id: string }[]
   readonly attributes?: LogAttributes
+}
+
+function changeWords(before: WorkspaceView, after: WorkspaceView): string {
+  const changed = changedPaths(before, after).length
+  if (changed > 0) return changed === 1 ? "1 file changed" : `${changed} files changed`
+  return before.head === after.head && before.branch === after.branch ? "other files left out" : "HEAD moved"
 }
 
 const differWords = (count: number): string => (count === 1 ? "1 file differs" : `${count} files differ`)
