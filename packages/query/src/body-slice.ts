@@ -3,8 +3,10 @@ import { prettyJsonText } from "./json-text.js"
 import { safeText } from "./safe-text.js"
 
 export interface SliceOptions {
-  /** At most this many tokens; at least `MIN_SLICE_BUDGET`. Default 1,000. */
+  /** At most this many tokens; at least `MIN_SLICE_BUDGET`. Default 1,000, or as many as `maxBytes` take. */
   readonly budget?: number
+  /** At most this many bytes, but never less than a character. */
+  readonly maxBytes?: number
   /** The byte to begin with: `nextCursor` of the slice before. */
   readonly cursor?: number
   /** Break and indent a JSON body. Offsets then count bytes of the indented text. */
@@ -35,17 +37,26 @@ export function sliceBody(body: Uint8Array, options: SliceOptions = {}): BodySli
   const isPretty = options.pretty === true && isText && isJson(body)
   const bytes = isPretty ? new TextEncoder().encode(prettyJsonText(new TextDecoder().decode(body))) : body
   const count = options.countTokens ?? estimateTokens
-  const budget = Math.max(options.budget ?? DEFAULT_SLICE_BUDGET, MIN_SLICE_BUDGET) - CAPTION_TOKENS
+  const { maxBytes = Number.POSITIVE_INFINITY } = options
+  const fallback = options.maxBytes === undefined ? DEFAULT_SLICE_BUDGET : Number.POSITIVE_INFINITY
+  const budget = Math.max(options.budget ?? fallback, MIN_SLICE_BUDGET) - CAPTION_TOKENS
   const asked = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), bytes.length)
 
-  const textSlice = isText ? sliceText(bytes, asked, budget, count) : undefined
-  const slice = textSlice ?? sliceHex(bytes, asked, budget, count)
+  const limits = { budget, maxBytes: Math.max(1, Math.floor(maxBytes)), count }
+  const textSlice = isText ? sliceText(bytes, asked, limits) : undefined
+  const slice = textSlice ?? sliceHex(bytes, asked, limits)
   const form = textSlice ? (isPretty ? "pretty" : "text") : "hex"
   const nextCursor = slice.to < bytes.length ? slice.to : undefined
   return { form, ...slice, total: bytes.length, nextCursor, caption: captionOf(slice, bytes.length, form) }
 }
 
 const CAPTION_TOKENS = 32
+
+interface Limits {
+  readonly budget: number
+  readonly maxBytes: number
+  readonly count: CountTokens
+}
 
 interface Slice {
   readonly text: string
@@ -99,9 +110,11 @@ function charStart(bytes: Uint8Array, at: number): number {
 /** No text is cheaper than this many bytes a token, padding included, so a longer window cannot fit. */
 const MOST_BYTES_A_TOKEN = 16
 
-function sliceText(bytes: Uint8Array, asked: number, budget: number, count: CountTokens): Slice | undefined {
+function sliceText(bytes: Uint8Array, asked: number, { budget, maxBytes, count }: Limits): Slice | undefined {
   const from = charStart(bytes, asked)
-  const most = charStart(bytes, Math.min(bytes.length, from + budget * MOST_BYTES_A_TOKEN))
+  const end = charStart(bytes, Math.min(bytes.length, from + Math.min(budget * MOST_BYTES_A_TOKEN, maxBytes)))
+  // One character at least, or a reader would ask for the same slice for ever.
+  const most = Math.max(end, nextChar(bytes, from))
   const shown = (to: number): string | undefined => {
     const text = decoded(bytes.subarray(from, to))
     return text === undefined ? undefined : safeText(text)
@@ -119,7 +132,6 @@ function sliceText(bytes: Uint8Array, asked: number, budget: number, count: Coun
     if (count(shown(middle) ?? "") <= budget) fits = middle
     else tooLong = middle
   }
-  // One character at least, or a reader would ask for the same slice for ever.
   const to = fits > from ? fits : nextChar(bytes, from)
   return { text: shown(to) ?? "", from, to }
 }
@@ -132,16 +144,17 @@ function nextChar(bytes: Uint8Array, from: number): number {
 
 const HEX_ROW = 16
 
-function sliceHex(bytes: Uint8Array, from: number, budget: number, count: CountTokens): Slice {
+function sliceHex(bytes: Uint8Array, from: number, { budget, maxBytes, count }: Limits): Slice {
+  const end = Math.min(bytes.length, from + maxBytes)
   const rows: string[] = []
   let left = budget
   let to = from
-  while (to < bytes.length) {
-    const row = hexRow(bytes, to)
+  while (to < end) {
+    const row = hexRow(bytes.subarray(0, end), to)
     left -= count(row) + 1
     if (left < 0 && rows.length > 0) break
     rows.push(row)
-    to = Math.min(to + HEX_ROW, bytes.length)
+    to = Math.min(to + HEX_ROW, end)
   }
   return { text: rows.join("\n"), from, to }
 }

@@ -109,3 +109,25 @@ test("[Q-02] a body with millions of escapes is indented like any other", () => 
   const body = new TextEncoder().encode(`{"log":"${"\\n".repeat(4_000_000)}"}`)
   expect(sliceBody(body, { pretty: true })).toMatchObject({ form: "pretty", total: body.length + 5 })
 })
+
+test("[Q-02] so many bytes at most, but never less than a character, so that reading on always ends", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", minLength: 1 }), fc.integer({ min: 1, max: 9 }), (text, maxBytes) => {
+      const body = new TextEncoder().encode(text)
+      let shown = 0
+      for (let cursor: number | undefined = 0; cursor !== undefined; ) {
+        const slice = sliceBody(body, { cursor, maxBytes })
+        expect(slice.from).toBe(shown)
+        expect(slice.to).toBeGreaterThan(slice.from)
+        expect(slice.to - slice.from).toBeLessThanOrEqual(Math.max(4, maxBytes))
+        expect(slice.caption).toContain(`of ${body.length}`)
+        shown = slice.to
+        cursor = slice.nextCursor
+      }
+      expect(shown).toBe(body.length)
+    }),
+  )
+  const hex = sliceBody(Uint8Array.of(0, 1, 2, 3, 4), { cursor: 1, maxBytes: 2 })
+  expect(hex).toMatchObject({ form: "hex", from: 1, to: 3, nextCursor: 3, total: 5 })
+  expect(hex.text).toContain("01 02 ")
+})

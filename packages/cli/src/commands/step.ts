@@ -8,13 +8,14 @@ import {
   type RunView,
   type StepView,
   safeJson,
+  sliceBody,
   stepJson,
   stepText,
 } from "@orangebox/query"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { parseCount, parsePositive } from "../option-values.js"
-import { cutBody, type FoundBody, findBody } from "../reading/find-body.js"
+import { type FoundBody, findBody } from "../reading/find-body.js"
 import { findTarget, runOf } from "../reading/find-target.js"
 import { withRunAt } from "../reading/run-at.js"
 import type { RunReader } from "../reading/run-reader.js"
@@ -166,7 +167,11 @@ function showSlice(
   cut: Cut,
   options: { json?: boolean; place: string; body?: string; step: StepView | undefined; freshness: object },
 ): void {
-  const slice = cutBody(body.bytes, cut)
+  const slice = sliceBody(body.bytes, {
+    cursor: cut.from,
+    pretty: cut.pretty,
+    ...(cut.bytes === undefined ? {} : { maxBytes: cut.bytes }),
+  })
   checkBeginning(cut.from, slice.total)
   const { hash, role, mime, isPartial } = body
   const next = slice.to < slice.total ? slice.to : null

@@ -1,4 +1,4 @@
-import { type BodySlice, bodiesOf, plural, type RunView, recordedWord, safeJson, sliceBody } from "@orangebox/query"
+import { bodiesOf, plural, type RunView, recordedWord, safeJson } from "@orangebox/query"
 import { isAbsent } from "@orangebox/store"
 import { InputError } from "../failure.js"
 import { findTarget } from "./find-target.js"
@@ -47,22 +47,4 @@ async function readWhole(store: RunReader, role: string, hash: string): Promise<
     where: hash,
     next: reading.reason,
   })
-}
-
-/** A part of a body for reading: so many bytes, or as many as a reader's budget takes. Never cuts a character in two. */
-export function cutBody(
-  body: Uint8Array,
-  cut: { readonly from: number; readonly bytes: number | undefined; readonly pretty: boolean },
-): BodySlice {
-  if (cut.bytes === undefined || cut.pretty) return sliceBody(body, { cursor: cut.from, pretty: cut.pretty })
-  const end = charStart(body, Math.min(body.length, cut.from + cut.bytes))
-  const slice = sliceBody(body.subarray(0, end), { cursor: cut.from, budget: Number.POSITIVE_INFINITY })
-  return { ...slice, total: body.length, nextCursor: slice.to < body.length ? slice.to : undefined }
-}
-
-/** Continuation bytes of UTF-8 are 10xxxxxx. */
-function charStart(bytes: Uint8Array, at: number): number {
-  let start = at
-  while (start > 0 && start < bytes.length && at - start < 3 && (bytes[start]! & 0xc0) === 0x80) start -= 1
-  return start
 }
