@@ -25,6 +25,14 @@ describe("reading commands", () => {
   })
   afterAll(() => scratch.remove())
 
+  test("[Q-02] an id that says what it is of stands for nothing else", async () => {
+    const { stderr, exitCode } = await orangeboxHere(at("show", "conversation:last"))
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('nothing recorded here has the address "conversation:last"')
+    expect((await orangeboxHere(at("show", "last~1"))).stdout).toContain("count the goats")
+    expect((await orangeboxHere(at("step", "last~2#1"))).stdout).toContain("count the sheep")
+  })
+
   test("runs are paged with n of N and a cursor that goes on where the page ended", async () => {
     const first = await orangeboxHere(at("runs", "--limit", "2"))
     expect(first.stdout).toMatch(/2 of 3 runs · more with: --cursor \S+/)

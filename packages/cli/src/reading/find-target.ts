@@ -7,7 +7,7 @@ import type { RunReader } from "./run-reader.js"
 /** From what somebody typed to the one thing it stands for; anything less than one is an error that says what there is. */
 export async function findTarget(store: RunReader, typed: string): Promise<Target> {
   const address = parseAddress(typed)
-  const resolution = onlyOf(address, await store.resolve(lookupText(address)))
+  const resolution = onlyOf(address, typed, await store.resolve(lookupText(address)))
   switch (resolution.found) {
     case "one":
       return resolution.target
@@ -51,9 +51,17 @@ function lookupText(address: Address): string {
   }
 }
 
-/** `conversation:x` means that conversation, also where a tool call has the same id. */
-function onlyOf(address: Address, resolution: Resolution): Resolution {
-  if (address.form !== "id" || address.of === undefined || resolution.found !== "many") return resolution
+/**
+ * `conversation:x` means that conversation, also where a tool call has the same id, and nothing else where there is none. What only looks
+ * like the id of a tool call may be anything.
+ */
+function onlyOf(address: Address, typed: string, resolution: Resolution): Resolution {
+  if (address.form !== "id" || address.of === undefined) return resolution
+  if (resolution.found === "one") {
+    const isOther = resolution.target.kind !== address.of && typed.trim() !== address.id
+    return isOther ? { found: "none", nearest: [resolution.target] } : resolution
+  }
+  if (resolution.found !== "many") return resolution
   const candidates = resolution.candidates.filter(({ kind }) => kind === address.of)
   return candidates.length === 1 ? { found: "one", target: candidates[0]! } : resolution
 }
