@@ -6,6 +6,7 @@ import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 import type { CallPrompt } from "./sent-prompts.js"
 import { outputTextOf } from "./tool-output.js"
+import { toolsBeforeLook } from "./workspace-changes.js"
 
 type Message = z.infer<typeof BundleMessage>
 
@@ -181,10 +182,12 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
   const found: BypassFinding[] = []
   for (let at = 1; at < snapshots.length; at++) {
     const [before, after] = [snapshots[at - 1]!, snapshots[at]!]
-    const between = run.actions.filter(({ eventId }) => {
-      const place = placeOf.get(eventId) ?? -1
-      return place > before.place && place < after.place
-    })
+    const between =
+      toolsBeforeLook(index, after.stepId, run.actions) ??
+      run.actions.filter(({ eventId }) => {
+        const place = placeOf.get(eventId) ?? -1
+        return place > before.place && place < after.place
+      })
     if (between.some(({ commands, unread }) => commands.length > 0 || unread.includes("args"))) continue
     const written = between.flatMap(({ paths }) =>
       paths.filter(({ access }) => access !== "read").map(({ path }) => path),

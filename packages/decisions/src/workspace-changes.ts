@@ -26,6 +26,20 @@ export function changeOwners(index: RunIndex, actions: readonly Action[]): Reado
   return owners
 }
 
+/** The tools that ran between a look and the one before it; undefined for a step that is no look, of which only the order is known. */
+export function toolsBeforeLook(
+  index: RunIndex,
+  stepId: string | null,
+  actions: readonly Action[],
+): readonly Action[] | undefined {
+  const look = stepId === null ? undefined : index.steps.get(stepId)
+  if (look === undefined || !isWorkspaceLook(look)) return undefined
+  const followed = new Set(
+    (look.opened?.links ?? []).flatMap(({ kind, step_id }) => (kind === "follows" ? (step_id ?? []) : [])),
+  )
+  return actions.filter(({ boundary, stepId: id }) => boundary === "tool" && followed.has(id))
+}
+
 /** Actions with what the work tree shows of them: a command tells what it runs, and rarely what that changes. */
 export function withWorkspaceChanges(index: RunIndex, bodies: BodyLookup, actions: readonly Action[]): Action[] {
   const edits = new Map<string, FileEdit[]>()

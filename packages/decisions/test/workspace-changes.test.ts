@@ -1,6 +1,6 @@
 import type { Run, Step } from "@orangebox/recorder"
 import { expect, test } from "vitest"
-import { actionsOf, decisionsOf, evaluateRun, readRun, runReport } from "../src/index.js"
+import { actionsOf, decisionsOf, evaluateRun, observabilityOf, readRun, runReport } from "../src/index.js"
 import { recordInMemory } from "./recorded.js"
 
 const DIFF = "--- a/infra/main.tf\n+++ b/infra/main.tf\n@@ -1 +1 @@\n-small\n+large\n"
@@ -85,4 +85,23 @@ test("[E-01] a file that a command names and the work tree shows is one violatio
   const [result] = evaluateRun(readRun(recorded()).run, SRC_ONLY).results
   expect(result!.violations).toHaveLength(1)
   expect(result!.violations[0]!.pointers!.map(({ step_id }) => step_id).sort()).toEqual([command.id, seen.id].sort())
+})
+
+test("[D-07] what changed between two looks without a tool that could have changed it is a bypass, whatever ran before them", async () => {
+  const { recorder, recorded } = recordInMemory()
+  const run = recorder.startRun({ entrypoint: "agent", input: "make it large" })
+  const snapshot = (id: string, files: object, follows: readonly { readonly id: string }[]): void => {
+    const step = run.child("files", {}, { kind: "workspace", follows })
+    step.artifact({ id, type: "workspace_snapshot", summary: "files", content: { files } })
+    step.end()
+  }
+  snapshot("workspace/before", {}, [])
+  // A look after this one found nothing different, so the next does not follow it.
+  await shell(run, "ls")
+  snapshot("workspace/1", { "infra/main.tf": "2" }, [])
+  snapshot("workspace/2", { "infra/main.tf": "3" }, [await shell(run, "make")])
+  run.complete()
+  expect(observabilityOf(recorded()).bypasses).toMatchObject([
+    { bypass: "workspace_change", detail: "infra/main.tf changed and no action changed it" },
+  ])
 })
