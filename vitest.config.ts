@@ -14,6 +14,7 @@ export default defineConfig({
     ),
   },
   test: {
+    globalSetup: ["packages/decisions/test/every-run-ledger.ts"],
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
