@@ -108,12 +108,12 @@ export class TrafficBook implements Observer {
     const spot = this.#spotFor(known, seen)
     const release = spot.open.hold()
     const notes: WireNotes = {
-      ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
       tellsPromptLater: true,
       derivesManifest: true,
-      ...(seen.sideCall ? { isAuxiliary: true } : {}),
       follows: { stepIds: this.#stepsFollowed(seen.placed), inferredBy: WIRE_REDUCER },
       attributes: { ...attributes, ...(seen.sideCall ? { side_call: seen.sideCall.why } : {}) },
+      ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
+      ...(seen.sideCall ? { isAuxiliary: true } : {}),
     }
     const waiting = seen.placed && seen.placed.attemptNo > 1 ? this.#retries.get(seen.placed.attemptOf) : undefined
     const call = waiting ? waiting.openTry(request, notes, known) : openWireCall(spot.step, request, notes, known)

@@ -67,8 +67,8 @@ export interface EndedCall {
 export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats> {
   const isFailed = call.how === "upstream_reset" || call.how === "timeout" || call.status === null || call.status >= 400
   const common = {
-    ...(call.how === "client_abort" ? { clientAborts: 1 } : isFailed || call.folded?.error ? { failed: 1 } : {}),
     bytesRecorded: call.bytes,
+    ...(call.how === "client_abort" ? { clientAborts: 1 } : isFailed || call.folded?.error ? { failed: 1 } : {}),
   }
   if (!call.isModel) return { ...common, otherRequests: 1 }
   const usage = call.folded?.usage

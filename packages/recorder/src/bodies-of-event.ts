@@ -59,7 +59,7 @@ export class BodiesOfEvent {
 
   /** Text or bytes whose MIME type is known. */
   addAs(type: string, content: string | Uint8Array, mimeType: string, marks: BodyMarks = {}): AddedBody {
-    const given = { ...bytesOf(content), mimeType }
+    const given = { bytes: bytesOf(content).bytes, mimeType }
     return this.#added(content, given, this.#put(type, given, marks))
   }
 

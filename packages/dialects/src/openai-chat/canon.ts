@@ -30,10 +30,10 @@ export function canonicalChat(root: JsonNode, ids: IdNaming, notes?: BodyNotes):
     return plain && sortedByName(plain, toolName)
   })
   const table = {
-    ...nonsemanticTable(canon),
     messages: canon.items(canon.piece(message)),
     tools,
     functions: tools,
+    ...nonsemanticTable(canon),
   }
   return canon.request(canon.object(table)(root, ""), root)
 }

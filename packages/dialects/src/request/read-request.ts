@@ -81,12 +81,12 @@ export function readRequest(
   const segments = segmentsOf(outlined.parts, body, notes)
   const cacheMarks = cacheMarksOf(outlined.parts, wholeMark)
   return {
-    ...outlined,
     segments,
     totalLength: segments.reduce((sum, { segment }) => sum + segment.length, 0),
     cacheMarks,
     prefix: prefixOf(outlined, segments, cacheMarks, notes),
     cacheUse: cacheMarks.length > 0 && (outlined.sampling.maxTokens ?? 2) <= 1 ? "warm" : "unknown",
+    ...outlined,
   }
 }
 

@@ -28,7 +28,7 @@ export function placeRequest(
   if (outlined === undefined) return { state, facts: [] }
   const { parts } = outlined
   const notes = body.notesFor(detected.dialect.id)
-  const head = { ...headOf(outlined, notes), agentHint: agentHintOf(request) }
+  const head = { agentHint: agentHintOf(request), ...headOf(outlined, notes) }
   const chain = chainOf(atomsOfRequest(parts, notes), head)
   const promptKey = textHash(`prompt\0${chain.head}\0${chain.links.at(-1)}`)
 
@@ -123,10 +123,10 @@ function remembered(
   }
   const before = recall(state.lanes, laneKey(spot.lane))
   const lane: Lane = {
-    ...more.lane,
     id: spot.lane,
     firstSystem: before?.firstSystem ?? more.lane.system,
     calls: (before?.calls ?? 0) + (attempt.attemptNo === 1 ? 1 : 0),
+    ...more.lane,
   }
   const isLone = spot.started !== undefined && !more.hasTools && !more.isSideCall
   // A proxy that answers a thousand unrelated questions would copy a thousand names for each: only what leaves the list costs a copy.

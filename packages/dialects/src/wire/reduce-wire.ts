@@ -35,7 +35,7 @@ export function reduceWire(
 
 function takeRequest(state: WireState, request: WireObservation & { kind: "request" }): Placement {
   const body = request.body === undefined ? undefined : bodyOf(request.body)
-  const detected = detectDialect({ ...request, requestBody: body })
+  const detected = detectDialect({ requestBody: body, ...request })
   if (detected === undefined) return { state, facts: [] }
   const sideCall = sideCallByEndpoint(detected.endpoint)
   // Compacting is asked for in words of the lane, and the lane goes on from its answer: it has a place, beside being no work.

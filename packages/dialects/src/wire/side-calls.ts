@@ -16,6 +16,9 @@ export function sideCallByEndpoint(endpoint: Endpoint): SideCall | undefined {
 const ASKS_FOR_A_TITLE =
   /\b(?:title|topic|headline|name)\b[^.\n]{0,80}\b(?:conversation|chat|session|thread|message)\b|\b(?:conversation|chat|session|thread|message)\b[^.\n]{0,80}\b(?:title|topic|headline)\b/i
 
+/** Who wants a title says so first; what the title is for may be long. */
+const LONGEST_INSTRUCTION = 1000
+
 /**
  * Side calls that show in the request: one token asked for is a probe for quota or cache, and a short question without tools about a title
  * is not the agent's work. The second is a guess and says so.
@@ -26,7 +29,7 @@ export function sideCallByRequest(request: OutlinedRequest): SideCall | undefine
   if (request.tools.length > 0 || request.messages.filter((message) => message.role !== "system").length > 2)
     return undefined
   const instructions = [...request.system, ...request.messages.flatMap((message) => message.parts)]
-    .map((part) => part.text?.slice(0, 4000) ?? "")
+    .map((part) => part.text?.slice(0, LONGEST_INSTRUCTION) ?? "")
     .join("\n")
   return ASKS_FOR_A_TITLE.test(instructions) ? { fact: "side_call", why: "title", certainty: "likely" } : undefined
 }

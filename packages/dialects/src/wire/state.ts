@@ -98,4 +98,4 @@ export const EMPTY_WIRE_STATE: WireState = {
 
 export const MAX_PENDING_TOOLS = 512
 export const MAX_RECENT_ANSWERS = 32
-export const MAX_LONE_LANES = 1024
+export const MAX_LONE_LANES = 256

@@ -24,7 +24,8 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
   const emit: StepHandle["emit"] = (type, payload, extras) => {
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
     const kept = run.keep(step["state"], context, type, extras)
-    run.scribe.emit(context, type, run.takeSequenceNo(), payload, { ...kept, inferredBy })
+    const told = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
+    run.scribe.emit(context, type, run.takeSequenceNo(), payload, told)
   }
   step.emit = emit
   return step

@@ -97,8 +97,8 @@ function emitModelCalled(
     ...notes.attributes,
   }
   handle.emit("model_called", payload, {
-    ...bodies.extras(),
     links: notes.follows ? undefined : handle.followLinks(),
+    ...bodies.extras(),
     ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
   })
   emitFollows(handle, notes)
@@ -248,7 +248,7 @@ class ModelWire extends WireBase {
     const result = modelResultOf(end, this.handle.elapsedMs(), bodies, stored, this.handle.summarize)
     const { attributes } = end.notes
     return {
-      payload: { ...result, response_ref: stored?.hash ?? null },
+      payload: { response_ref: stored?.hash ?? null, ...result },
       ...bodies.extras(),
       ...(attributes ? { attributes } : {}),
     }

@@ -229,7 +229,7 @@ export function knowRequest(request: WireRequest, memory?: RequestMemory): Known
     json,
   }
   try {
-    const detected = detectDialect({ ...address, requestBody: json })
+    const detected = detectDialect({ requestBody: json, ...address })
     if (!detected) return unknown
     const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, json, address.path) : undefined
     const { dialect, endpoint } = detected
@@ -258,10 +258,10 @@ export function modelCalledOf(
   const address = addressOf(request)
   const contentType = headerOf(request.headers, "content-type")
   const signature = callSignature({
-    ...address,
     body: known.json,
     dialect,
     headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    ...address,
     ...(contentType === undefined ? {} : { contentType }),
   })
   return {

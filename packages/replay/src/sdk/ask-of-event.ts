@@ -95,7 +95,7 @@ function requestOf(
   const body = hash === undefined ? new Uint8Array(0) : bytesOf(hash)
   if (body === undefined) return undefined
   const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)
-  return { ...address, body, masks: ref?.masks ?? [] }
+  return { body, masks: ref?.masks ?? [], ...address }
 }
 
 function pairsOf(bytes: Uint8Array | undefined): HeaderPairs | null {

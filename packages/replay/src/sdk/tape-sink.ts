@@ -122,7 +122,7 @@ export class TapeSink implements Sink {
     const place = definitionOf(event.event_type).role.does === "opens" ? this.#places.open(event) : undefined
     const ask = this.#asked(event, record)
     if (ask === undefined) return undefined
-    const outcome = this.#session.ask({ ...ask, place })
+    const outcome = this.#session.ask({ place, ...ask })
     this.#outcomes.set(stepId, outcome)
     return outcome
   }
@@ -138,7 +138,7 @@ export class TapeSink implements Sink {
     const parent = event.attempt_no === undefined ? undefined : this.#outcomes.get(event.parent_step_id ?? "")
     const source = parent && parent.outcome !== "diverged" ? parent.source : null
     const attempt: { attemptOf?: string } = source && source.attempts.length > 0 ? { attemptOf: source.stepId } : {}
-    return { ...ask, lane, within: this.#within(event, attempt.attemptOf), ...attempt }
+    return { lane, within: this.#within(event, attempt.attemptOf), ...attempt, ...ask }
   }
 
   /** The recorded call that the call around this one stands for. Traffic alone cannot tell what happened inside of what. */
@@ -170,13 +170,13 @@ export class TapeSink implements Sink {
   #eventOf({ context, content }: EventRecord): Event {
     const { type, payload, refs, attributes, links, inferredBy } = content
     return {
-      ...this.#headOf(context).event,
       event_type: type,
       payload,
       artifact_refs: refs,
       attributes: attributes?.attributes,
       links,
       inferred_by: inferredBy,
+      ...this.#headOf(context).event,
     } as Event
   }
 
