@@ -9,7 +9,15 @@ import { RecordedResponse } from "./recorded-response.js"
 import { refuse } from "./refuse.js"
 import { type RecordableBody, recordableBody } from "./request-body.js"
 import type { Target } from "./route.js"
-import { answerFromTape, type ForwardedAnswer, type GivenAnswer, giveTapedAnswer, rewritten } from "./taped-answer.js"
+import {
+  answerFromTape,
+  type BrokenAnswer,
+  type ForwardedAnswer,
+  type GivenAnswer,
+  giveTapedAnswer,
+  recordedFailure,
+  rewritten,
+} from "./taped-answer.js"
 import type { UpstreamAgents } from "./upstream-agents.js"
 
 /** What follows the traffic and records it. The exchange itself knows nothing about runs. */
@@ -189,16 +197,30 @@ export class Exchange {
       beforeAnswer,
       give: (answer) => this.#give(answer),
       forward: (answer) => this.#forward(answer, body),
-      breakOff: () => {
-        this.#finish("upstream_reset", brokenAnswer(target))
-        this.#response.socket?.destroy()
-      },
+      fail: (answer) => this.#failAsRecorded(answer),
       refuse: (message) => {
         this.#finish("upstream_reset", notAsked(target))
         refuse(this.#response, { status: 502, code: "replay", message })
       },
       isClientGone: () => this.#response.destroyed,
     })
+  }
+
+  /** The client of then was told by this proxy, and so is this one; where it had left before, nobody is told anything. */
+  #failAsRecorded(answer: BrokenAnswer): void {
+    if (this.#phase !== "receiving") return
+    const failure = recordedFailure(answer) ?? brokenAnswer(this.#parts.target)
+    switch (answer.served.answer.end) {
+      case "timeout":
+        this.#fellSilent(failure)
+        return
+      case "client_abort":
+        this.#finish("upstream_reset", failure)
+        this.#response.socket?.destroy()
+        return
+      default:
+        this.#upstreamFailed(failure)
+    }
   }
 
   /** An answer of ours, recorded and given like one that comes from the upstream. */
@@ -381,15 +403,20 @@ export class Exchange {
   #upstreamSilent(): void {
     const { upstream } = this.#parts.target
     const minutes = Math.round(this.#parts.limits.upstreamSilenceMs / 60_000)
-    const silence = new OrangeboxError("UPSTREAM_SILENT", {
-      what: `${upstream.name} (${upstream.origin}) said nothing for ${minutes} minutes`,
-    })
+    this.#fellSilent(
+      new OrangeboxError("UPSTREAM_SILENT", {
+        what: `${upstream.name} (${upstream.origin}) said nothing for ${minutes} minutes`,
+      }),
+    )
+  }
+
+  #fellSilent(silence: Error): void {
     if (this.#phase === "over") return
     const hadAnswer = this.#answer !== undefined
     this.#finish("timeout", silence)
     this.#upstream?.destroy()
     if (hadAnswer) this.#breakOff()
-    else refuse(this.#response, { status: 504, code: "upstream_silent", message: silence.what })
+    else refuse(this.#response, { status: 504, code: "upstream_silent", message: silence.message })
   }
 
   #upstreamFailed(error: Error): void {

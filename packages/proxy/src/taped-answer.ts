@@ -4,6 +4,7 @@ import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay
 
 export type GivenAnswer = Pick<Extract<WireAnswer, { does: "answer" }>, "status" | "headers" | "plan">
 export type ForwardedAnswer = Extract<WireAnswer, { does: "forward" }>
+export type BrokenAnswer = Extract<WireAnswer, { does: "break" }>
 
 /** What an exchange can do once the tape has been asked. */
 export interface TapedExchange {
@@ -11,7 +12,8 @@ export interface TapedExchange {
   readonly beforeAnswer?: (() => Promise<void>) | undefined
   give(answer: GivenAnswer): Promise<void>
   forward(answer: ForwardedAnswer): void
-  breakOff(): void
+  /** The recorded call never got an answer. */
+  fail(answer: BrokenAnswer): void
   refuse(message: string): void
   isClientGone(): boolean
 }
@@ -39,7 +41,7 @@ export async function answerFromTape(
       exchange.forward(answer)
       return
     case "break":
-      exchange.breakOff()
+      exchange.fail(answer)
       return
     case "refuse": {
       const { status, headers, body } = answer.response
@@ -74,6 +76,16 @@ export function rewritten(
     headers: [...headers, ["Content-Length", String(changed.body.length)]],
     body: Buffer.from(changed.body),
   }
+}
+
+/** How a recorded call failed, so that it fails again in the same words. Undefined where they are not recorded. */
+export function recordedFailure({ served }: BrokenAnswer): Error | undefined {
+  const { error } = served.answer
+  if (error === null) return undefined
+  const failure: NodeJS.ErrnoException = new Error(error.message)
+  failure.name = error.errorClass
+  if (error.code !== null) failure.code = error.code
+  return failure
 }
 
 /** What becomes of an answer that comes off a tape while it is given. */

@@ -250,3 +250,21 @@ test("[P-04] a fork answers what came before from the tape and asks the upstream
     .map(({ determinism_mode }) => determinism_mode)
   expect(modes).toEqual(["exact", "live"])
 })
+
+test("[P-03] a call whose upstream could not be reached, or hung up, fails again in the same words, and the replay is certified", async () => {
+  const hangingUp = await startUpstream((_, response) => void response.socket?.destroy())
+  for (const origin of ["http://127.0.0.1:9", hangingUp.origin]) {
+    const said: string[] = []
+    const use: Use = async (baseUrl) => {
+      const body = JSON.stringify({ model: "claude-x", max_tokens: 5, messages: [{ role: "user", content: "go" }] })
+      const headers = { "content-type": "application/json" }
+      const response = await fetch(`${baseUrl}/v1/messages`, { method: "POST", headers, body })
+      said.push(`${response.status} ${await response.text()}`)
+    }
+    const recorded = await record(origin, use)
+    const { certification } = await replay(recorded, origin, use)
+    expect(said[0]).toMatch(/^502 /)
+    expect(said[1]).toBe(said[0])
+    expect(certification).toMatchObject({ issued: true })
+  }
+})
