@@ -82,6 +82,7 @@ export {
   type Simulator,
 } from "./fork/fork.js"
 export {
+  firstTree,
   lastTree,
   type NotRestored,
   type RecordedTree,

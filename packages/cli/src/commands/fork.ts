@@ -9,6 +9,7 @@ import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { parsePositive } from "../option-values.js"
 import { dataPath } from "../reading/locate-data.js"
+import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
 import { outcomeOf } from "../replaying/fork-outcome.js"
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
@@ -21,7 +22,6 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/fork-words.js"
-import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/fork-workspace.js"
 import {
   NOT_A_SANDBOX,
   preflightLines,

@@ -18,6 +18,7 @@ import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { dataPath } from "../reading/locate-data.js"
 import { calibrate } from "../replaying/calibrate.js"
+import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
 import { readMasks } from "../replaying/masks.js"
 import {
@@ -32,7 +33,7 @@ import { certificationFor, type ReplayResult, replayJson, replayText } from "../
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
-interface ReplayOptions extends VariableOptions {
+interface ReplayOptions extends VariableOptions, WorkspaceOptions {
   readonly mode?: ReplayPolicy["mode"]
   readonly onDrift?: ReplayPolicy["onDrift"]
   readonly onMiss?: ReplayPolicy["onMiss"]
@@ -77,19 +78,26 @@ export function define(command: Command, session: Session): void {
     .option("--timing <how>", "when pieces leave: none, recorded, ttft, scale:N, fixed:MS; default: none", timingOf)
     .option("--masks <file>", "masks that somebody accepted, as --accept writes them")
     .option("--allow-tool-exec", "start the command though it runs tools again that nothing can answer for")
+    .option("--workspace", "start the command in a copy of the recorded work tree, with the files its run began with")
+    .option("--keep-workspace", "with --workspace: keep the copy, to look at it")
+    .option("--copy-ignored", "with --workspace: with what git ignores in it, as it is now")
     .option("--certificate <file>", "write the certificate here, when there is one")
     .option("--force", "with --certificate: overwrite a file that is there")
     .option("--calibrate <run>", "compare with a second run of the unchanged agent and propose masks")
     .option("--accept <file>", "with --calibrate: accept what is proposed into this file of masks")
     .addHelpText(
       "after",
-      `\nWithout a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of\nits own, and the source stays as it is. ${NOT_A_SANDBOX}\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when\nnothing could start. The command's own exit code is in the report.`,
+      `\nWithout a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of\nits own, and the source stays as it is. ${NOT_A_SANDBOX}\nWith --workspace it does that in a copy of the work tree that orangebox run recorded; your own tree is not written to.\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when\nnothing could start. The command's own exit code is in the report.`,
     )
     .addHelpText(
       "after",
       examples([
         ["orangebox replay last", "is the recording whole?"],
         ["orangebox replay last -- node agent.mjs", "the same agent, offline, with the answers it got"],
+        [
+          "orangebox replay last --workspace --allow-tool-exec -- node agent.mjs",
+          "its tools, too, on the files of then",
+        ],
         ["orangebox replay last --certificate proof.json -- node agent.mjs", "and keep the proof"],
         ["orangebox replay last --on-miss nearest -- node agent.mjs", "explore: made-up answers where it differs"],
         ["orangebox replay last~1 --calibrate last --accept masks.json", "what may differ from run to run"],
@@ -138,8 +146,15 @@ async function byCommand(
   })
   if (options.allowToolExec && toolsExecutedBy(tape) > 0) say(NOT_A_SANDBOX)
   const name = basename(command[0])
+  const toolsExecuted = toolsExecutedBy(tape)
+  const workspace = options.workspace ? await replayedWorkspace(session, options, source) : undefined
+  const [program, ...args] = workspace ? command.map((word) => workspace.word(word)) : command
   const { runId, exitCode, signal, certification } = await replayCommand({
-    command,
+    command: [program!, ...args],
+    input: command.join(" "),
+    ...(workspace ? { cwd: workspace.folder } : {}),
+    // An agent that runs no tools changes no files, and looking would cost every call.
+    workspace: toolsExecuted > 0,
     tape,
     sourceEvents: events,
     policy: policyOf(options),
@@ -147,9 +162,12 @@ async function byCommand(
     app: run.view.app ?? name,
     variables: options.variable.map(parseVariable),
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
-    toolsExecuted: toolsExecutedBy(tape),
+    toolsExecuted,
     onHint: say,
     onWarning: say,
+  }).finally(() => {
+    const kept = workspace?.close()
+    if (kept) say(`the copy of the work tree is in ${kept}`)
   })
   return {
     source,
@@ -206,6 +224,7 @@ function checkOptions(options: ReplayOptions, command: readonly string[]): void 
     ["--timing", options.timing],
     ["--masks", options.masks],
     ["--allow-tool-exec", options.allowToolExec],
+    ["--workspace", options.workspace],
     ["--variable", options.variable[0]],
   ] as const
   const [given] = ofCommand.find(([, value]) => value !== undefined) ?? []
@@ -220,6 +239,9 @@ function checkOptions(options: ReplayOptions, command: readonly string[]): void 
   }
   if (options.calibrate !== undefined && (command.length > 0 || options.certificate !== undefined)) {
     throw wrong("--calibrate compares two recorded runs and starts nothing", "Leave the command and --certificate away")
+  }
+  if ((options.keepWorkspace || options.copyIgnored) && !options.workspace) {
+    throw wrong("--keep-workspace and --copy-ignored are about the copy that --workspace makes", "Add --workspace")
   }
   if (options.force && options.certificate === undefined) {
     throw wrong("--force is about the file of --certificate", "Name one, or leave it away")

@@ -8,7 +8,7 @@ import {
   reportText,
 } from "@orangebox/replay"
 import type { GlobalOptions } from "../session.js"
-import type { ForkedWorkspace } from "./fork-workspace.js"
+import type { ForkedWorkspace } from "./command-workspace.js"
 import type { ReplaySource } from "./replay-source.js"
 import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./replay-words.js"
 

@@ -54,6 +54,13 @@ export function workspaceAt(events: readonly Event[], bodies: Bodies, call: Tape
   return { found: true, start, cut: { ...cut, notRestored: [...cut.notRestored, stale] } }
 }
 
+/** The work tree as a run found it; undefined where nobody looked. */
+export function firstTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
+  const book = new SnapshotBook(events, bodies)
+  const [first] = book.looks
+  return first && book.treeOf(first.snapshotId)
+}
+
 /** The work tree as a run left it; undefined where nobody looked. */
 export function lastTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
   const book = new SnapshotBook(events, bodies)

@@ -2,7 +2,15 @@ import { existsSync } from "node:fs"
 import { isAbsolute, relative, resolve } from "node:path"
 import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
 import { plural, safeText } from "@orangebox/query"
-import { type Fork, type ForkWorkspace, type RecordedTree, type Tape, workspaceAt } from "@orangebox/replay"
+import {
+  type Fork,
+  type ForkWorkspace,
+  firstTree,
+  type RecordedTree,
+  type Tape,
+  type TapeCall,
+  workspaceAt,
+} from "@orangebox/replay"
 import { InputError } from "../failure.js"
 import type { Session } from "../session.js"
 import type { ReplaySource } from "./replay-source.js"
@@ -55,49 +63,100 @@ export async function forkedWorkspace(
   const at = workspaceAt(run.events, tape.bodies, fork.call)
   if (!at.found) return inPlace(session, at.why)
   const { start, cut } = at
-  // A file from elsewhere names folders of elsewhere.
-  const isFromHere = source.word === run.row.runId
-  const repository = await findRepository([start, cut], [process.cwd(), ...(isFromHere ? [cut.root] : [])])
-  if (repository === undefined)
-    return inPlace(
-      session,
-      `the commit ${cut.base?.slice(0, 12)} is in no repository here, start it in a checkout that has it`,
-    )
-  refuseFullPaths(tape, fork, [...new Set([cut.root, repository ?? cut.root])])
+  const repository = await repositoryOf(source, [start, cut])
+  if (repository === undefined) return inPlace(session, nowhere(cut))
+  const isRunAgain = (call: TapeCall): boolean => !fork.isCut(call.stepId)
+  refuseFullPaths(tape, isRunAgain, [...new Set([cut.root, repository ?? cut.root])])
 
-  const ignored = repository === null ? [] : await ignoredIn(repository)
-  const make = async (): Promise<WorkspaceCopy> => {
-    const copy = await openWorkspaceCopy(repository, start)
-    if (options.copyIgnored && repository !== null) copyIgnored(repository, ignored, copy)
-    return copy
-  }
-  let rehearsed: WorkspaceCopy | undefined = await make()
+  const copies = await copiesOf(repository, start, options)
+  let rehearsed: WorkspaceCopy | undefined = await copies.make()
   process.once("exit", () => rehearsed?.remove())
   const problems = await rehearsed.set(cut).catch((error: unknown) => {
     rehearsed?.remove()
     throw error
   })
-  const left = options.copyIgnored ? [] : ignored
-  session.terminal.say(`orangebox: ${workspaceWords(cut, left)}`)
+  session.terminal.say(`orangebox: ${workspaceWords(cut, copies.left)}`)
   return {
     told: { isRestored: true, notRestored: [...cut.notRestored, ...problems] },
     snapshotId: cut.snapshotId,
     word: (text) => fullPath(text, repository ?? cut.root),
     open: async () => {
-      const copy = rehearsed ?? (await make())
+      const copy = rehearsed ?? (await copies.make())
       rehearsed = undefined
       await copy.set(start)
-      return {
-        folder: copy.folder,
-        atFork: async () => void (await copy.set(cut)),
-        close: () => {
-          if (options.keepWorkspace) return copy.root
-          copy.remove()
-          return null
-        },
-      }
+      return { folder: copy.folder, atFork: async () => void (await copy.set(cut)), close: () => closed(copy, options) }
     },
   }
+}
+
+/** The command of a replay in a copy of the work tree, with the files its run began with. */
+export interface ReplayedWorkspace {
+  readonly folder: string
+  word(text: string): string
+  /** Returns where it is, if it stays. */
+  close(): string | null
+}
+
+/** Refuses where there is no such tree: whoever asks for it does not want the command to run anywhere else. */
+export async function replayedWorkspace(
+  session: Session,
+  options: WorkspaceOptions,
+  source: ReplaySource,
+): Promise<ReplayedWorkspace> {
+  const { run, tape } = source
+  const start = firstTree(run.events, tape.bodies)
+  const refused = (what: string): InputError =>
+    new InputError("NO_WORKSPACE", { what, where: run.row.runId, next: "Leave --workspace away to start it here" })
+  if (start === undefined) throw refused("no work tree was recorded with the run, or its snapshot was not kept")
+  const repository = await repositoryOf(source, [start])
+  if (repository === undefined) throw refused(nowhere(start))
+  refuseFullPaths(tape, () => true, [...new Set([start.root, repository ?? start.root])])
+  const copies = await copiesOf(repository, start, options)
+  const copy = await copies.make()
+  process.once("exit", () => closed(copy, options))
+  const problems = await copy.set(start).catch((error: unknown) => {
+    copy.remove()
+    throw error
+  })
+  session.terminal.say(`orangebox: ${workspaceWords(start, copies.left)}`)
+  for (const { path, why } of [...start.notRestored, ...problems])
+    session.terminal.say(`orangebox: not as it was: ${safeText(path)} (${why})`)
+  return {
+    folder: copy.folder,
+    word: (text) => fullPath(text, repository ?? start.root),
+    close: () => closed(copy, options),
+  }
+}
+
+/** A file from elsewhere names folders of elsewhere. */
+function repositoryOf(source: ReplaySource, trees: readonly RecordedTree[]): Promise<string | null | undefined> {
+  const isFromHere = source.word === source.run.row.runId
+  return findRepository(trees, [process.cwd(), ...(isFromHere ? trees.slice(-1).map(({ root }) => root) : [])])
+}
+
+const nowhere = ({ base }: RecordedTree): string =>
+  `the commit ${base?.slice(0, 12)} is in no repository here, start it in a checkout that has it`
+
+async function copiesOf(
+  repository: string | null,
+  start: RecordedTree,
+  options: WorkspaceOptions,
+): Promise<{ readonly left: readonly string[]; make(): Promise<WorkspaceCopy> }> {
+  const ignored = repository === null ? [] : await ignoredIn(repository)
+  return {
+    left: options.copyIgnored ? [] : ignored,
+    make: async () => {
+      const copy = await openWorkspaceCopy(repository, start)
+      if (options.copyIgnored && repository !== null) copyIgnored(repository, ignored, copy)
+      return copy
+    },
+  }
+}
+
+function closed(copy: WorkspaceCopy, { keepWorkspace }: WorkspaceOptions): string | null {
+  if (keepWorkspace) return copy.root
+  copy.remove()
+  return null
 }
 
 function fullPath(text: string, root: string): string {
@@ -119,17 +178,17 @@ function workspaceWords(cut: RecordedTree, left: readonly string[]): string {
 }
 
 /** Recorded answers are given as they were. Where they name files by their full path, tools go to the original and not to the copy. */
-function refuseFullPaths(tape: Tape, fork: Fork, roots: readonly string[]): void {
+function refuseFullPaths(tape: Tape, isRunAgain: (call: TapeCall) => boolean, roots: readonly string[]): void {
   const needles = roots.filter((root) => root.length > 1).map((root) => Buffer.from(JSON.stringify(root).slice(1, -1)))
   const named = tape.calls.filter((call) => {
-    if (call.kind !== "tool" || fork.isCut(call.stepId) || call.request.body === null) return false
+    if (call.kind !== "tool" || !isRunAgain(call) || call.request.body === null) return false
     const bytes = tape.bodies.get(call.request.body.hash)
     return bytes !== undefined && needles.some((needle) => Buffer.from(bytes).includes(needle))
   })
   if (named.length === 0) return
   throw new InputError("WORKSPACE_PATHS", {
-    what: `${plural(named.length, "recorded tool call")} before the fork name files of the work tree by their full path; run again, they would go to the original and not to a copy`,
+    what: `tool calls that would run again name files of the work tree by their full path (${named.length} of them), and so would go to the original and not to a copy`,
     where: tape.runId,
-    next: "Start it in place with --no-workspace, in a checkout that may be changed",
+    next: "Start it in place, in a checkout that may be changed: fork --no-workspace, replay without --workspace",
   })
 }
