@@ -233,7 +233,9 @@ test("[P-04] [P-07] what is masked or too large is named; answers with full path
   expect(note!.message).toContain("but for large.bin (too large), keys.txt (secrets in it are masked)")
   expect(model.heard.at(-1)).not.toContain(secret)
   expect(model.heard.at(-1)).not.toContain("large.bin")
-  await expect(fork(3, from(3, "true"))).rejects.toThrow(/would run again name files of the work tree by their full path \(1 of them\)/)
+  await expect(fork(3, from(3, "true"))).rejects.toThrow(
+    /would run again name files of the work tree by their full path \(1 of them\)/,
+  )
   expect(digestOf(repo())).toBe(before)
 })
 
