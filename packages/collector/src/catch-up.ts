@@ -3,7 +3,14 @@ import { basename } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { OrangeboxError } from "@orangebox/contract"
 import { type DataFolder, listJournals, openDataFolder } from "@orangebox/journal"
-import { type LockHolder, type OpenedStore, openStoreReader, type TraceReader, type TraceStore } from "@orangebox/store"
+import {
+  isOnReadOnlyDisk,
+  type LockHolder,
+  type OpenedStore,
+  openStoreReader,
+  type TraceReader,
+  type TraceStore,
+} from "@orangebox/store"
 import { Bookmarks } from "./bookmarks.js"
 import { Collection, type PassReport } from "./collection.js"
 import { DEFAULT_KEPT_WINDOW, type KeptWindow } from "./finished-journals.js"
@@ -34,6 +41,8 @@ export interface CatchUpReport extends Readonly<Tally> {
   readonly failure?: OrangeboxError
   /** The database was damaged and put aside; what the journals still hold was read into a fresh one. */
   readonly setAside?: NonNullable<OpenedStore["setAside"]>
+  /** The store is on a disk that cannot be written: it stays as it is. */
+  readonly isReadOnly?: true
 }
 
 /**
@@ -51,6 +60,10 @@ export async function catchUp(options: CatchUpOptions): Promise<CatchUpReport> {
   let reader: TraceReader | undefined
   let wasDamaged = false
   try {
+    if (isOnReadOnlyDisk(folder.storeFolder)) {
+      reader = openStoreReader(folder.storeFolder)
+      return { ...NOTHING, behindBytes: await missingBytes(targets, reader), isReadOnly: true }
+    }
     for (;;) {
       const held = tryToHold(folder.storeFolder)
       if ("store" in held) {

@@ -2,6 +2,7 @@
 export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
 export { noteDamage } from "./sqlite/note-damage.js"
 export { type OpenedStore, type OpenStoreOptions, openStore, openStoreReader } from "./sqlite/open-store.js"
+export { isOnReadOnlyDisk } from "./sqlite/read-only-disk.js"
 export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
 export type { TraceReader } from "./sqlite/sqlite-reader.js"
 export { acquireStoreLock, type LockAttempt, type LockHolder } from "./sqlite/store-lock.js"

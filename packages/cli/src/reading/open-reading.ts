@@ -51,7 +51,7 @@ export async function catchUpStore(dataFolder: string, terminal: Terminal): Prom
   }
 }
 
-function troublesOf({ behindBytes, heldBy, failure, setAside }: CatchUpReport): string[] {
+function troublesOf({ behindBytes, heldBy, failure, setAside, isReadOnly }: CatchUpReport): string[] {
   const troubles: string[] = []
   if (setAside) {
     troubles.push(
@@ -60,7 +60,11 @@ function troublesOf({ behindBytes, heldBy, failure, setAside }: CatchUpReport): 
   }
   if (failure) troubles.push(`orangebox: the store could not take everything: ${failure.message}`)
   if (behindBytes > 0) {
-    const why = heldBy ? `: ${holderWords(heldBy)} is collecting` : ""
+    const why = isReadOnly
+      ? ": nothing can be written to this disk"
+      : heldBy
+        ? `: ${holderWords(heldBy)} is collecting`
+        : ""
     troubles.push(`orangebox: this answer is behind by ${formatBytes(behindBytes)} of journal${why}`)
   }
   return troubles

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
-import { acquireStoreLock, type LockAttempt, openStore, type Progress, type TraceStore } from "@orangebox/store"
+import {
+  acquireStoreLock,
+  isOnReadOnlyDisk,
+  type LockAttempt,
+  openStore,
+  type Progress,
+  type TraceStore,
+} from "@orangebox/store"
 import type { GlobalOptions, Session } from "../session.js"
 import { locateData } from "./locate-data.js"
 import { holderWords } from "./open-reading.js"
@@ -18,6 +25,13 @@ export async function withWriting<T>(
   write: (writing: Writing) => Promise<T>,
 ): Promise<T> {
   const folder = locateData(options.data)
+  if (isOnReadOnlyDisk(folder.storeFolder)) {
+    throw new OrangeboxError("STORE_READ_ONLY", {
+      what: "nothing can be written to the disk this store is on",
+      where: folder.storeFolder,
+      next: "Reading works; to change it, copy the data folder to a disk that can be written",
+    })
+  }
   const lock = await waitForLock(folder.storeFolder)
   const bar = terminal.progress("reading journals")
   try {

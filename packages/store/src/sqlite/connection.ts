@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import { readingPlace } from "./read-only-disk.js"
 import { checkNotNewer, migrate } from "./schema.js"
 import { ownOnly } from "./store-files.js"
 
@@ -33,7 +34,7 @@ export function openForWriting(path: string): SqliteDatabase {
 }
 
 export function openForReading(path: string): SqliteDatabase {
-  const database = sqliteDriver().open(path, { readOnly: true })
+  const database = sqliteDriver().open(readingPlace(path), { readOnly: true })
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS * 8}`)
     database.exec("PRAGMA query_only = ON")
