@@ -12,7 +12,8 @@ export interface WireState {
   readonly responses: FadingMap<PrefixOwner>
   /** The last attempt at a prompt. */
   readonly attempts: FadingMap<Attempt>
-  readonly open: ReadonlyMap<string, OpenCall>
+  /** A list: there are as many as an agent asks at once, and copying one costs a hundredth of copying a map. */
+  readonly open: readonly OpenCall[]
   readonly pendingTools: readonly PendingTool[]
   /** Newest last. */
   readonly recentAnswers: readonly RecentAnswer[]
@@ -56,6 +57,7 @@ export interface Attempt {
 }
 
 export interface OpenCall {
+  readonly call: string
   readonly lane: string
   readonly follows: string | null
   readonly promptKey: BodyHash
@@ -88,7 +90,7 @@ export const EMPTY_WIRE_STATE: WireState = {
   lanes: EMPTY_FADING,
   responses: EMPTY_FADING,
   attempts: EMPTY_FADING,
-  open: new Map(),
+  open: [],
   pendingTools: [],
   recentAnswers: [],
   loneLanes: [],

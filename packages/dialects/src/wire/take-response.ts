@@ -10,10 +10,9 @@ import { MAX_PENDING_TOOLS, MAX_RECENT_ANSWERS, type OpenCall, type PrefixOwner,
 
 /** An answer closes its attempt, and becomes part of the past that the next request will share. */
 export function takeResponse(state: WireState, response: ResponseObserved): Placement {
-  const open = state.open.get(response.call)
+  const open = state.open.findLast(({ call }) => call === response.call)
   if (open === undefined) return { state, facts: [] }
-  const stillOpen = new Map(state.open)
-  stillOpen.delete(response.call)
+  const stillOpen = state.open.filter(({ call }) => call !== response.call)
   const attempt = recall(state.attempts, open.promptKey)
   const outcome = hasFailed(response) ? "failed" : "answered"
   const closed: WireState = {
