@@ -365,6 +365,11 @@ describe("read-only SQL", () => {
       "SELECT 1; DELETE FROM run_rows",
       "ATTACH ':memory:' AS other",
       "PRAGMA query_only = OFF",
+      "EXPLAIN PRAGMA query_only = OFF",
+      "explain query plan pragma query_only = OFF",
+      "PRAGMA/**/main . query_only(0)",
+      'PRAGMA "query_only" = OFF',
+      "PRAGMA query_only /* */ = OFF /* */ . table_info",
       "PRAGMA writable_schema = ON",
       "pragma journal_mode = delete",
       "VACUUM INTO '/tmp/copy.db'",
@@ -390,6 +395,7 @@ describe("read-only SQL", () => {
       ])
     }
     expect(sql.query("SELECT count(*) AS n FROM runs").rows).toEqual([{ n: 1 }])
+    expect(sql.query("PRAGMA main.table_info(run_rows)").rows.length).toBeGreaterThan(0)
     sql.close()
     await store.close()
   })

@@ -106,9 +106,22 @@ function readable(value: SqliteValue): SqliteValue {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 
-// Where the driver has no authorizer, the first word decides; read-only and query_only stand behind it.
+// Blanks and comments. A comment ends at its first end, and no search for a match may stretch it to a later one.
+const GAP = String.raw`(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*`
+const FIRST_WORD = new RegExp(`^${GAP}([a-z]+)`, "i")
+const PRAGMA = new RegExp(`^${GAP}(?:explain\\b${GAP}(?:query\\b${GAP}plan\\b${GAP})?)?pragma\\b`, "i")
+const PRAGMA_NAME = new RegExp(`${PRAGMA.source}${GAP}(?:\\w+${GAP}\\.${GAP})?(\\w+)`, "i")
+
+// Not every driver has an authorizer (the SQLite of Node 22 has none). There the first word decides, and the name of a PRAGMA, which SQLite
+// carries out while it reads it, an explained one too; read-only and query_only stand behind that.
 function refuseOthers(sql: string): void {
-  const first = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([a-z]+)/i.exec(sql)?.[1]?.toLowerCase()
+  const first = FIRST_WORD.exec(sql)?.[1]?.toLowerCase()
+  if (PRAGMA.test(sql) && !READING_PRAGMAS.has(PRAGMA_NAME.exec(sql)?.[1]?.toLowerCase() ?? "")) {
+    throw new OrangeboxError("SQL", {
+      what: "this PRAGMA is not among those that only read",
+      next: `Allowed are ${[...READING_PRAGMAS].join(", ")}`,
+    })
+  }
   if (first !== undefined && ["select", "with", "values", "explain", "pragma"].includes(first)) {
     if (!hasSecondStatement(sql)) return
     throw new OrangeboxError("SQL", { what: "this is more than one statement", next: "Ask one at a time" })
