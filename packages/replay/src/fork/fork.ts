@@ -4,7 +4,7 @@ import type { ReplaySession } from "../match/session.js"
 import type { SessionState } from "../match/session-state.js"
 import { type FromRun, inlineAnswer } from "../override/override-answer.js"
 import { EMPTY_PROFILE, type OverrideProfile, profileId } from "../override/profile.js"
-import { RuleBook, type RuleEffect, type RuleProblem } from "../override/rule-book.js"
+import { RuleBook, type RuleEffect, type RuleProblem, untouchedEffect } from "../override/rule-book.js"
 import type { Divergence } from "../report/divergence.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { descendantsOf } from "./causal-cut.js"
@@ -114,7 +114,7 @@ export class Fork {
     if (!isFree && this.profile.scope !== "whole_run") return undefined
     const isFirstFree = source?.stepId === this.#anchorCall().stepId
     const areRulesOn = this.profile.scope !== "fork_step_only" || isForkStep || isFirstFree
-    const effect = areRulesOn ? this.rules.apply({ ...ruled(ask), source }, state) : untouched(ask)
+    const effect = areRulesOn ? this.rules.apply({ ...ruled(ask), source }, state) : untouchedEffect(ask.request)
     if (!isFree && effect.ruleIds.length === 0) return undefined
     return this.#answer(session, ask, source, effect, ticket, match)
   }
@@ -284,17 +284,6 @@ const ruled = (ask: Ask) => ({
   lane: ask.lane ?? null,
   stream: ask.stream ?? null,
   request: ask.request,
-})
-
-const untouched = (ask: Ask): RuleEffect => ({
-  request: ask.request,
-  isChanged: false,
-  answer: undefined,
-  mode: undefined,
-  simulator: undefined,
-  ruleIds: [],
-  strippedReasoning: false,
-  problem: undefined,
 })
 
 function simulated(

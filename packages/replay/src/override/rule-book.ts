@@ -35,6 +35,18 @@ export interface RuleEffect {
   readonly problem: { readonly ruleId: string; readonly reason: string } | undefined
 }
 
+/** What is made of a call that no rule is about. */
+export const untouchedEffect = (request: AskedRequest | undefined): RuleEffect => ({
+  request,
+  isChanged: false,
+  answer: undefined,
+  mode: undefined,
+  simulator: undefined,
+  ruleIds: [],
+  strippedReasoning: false,
+  problem: undefined,
+})
+
 export interface RuleProblem {
   readonly code: "OVERRIDE_MATCHES_NOTHING" | "OVERRIDE_REFUSED"
   readonly ruleId: string
@@ -84,16 +96,7 @@ export class RuleBook {
   }
 
   apply(call: RuledCall, state: SessionState): RuleEffect {
-    let effect: RuleEffect = {
-      request: call.request,
-      isChanged: false,
-      answer: undefined,
-      mode: undefined,
-      simulator: undefined,
-      ruleIds: [],
-      strippedReasoning: false,
-      problem: undefined,
-    }
+    let effect = untouchedEffect(call.request)
     for (const rule of this.#rules) {
       if (effect.problem) break
       const uses = state.ruleUses.get(rule.id) ?? 0
