@@ -1,5 +1,12 @@
 import { type Event, type Problem, readEvent } from "@orangebox/contract"
-import type { BodyEntry, ChunkLine, EventLineRead, Gap as JournalGap, JournalProblem } from "@orangebox/journal"
+import {
+  type BodyEntry,
+  type ChunkLine,
+  type EventLineRead,
+  inlineBytes,
+  type Gap as JournalGap,
+  type JournalProblem,
+} from "@orangebox/journal"
 import type { Gap, RecordedProblem, StreamUpdate } from "@orangebox/store"
 import type { BatchBuilder } from "./batch-builder.js"
 
@@ -101,9 +108,8 @@ const UNKNOWN_ROLE = "stream"
 function bytesOf(entry: BodyEntry, bytesAt: BytesAt): BodyBytes | undefined {
   switch (entry.form) {
     case "text":
-      return Buffer.from(entry.text, "utf8")
     case "base64":
-      return Buffer.from(entry.base64, "base64")
+      return inlineBytes(entry)
     case "sidecar":
       return bytesAt(entry.offset, entry.byteSize)
     case "streamed":

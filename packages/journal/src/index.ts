@@ -13,7 +13,7 @@ export type {
   StreamWriter,
 } from "./journal.js"
 // Reading
-export { readJournalBody, readStream, type StreamedBody } from "./journal-body.js"
+export { inlineBytes, readJournalBody, readStream, type StreamedBody } from "./journal-body.js"
 export type { JournalFs } from "./journal-fs.js"
 export { type JournalFile, listJournals, markCommitted, readProcessLine, removeJournal } from "./journal-list.js"
 export {

@@ -20,14 +20,18 @@ export function readJournalBody(file: string, entry: BodyEntry): Uint8Array {
 function entryBytes(file: string, entry: BodyEntry): Uint8Array {
   switch (entry.form) {
     case "text":
-      return Buffer.from(entry.text, "utf8")
     case "base64":
-      return Buffer.from(entry.base64, "base64")
+      return inlineBytes(entry)
     case "sidecar":
       return readSidecar(file, entry.offset, entry.byteSize)
     case "streamed":
       return readStream(file, entry.streamId).bytes
   }
+}
+
+/** The bytes of an entry that holds them itself. */
+export function inlineBytes(entry: Extract<BodyEntry, { form: "text" | "base64" }>): Uint8Array {
+  return entry.form === "text" ? Buffer.from(entry.text, "utf8") : Buffer.from(entry.base64, "base64")
 }
 
 export interface StreamedBody {
