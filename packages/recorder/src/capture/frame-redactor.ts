@@ -2,7 +2,14 @@ import { isUtf8 } from "node:buffer"
 import { readJson } from "@orangebox/contract"
 import { type TextDelta, textDeltas } from "@orangebox/dialects"
 import { findSecrets } from "../redaction/find-secrets.js"
-import { type Mask, maskedSecret, type RedactedBytes, type Ruleset, secretTag } from "../redaction/index.js"
+import {
+  MASK_MIDDLE,
+  type Mask,
+  maskedSecret,
+  type RedactedBytes,
+  type Ruleset,
+  secretTag,
+} from "../redaction/index.js"
 import { masksInBytes } from "../redaction/redact-bytes.js"
 import { StreamSearch } from "../redaction/stream-search.js"
 import { redactOctets } from "./redact-octets.js"
@@ -147,7 +154,7 @@ const LONGEST_END = 4
 /** A frame without an end is no frame; what there is of it is searched for itself. */
 const LONGEST_FRAME = 4 * 1024 * 1024
 /** A comment to every reader of event streams, and to a reader of lines a line that is no JSON. */
-const FAILED_FRAME = Buffer.from(": …redacted…\n\n")
+const FAILED_FRAME = Buffer.from(`: ${MASK_MIDDLE}\n\n`)
 
 const failedPiece = (arrival: Arrival): Piece => ({ bytes: FAILED_FRAME, masks: [], arrival, failed: true })
 

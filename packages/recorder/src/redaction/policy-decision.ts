@@ -1,5 +1,6 @@
 import { definitionOf, type EventType, refFieldsOf } from "@orangebox/contract"
 import { type FieldPolicy, POLICIES } from "./field-policies.js"
+import { MASK_MIDDLE } from "./mask.js"
 
 export interface PolicyDecision {
   readonly policy: FieldPolicy
@@ -48,7 +49,7 @@ export function effectOfDrop(eventType: EventType, field: string): DropEffect {
   if (refFieldsOf(eventType).includes(field)) return "body_not_kept"
   if (accepts(payload, field, [])) return "empty_list"
   if (accepts(payload, field, {})) return "empty_record"
-  return accepts(payload, field, "…redacted…") ? "mask" : "impossible"
+  return accepts(payload, field, MASK_MIDDLE) ? "mask" : "impossible"
 }
 
 // Asked of the schema itself, with a payload of nothing but this field: whatever else is wrong, is wrong elsewhere.

@@ -1,4 +1,4 @@
-import { maskedSecret } from "../redaction/mask.js"
+import { MASK_MIDDLE, maskedSecret } from "../redaction/mask.js"
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -52,7 +52,7 @@ export function safeUrl(url: string, redact: (text: string) => string = (text) =
   try {
     parsed = new URL(url)
   } catch {
-    return url.replace(/([?&][^=&]*(?:key|token|secret|sig)[^=&]*=)[^&#]*/gi, "$1…redacted…")
+    return url.replace(/([?&][^=&]*(?:key|token|secret|sig)[^=&]*=)[^&#]*/gi, `$1${MASK_MIDDLE}`)
   }
   if (parsed.username !== "" || parsed.password !== "") {
     parsed.username = ""
