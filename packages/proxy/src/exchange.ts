@@ -280,12 +280,10 @@ export class Exchange {
 
   #tooLargeForTape(limit: number): void {
     if (this.#phase === "over") return
+    const message = `a replay answers requests of up to ${limit} bytes`
+    this.#parts.replay?.session.turnedAway(this.#parts.target.upstream.name, message)
     this.#finish("client_abort", notAsked(this.#parts.target))
-    refuse(this.#response, {
-      status: 413,
-      code: "replay",
-      message: `a replay answers requests of up to ${limit} bytes`,
-    })
+    refuse(this.#response, { status: 413, code: "replay", message })
   }
 
   #send(rest: Buffer): void {

@@ -103,12 +103,14 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
 
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const route = routeOf(request, door)
+    const { replay, beforeAnswer } = options
     if (!("upstream" in route)) {
       book.count({ refused: 1 })
+      // Whoever knows the token is the agent. Without it anybody may have knocked, in the recording as well.
+      if (route.code === "upstream") replay?.session.turnedAway("request", route.message)
       refuse(response, route)
       return
     }
-    const { replay, beforeAnswer } = options
     const observer = replay ? book : observerFor(request, book)
     const parts = {
       target: route,
@@ -130,6 +132,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
     const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request"
+    if (isNoRequest(error)) options.replay?.session.turnedAway("request", `it could not be read (${error.code})`)
     socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
   })
 
@@ -197,6 +200,10 @@ class Connections {
     for (const socket of this.#open) if (!this.#busy.has(socket)) socket.destroy()
   }
 }
+
+/** Sent whole and not to be read; a client that only left in the middle asked nothing. */
+const isNoRequest = ({ code }: NodeJS.ErrnoException): boolean =>
+  code?.startsWith("HPE_") === true && code !== "HPE_INVALID_EOF_STATE"
 
 const KEEP_ALIVE_MS = 11 * 60_000
 

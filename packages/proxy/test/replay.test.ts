@@ -1,6 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import { parseProfile } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
+import { rawRequest } from "./raw-client.js"
 import { type Recorded, recordThroughProxy, replayThroughProxy } from "./replayed-proxy.js"
 import { startUpstream } from "./upstream.js"
 
@@ -267,4 +268,25 @@ test("[P-03] a call whose upstream could not be reached, or hung up, fails again
     expect(said[1]).toBe(said[0])
     expect(certification).toMatchObject({ issued: true })
   }
+})
+
+test("[P-03] a request that is refused before the tape is asked is one too many: there is no certificate", async () => {
+  const upstream = await echo()
+  const agent: Use = (url) => ask(clientOf(url), "one", false)
+  const recorded = await record(upstream.origin, agent)
+  const post = (url: string, body: string): Promise<unknown> => fetch(url, { method: "POST", body })
+  const strays: readonly Use[] = [
+    (url) => post(`${url}/v1/messages`, "x".repeat(33 * 1024 * 1024)),
+    (url) => post(`${url.replace(/anthropic$/, "nobody")}/v1/messages`, "{}"),
+    (url) => rawRequest(Number(new URL(url).port), `POST /x HTTP/1.1\r\nx: ${"a".repeat(70_000)}\r\n\r\n`),
+  ]
+  for (const stray of strays) {
+    const { certification } = await replay(recorded, upstream.origin, async (url) => {
+      await agent(url)
+      await stray(url).catch(() => "the connection may be gone before all is sent")
+    })
+    expect(certification).toMatchObject({ issued: false, report: { counts: { asked: 2, missed: 1 } } })
+    expect(certification.report.divergences).toMatchObject([{ code: "REQ_EXTRA", severity: "halt" }])
+  }
+  expect(upstream.asked()).toBe(1)
 })

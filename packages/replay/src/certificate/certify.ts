@@ -197,8 +197,10 @@ function acceptanceBlocks(session: ReplaySession, report: DivergenceReport): Blo
   if (session.policy.onMiss === "nearest") say("it ran with --nearest, which may serve answers to other questions")
   if (session.policy.mode !== "exact") say("it ran in mode cached, which makes no claim about which call is answered")
   if (session.fork !== undefined) say("it is a fork")
-  for (const { code, n } of report.divergences) {
+  for (const { code, n, severity, message } of report.divergences) {
     if (code === "ORDER_RELAXED") say(`#${n}: answers could not be given in their recorded order`)
+    // Calls without an answer are counted above; whatever else stopped the agent is said here.
+    else if (severity === "halt" && report.counts.missed === 0) say(`#${n}: ${message}`)
   }
   return blocks
 }

@@ -108,6 +108,24 @@ export class ReplaySession {
     this.state.servedWhole.add(stepId)
   }
 
+  /** A request of the agent's that was refused before it could be asked: it is one more, whatever it was. */
+  turnedAway(name: string, message: string): void {
+    const ticket = ++this.state.tickets
+    this.state.haltedAt ??= ticket
+    this.note({
+      code: "REQ_EXTRA",
+      severity: "halt",
+      step: null,
+      lane: null,
+      at: { kind: "http", name, occurrence: 0 },
+      incoming: null,
+      nearest: [],
+      cause: "UNKNOWN",
+      message,
+      suggest: [],
+    })
+  }
+
   /** A connection to the world was opened. */
   wentLive(): void {
     this.state.upstreamSockets++
