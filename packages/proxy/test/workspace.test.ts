@@ -21,7 +21,7 @@ import { MemorySink, Recorder } from "@orangebox/recorder"
 import { lastTree, type RecordedTree } from "@orangebox/replay"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { findRepository, openWorkspaceCopy } from "../src/index.js"
+import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy } from "../src/index.js"
 import { RecordedWorkspace } from "../src/workspace/record-workspace.js"
 
 let scratch: string
@@ -420,4 +420,31 @@ test("a repository that disappears costs the rest of the looks and nothing else"
   await run.finish()
   expect(run.said().filter((line) => line.includes("not looked at again"))).toHaveLength(1)
   expect(run.events().some(({ event_type }) => event_type === "run_completed")).toBe(true)
+})
+
+test("[P-04] a data folder is not among what git ignores: a copy of the tree gets no copy of the recordings", async () => {
+  repository()
+  put("src/b/.gitkeep", "")
+  git("add", ".")
+  put("ignored/cache.txt", "cache\n")
+  for (const folder of [".orangebox", "src/b/.orangebox", "ignored/.orangebox"]) {
+    put(`${folder}/.gitignore`, "*\n")
+    put(`${folder}/store/store.db`, "recordings\n")
+  }
+  const names = await ignoredIn(repo)
+  expect(names).toEqual(["ignored"])
+  const tree = {
+    snapshotId: "s",
+    root: repo,
+    folder: "",
+    base: null,
+    head: null,
+    branch: null,
+    files: [],
+    notRestored: [],
+  }
+  const copy = await openWorkspaceCopy(null, tree)
+  copyIgnored(repo, names, copy)
+  expect(readdirSync(join(copy.root, "ignored"))).toEqual(["cache.txt"])
+  copy.remove()
 })

@@ -54,11 +54,14 @@ export async function findRepository(
   return undefined
 }
 
-/** What git ignores in a work tree, and so is in no snapshot of it: dependencies, build results, local settings. */
+/**
+ * What git ignores in a work tree, and so is in no snapshot of it: dependencies, build results, local settings. A data folder is not among
+ * it; it ignores itself from within, so git names its files one by one.
+ */
 export async function ignoredIn(repository: string): Promise<string[]> {
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"]
   const names = ((await answered(repository, args)) ?? "").split("\0").filter((name) => name !== "")
-  return names.map((name) => name.replace(/\/$/, "")).filter((name) => basename(name) !== ".orangebox")
+  return names.map((name) => name.replace(/\/$/, "")).filter((name) => !name.split("/").includes(".orangebox"))
 }
 
 /** Makes the copy, empty yet. */
@@ -91,12 +94,14 @@ export async function openWorkspaceCopy(repository: string | null, tree: Recorde
   }
 }
 
-/** Copies what git ignores, as it is now. */
+/** Copies what git ignores, as it is now, but no data folder. */
 export function copyIgnored(repository: string, names: readonly string[], copy: WorkspaceCopy): void {
   for (const name of names) {
     cpSync(join(repository, name), join(copy.root, name), {
       recursive: true,
       verbatimSymlinks: true,
+      // A folder that holds nothing but ignored files is named as a whole, with a data folder somewhere in it.
+      filter: (from) => basename(from) !== ".orangebox",
       mode: constants.COPYFILE_FICLONE,
     })
   }
