@@ -50,7 +50,11 @@ function stretchWords({ segment, count, size }: Stretch): string {
   const words = KIND_WORDS.get(segment.kind)
   if (count > 1) return `${words?.many ?? recordedWord(segment.kind, 24)}×${count}(${size})`
   if (!words) return `${recordedWord(segment.contributor, 32)}(${size})`
-  return words.isNamed ? `${words.one}:${recordedWord(segment.contributor, 32)}(${size})` : `${words.one}(${size})`
+  if (!words.isNamed) return `${words.one}(${size})`
+  // A contributor that was read off the traffic says its kind itself: `tool:read_file`.
+  const kind = `${words.one}:`
+  const name = segment.contributor.startsWith(kind) ? segment.contributor.slice(kind.length) : segment.contributor
+  return `${kind}${recordedWord(name, 32)}(${size})`
 }
 
 /** How a segment's kind is said; the named ones are told apart by their contributor. */
