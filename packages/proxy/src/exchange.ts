@@ -230,9 +230,10 @@ export class Exchange {
     this.#observed?.waiting()
     if (this.#observed)
       this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
-    this.#response.writeHead(status, flatHeaders(headers))
     const [first] = plan.pieces
     const isAtOnce = plan.pieces.length === 1 && plan.end.how === "complete" && plan.end.atMs === 0
+    const length: HeaderList = first && isAtOnce ? [["content-length", String(first.bytes.length)]] : []
+    this.#response.writeHead(status, flatHeaders([...headers, ...length]))
     if (first && isAtOnce && this.#giveWhole(first.bytes)) return
     // What is due at once leaves with its headers, in one packet.
     if (first && first.atMs > 0) this.#response.flushHeaders()
