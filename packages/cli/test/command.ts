@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
-import { decisionsMustHoldBelow } from "../../decisions/test/every-run.js"
 import { runCommandLine } from "../src/index.js"
+
+export { type Scratch, scratchFolder } from "../../decisions/test/scratch-folder.js"
 
 /** The built command, as a user starts it. */
 export const BIN = fileURLToPath(new URL("../bin/orangebox.js", import.meta.url))
@@ -70,24 +69,5 @@ export function jsonOf<T = Record<string, unknown>>({ stdout, stderr }: Finished
     return JSON.parse(stdout) as T
   } catch {
     throw new Error(`no JSON on stdout: ${stdout}\n${stderr}`)
-  }
-}
-
-export interface Scratch {
-  readonly path: string
-  remove(): void
-}
-
-export function scratchFolder(): Scratch {
-  const path = mkdtempSync(join(tmpdir(), "orangebox-cli-test-"))
-  return { path, remove: () => removeFolder(path) }
-}
-
-/** Not before its runs were read into decisions, which must hold. */
-function removeFolder(path: string): void {
-  try {
-    if (existsSync(path)) decisionsMustHoldBelow(path)
-  } finally {
-    rmSync(path, { recursive: true, force: true })
   }
 }

@@ -1,25 +1,9 @@
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Event, validate, validateRun } from "@orangebox/contract"
 import { listJournals, readJournalBody, tailJournal } from "@orangebox/journal"
-import { decisionsMustHoldBelow } from "../../decisions/test/every-run.js"
 
-/** A data folder of its own for one test. */
-export function scratchFolder(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "orangebox-recorder-"))
-  return { path, remove: () => removeFolder(path) }
-}
-
-/** Not before its runs were read into decisions, which must hold. */
-function removeFolder(path: string): void {
-  try {
-    if (existsSync(path)) decisionsMustHoldBelow(path)
-  } finally {
-    rmSync(path, { recursive: true, force: true })
-  }
-}
+export { scratchFolder } from "../../decisions/test/scratch-folder.js"
 
 /** Everything that can be read from the journals of a data folder, as a reader without a store would. */
 export function readFolder(dataFolder: string) {
