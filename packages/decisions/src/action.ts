@@ -75,6 +75,8 @@ export interface ActionTool {
   readonly resultRef: string | null
   readonly status: Status | "open"
   readonly exitCode: number | null
+  /** The configuration says what the tool does, so nothing about it is a guess. */
+  readonly isDescribed?: true
 }
 
 export interface TouchedPath {
@@ -95,6 +97,8 @@ export interface RanCommand {
 
 export interface FileEdit {
   readonly path: string
+  /** Where the file stood before, when it was moved: there it is gone. */
+  readonly movedFrom?: string
   readonly kind: "create" | "change" | "delete"
   /** Unified diff of what the tool was told; line numbers are of the fragment where only a fragment was given. */
   readonly diff: string

@@ -14,6 +14,7 @@ import { parseJson } from "@orangebox/dialects"
 import type { Action } from "./action.js"
 import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
+import type { CheckedConstraint } from "./checks/constraint.js"
 import type { RunEvaluation } from "./checks/evaluate.js"
 import {
   DECISION_SCHEMA_VERSION,
@@ -265,14 +266,16 @@ function sessionOf({ index }: RunReading): DecisionEvent["session"] {
   }
 }
 
-function constraintsOf(started: ReturnType<typeof payloadOf>, more: readonly Constraint[]): Constraint[] {
+function constraintsOf(started: ReturnType<typeof payloadOf>, judged: readonly CheckedConstraint[]): Constraint[] {
+  // Of two constraints with one id, the later was judged under another; it is listed under that alone.
+  const isJudged = new Set(judged.filter(({ source }) => source === "api").map(({ rule }) => rule))
   const recorded = recordsIn(started, "constraints").flatMap((given) => {
     const [id, type, rule] = [textIn(given, "id"), textIn(given, "type"), textIn(given, "rule")]
-    if (id === undefined || rule === undefined) return []
+    if (id === undefined || rule === undefined || isJudged.has(rule)) return []
     return [{ id, type: isConstraintType(type) ? type : ("other" as const), rule }]
   })
   const all = new Map<string, Constraint>()
-  for (const { id, type, rule } of [...recorded, ...more]) {
+  for (const { id, type, rule } of [...recorded, ...judged]) {
     const key = `${id}\0${rule}`
     if (!all.has(key)) all.set(key, { id, type, rule })
   }

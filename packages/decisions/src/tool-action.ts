@@ -17,7 +17,7 @@ import { exitCodeIn } from "./exit-code.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 import type { StepRecord } from "./run-index.js"
 import { outputTextOf } from "./tool-output.js"
-import { readToolUse, type ToolReading } from "./tools/tool-reading.js"
+import { readToolUse, type ToolReading, touchedBy } from "./tools/tool-reading.js"
 
 export type ToolMeanings = { readonly [toolName: string]: ToolMeaning }
 
@@ -87,16 +87,10 @@ export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPl
       place.toldSummary ?? summaryOf(tool, reading, edits, did?.testRuns[0]?.summary, exitCode, place.argsSummary),
     status: tool.status,
     unread: unreadOf(tool, reading),
-    tool: { ...tool, exitCode },
+    tool: { ...tool, exitCode, ...(meaning?.action !== undefined && { isDescribed: true }) },
     paths: [
       ...reading.paths.map((touched) => ({ ...touched, evidence: argsAt(touched.path) })),
-      ...(command
-        ? edits.map(({ path, kind, evidence }) => ({
-            path,
-            access: kind === "delete" ? ("delete" as const) : ("write" as const),
-            evidence,
-          }))
-        : []),
+      ...(command ? touchedBy(edits).map(({ path, access, edit }) => ({ path, access, evidence: edit.evidence })) : []),
     ],
     commands: ran,
     edits,

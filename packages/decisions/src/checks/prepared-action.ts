@@ -98,7 +98,7 @@ function whyUntold({ tool, type, paths, commands, edits, targets, unread }: Acti
   if (commands.length + paths.length + edits.length + targets.length > 0) return undefined
   if (type === "edit") return `which file ${tool.name} changes is not told`
   if (type === "command" || type === "run_tests") return `what ${tool.name} runs is no shell command`
-  if (type === "other" && knownTool(tool.name) === undefined) {
+  if ((type === "other" || type === "api_call") && tool.isDescribed !== true && knownTool(tool.name) === undefined) {
     return `what ${tool.name} does is not known (say it under tools in the configuration)`
   }
   return undefined

@@ -24,7 +24,11 @@ export function readApplyPatch(text: string): MadeEdit[] {
     open = undefined
   }
   for (const line of text.slice(begin).split(/\r?\n/).slice(1)) {
-    const header = /^\*\*\* (Add File|Update File|Delete File|Move to|End Patch|End of File)(?:: ?(.*))?$/.exec(line)
+    // Padding before a header is tolerated by those who apply patches, but for changed files, where a space begins a line of context.
+    const header =
+      /^\*\*\* (Begin Patch|Add File|Update File|Delete File|Move to|End Patch|End of File)(?:: ?(.*))?$/.exec(
+        open && !open.isNew ? line : line.trim(),
+      )
     if (!header) {
       open?.lines.push(line)
       continue
@@ -36,7 +40,7 @@ export function readApplyPatch(text: string): MadeEdit[] {
       continue
     }
     close()
-    if (what === "End Patch") break
+    if (what === "Begin Patch" || what === "End Patch") continue
     if (what === "Delete File") edits.push(deletedFile(path.trim()))
     else open = { path: path.trim(), isNew: what === "Add File", movedTo: undefined, lines: [] }
   }
@@ -77,6 +81,7 @@ function editOf({ path, isNew, movedTo, lines }: OpenFile): MadeEdit {
     linesRemoved,
     beforeHash: null,
     afterHash: null,
+    ...(movedTo !== undefined && { movedFrom: path }),
   }
 }
 

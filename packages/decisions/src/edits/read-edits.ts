@@ -46,8 +46,13 @@ const PATCH = ["patch", "patchText", "patch_text", "diff", "input"]
 const PATH = ["path", "file_path", "filePath", "file", "filename", "target_file", "relative_path"]
 
 function filesOf(record: LoosePayload, context: EditContext): MadeEdit[] {
-  const files = recordsIn(record, "files")
-  return files.flatMap((file) => readOne(file, { ...context, path: stringAt(file, PATH) ?? context.path }))
+  // Lists of edits name their file once, above, or each its own.
+  const named = [...recordsIn(record, "replacements"), ...recordsIn(record, "edits")].filter(
+    (edit) => stringAt(edit, PATH) !== undefined,
+  )
+  return [...recordsIn(record, "files"), ...named].flatMap((file) =>
+    readOne(file, { ...context, path: stringAt(file, PATH) ?? context.path }),
+  )
 }
 
 function readOne(record: LoosePayload, { path, result }: EditContext): MadeEdit[] {

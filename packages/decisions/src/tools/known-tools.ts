@@ -97,7 +97,6 @@ const TOOLS: Readonly<Record<string, KnownTool>> = {
   listfiles: read,
   listcodedefinitionnames: read,
   browseraction: call,
-  usemcptool: call,
   accessmcpresource: call,
   askfollowupquestion: message,
   attemptcompletion: message,

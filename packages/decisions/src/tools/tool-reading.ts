@@ -1,8 +1,9 @@
 import { type ActionType, asRecord, type LoosePayload, type ToolMeaning } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import { holdsMask } from "../captured-text.js"
 import type { MadeEdit } from "../edits/made-edit.js"
 import { isEditText, readEdits } from "../edits/read-edits.js"
-import { isMcpName, type KnownTool, knownTool } from "./known-tools.js"
+import { isMcpName, type KnownTool, knownTool, toolKey } from "./known-tools.js"
 
 /** What a tool call says it does, before anything is read out of the commands in it. */
 export interface ToolReading {
@@ -32,12 +33,14 @@ export interface ToolUse {
  * A tool nobody knows that shows nothing of what it does is `other`, never a guess.
  */
 export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReading {
+  const inner = meaning === undefined ? innerCall(name, args) : undefined
+  if (inner !== undefined) return readToolUse({ ...inner, result, meaning })
   const record = asRecord(args) ?? {}
   const known = knownTool(name)
   const command = commandOf(record, args, known, meaning)
   const given = givenPaths(record, meaning)
   const isEditor = meaning?.action === "edit" || known?.action === "edit" || looksLikeEdit(record)
-  const isView = record["command"] === "view" || record["command"] === "undo_edit"
+  const isView = record["command"] === "view"
   const edits = isEditor && !isView ? readEdits(args, { path: given[0], result }) : []
   const access = isView ? "read" : (known?.access ?? accessOf(meaning, edits))
   const action = meaning?.action ?? (isView ? "other" : (known?.action ?? guessedAction(name, command !== null, edits)))
@@ -54,6 +57,15 @@ export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReadi
   }
 }
 
+/** Cline calls every tool of every server through one of its own. */
+function innerCall(name: string, args: unknown): Pick<ToolUse, "name" | "args"> | undefined {
+  const record = asRecord(args)
+  const tool = record?.["tool_name"]
+  if (toolKey(name) !== "usemcptool" || typeof tool !== "string") return undefined
+  const given = record?.["arguments"]
+  return { name: `mcp__${tool}`, args: typeof given === "string" ? (parseJson(given) ?? given) : given }
+}
+
 /** Whether a mask took something of what the call does. In the old or new text of a file it took only that. */
 function hidesUse(args: unknown, isEdit: boolean): boolean {
   if (typeof args === "string") return holdsMask(args)
@@ -64,6 +76,8 @@ function hidesUse(args: unknown, isEdit: boolean): boolean {
 }
 
 const COMMAND = ["command", "cmd", "script", "shell_command", "commandLine", "command_line", "CommandLine", "bash"]
+/** Where the program stands alone under its name, its words stand here. */
+const ARGUMENTS = ["args", "arguments", "argv"]
 const DIRECTORY = ["workdir", "cwd", "working_directory", "workingDirectory", "directory", "dir_path", "Cwd"]
 const PATH = [
   "file_path",
@@ -82,6 +96,24 @@ const PATH = [
   "AbsolutePath",
   "source",
   "destination",
+  "filepath",
+  "FilePath",
+  "old_path",
+  "new_path",
+  "oldPath",
+  "newPath",
+  "source_path",
+  "destination_path",
+  "sourcePath",
+  "destinationPath",
+  "save_path",
+  "savePath",
+  "output_path",
+  "outputPath",
+  "output_file",
+  "outputFile",
+  "target_notebook",
+  "dirPath",
 ]
 const PATH_LISTS = ["paths", "file_paths", "filePaths"]
 
@@ -100,7 +132,9 @@ function commandOf(
   const text = [...COMMAND.map((key) => shellText(record[key])), shellText(action?.["command"])].find(
     (found) => found !== undefined,
   )
-  return text === undefined ? null : { text, workingDirectory }
+  if (text === undefined) return null
+  const words = ARGUMENTS.map((key) => record[key]).find(Array.isArray)
+  return { text: [text, shellText(words) ?? []].flat().join(" "), workingDirectory }
 }
 
 /** A command as one text a shell would read: a list of words is quoted, so that reading it again gives the same words. */
@@ -132,10 +166,20 @@ function pathsOf(
 ): ToolReading["paths"] {
   const touched = new Map<string, "read" | "write" | "delete">()
   if (access !== undefined) for (const path of given) if (!isUrl(path)) touched.set(path, access)
-  for (const edit of edits) touched.set(edit.path, edit.kind === "delete" ? "delete" : "write")
+  for (const { path, access: how } of touchedBy(edits)) touched.set(path, how)
   // A move takes one file away and writes another.
   if (/move|rename/i.test(name) && typeof record["source"] === "string") touched.set(record["source"], "delete")
   return [...touched].map(([path, how]) => ({ path, access: how }))
+}
+
+/** A file that is moved is written in one place and gone from another. */
+export function touchedBy<E extends Pick<MadeEdit, "path" | "kind" | "movedFrom">>(
+  edits: readonly E[],
+): { readonly path: string; readonly access: "write" | "delete"; readonly edit: E }[] {
+  return edits.flatMap((edit) => [
+    ...(edit.movedFrom === undefined ? [] : [{ path: edit.movedFrom, access: "delete" as const, edit }]),
+    { path: edit.path, access: edit.kind === "delete" ? ("delete" as const) : ("write" as const), edit },
+  ])
 }
 
 function accessOf(meaning: ToolMeaning | undefined, edits: readonly MadeEdit[]): "read" | "write" | undefined {

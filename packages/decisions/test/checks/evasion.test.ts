@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createGuard, evaluateRun, followLinks } from "../../src/checks/index.js"
+import { actionAhead } from "../../src/live-action.js"
 import { constraint, editAction, judgeCommand, judgePath, sampleRun, shellAction } from "./sample-run.js"
 
 const ROOT = { root: "/projects/repo", home: "/home/me" }
@@ -263,4 +264,51 @@ describe("[E-01] a command that carries another", () => {
       expect(judgeCommand("network.deny", command)).toMatch(/^(?:fail|unknown)$/)
     },
   )
+})
+
+describe("tools", () => {
+  const judge = (rule: string, name: string, args: unknown, tools = {}): string => {
+    const { violations, unknown } = createGuard([constraint(rule)], ROOT)(actionAhead({ name, args }, { tools }))
+    return violations[0]?.severity ?? (unknown.length > 0 ? "unknown" : "pass")
+  }
+  const envelope = (...lines: readonly string[]): string => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n")
+  const change = ["@@", "-x", "+y"]
+
+  test.each<[name: string, args: unknown]>([
+    // A file that is moved away is gone from where it stood.
+    ["apply_patch", { input: envelope("*** Update File: infra/a", "*** Move to: src/a", ...change) }],
+    [
+      "Bash",
+      { command: `apply_patch <<'E'\n${envelope("*** Update File: infra/a", "*** Move to: src/a", ...change)}\nE` },
+    ],
+    ["apply_patch", `${envelope("*** Update File: src/a", ...change)}\n${envelope("*** Delete File: infra/a")}`],
+    ["apply_patch", envelope("  *** Delete File: infra/a", "*** Update File: src/a", ...change)],
+    ["patch", { diff: "diff --git a/infra/a b/src/a\nsimilarity index 100%\nrename from infra/a\nrename to src/a\n" }],
+    ["patch", { diff: "diff --git a/infra/a b/infra/a\nold mode 100644\nnew mode 100755\n" }],
+    ["patch", { diff: "diff --git a/infra/a b/infra/a\ndeleted file mode 100644\nindex e69de29..0000000\n" }],
+    ["patch", { diff: '--- "a/infra/\\303\\251"\n+++ "b/infra/\\303\\251"\n@@ -1 +1 @@\n-a\n+b' }],
+    ["MultiEdit", { edits: [{ file_path: "infra/a", old_string: "a", new_string: "b" }] }],
+    [
+      "multi_replace_string_in_file",
+      { replacements: ["src/a", "infra/a"].map((filePath) => ({ filePath, oldString: "a", newString: "b" })) },
+    ],
+    ["str_replace_editor", { command: "undo_edit", path: "infra/a" }],
+    ["rename_file", { old_path: "infra/a", new_path: "src/a" }],
+    ["download_file", { url: "https://example.com/a", save_path: "infra/a" }],
+    ["run_command", { command: "rm", args: ["infra/a"] }],
+    ["use_mcp_tool", { server_name: "files", tool_name: "write_file", arguments: '{"path":"infra/a","content":"x"}' }],
+  ])("[E-01] %s touches the denied folder: %j", (name, args) => {
+    expect(judge("paths.deny infra/**", name, args)).toBe("fail")
+  })
+
+  test("[E-01] words of a command that stand in a list of their own are part of it", () => {
+    expect(judge('commands.deny "git push"', "exec", { command: "git", args: ["push", "--force"] })).toBe("fail")
+  })
+
+  test("[E-01] what a tool of another process does is unknown until somebody says it", () => {
+    expect(judge("paths.deny infra/**", "mcp__ide__executeCode", { code: "open('infra/a', 'w')" })).toBe("unknown")
+    expect(judge('commands.deny "git push"', "mcp__git__git_push", { remote: "origin" })).toBe("unknown")
+    const tools = { mcp__weather__forecast: { action: "api_call" } }
+    expect(judge("paths.deny infra/**", "mcp__weather__forecast", { city: "Bern" }, tools)).toBe("pass")
+  })
 })

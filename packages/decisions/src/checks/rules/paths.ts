@@ -1,3 +1,4 @@
+import type { EvidencePointer } from "../../action.js"
 import { locatePath } from "../paths/located-path.js"
 import { isCovered, type Meeting, type PathPattern, readPathPattern, touches } from "../paths/path-pattern.js"
 import type { PreparedAction, TouchedPlace } from "../prepared-action.js"
@@ -101,14 +102,11 @@ function judgePlaces(
     }
     const certainty = breach === "yes" ? "sure" : "possible"
     const message = `${place.text} ${sign.words(certainty)} ${verb(place)} (${patternWords(patterns)})`
-    // A command says what it writes, and the work tree shows it: one breach, with two places to look.
-    const said = findings.get(message)
-    findings.set(message, {
-      certainty,
-      message,
-      excerpt: place.text,
-      pointers: [...(said?.pointers ?? []), place.pointer],
-    })
+    // A command says what it writes, and the work tree shows it: one breach, with two places to look, the command's first.
+    const pointers = [...(findings.get(message)?.pointers ?? []), place.pointer]
+    const isOwn = ({ stepId }: EvidencePointer): number => Number(stepId === action.stepId)
+    pointers.sort((one, other) => isOwn(other) - isOwn(one))
+    findings.set(message, { certainty, message, excerpt: place.text, pointers })
   }
   unknown.push(...unreadable, ...opaque)
   return { findings: [...findings.values()], unknown: unknown[0] }
