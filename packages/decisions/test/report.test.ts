@@ -175,3 +175,18 @@ test("[E-05] a run that has not ended says so, and one with nothing in it still 
   expect(reportHtml(report)).toContain("no decisions")
   expect(runReport({ events: [], bodies: () => undefined }).summary).toMatchObject({ verdict: "unknown", decisions: 0 })
 })
+
+test("[E-05] a constraint that was judged under another id, because its own was taken, is listed once", async () => {
+  const { recorder, recorded } = recordInMemory()
+  const own = { id: "scope", type: "scope", rule: "paths.only src/**" } as const
+  const run = recorder.startRun({ entrypoint: "agent", input: "write", constraints: [own] })
+  await run.tool({ name: "bash", args: { command: "echo x > notes.txt" } }, () => "")
+  run.complete()
+  const stricter = { id: "scope", type: "scope", rule: "paths.only src/a/**", source: "config" } as const
+  const held = [stricter, { ...own, id: "scope.2", source: "api" }] as const
+  const { constraints } = runReport(recorded(), { evaluation: evaluateRun(actionsOf(recorded()), held) }).run
+  expect(constraints.map(({ id, rule }) => `${id}: ${rule}`)).toEqual([
+    "scope: paths.only src/a/**",
+    "scope.2: paths.only src/**",
+  ])
+})

@@ -76,7 +76,7 @@ test("[D-04] a file that a tool was told to edit is that tool's, whatever ran be
   expect(changed.map(({ span_id }) => span_id)).toEqual([edit])
 })
 
-test("[E-01] a file that a command names and the work tree shows is one violation with both places", async () => {
+test("[E-01] a file that a command names and the work tree shows is one violation with both places, the command's first", async () => {
   const { recorder, recorded } = recordInMemory()
   const run = recorder.startRun({ entrypoint: "agent", input: "make it large" })
   const command = await shell(run, "sed -i s/small/large/ infra/main.tf")
@@ -84,7 +84,7 @@ test("[E-01] a file that a command names and the work tree shows is one violatio
   run.complete()
   const [result] = evaluateRun(readRun(recorded()).run, SRC_ONLY).results
   expect(result!.violations).toHaveLength(1)
-  expect(result!.violations[0]!.pointers!.map(({ step_id }) => step_id).sort()).toEqual([command.id, seen.id].sort())
+  expect(result!.violations[0]!.pointers!.map(({ step_id }) => step_id)).toEqual([command.id, seen.id])
 })
 
 test("[D-07] what changed between two looks without a tool that could have changed it is a bypass, whatever ran before them", async () => {

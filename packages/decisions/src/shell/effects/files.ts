@@ -73,6 +73,18 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
     const args = readArguments(words, "-o -k -t -S -T --output --key")
     return { writes: files(valuesOf(args, "-o", "--output")), reads: files(args.operands) }
   },
+  uniq: (words) => {
+    const { operands } = readArguments(words, "-f -s -w --skip-fields --skip-chars --check-chars")
+    return { reads: files(operands.slice(0, 1)), writes: files(operands.slice(1)) }
+  },
+  jq: queryInPlace,
+  yq: queryInPlace,
+  base64: encoded,
+  base32: encoded,
+  history: (words) => {
+    const args = readArguments(words)
+    return { writes: hasAny(args, "-w", "-a") ? files(args.operands) : [] }
+  },
   split: (words) => ({
     writes: files(readArguments(words, "-l -b -C -n -a").operands.slice(1)),
     opaque: "it makes names of its own",
@@ -85,7 +97,10 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
     return {
       reads: trees(args.operands.slice(0, -1).filter((word) => remoteHost(word).length === 0)),
       writes: trees(local),
-      ...(hasAny(args, "--delete", "--delete-after", "--delete-before") && { deletes: trees(local) }),
+      deletes: trees([
+        ...([...args.flags].some((flag) => /^--del(?:ete|$)/.test(flag)) ? local : []),
+        ...(hasAny(args, "--remove-source-files") ? args.operands.slice(0, -1) : []),
+      ]),
       ...(hosts.length > 0 && { network: hosts }),
       ...(args.values.has("-e") && running("it runs a command of its own")),
     }
@@ -110,7 +125,11 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       ...(hasAny(args, "-x", "--extract", "--get")
         ? { reads: files(archive), writes: trees(folder.length > 0 ? folder : [here]) }
         : hasAny(args, "-c", "-r", "-u", "-A", "--create", "--append", "--update")
-          ? { reads: trees(args.operands), writes: files(archive) }
+          ? {
+              reads: trees(args.operands),
+              writes: files(archive),
+              deletes: hasAny(args, "--remove-files") ? trees(args.operands) : [],
+            }
           : { reads: files(archive) }),
       ...(runs && running("an option of it runs a command")),
     }
@@ -159,6 +178,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, EffectReader>> = {
   prettier: (words) => writesIf(words, "--write", "-w"),
   biome: (words) => writesIf(words, "--write", "--fix", "--apply"),
   eslint: (words) => writesIf(words, "--fix"),
+  stylelint: (words) => writesIf(words, "--fix"),
   black: (words) =>
     hasAny(readArguments(words), "--check", "--diff") ? {} : { writes: trees(readArguments(words).operands) },
   isort: (words) =>
@@ -236,6 +256,18 @@ function compress(words: readonly Word[]): ReturnType<EffectReader> {
   if (hasAny(args, "-c", "-l", "-t", "--stdout", "--list", "--test")) return { reads: files(args.operands) }
   // The file is replaced by one beside it.
   return { deletes: files(args.operands), writes: files([...args.operands, ...valuesOf(args, "-o")]) }
+}
+
+/** `yq -i`: the files are written back. Which operand is the expression differs, and an expression is no path anybody forbids. */
+function queryInPlace(words: readonly Word[]): ReturnType<EffectReader> {
+  const args = readArguments(words, "-f --from-file --arg --argjson --slurpfile --rawfile --indent")
+  const named = files(args.operands.slice(1))
+  return hasAny(args, "-i", "--inplace", "--in-place") ? { writes: named } : { reads: named }
+}
+
+function encoded(words: readonly Word[]): ReturnType<EffectReader> {
+  const args = readArguments(words, "-i -o -w -b --input --output --wrap --break")
+  return { reads: files([...args.operands, ...valuesOf(args, "-i", "--input")]), writes: files(valuesOf(args, "-o", "--output")) }
 }
 
 function editor(words: readonly Word[]): ReturnType<EffectReader> {

@@ -1,4 +1,5 @@
-import { type EffectReader, files, hasAny, readArguments, trees, valuesOf } from "./arguments.js"
+import type { Word } from "../command.js"
+import { type EffectReader, files, hasAny, here, readArguments, trees, valuesOf } from "./arguments.js"
 import { running } from "./effects.js"
 import { remoteHost } from "./files.js"
 import { hostsOf } from "./hosts.js"
@@ -6,7 +7,8 @@ import { hostsOf } from "./hosts.js"
 const CURL_VALUES =
   "-o -O -d -F -H -X -A -b -c -e -u -x -T -w -m -K -E --output --data --data-raw --data-binary --data-urlencode --form --header --request " +
   "--user-agent --cookie --cookie-jar --referer --user --proxy --upload-file --write-out --max-time --connect-timeout --retry --retry-delay " +
-  "--config --cert --key --cacert --url --resolve --output-dir --json --limit-rate --range -r -C --interface --socks5 --connect-to"
+  "--config --cert --key --cacert --url --resolve --output-dir --json --limit-rate --range -r -C --interface --socks5 --connect-to " +
+  "-D --dump-header --stderr --trace --trace-ascii --libcurl --etag-save --hsts --alt-svc"
 const WGET_VALUES =
   "-O -o -P -U -T -t -i --output-document --directory-prefix --user-agent --header --post-data --post-file --timeout --tries --input-file -e"
 
@@ -25,6 +27,9 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
     )
     const rerouted = valuesOf(args, "-x", "--proxy", "--socks5", "--connect-to", "--resolve")
     const hosts = hostsOf(targets)
+    const isNamedByUrl = hasAny(args, "-O", "--remote-name", "--remote-name-all")
+    const saved = [...valuesOf(args, "-o", "--output"), ...(isNamedByUrl ? savedNames(targets) : [])]
+    const folders = valuesOf(args, "--output-dir")
     return {
       network:
         hasAny(args, "-K", "--config") || (rerouted.length > 0 && hosts === true)
@@ -34,9 +39,10 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
             : hosts,
       reads: files([...uploaded, ...sent]),
       writes: files([
-        ...valuesOf(args, "-o", "--output", "-c", "--cookie-jar"),
-        ...(hasAny(args, "-O", "--remote-name") ? savedNames(targets) : []),
-      ]),
+        ...valuesOf(args, "-c", "--cookie-jar", "-D", "--dump-header", "--stderr", "--trace", "--trace-ascii"),
+        ...valuesOf(args, "--libcurl", "--etag-save", "--hsts", "--alt-svc"),
+        ...saved.flatMap((word) => (folders.length > 0 ? folders.map((folder) => under(folder, word)) : [word])),
+      ]).filter(({ word }) => word.text !== "-"),
       ...(hasAny(args, "-K", "--config") && { opaque: "it reads its options from a file" }),
     }
   },
@@ -129,8 +135,8 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, EffectReader>> = {
       : service(words, /^(?:apply|create|delete|replace|patch|rollout|scale|set)$/),
   oc: (words) => service(words, /^(?:apply|create|delete|replace|patch|rollout|scale|set|new-app)$/),
   helm: (words) => service(words, /^(?:install|upgrade|uninstall|rollback)$/),
-  terraform: (words) => service(words, /^(?:apply|destroy|import)$/),
-  tofu: (words) => service(words, /^(?:apply|destroy|import)$/),
+  terraform,
+  tofu: terraform,
   pulumi: (words) => service(words, /^(?:up|destroy)$/),
   cdk: (words) => service(words, /^(?:deploy|destroy)$/),
   sam: (words) => service(words, /^(?:deploy|delete)$/),
@@ -167,6 +173,12 @@ const httpieHosts: (words: Parameters<EffectReader>[0]) => readonly string[] | t
   return url === undefined ? true : hostsOf([url])
 }
 
+const under = (folder: Word, { text, isKnown, hasGlob }: Word): Word => ({
+  text: `${folder.text.replace(/\/+$/, "")}/${text}`,
+  isKnown: folder.isKnown && isKnown,
+  hasGlob: folder.hasGlob || hasGlob,
+})
+
 function savedNames(targets: Parameters<EffectReader>[0]): Parameters<EffectReader>[0] {
   return targets.map((word) => {
     const name = (word.text.split(/[?#]/, 1)[0] as string).split("/").at(-1) ?? ""
@@ -182,6 +194,21 @@ function service(words: Parameters<EffectReader>[0], deploys: RegExp): ReturnTyp
   const subcommand = operands[0]?.text
   const isDeploy = operands.slice(0, 3).some((word) => deploys.test(word.text))
   return { network: true, subcommand, ...(isDeploy && { kind: "deploy" as const }) }
+}
+
+/** Its formatter writes files, under the folder it is told to run in. */
+function terraform(words: Parameters<EffectReader>[0]): ReturnType<EffectReader> {
+  const args = readArguments(words, "-chdir")
+  const [subcommand, ...operands] = args.operands
+  if (subcommand?.text !== "fmt") return service(words, /^(?:apply|destroy|import)$/)
+  const folders = words.flatMap((word) => {
+    const [, folder] = /^--?chdir=(.+)$/.exec(word.text) ?? []
+    return folder === undefined ? [] : [{ ...word, text: folder }]
+  })
+  const isRead = hasAny(args, "-check", "--check", "-write=false", "--write=false")
+  const named = operands.length > 0 ? operands : [here]
+  const found = folders.length > 0 ? folders.flatMap((folder) => named.map((word) => under(folder, word))) : named
+  return { subcommand: "fmt", ...(isRead ? { reads: trees(found) } : { writes: trees(found) }) }
 }
 
 /** What has no colon is here; the last one is written. */

@@ -9,9 +9,12 @@ const OUTPUT =
 /** Beside builders: programs that run or show something, and write down what they saw. */
 const WITH_OUTPUT = new Set(["strace", "ltrace", "time", "gtime", "less", "perf", "valgrind"])
 
+const PIP = "-t --target --root --prefix -d --dest -w --wheel-dir --src --report --log"
+
 const OWN: Readonly<Record<string, string>> = {
-  pip: "-t --target --root --prefix",
-  pip3: "-t --target --root --prefix",
+  pip: PIP,
+  pip3: PIP,
+  cmake: "-B --install-prefix --prefix",
   mktemp: "-p --tmpdir",
 }
 
