@@ -2,7 +2,8 @@
 // nothing else is kept. Then its model answers something that cannot be repaired, which is a fault: now the exact bytes are there. At the end
 // it collects what was recorded and verifies both runs.
 //
-//   node examples/audited-agent.mjs
+//   node examples/audited-agent.mjs                what it records is removed at the end
+//   node examples/audited-agent.mjs .orangebox     or kept there, to ask about: orangebox context last#5
 import assert from "node:assert/strict"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -21,7 +22,7 @@ import { Recorder } from "@orangebox/recorder"
 import { isAbsent, openStoreReader } from "@orangebox/store"
 
 const scratch = await mkdtemp(join(tmpdir(), "orangebox-example-"))
-const folder = join(scratch, ".orangebox")
+const folder = process.argv[2] ?? join(scratch, ".orangebox")
 
 const stage = defineStages({
   name: "release-desk",
