@@ -1,10 +1,8 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Event, EventType } from "@orangebox/contract"
 import { startProxy } from "@orangebox/proxy"
 import { MemorySink, Recorder } from "@orangebox/recorder"
 import { expect, onTestFinished, test } from "vitest"
+import { answerMessage, startModelServer } from "./model-server.js"
 
 const BODY = JSON.stringify({
   model: "claude-x",
@@ -15,21 +13,16 @@ const BODY = JSON.stringify({
 
 /** A model and the recording proxy before it, under audit. `whenAsked` is called as a request reaches the model. */
 async function proxyUnderAudit(sink: MemorySink, whenAsked: () => void) {
-  const upstream = createServer((request, response) => {
+  const upstream = await startModelServer((_, response) => {
     whenAsked()
-    request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end('{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":"end_turn"}')
-    })
-  }).listen(0, "127.0.0.1")
-  await once(upstream, "listening")
+    answerMessage(response, { content: [] })
+  })
   const recorder = Recorder.open({ app: "proxy", cwd: "/", sink, profile: "audit" })
   const run = recorder.startRun({ entrypoint: "agent" })
-  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  const proxy = await startProxy({ recorder, run, upstreams: { anthropic: origin } })
+  const proxy = await startProxy({ recorder, run, upstreams: { anthropic: upstream.origin } })
   onTestFinished(async () => {
     await proxy.close()
-    upstream.close()
+    await upstream.close()
   })
   return () => fetch(`${proxy.urlFor("anthropic")}/v1/messages`, { method: "POST", body: BODY })
 }

@@ -1,52 +1,30 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { catchUp } from "@orangebox/collector"
 import { isAbsent, openStoreReader } from "@orangebox/store"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { orangeboxHere, scratchFolder } from "./command.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 
-interface ModelServer {
-  readonly origin: string
-  /** The body of the first request, when it has come whole. */
-  readonly asked: Promise<Buffer>
-}
-
-/** A model on loopback. It answers, or it hears the question and says nothing. */
-async function startModel(answers: boolean): Promise<ModelServer> {
+/** A model that answers, or hears the question and says nothing; `asked` is the body of the first request, when it has come whole. */
+async function startModel(answers: boolean): Promise<{ readonly origin: string; readonly asked: Promise<Buffer> }> {
   let hear: (body: Buffer) => void
   const asked = new Promise<Buffer>((resolve) => {
     hear = resolve
   })
-  const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer)
-    hear(Buffer.concat(pieces))
+  const server = await startModelServer((body, response) => {
+    hear(body)
     if (!answers) return
-    response.writeHead(200, { "content-type": "application/json" })
-    response.end(JSON.stringify(ANSWER))
+    answerMessage(response, {
+      content: [{ type: "text", text: "I will look at the helper." }],
+      usage: { input_tokens: 50, output_tokens: 7 },
+    })
   })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
-}
-
-const ANSWER = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-x",
-  content: [{ type: "text", text: "I will look at the helper." }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 50, output_tokens: 7 },
+  onTestFinished(() => server.close())
+  return { origin: server.origin, asked }
 }
 
 /** children/audit-agent.mjs in a process of its own. */

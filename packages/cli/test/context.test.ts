@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { bm25Retriever, type CompiledContext, compile, defineStages } from "@orangebox/context"
 import { startProxy } from "@orangebox/proxy"
 import { Recorder, type Step } from "@orangebox/recorder"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 import { record } from "./recorded-run.js"
 
 const BIN = fileURLToPath(new URL("../bin/orangebox.js", import.meta.url))
@@ -58,16 +57,11 @@ async function recordJudgements(recorder: Recorder): Promise<{ runId: string; pr
 /** An agent behind the proxy, which nobody instrumented: it talks, and after a while drops the beginning. */
 async function recordTalk(recorder: Recorder): Promise<string> {
   let calls = 0
-  const upstream = createServer((request, response) => {
-    request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(JSON.stringify({ ...ANSWER, content: [{ type: "text", text: REPLIES[calls++] }] }))
-    })
-  })
-  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
+  const upstream = await startModelServer((_, response) =>
+    answerMessage(response, { ...ANSWER, content: [{ type: "text", text: REPLIES[calls++] }] }),
+  )
   const run = recorder.startRun({ entrypoint: "talk", input: "an agent" })
-  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  const proxy = await startProxy({ recorder, run, upstreams: { anthropic: origin } })
+  const proxy = await startProxy({ recorder, run, upstreams: { anthropic: upstream.origin } })
   try {
     for (const messages of TALK) {
       const body = JSON.stringify({ model: "claude-x", max_tokens: 9, system: "Be careful.", messages })
@@ -75,7 +69,7 @@ async function recordTalk(recorder: Recorder): Promise<string> {
     }
   } finally {
     await proxy.close()
-    upstream.close()
+    await upstream.close()
   }
   run.complete()
   return run.runId
@@ -83,11 +77,6 @@ async function recordTalk(recorder: Recorder): Promise<string> {
 
 const said = (role: "user" | "assistant", content: string): object => ({ role, content })
 const ANSWER = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-x",
-  stop_reason: "end_turn",
   usage: { input_tokens: 500, output_tokens: 3 },
   context_management: { applied_edits: [{ type: "clear_tool_uses_20250919", cleared_tool_uses: 3 }] },
 }

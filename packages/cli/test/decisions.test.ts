@@ -1,7 +1,5 @@
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { homedir, userInfo } from "node:os"
 import { join } from "node:path"
 import { type CallAhead, type CheckedConstraint, classifier, DecisionEvent, liveGuard } from "@orangebox/decisions"
@@ -11,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { checkPlace } from "../src/decisions/check-place.js"
 import { hasBrowser, inBrowser, onlyOpened } from "./browser.js"
 import { BIN, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 import { record } from "./recorded-run.js"
 
 let scratch: Scratch
@@ -429,15 +428,9 @@ describe("[E-03] orangebox run --capture hashed", () => {
 
   test("an agent nobody instrumented leaves the kind of each action and the verdict of the configured rules, and no text", async () => {
     let answers = 0
-    const server = createServer((request, response) => {
-      request.resume().on("end", () => {
-        const content = answers++ === 0 ? tools : [{ type: "text", text: "ok" }]
-        const usage = { input_tokens: 1, output_tokens: 1 }
-        response.writeHead(200, { "content-type": "application/json" })
-        response.end(JSON.stringify({ id: "m", type: "message", role: "assistant", model: "claude-x", content, usage }))
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const server = await startModelServer((_, response) =>
+      answerMessage(response, { content: answers++ === 0 ? tools : [{ type: "text", text: "ok" }] }),
+    )
     const folder = scratchFolder()
     try {
       const checks = [
@@ -446,7 +439,7 @@ describe("[E-03] orangebox run --capture hashed", () => {
       ]
       writeFileSync(join(folder.path, "orangebox.config.json"), JSON.stringify({ checks }))
       const env = {
-        ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        ANTHROPIC_BASE_URL: server.origin,
         ORANGEBOX_HOME: join(folder.path, ".orangebox"),
       }
       const call = (...args: string[]) => orangebox(args, { cwd: folder.path, env })
@@ -466,7 +459,7 @@ describe("[E-03] orangebox run --capture hashed", () => {
       const { summary } = jsonOf<{ summary: object }>(await call("report", "last", "--json"))
       expect(summary).toMatchObject({ verdict: "fail", policy: "fail" })
     } finally {
-      server.close()
+      await server.close()
       folder.remove()
     }
   })

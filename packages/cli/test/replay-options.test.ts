@@ -1,46 +1,33 @@
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { readPortable } from "@orangebox/replay"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Finished, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 
 const frame = (data: { readonly type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
 /** Asks for the tool first, and then answers with what the tool said; no two answers are alike. */
 async function startModel() {
   let asked = 0
-  const server = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text
-    })
-    request.on("end", () => {
-      const { messages, stream } = JSON.parse(body) as { stream: boolean; messages: { content: unknown }[] }
-      const last = messages.at(-1)!.content
-      const said = Array.isArray(last) ? (last[0] as { content: string }).content : undefined
-      const content =
-        said === undefined
-          ? { type: "tool_use", id: `toolu_${++asked}`, name: "look", input: {} }
-          : { type: "text", text: `answer ${++asked} about ${said} ✓` }
-      const message = { id: "m", type: "message", role: "assistant", model: "claude-x" }
-      if (!stream) {
-        response.writeHead(200, { "content-type": "application/json" })
-        response.end(JSON.stringify({ ...message, content: [content], stop_reason: "end_turn", usage: {} }))
-        return
-      }
-      response.writeHead(200, { "content-type": "text/event-stream" })
-      response.write(frame({ type: "message_start", ...{ message: { ...message, content: [] } } }))
-      setTimeout(() => {
-        response.write(frame({ type: "content_block_start", ...{ index: 0, content_block: content } }))
-        response.end(frame({ type: "content_block_stop", ...{ index: 0 } }) + frame({ type: "message_stop" }))
-      }, 20)
-    })
+  const server = await startModelServer((body, response) => {
+    const { messages, stream } = JSON.parse(String(body)) as { stream: boolean; messages: { content: unknown }[] }
+    const last = messages.at(-1)!.content
+    const said = Array.isArray(last) ? (last[0] as { content: string }).content : undefined
+    const content =
+      said === undefined
+        ? { type: "tool_use", id: `toolu_${++asked}`, name: "look", input: {} }
+        : { type: "text", text: `answer ${++asked} about ${said} ✓` }
+    if (!stream) return answerMessage(response, { id: "m", content: [content], usage: {} })
+    const message = { id: "m", type: "message", role: "assistant", model: "claude-x", content: [] }
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.write(frame({ type: "message_start", ...{ message } }))
+    setTimeout(() => {
+      response.write(frame({ type: "content_block_start", ...{ index: 0, content_block: content } }))
+      response.end(frame({ type: "content_block_stop", ...{ index: 0 } }) + frame({ type: "message_stop" }))
+    }, 20)
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, asked: () => asked, close: () => server.close().closeAllConnections() }
+  return { ...server, asked: () => asked }
 }
 
 /** Looks, and tells what it saw. Its arguments are the question, what its tool says, and whether it streams. */

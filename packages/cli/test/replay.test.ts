@@ -1,45 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { answerMessage, type ModelServer, startModelServer } from "./model-server.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
 
 /** A model that answers with its name, what it was asked, and how many it has answered: no two answers are alike. */
-interface ModelServer {
-  readonly origin: string
-  asked(): number
-  close(): void
-}
-
-async function startModel(): Promise<ModelServer> {
+async function startModel(): Promise<ModelServer & { asked(): number }> {
   let asked = 0
-  const server: Server = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text
-    })
-    request.on("end", () => {
-      const { model, messages } = JSON.parse(body) as { model: string; messages: { content: string }[] }
-      const text = `${model} heard ${messages.at(-1)!.content} (${++asked})`
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(
-        JSON.stringify({
-          id: `msg_${asked}`,
-          type: "message",
-          role: "assistant",
-          model,
-          content: [{ type: "text", text }],
-          stop_reason: "end_turn",
-          usage: { input_tokens: 9, output_tokens: 5 },
-        }),
-      )
-    })
+  const server = await startModelServer((body, response) => {
+    const { model, messages } = JSON.parse(String(body)) as { model: string; messages: { content: string }[] }
+    const text = `${model} heard ${messages.at(-1)!.content} (${++asked})`
+    answerMessage(response, { id: `msg_${asked}`, model, content: [{ type: "text", text }] })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, asked: () => asked, close: () => server.close().closeAllConnections() }
+  return { ...server, asked: () => asked }
 }
 
 /** Asks twice, the second time about the first answer. Its arguments are the question and its exit code. */

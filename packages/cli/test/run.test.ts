@@ -1,38 +1,33 @@
 import { writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { orangebox, scratchFolder } from "./command.js"
+import { type ModelServer, startModelServer } from "./model-server.js"
 
 /** A model server that streams the same answer to everybody, over the Messages API. */
-let upstream: { origin: string; close: () => void }
+let upstream: ModelServer
 beforeAll(async () => {
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": "text/event-stream" })
-      const frame = (type: string, more: object) =>
-        response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`)
-      frame("message_start", {
-        message: {
-          id: "msg_1",
-          type: "message",
-          role: "assistant",
-          model: "claude-x",
-          content: [],
-          usage: { input_tokens: 12, output_tokens: 1 },
-        },
-      })
-      frame("content_block_start", { index: 0, content_block: { type: "text", text: "" } })
-      frame("content_block_delta", { index: 0, delta: { type: "text_delta", text: "all is well" } })
-      frame("content_block_stop", { index: 0 })
-      frame("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } })
-      frame("message_stop", {})
-      response.end()
+  upstream = await startModelServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    const frame = (type: string, more: object) =>
+      response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`)
+    frame("message_start", {
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "claude-x",
+        content: [],
+        usage: { input_tokens: 12, output_tokens: 1 },
+      },
     })
+    frame("content_block_start", { index: 0, content_block: { type: "text", text: "" } })
+    frame("content_block_delta", { index: 0, delta: { type: "text_delta", text: "all is well" } })
+    frame("content_block_stop", { index: 0 })
+    frame("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } })
+    frame("message_stop", {})
+    response.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  upstream = { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
 })
 afterAll(() => upstream.close())
 

@@ -1,14 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { answerMessage, type ModelServer, startModelServer } from "./model-server.js"
 
 /** A model that follows a script: one shell command for each call, and then it is done. */
-export interface ScriptedModel {
-  readonly origin: string
+export interface ScriptedModel extends ModelServer {
   /** What every request so far said in its last message. */
   readonly heard: string[]
-  close(): Promise<void>
 }
 
 /** One line for each call, or what makes them of the request. */
@@ -28,14 +25,12 @@ interface Message {
  */
 export async function startScriptedModel(script: Script, looks?: string): Promise<ScriptedModel> {
   const heard: string[] = []
-  const server = createServer(async (request, response) => {
+  const server = await startModelServer(async (body, response) => {
     const looked = countLooks(looks)
-    let body = ""
-    for await (const piece of request.setEncoding("utf8")) body += piece
-    const { model, messages } = JSON.parse(body) as { model: string; messages: Message[] }
+    const { model, messages } = JSON.parse(String(body)) as { model: string; messages: Message[] }
     const last = messages.at(-1)!.content
     heard.push(typeof last === "string" ? last : last.map((part) => part.content ?? part.text ?? "").join("\n"))
-    const lines = typeof script === "function" ? script(body) : script
+    const lines = typeof script === "function" ? script(String(body)) : script
     const line = lines[messages.filter(({ role }) => role === "assistant").length] ?? { says: "done" }
     for (let tries = 0; looks !== undefined && tries < 200 && countLooks(looks) === looked; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 25))
@@ -47,28 +42,10 @@ export async function startScriptedModel(script: Script, looks?: string): Promis
       said === undefined
         ? commands.map((command, at) => ({ type: "tool_use", id: id(at), name: "bash", input: { command } }))
         : [{ type: "text", text: said }]
-    response.writeHead(200, { "content-type": "application/json" })
-    response.end(
-      JSON.stringify({
-        id: `msg_${heard.length}`,
-        type: "message",
-        role: "assistant",
-        model,
-        content,
-        stop_reason: commands.length > 0 ? "tool_use" : "end_turn",
-        usage: { input_tokens: 9, output_tokens: 5 },
-      }),
-    )
+    const stop_reason = commands.length > 0 ? "tool_use" : "end_turn"
+    answerMessage(response, { id: `msg_${heard.length}`, model, content, stop_reason })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
-  }
+  return { ...server, heard }
 }
 
 function countLooks(data: string | undefined): number {

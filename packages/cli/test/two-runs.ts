@@ -1,7 +1,6 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Recorder, Run } from "@orangebox/recorder"
 import { orangebox } from "./command.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 import { record } from "./recorded-run.js"
 
 /** What the world and the model answer a small agent: it reads a file, asks a model what to do about it, and does it. */
@@ -71,24 +70,10 @@ for (let i = 0; i < 3; i++) {
 /** Records an agent that nobody instrumented, once for each list of answers, through `orangebox run`. */
 export async function recordOnTheWire(folder: string, ...answers: readonly (readonly string[])[]): Promise<void> {
   const left = answers.flat()
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(
-        JSON.stringify({
-          id: `msg_${left.length}`,
-          type: "message",
-          role: "assistant",
-          model: "claude-x",
-          content: [{ type: "text", text: left.shift() }],
-          stop_reason: "end_turn",
-          usage: { input_tokens: 12, output_tokens: 3 },
-        }),
-      )
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const server = await startModelServer((_, response) =>
+    answerMessage(response, { id: `msg_${left.length}`, content: [{ type: "text", text: left.shift() }] }),
+  )
+  const env = { ANTHROPIC_BASE_URL: server.origin }
   try {
     for (const _ of answers) {
       const agent = [process.execPath, "--input-type=module", "-e", WIRE_AGENT]
@@ -101,7 +86,6 @@ export async function recordOnTheWire(folder: string, ...answers: readonly (read
       if (exitCode !== 0) throw new Error(stderr)
     }
   } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await server.close()
   }
 }
