@@ -266,6 +266,49 @@ describe("[E-01] a command that carries another", () => {
   )
 })
 
+test.each([
+  "rsync -a --remove-source-files infra/ src/x",
+  "rsync -a --del src/ infra/",
+  "rsync -a --delete-excluded src/ infra/",
+  "tar -cf src/a.tar --remove-files infra",
+  "curl --output-dir infra -O https://example.com/a",
+  "curl --output-dir infra -o a https://example.com/a",
+  "curl https://example.com -D infra/headers",
+  "curl --trace-ascii infra/trace https://example.com",
+  "curl --stderr infra/said https://example.com",
+  "pip download -d infra requests",
+  "git diff --output=infra/a",
+  "git log -p --output infra/a",
+  "git switch -c mine origin/main",
+  "uniq src/a infra/a",
+  "yq -i '.a = 1' infra/a.yaml",
+  "yq e -i '.a = 1' infra/a.yaml",
+  "jq -i . infra/a.json",
+  "base64 -d -i src/a -o infra/b",
+  "terraform fmt infra",
+  "terraform -chdir=infra fmt",
+  "stylelint --fix infra",
+  "cmake -S . -B infra",
+  "history -w infra/a",
+])("[E-01] a program that also writes is not taken for one that only reads: %s", (command) => {
+  expect(["fail", "warn"]).toContain(judgeCommand("paths.deny infra/**", command, ROOT))
+})
+
+test.each([
+  "jq . infra/a.json",
+  "uniq infra/a",
+  "base64 infra/a",
+  "git diff infra",
+  "terraform fmt -check infra",
+  "git switch -c mine",
+])("[E-01] and one that only reads is not taken for one that writes: %s", (command) => {
+  expect(judgeCommand("paths.deny infra/**", command, ROOT)).toBe("pass")
+})
+
+test("[E-01] the expression of a query is no path", () => {
+  expect(judgeCommand("paths.only src/**", "yq e -i '.a = 1' src/a.yaml", ROOT)).toBe("pass")
+})
+
 describe("tools", () => {
   const judge = (rule: string, name: string, args: unknown, tools = {}): string => {
     const { violations, unknown } = createGuard([constraint(rule)], ROOT)(actionAhead({ name, args }, { tools }))

@@ -80,3 +80,13 @@ export type EffectReader = (words: readonly Word[], command: SimpleCommand) => P
 export const files = (words: readonly Word[]): PathUse[] => words.map((word) => ({ word, isTree: false }))
 export const trees = (words: readonly Word[]): PathUse[] => words.map((word) => ({ word, isTree: true }))
 export const here: Word = { text: ".", isKnown: true, hasGlob: false }
+
+/** A path as it is from a folder that a program is told to work in. */
+export function under(folder: Word, path: Word): Word {
+  if (path.text.startsWith("/")) return path
+  return {
+    text: `${folder.text}/${path.text}`,
+    isKnown: folder.isKnown && path.isKnown,
+    hasGlob: folder.hasGlob || path.hasGlob,
+  }
+}

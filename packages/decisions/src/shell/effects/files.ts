@@ -258,16 +258,20 @@ function compress(words: readonly Word[]): ReturnType<EffectReader> {
   return { deletes: files(args.operands), writes: files([...args.operands, ...valuesOf(args, "-o")]) }
 }
 
-/** `yq -i`: the files are written back. Which operand is the expression differs, and an expression is no path anybody forbids. */
+/** `yq -i` writes its files back. The first operand is the expression, unless it comes from a file; yq may have a verb before it. */
 function queryInPlace(words: readonly Word[]): ReturnType<EffectReader> {
   const args = readArguments(words, "-f --from-file --arg --argjson --slurpfile --rawfile --indent")
-  const named = files(args.operands.slice(1))
+  const operands = args.operands.filter(({ text }, at) => at > 0 || !/^(?:e|ea|eval|eval-all)$/.test(text))
+  const named = files(args.values.has("-f") || args.values.has("--from-file") ? operands : operands.slice(1))
   return hasAny(args, "-i", "--inplace", "--in-place") ? { writes: named } : { reads: named }
 }
 
 function encoded(words: readonly Word[]): ReturnType<EffectReader> {
   const args = readArguments(words, "-i -o -w -b --input --output --wrap --break")
-  return { reads: files([...args.operands, ...valuesOf(args, "-i", "--input")]), writes: files(valuesOf(args, "-o", "--output")) }
+  return {
+    reads: files([...args.operands, ...valuesOf(args, "-i", "--input")]),
+    writes: files(valuesOf(args, "-o", "--output")),
+  }
 }
 
 function editor(words: readonly Word[]): ReturnType<EffectReader> {

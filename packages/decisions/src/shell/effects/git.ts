@@ -1,5 +1,5 @@
 import type { Word } from "../command.js"
-import { type EffectReader, files, hasAny, here, readArguments, trees, valuesOf } from "./arguments.js"
+import { type EffectReader, files, hasAny, here, readArguments, trees, under, valuesOf } from "./arguments.js"
 import { running } from "./effects.js"
 import { hostsOf } from "./hosts.js"
 
@@ -48,7 +48,7 @@ const namesCommand = ({ text }: Word): boolean =>
 
 const HARMLESS = new Set(
   (
-    "status log diff show branch tag remote add commit config rev-parse rev-list ls-files ls-tree cat-file blame describe shortlog reflog " +
+    "status branch tag remote add commit config rev-parse rev-list ls-files ls-tree cat-file blame describe shortlog reflog " +
     "grep symbolic-ref for-each-ref merge-base name-rev whatchanged notes gc fsck count-objects hash-object update-index write-tree var version " +
     "help check-ignore check-attr diff-tree diff-index diff-files show-ref fetch-pack bundle format-patch init maintenance prune"
   ).split(" "),
@@ -58,8 +58,13 @@ type SubcommandReader = (words: readonly Word[]) => Partial<ReturnType<EffectRea
 
 const wholeTree: SubcommandReader = () => ({ writes: trees([here]), deletes: trees([here]) })
 
+const shown: SubcommandReader = (words) => ({ writes: files(valuesOf(readArguments(words, "--output"), "--output")) })
+
 const SUBCOMMANDS: Readonly<Record<string, SubcommandReader>> = {
   commit: () => ({ kind: "commit" }),
+  diff: shown,
+  log: shown,
+  show: shown,
   push: (words) => {
     const target = readArguments(words, "-o --push-option --repo --receive-pack").operands.slice(0, 1)
     return { kind: "push", network: named(target) }
@@ -113,7 +118,11 @@ const SUBCOMMANDS: Readonly<Record<string, SubcommandReader>> = {
     // One name may be a branch or a file; a branch changes the whole tree.
     return args.operands.length > 1 ? restored(args.operands) : wholeTree(words)
   },
-  switch: (words) => (hasAny(readArguments(words), "-c", "-C", "--create") ? {} : wholeTree(words)),
+  switch: (words) => {
+    const { operands, values } = readArguments(words, "-c -C --create --force-create --orphan")
+    // A new branch begins here, unless it is told where.
+    return values.size > 0 && operands.length === 0 ? {} : wholeTree(words)
+  },
   restore: (words) => {
     const args = readArguments(words, "-s --source")
     return hasAny(args, "--staged", "-S") && !hasAny(args, "--worktree", "-W") ? {} : restored(args.operands)
@@ -164,13 +173,4 @@ function globalWords(words: readonly Word[]): { options: readonly Word[]; rest: 
   let at = 1
   while (at < words.length && words[at]!.text.startsWith("-")) at += takesValue.has(words[at]!.text) ? 2 : 1
   return { options: words.slice(0, at), rest: words.slice(at) }
-}
-
-function under(folder: Word, path: Word): Word {
-  if (path.text.startsWith("/")) return path
-  return {
-    text: `${folder.text}/${path.text}`,
-    isKnown: folder.isKnown && path.isKnown,
-    hasGlob: folder.hasGlob || path.hasGlob,
-  }
 }

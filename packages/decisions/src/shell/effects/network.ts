@@ -1,5 +1,4 @@
-import type { Word } from "../command.js"
-import { type EffectReader, files, hasAny, here, readArguments, trees, valuesOf } from "./arguments.js"
+import { type EffectReader, files, hasAny, here, readArguments, trees, under, valuesOf } from "./arguments.js"
 import { running } from "./effects.js"
 import { remoteHost } from "./files.js"
 import { hostsOf } from "./hosts.js"
@@ -172,12 +171,6 @@ const httpieHosts: (words: Parameters<EffectReader>[0]) => readonly string[] | t
   const url = operands.find((word) => !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/.test(word.text))
   return url === undefined ? true : hostsOf([url])
 }
-
-const under = (folder: Word, { text, isKnown, hasGlob }: Word): Word => ({
-  text: `${folder.text.replace(/\/+$/, "")}/${text}`,
-  isKnown: folder.isKnown && isKnown,
-  hasGlob: folder.hasGlob || hasGlob,
-})
 
 function savedNames(targets: Parameters<EffectReader>[0]): Parameters<EffectReader>[0] {
   return targets.map((word) => {

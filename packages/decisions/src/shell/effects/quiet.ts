@@ -1,9 +1,9 @@
 /** Programs that only read and print. */
 export const READERS = new Set(
   (
-    "cat head tail less more ls dir tree stat file wc grep egrep fgrep rg ag ack find fd diff cmp comm cut tr uniq nl od xxd hexdump strings " +
-    "md5sum sha1sum sha256sum sha512sum cksum du df jq yq column fold rev tac paste join bat readlink realpath basename dirname locate zcat " +
-    "zgrep zless diffstat cloc tokei shellcheck base64 base32"
+    "cat head tail less more ls dir tree stat file wc grep egrep fgrep rg ag ack find fd diff cmp comm cut tr nl od xxd hexdump strings " +
+    "md5sum sha1sum sha256sum sha512sum cksum du df column fold rev tac paste join bat readlink realpath basename dirname locate zcat " +
+    "zgrep zless diffstat cloc tokei shellcheck"
   ).split(" "),
 )
 
@@ -13,7 +13,7 @@ export const HARMLESS = new Set(
     ": true false echo printf pwd cd chdir pushd popd dirs test [ [[ export declare typeset local readonly unset set shopt umask ulimit alias " +
     "unalias type which whereis command exit return break continue shift wait jobs fg bg kill pkill killall sleep date cal uname whoami " +
     "id groups hostname uptime env printenv ps top htop free lsof pgrep seq expr bc let tput clear reset stty tty yes read mapfile getopts " +
-    "history help man info times trap disown nproc arch locale timeout nice nohup time lsb_release sysctl getconf sync xargs sudo"
+    "help man info times trap disown nproc arch locale timeout nice nohup time lsb_release sysctl getconf sync xargs sudo"
   ).split(" "),
 )
 
