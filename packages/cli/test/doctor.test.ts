@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { checkNode } from "../src/doctor/surroundings.js"
@@ -39,11 +40,18 @@ describe("[O-06] orangebox doctor", () => {
   })
 
   test("a second canary flies over the wire: every variable that run sets leads through the proxy and is recorded", async () => {
+    const tree = join(scratch.path, "tree")
+    execFileSync("git", ["init", "--quiet", tree])
+    writeFileSync(join(tree, "mine.txt"), "mine")
     const folder = join(scratch.path, "wire")
     await record(folder, (recorder) => recorder.startRun({ entrypoint: "mine" }).complete())
-    const { checks } = jsonOf<Examined>(await orangebox(["doctor", "--json", "--data", folder]))
+    const { checks } = jsonOf<Examined>(await orangebox(["doctor", "--json", "--data", folder], { cwd: tree }))
     expect(checks.find(({ name }) => name === "run: variables")).toMatchObject({ verdict: "ok" })
     expect(checks.find(({ name }) => name === "lag")).toMatchObject({ verdict: "ok" })
+    // The work tree it was started in is not recorded with it.
+    const events = "SELECT count(*) FROM events WHERE event_type = 'artifact_recorded'"
+    const { rows } = jsonOf<{ rows: unknown[][] }>(await orangebox(["sql", events, "--json", "--data", folder]))
+    expect(rows).toEqual([[0]])
   })
 
   test("where nothing is recorded yet, the canary flies in a scratch folder and nothing is left behind", async () => {

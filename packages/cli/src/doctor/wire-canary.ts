@@ -17,6 +17,8 @@ export async function checkWire(folder: string, env: NodeJS.ProcessEnv): Promise
       app: "orangebox-doctor",
       env: { ...env, ...Object.fromEntries(VARIABLES.map((name) => [name, upstream.origin])) },
       stdio: "ignore",
+      // It is about the wire; the user's files are none of its business.
+      workspace: false,
       onWarning: () => {},
     })
     const missing = VARIABLES.filter((name) => !upstream.seen.has(name))
