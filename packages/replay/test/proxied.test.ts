@@ -8,6 +8,7 @@ import {
   type WireCall,
 } from "@orangebox/recorder"
 import { expect, test } from "vitest"
+import { type Certificate, sealed } from "../src/certificate/certificate.js"
 import {
   coverageGaps,
   fingerprintOf,
@@ -146,6 +147,28 @@ test("[P-03] traffic of an agent nobody instrumented replays through a recorder 
     determinism_mode: "live",
     replay: { source_step_id: source.tape.calls.find((call) => call.kind === "tool")!.stepId },
   })
+})
+
+test("[P-06] a certificate written anew, with an id that fits, may still claim no more than the recordings show", () => {
+  const source = record()
+  const { replay, recording } = replayTraffic(source.tape, TRAFFIC)
+  const certification = replay.certify(source.events, { driver: "proxy", toolsExecuted: 1 })
+  if (!certification.issued) throw new Error(JSON.stringify(certification.blocking))
+  const { id: _, ...honest } = certification.certificate
+  const { scope, grades } = honest
+  const forged: readonly Partial<Certificate>[] = [
+    { scope: { ...scope, hermetic: true } },
+    { scope: { ...scope, tools_executed: 0 } },
+    { scope: { ...scope, says: "everything was the same" } },
+    { scope: { ...scope, calls: scope.calls + 1 } },
+    { scope: { ...scope, calls: scope.calls + 1 }, grades: { ...grades, wire: grades.wire + 1 } },
+    { grades: { wire: grades.wire - 1, sig: grades.sig + 1, masked: 0 } },
+    { driver: "engine" },
+  ]
+  for (const claim of forged) {
+    const certificate = sealed({ ...honest, ...claim })
+    expect(recheckCertificate(certificate, source, recording), JSON.stringify(claim)).toMatchObject({ holds: false })
+  }
 })
 
 test("[P-01] lanes that come in another order still get their own answers", () => {

@@ -77,6 +77,20 @@ export function certify(run: ReplayToCertify): Certification {
 }
 
 function scopeOf({ driver, covers, toolsExecuted }: ReplayToCertify, report: DivergenceReport): Certificate["scope"] {
+  return {
+    ...claimOf(driver, covers, toolsExecuted),
+    covers: [...covers],
+    calls: report.counts.asked,
+    tools_executed: toolsExecuted,
+  }
+}
+
+/** What a certificate may claim, given who drove the replay and what passed through its hands. */
+export function claimOf(
+  driver: Certificate["driver"],
+  covers: readonly CallKind[],
+  toolsExecuted: number,
+): Pick<Certificate["scope"], "says" | "hermetic"> {
   const kinds = covers.map(
     (kind) => ({ model: "models", tool: "tools", retriever: "retrievers", http: "plain requests" })[kind],
   )
@@ -85,8 +99,7 @@ function scopeOf({ driver, covers, toolsExecuted }: ReplayToCertify, report: Div
     driver === "engine"
       ? `the recording is whole: every recorded call (${what}) matches itself and serves the bytes it was recorded with; no agent ran`
       : `${what}: every call was answered from the recording, tools executed: ${toolsExecuted}`
-  const hermetic = driver === "sdk" && toolsExecuted === 0 && covers.length === 4
-  return { says, covers: [...covers], calls: report.counts.asked, tools_executed: toolsExecuted, hermetic }
+  return { says, hermetic: driver === "sdk" && toolsExecuted === 0 && covers.length === 4 }
 }
 
 function fingerprintBlocks({ session, replay, covers }: ReplayToCertify): Blocking[] {

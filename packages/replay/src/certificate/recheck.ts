@@ -4,7 +4,7 @@ import { readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
 import { type Certificate, hasItsId } from "./certificate.js"
-import { asItsSource, asTold, declaredOutputs } from "./certify.js"
+import { asItsSource, asTold, claimOf, declaredOutputs } from "./certify.js"
 import { fingerprintOf, isCounted } from "./fingerprint.js"
 
 export type Recheck =
@@ -19,6 +19,7 @@ export function recheckCertificate(certificate: Certificate, source: Recording, 
   const reasons: string[] = []
   const say = (reason: string): void => void reasons.push(reason)
   if (!hasItsId(certificate)) say("the certificate was changed after it was issued")
+  checkClaim(certificate, say)
   const recorded = tapeFor(source, certificate.source_run, "source", say)
   const again =
     replay && certificate.replay_run !== null ? tapeFor(replay, certificate.replay_run, "replay", say) : undefined
@@ -32,6 +33,8 @@ export function recheckCertificate(certificate: Certificate, source: Recording, 
       say("the source run's fingerprint is another")
     bodies += checkBodies(recorded, certificate, say)
     checkOutputs(recorded, certificate, "source", say)
+    if (certificate.driver === "engine" && askedOf(recorded, certificate).length !== certificate.scope.calls)
+      say("the source run has another number of calls")
   }
   if (recorded && again) {
     const now = fingerprintOf(asItsSource(again, recorded), certificate.scope.covers)
@@ -39,9 +42,30 @@ export function recheckCertificate(certificate: Certificate, source: Recording, 
     bodies += checkBodies(again, certificate, say)
     checkOutputs(asTold(again, recorded), certificate, "replay", say)
     checkLineage(again, recorded, certificate, say)
+    checkGrades(again, certificate, say)
   }
   const calls = recorded?.calls.filter((call) => isCounted(call, certificate.scope.covers)).length ?? 0
   return reasons.length === 0 ? { holds: true, checked: { calls, bodies } } : { holds: false, reasons }
+}
+
+/** Whoever writes a certificate can give it its id; what it claims has to follow from what was checked all the same. */
+function checkClaim({ driver, replay_run, scope, grades }: Certificate, say: (reason: string) => void): void {
+  const { says, hermetic } = claimOf(driver, scope.covers, scope.tools_executed)
+  if (scope.says !== says || scope.hermetic !== hermetic) say("it claims more than its scope covers")
+  if ((driver === "engine") !== (replay_run === null)) say("who drove the replay does not fit the run it names")
+  if (grades.wire + grades.sig + grades.masked !== scope.calls) say("its grades do not add up to its calls")
+}
+
+const askedOf = (tape: Tape, { scope }: Certificate): readonly TapeCall[] =>
+  askableCalls(tape, "faithful").filter(({ kind }) => scope.covers.includes(kind))
+
+function checkGrades(again: Tape, certificate: Certificate, say: (reason: string) => void): void {
+  const { grades } = certificate
+  const asked = askedOf(again, certificate)
+  const has = (tier: keyof Certificate["grades"], count: number): boolean =>
+    asked.filter(({ replayed }) => replayed?.tier === tier).length === count
+  if (!has("wire", grades.wire) || !has("sig", grades.sig) || !has("masked", grades.masked))
+    say("the calls of the replay are graded otherwise")
 }
 
 function tapeFor(recording: Recording, runId: string, which: string, say: (reason: string) => void): Tape | undefined {
@@ -75,11 +99,10 @@ function checkOutputs(tape: Tape, { outputs }: Certificate, which: string, say: 
 }
 
 /** Every call of the replay names the recorded call that answered it, each of those is named once, and none is left over. */
-function checkLineage(again: Tape, recorded: Tape, { scope }: Certificate, say: (reason: string) => void): void {
+function checkLineage(again: Tape, recorded: Tape, certificate: Certificate, say: (reason: string) => void): void {
   const answers = new Map(recorded.calls.map((call) => [call.stepId, call]))
   const named = new Set<string>()
-  for (const call of askableCalls(again, "faithful")) {
-    if (!scope.covers.includes(call.kind)) continue
+  for (const call of askedOf(again, certificate)) {
     const source = call.replayed && answers.get(call.replayed.sourceStepId)
     if (!source) say(`${call.stepId} of the replay names no call of the source`)
     else if (call.mode !== "exact") say(`${call.stepId} of the replay was answered ${call.mode}`)

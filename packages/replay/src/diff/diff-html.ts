@@ -1,4 +1,4 @@
-import { hash } from "node:crypto"
+import { escapeHtml, htmlPage } from "@orangebox/contract"
 import { formatDuration, safeText } from "@orangebox/query"
 import {
   changeWords,
@@ -13,24 +13,13 @@ import {
 } from "./item-words.js"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "./run-diff.js"
 
-/**
- * A diff as one file that needs nothing else and does nothing: no script, no request, no link but to its own rows. The page forbids itself
- * everything but its own style sheet, which also does the filtering by tier, and recorded text stands in it as text.
- */
+/** A diff as one file that needs nothing else: no link but to its own rows, and its style sheet does the filtering by tier. */
 export function diffHtml(diff: RunDiff): string {
   const { a, b } = diff
-  const title = `diff ${a.run_id ?? "?"} ${b.run_id ?? "?"}`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width">
-<title>${text(title)}</title>
-<style>${CSS}</style>
-</head>
-<body>
-<h1>${text(a.run_id ?? "?")} <span class="dim">→</span> ${text(b.run_id ?? "?")}</h1>
+  return htmlPage({
+    title: safeText(`diff ${a.run_id ?? "?"} ${b.run_id ?? "?"}`),
+    style: CSS,
+    body: `<h1>${text(a.run_id ?? "?")} <span class="dim">→</span> ${text(b.run_id ?? "?")}</h1>
 <p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${text(countWords(diff))}</p>
 ${facts(diff)}
 ${filters(diff)}
@@ -39,10 +28,8 @@ ${filters(diff)}
 ${stretches(diff)
   .map((stretch) => (stretch.isFolded ? foldedRows(stretch, diff) : `<tbody>${rows(stretch, diff)}</tbody>`))
   .join("\n")}
-</table>
-</body>
-</html>
-`
+</table>`,
+  })
 }
 
 /** What can be filtered: the tiers, and differences without one, which follow from others. */
@@ -76,18 +63,9 @@ summary{cursor:pointer;color:var(--dim)}
 @supports selector(:has(*)){.filters{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}tr.difference{display:none}
 ${FILTERS.map(([tier]) => `body:has(#${tier}:checked) tr.difference.${tier}{display:table-row}`).join("\n")}}`
 
-/** The style sheet by its hash: nothing else may style or run, be loaded or sent. */
-const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", CSS, "base64")}'; base-uri 'none'; form-action 'none'`
 const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-}
-const text = (recorded: string): string => safeText(recorded).replace(/[&<>"']/g, (char) => ESCAPES[char]!)
+const text = (recorded: string): string => escapeHtml(safeText(recorded))
 
 function facts(diff: RunDiff): string {
   const places = [place("root", diff, diff.root), place("first difference", diff, diff.first)]
