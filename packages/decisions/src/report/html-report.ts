@@ -1,5 +1,4 @@
-import { hash } from "node:crypto"
-import type { Verdict } from "@orangebox/contract"
+import { escapeHtml, htmlPage, type Verdict } from "@orangebox/contract"
 import { REPORT_STYLE } from "./html-style.js"
 import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
@@ -15,26 +14,13 @@ const MOST = {
   request: 4_000,
 }
 
-/**
- * The report as one HTML file that needs nothing else: no script, no font, no network. Its policy forbids everything but the one style in
- * it, so that even text which slipped through the escaping could load and run nothing.
- */
+/** The report as one HTML file that needs nothing else. */
 export function reportHtml(report: RunReport): string {
   const { run, summary } = report
-  const title = `${summary.verdict} · ${shortLine(run.agent_id, 60)} · ${run.run_id}`
-  const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", REPORT_STYLE, "base64")}'; base-uri 'none'; form-action 'none'`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${escaped(title)}</title>
-<style>${REPORT_STYLE}</style>
-</head>
-<body>
-<main>
+  return htmlPage({
+    title: `${summary.verdict} · ${shortLine(run.agent_id, 60)} · ${run.run_id}`,
+    style: REPORT_STYLE,
+    body: `<main>
 ${head(report)}
 ${violations(report)}
 ${holes(report)}
@@ -42,11 +28,9 @@ ${overrides(report)}
 ${timeline(report)}
 ${commands(report)}
 ${changes(report)}
-<p class="dim">${escaped(plural(summary.decisions, "decision"))}, ${escaped(plural(report.artifacts.length, "artifact"))}. Recorded text is shown as text: control and invisible characters stand as ␛ or \\u{…}.</p>
-</main>
-</body>
-</html>
-`
+<p class="dim">${escapeHtml(plural(summary.decisions, "decision"))}, ${escapeHtml(plural(report.artifacts.length, "artifact"))}. Recorded text is shown as text: control and invisible characters stand as ␛ or \\u{…}.</p>
+</main>`,
+  })
 }
 
 function head(report: RunReport): string {
@@ -58,14 +42,16 @@ function head(report: RunReport): string {
     (name) => `<div class="card"><b>${name}</b>${badge(summary[name])}</div>`,
   )
   const rows = summaryRows(report).map(
-    ([name, value]) => `<div class="card"><b>${escaped(name)}</b>${escaped(value)}</div>`,
+    ([name, value]) => `<div class="card"><b>${escapeHtml(name)}</b>${escapeHtml(value)}</div>`,
   )
-  const constraints = run.constraints.map(({ id, rule }) => `<code>${escaped(shortLine(`${id}: ${rule}`, 200))}</code>`)
+  const constraints = run.constraints.map(
+    ({ id, rule }) => `<code>${escapeHtml(shortLine(`${id}: ${rule}`, 200))}</code>`,
+  )
   return `<header>
-<h1>${badge(summary.verdict)}<span>${escaped(shortLine(run.agent_id, 80))}</span></h1>
-<div class="dim">${escaped(facts.join(" · "))}</div>
-<div class="dim mono">${escaped(run.run_id)}${run.started_at === null ? "" : ` · ${escaped(run.started_at)}`} · ${escaped(STATUS_WORDS[run.status])}</div>
-<div class="request">${escaped(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
+<h1>${badge(summary.verdict)}<span>${escapeHtml(shortLine(run.agent_id, 80))}</span></h1>
+<div class="dim">${escapeHtml(facts.join(" · "))}</div>
+<div class="dim mono">${escapeHtml(run.run_id)}${run.started_at === null ? "" : ` · ${escapeHtml(run.started_at)}`} · ${escapeHtml(STATUS_WORDS[run.status])}</div>
+<div class="request">${escapeHtml(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
 ${constraints.length === 0 ? "" : `<ul class="asked">${constraints.map((rule) => `<li>${rule}</li>`).join("")}</ul>`}
 </header>
 <div class="cards">${parts.join("")}${rows.join("")}</div>`
@@ -78,12 +64,12 @@ function violations({ violations: all }: RunReport): string {
     const more = violation.steps.length > 20 ? ` and ${violation.steps.length - 20} more` : ""
     const times = violation.count > 1 ? ` ×${violation.count}` : ""
     const evidence =
-      violation.evidence === null ? "" : `<p><code>${escaped(shortLine(violation.evidence, 400))}</code></p>`
+      violation.evidence === null ? "" : `<p><code>${escapeHtml(shortLine(violation.evidence, 400))}</code></p>`
     const rule =
       violation.rule === undefined
         ? ""
-        : `<p class="dim mono">${escaped(shortLine(violation.rule, 200))}${violation.is_inferred ? " (inferred from the request)" : ""}</p>`
-    return `<div class="item">${badge(violation.severity)} <b>${escaped(shortLine(violation.id, 120))}</b>${times} <span class="dim">${escaped(steps.join(" ") + more)}</span><p>${escaped(shortLine(violation.message, 600))}</p>${evidence}${rule}</div>`
+        : `<p class="dim mono">${escapeHtml(shortLine(violation.rule, 200))}${violation.is_inferred ? " (inferred from the request)" : ""}</p>`
+    return `<div class="item">${badge(violation.severity)} <b>${escapeHtml(shortLine(violation.id, 120))}</b>${times} <span class="dim">${escapeHtml(steps.join(" ") + more)}</span><p>${escapeHtml(shortLine(violation.message, 600))}</p>${evidence}${rule}</div>`
   })
   return section("Violations", items.join("\n") + rest(all.length, MOST.violations))
 }
@@ -106,7 +92,7 @@ function holes({ observability }: RunReport): string {
     .slice(0, MOST.holes)
     .map(
       ({ words, stepNo, detail }) =>
-        `<tr><td class="no mono">${escaped(stepWord(stepNo))}</td><td>${escaped(words)}</td><td>${escaped(shortLine(detail, 400))}</td></tr>`,
+        `<tr><td class="no mono">${escapeHtml(stepWord(stepNo))}</td><td>${escapeHtml(words)}</td><td>${escapeHtml(shortLine(detail, 400))}</td></tr>`,
     )
   return section("Holes in the trail", `<table><tbody>${rows.join("")}</tbody></table>${rest(all.length, MOST.holes)}`)
 }
@@ -115,7 +101,7 @@ function overrides({ overrides: all }: RunReport): string {
   if (all.length === 0) return ""
   const items = all.map(
     ({ author, verdict, reason, timestamp }) =>
-      `<div class="item">${badge(verdict)} <b>${escaped(shortLine(author, 120))}</b> <span class="dim mono">${escaped(timestamp)}</span><p>${escaped(shortLine(reason, 600))}</p></div>`,
+      `<div class="item">${badge(verdict)} <b>${escapeHtml(shortLine(author, 120))}</b> <span class="dim mono">${escapeHtml(timestamp)}</span><p>${escapeHtml(shortLine(reason, 600))}</p></div>`,
   )
   return section("What people said", items.join("\n"))
 }
@@ -124,8 +110,8 @@ function timeline({ timeline: all }: RunReport): string {
   if (all.length === 0) return section("Timeline", '<p class="dim">no decisions</p>')
   const rows = all.slice(0, MOST.timeline).map((entry) => {
     const notes = [entry.status === "success" ? "" : entry.status, entry.is_inferred ? "inferred" : ""].filter(Boolean)
-    const note = notes.length === 0 ? "" : ` <span class="dim">(${escaped(notes.join(", "))})</span>`
-    return `<tr><td class="time">${escaped(durationWords(entry.offset_ms))}</td><td class="no mono">${escaped(stepWord(entry.step_no))}</td><td class="type">${escaped(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${escaped(shortLine(entry.summary, 300))}${note}</td></tr>`
+    const note = notes.length === 0 ? "" : ` <span class="dim">(${escapeHtml(notes.join(", "))})</span>`
+    return `<tr><td class="time">${escapeHtml(durationWords(entry.offset_ms))}</td><td class="no mono">${escapeHtml(stepWord(entry.step_no))}</td><td class="type">${escapeHtml(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${escapeHtml(shortLine(entry.summary, 300))}${note}</td></tr>`
   })
   const names =
     '<tr><th class="time">after</th><th class="no">step</th><th class="type">action</th><th class="verdict">verdict</th><th>what</th></tr>'
@@ -151,7 +137,7 @@ function commands({ artifacts }: RunReport): string {
             ? "pass"
             : "fail"
     const text = type === "command" && content !== null && content_form !== "hash" ? content : summary
-    return `<tr><td class="no mono">${escaped(stepWord(step_no))}</td><td class="type">${escaped(type)}</td><td class="no ${mark}">${exit === null ? "" : `exit ${exit}`}</td><td class="mono">${escaped(shortLine(text, 600))}</td></tr>`
+    return `<tr><td class="no mono">${escapeHtml(stepWord(step_no))}</td><td class="type">${escapeHtml(type)}</td><td class="no ${mark}">${exit === null ? "" : `exit ${exit}`}</td><td class="mono">${escapeHtml(shortLine(text, 600))}</td></tr>`
   })
   return section(
     "Commands, tests, commits",
@@ -169,7 +155,7 @@ function changes({ artifacts }: RunReport): string {
 
 function diff({ content, content_form, metadata, summary, step_no }: ReportArtifact): string {
   const counts = `+${metadata.lines_added ?? "?"} −${metadata.lines_removed ?? "?"}`
-  const name = `<span class="mono">${escaped(shortLine(metadata.path ?? summary, 300))}</span> <span class="dim">${escaped(counts)} · ${escaped(stepWord(step_no))}</span>`
+  const name = `<span class="mono">${escapeHtml(shortLine(metadata.path ?? summary, 300))}</span> <span class="dim">${escapeHtml(counts)} · ${escapeHtml(stepWord(step_no))}</span>`
   if (content === null || content_form === "hash")
     return `<div class="item">${name} <span class="dim">text not kept</span></div>`
   const lines = shortBlock(content, { lines: MOST.diffLines, columns: MOST.columns }).map((line) => {
@@ -180,12 +166,12 @@ function diff({ content, content_form, metadata, summary, step_no }: ReportArtif
         : line.startsWith("-")
           ? "del"
           : ""
-    return `<span${kind === "" ? "" : ` class="${kind}"`}>${escaped(line)}</span>`
+    return `<span${kind === "" ? "" : ` class="${kind}"`}>${escapeHtml(line)}</span>`
   })
   return `<details open><summary>${name}</summary><pre>${lines.join("")}</pre></details>`
 }
 
-const section = (title: string, content: string): string => `<section><h2>${escaped(title)}</h2>${content}</section>`
+const section = (title: string, content: string): string => `<section><h2>${escapeHtml(title)}</h2>${content}</section>`
 const rest = (count: number, most: number): string =>
   count > most ? `<p class="dim">${count - most} of ${count} left out</p>` : ""
 const badge = (verdict: Verdict): string => `<span class="badge ${verdict}">${verdict}</span>`
@@ -194,12 +180,3 @@ function cut(text: string): string {
   const kept = safeText(text.slice(0, MOST.request).replace(/[\ud800-\udbff]$/, ""))
   return text.length > MOST.request ? `${kept}… ${text.length - MOST.request} more characters` : kept
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char]!)
