@@ -2,6 +2,7 @@
 import { createServer } from "node:http"
 import { startProxy } from "@orangebox/proxy"
 import { Recorder } from "@orangebox/recorder"
+import { chatAnswer } from "./chat-answer.mjs"
 
 const [role, ...args] = process.argv.slice(2)
 if (role === "upstream") upstream()
@@ -23,14 +24,7 @@ function answer(url, response) {
   response.end(ANSWER)
 }
 
-const ANSWER = JSON.stringify({
-  id: "chatcmpl-1",
-  object: "chat.completion",
-  created: 1,
-  model: "gpt-5",
-  choices: [{ index: 0, message: { role: "assistant", content: "It is done." }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 12_000, completion_tokens: 5, total_tokens: 12_005 },
-})
+const ANSWER = chatAnswer(12_000)
 
 /** Chunks that carry the time they were sent at; the clock is the machine's, so another process can subtract. */
 function ticks(count, response) {

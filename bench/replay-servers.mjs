@@ -4,18 +4,12 @@ import { createServer } from "node:http"
 import { startProxy } from "@orangebox/proxy"
 import { MemorySink, Recorder } from "@orangebox/recorder"
 import { replayRecorder, tapeOf } from "@orangebox/replay"
+import { chatAnswer } from "./chat-answer.mjs"
 import { requestOf } from "./replay-requests.mjs"
 
 const [calls, folder] = process.argv.slice(2)
 
-const ANSWER = JSON.stringify({
-  id: "chatcmpl-1",
-  object: "chat.completion",
-  created: 1,
-  model: "gpt-5",
-  choices: [{ index: 0, message: { role: "assistant", content: "It is done." }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1_200, completion_tokens: 5, total_tokens: 1_205 },
-})
+const ANSWER = chatAnswer(1_200)
 
 const tape = await record(Number(calls))
 let replay
