@@ -290,3 +290,21 @@ test("[P-03] a request that is refused before the tape is asked is one too many:
   }
   expect(upstream.asked()).toBe(1)
 })
+
+test("[P-06] the kept beginning of a long answer is never served as the answer, and there is no certificate", async () => {
+  const upstream = await echo()
+  const agent: Use = (url) => ask(clientOf(url), "x".repeat(4000), false).catch(() => "failed")
+  const recorded = await recordThroughProxy(
+    { anthropic: upstream.origin },
+    (urlFor) => agent(urlFor("anthropic")),
+    {},
+    { responseBytes: 1000 },
+  )
+  const { said, certification } = await replay(recorded, upstream.origin, agent)
+  expect(said).toBe("failed")
+  expect(certification).toMatchObject({ issued: false, report: { counts: { missed: 1, wire: 0, sig: 0 } } })
+  expect(certification.report.divergences[0]).toMatchObject({
+    code: "BODY_ABSENT",
+    message: expect.stringContaining("only its first 1000 bytes were kept"),
+  })
+})

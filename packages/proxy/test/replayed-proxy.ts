@@ -2,6 +2,7 @@ import type { Event } from "@orangebox/contract"
 import { MemorySink, Recorder, type RecorderOptions } from "@orangebox/recorder"
 import { type Certification, planFork, type ReplayPolicy, replayRecorder, type Tape, tapeOf } from "@orangebox/replay"
 import { startProxy } from "../src/index.js"
+import type { ProxyLimits } from "../src/limits.js"
 
 /** What a client does, given the base URL of each upstream. */
 export type Use = (urlFor: (upstream: string) => string) => Promise<unknown>
@@ -24,11 +25,16 @@ export type Upstreams = Readonly<Record<string, string>>
 type Capture = Pick<RecorderOptions, "capture" | "environment">
 
 /** Records what a client does against upstreams, through a real proxy. */
-export async function recordThroughProxy(upstreams: Upstreams, use: Use, capture: Capture = {}): Promise<Recorded> {
+export async function recordThroughProxy(
+  upstreams: Upstreams,
+  use: Use,
+  capture: Capture = {},
+  limits: Partial<ProxyLimits> = {},
+): Promise<Recorded> {
   const sink = new MemorySink()
   const recorder = Recorder.open({ app: "test", sink, key: KEY, ...capture })
   const run = recorder.startRun({ entrypoint: "test" })
-  const proxy = await startProxy({ recorder, upstreams, run })
+  const proxy = await startProxy({ recorder, upstreams, run, limits })
   await use((name) => proxy.urlFor(name))
   await proxy.close()
   run.complete()

@@ -24,8 +24,7 @@ export { type TapeOptions, type TapeReading, tapeOf } from "./tape/tape-of.js"
 
 export type { Ask, AskedRequest, Denied, Diverged, GoLive, Outcome, Served, Tier as MatchTier } from "./match/ask.js"
 export type { AcceptedMask } from "./match/comparable.js"
-export { CompletionOrder } from "./match/completion-order.js"
-export { type ReplayPolicy, type ReplayReason, replayPolicy } from "./match/policy.js"
+export type { ReplayPolicy, ReplayReason } from "./match/policy.js"
 export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.js"
 export type { AnsweredCall, SessionState } from "./match/session-state.js"
 
@@ -40,7 +39,7 @@ export {
   type ReplayToCertify,
   type SeenOutputs,
 } from "./certificate/certify.js"
-export { fingerprintOf, stepHash } from "./certificate/fingerprint.js"
+export { fingerprintOf } from "./certificate/fingerprint.js"
 export { type Recheck, recheckCertificate } from "./certificate/recheck.js"
 export {
   DIVERGENCE_CODES,
@@ -70,7 +69,7 @@ export {
   type ForkOutcome,
   type OutcomeVerdict,
 } from "./fork/compare-arms.js"
-export { type CoverageGap, coverageGaps, type EffectMap, effectOf, isWrite } from "./fork/effects.js"
+export { type CoverageGap, coverageGaps, type EffectMap, effectOf } from "./fork/effects.js"
 export {
   Fork,
   type ForkPlan,
@@ -122,8 +121,7 @@ export {
   type StreamToEmit,
   type Timing,
 } from "./stream/emission-plan.js"
-export { servedHeaders } from "./stream/served-headers.js"
-export { type WireAnswer, wireAnswer } from "./stream/wire-answer.js"
+export type { WireAnswer } from "./stream/wire-answer.js"
 
 // One run in one file
 

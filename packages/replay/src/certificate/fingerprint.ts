@@ -29,7 +29,7 @@ export function fingerprintOf(
 }
 
 /** Kind, question, status, answer, and the tries it took. */
-export function stepHash(call: TapeCall, tries: readonly TapeCall[] = []): string {
+function stepHash(call: TapeCall, tries: readonly TapeCall[] = []): string {
   const own = [call.kind, call.sig ?? "", ...answerWords(call.answer)]
   return textHash(`obx-step\0${JSON.stringify([own, tries.map((attempt) => answerWords(attempt.answer))])}`)
 }

@@ -1,6 +1,6 @@
 import { runDigest } from "@orangebox/contract"
 import { askableCalls } from "../match/matcher.js"
-import { readStored } from "../tape/stored-body.js"
+import { cutWords, readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
 import { type Certificate, hasItsId } from "./certificate.js"
@@ -85,6 +85,7 @@ function checkBodies(tape: Tape, { scope }: Certificate, say: (reason: string) =
       const reading = readStored(body, tape.bodies)
       const isQuestion = body === call.request.body
       if (!reading.ok && !(isQuestion && reading.why === "absent")) say(`${call.stepId}: ${reading.reason}`)
+      if (!isQuestion && body.isCut) say(`${call.stepId}: ${cutWords(body)}`)
     }
   }
   return count

@@ -4,7 +4,7 @@ import type { Fork } from "../fork/fork.js"
 import { diagnoseMiss } from "../report/diagnose-miss.js"
 import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "../report/divergence.js"
 import { nearestCalls } from "../report/nearest.js"
-import { readStored } from "../tape/stored-body.js"
+import { cutWords, readStored } from "../tape/stored-body.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import type { Ask, Diverged, GoLive, Outcome, Served, Tier } from "./ask.js"
 import { askableCalls, type Match, TapeMatcher } from "./matcher.js"
@@ -199,8 +199,9 @@ export class ReplaySession {
     const { answer } = call
     if (answer === null) return this.#notRecorded(ask, call, ticket)
     const reading = answer.body === null ? undefined : readStored(answer.body, this.tape.bodies)
-    if (reading?.ok === false) {
-      const message = `the recorded answer of ${call.stepId} cannot be served: ${reading.reason}`
+    const whyNot = reading?.ok === false ? reading.reason : answer.body?.isCut ? cutWords(answer.body) : undefined
+    if (whyNot !== undefined) {
+      const message = `the recorded answer of ${call.stepId} cannot be served: ${whyNot}`
       return this.diverged(ask, ticket, "BODY_ABSENT", { step: call.stepId, occurrence: call.occurrence, message })
     }
     const drifted =

@@ -31,6 +31,9 @@ export function readStored(body: StoredBody, bodies: Bodies): BodyReading {
   return { ok: false, why: "damaged", reason: `the stored bytes hash to ${found}, not to their name` }
 }
 
+/** The beginning of a body is not the body: nobody was ever given that. */
+export const cutWords = ({ byteSize }: StoredBody): string => `only its first ${byteSize} bytes were kept`
+
 const ABSENT_WORDS: Record<NonNullable<StoredBody["absent"]>, string> = {
   hashed: "it was recorded under capture: hashed, which keeps digests and no text",
   not_kept: "the recorder did not keep it",
