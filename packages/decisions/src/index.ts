@@ -55,9 +55,7 @@ export {
   compileConstraints,
   createGuard,
   describeRuleProblem,
-  evaluateAction,
   evaluateRun,
-  evaluationOf,
   type FoundSecret,
   followLinks,
   type GateLevel,
@@ -85,8 +83,6 @@ export {
   readJudgeAnswer,
   renderJunit,
   renderSarif,
-  scoreOf,
-  severityOf,
   verdictOf,
   worstVerdict,
 } from "./checks/index.js"
@@ -99,7 +95,6 @@ export {
   type ObservabilityFailure,
   type ObservabilityFinding,
   observabilityOf,
-  observabilityOfReading,
 } from "./observability.js"
 
 // The run report

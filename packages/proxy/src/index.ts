@@ -2,7 +2,7 @@
 
 // A command recorded from outside
 export { type ExtraVariable, type PlannedVariable, planVariables, type VariablePlan } from "./client-variables.js"
-export { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
+export type { ProxyLimits } from "./limits.js"
 export { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.js"
 export {
   type CommandVerdict,
@@ -12,7 +12,7 @@ export {
 } from "./record-command.js"
 export { type ReplayCommandOptions, type ReplayedCommand, replayCommand } from "./replay-command.js"
 export type { UpstreamTls } from "./upstream-agents.js"
-export { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"
+export type { ProxyStats } from "./usage-ledger.js"
 
 // The work tree of a recorded run
 export {

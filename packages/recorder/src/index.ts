@@ -78,7 +78,7 @@ export {
 export type { Run, StartRun } from "./run.js"
 export type { EventExtras } from "./scribe.js"
 // Where records go, and what they are made of
-export { type BodyStream, MemorySink, NullSink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
+export { type BodyStream, MemorySink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
 export type {
   AssembledPrompt,
   DecisionMade,
@@ -117,7 +117,7 @@ export {
   openInferredTool,
 } from "./wire/inferred-steps.js"
 export { openWireCall } from "./wire/open-wire-call.js"
-export { type HeaderList, isSecretHeader, safeHeaders, safeUrl } from "./wire/safe-headers.js"
+export type { HeaderList } from "./wire/safe-headers.js"
 export {
   type KnownRequest,
   knowRequest,

@@ -1,5 +1,5 @@
 import type { Event } from "@orangebox/contract"
-import { type BodyHash, bodyHash, incrementalBodyHash } from "@orangebox/contract"
+import { type BodyHash, bodyHash } from "@orangebox/contract"
 import type { EventRecord } from "./event-record.js"
 
 /**
@@ -90,33 +90,6 @@ export class MemorySink implements Sink {
   close(exit: SinkExit): void {
     this.exit = exit
   }
-}
-
-/** Forgets everything: what a recorder writes to when recording could not be started. */
-export class NullSink implements Sink {
-  emit(): void {}
-  commit(): void {}
-  keepsBodies(): boolean {
-    return false
-  }
-  openStream(): BodyStream {
-    const hash = incrementalBodyHash()
-    let byteSize = 0
-    return {
-      id: "none",
-      write(bytes) {
-        hash.update(bytes)
-        byteSize += bytes.length
-        return true
-      },
-      finish: () => ({ hash: hash.digest(), byteSize, complete: false }),
-    }
-  }
-  lastWords(): void {}
-  counts(): SinkCounts {
-    return { written: 0, dropped: 0 }
-  }
-  close(): void {}
 }
 
 function collectingStream(id: string, keep: (hash: BodyHash, bytes: Uint8Array) => void): BodyStream {

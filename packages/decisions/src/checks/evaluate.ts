@@ -228,7 +228,7 @@ const pointerOf = ({ stepId, ref, start, end }: EvidencePointer): NonNullable<Vi
 })
 
 /** The three verdicts of seed 002 from the results of constraints. */
-export function evaluationOf(results: readonly ConstraintResult[]): DecisionEvaluation {
+function evaluationOf(results: readonly ConstraintResult[]): DecisionEvaluation {
   const statuses: Record<Concern, Verdict[]> = { alignment: [], quality: [], policy: [] }
   const checks: Record<Concern, DecisionEvaluation["quality"]["checks"]> = { alignment: [], quality: [], policy: [] }
   const violations: Violation[] = []

@@ -1,5 +1,5 @@
 // Constraints and the rule language
-export { type CheckedConstraint, type ConstraintSource, severityOf } from "./constraint.js"
+export type { CheckedConstraint, ConstraintSource } from "./constraint.js"
 // Evaluating
 export {
   type ActionEvaluation,
@@ -7,9 +7,7 @@ export {
   type CompiledConstraint,
   type ConstraintResult,
   compileConstraints,
-  evaluateAction,
   evaluateRun,
-  evaluationOf,
   type RunEvaluation,
 } from "./evaluate.js"
 // Gate and reports for CI
@@ -33,4 +31,4 @@ export { renderJunit } from "./render/junit.js"
 export { renderSarif } from "./render/sarif.js"
 export type { CheckContext, Concern, FoundSecret, Rule, RuleDefinition } from "./rule.js"
 export { RULE_NAMES, RULES } from "./rules.js"
-export { scoreOf, worstVerdict } from "./verdict.js"
+export { worstVerdict } from "./verdict.js"

@@ -29,7 +29,7 @@ export function safeHeaders(headers: HeaderList): [string, string][] {
   return headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedCredential(value) : value])
 }
 
-export function isSecretHeader(name: string): boolean {
+function isSecretHeader(name: string): boolean {
   const lower = name.toLowerCase()
   if (SECRET_HEADERS.has(lower)) return true
   return SECRET_NAME.test(lower) && !OPEN_HEADERS.has(lower) && !/ratelimit/.test(lower)
