@@ -86,6 +86,7 @@ const HOSTILE = [
   '"><a href="javascript:alert(1)">click</a>',
   "\u001b]0;title\u0007\u001b[2J\u202egnp.exe\u2066\u200b",
   "![x](http://evil.example/x.png) [y](javascript:alert(1)) `code` | cell",
+  "www.evil.example and _www.evil.example",
   "x".repeat(200_000),
   "\n\n# A heading of its own\n✗ fail  run_FAKE",
 ]
@@ -144,7 +145,7 @@ test("[E-05] recorded text begins no line and sends no escape code in the termin
 test("[E-05] recorded text makes no link, picture, tag or heading in the Markdown report", async () => {
   const text = reportMarkdown(await hostileRun())
   const outside = text.replace(/^(`{3,})diff\n[\s\S]*?^\1$/gm, "").replace(/(`+) .*? \1/g, "")
-  expect(outside).not.toMatch(/(?<!\\)!\[|(?<!\\)\]\(|<[a-z]|^# A heading/im)
+  expect(outside).not.toMatch(/(?<!\\)!\[|(?<!\\)\]\(|<[a-z]|^# A heading|www\.|:\/\//im)
 })
 
 test("[E-05] any text at all leaves the HTML report well formed", async () => {

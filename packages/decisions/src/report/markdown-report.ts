@@ -102,10 +102,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** Recorded text as text: nothing in it is a link, a tag or the end of a cell. */
 function cell(text: string, longest: number): string {
-  return shortLine(text, longest).replace(/[\\`*_{}[\]<>()#+!|~&@:]/g, (char) => ESCAPES[char] ?? `\\${char}`)
+  return shortLine(text, longest)
+    .replace(/[\\`*_{}[\]<>()#+!|~&@:]/g, (char) => ESCAPES[char] ?? `\\${char}`)
+    .replace(/(www)\./gi, "$1&#46;")
 }
 
-// A colon or an at sign makes links of bare addresses, and no backslash hinders that.
+// A colon, an at sign or the dot behind www makes links of bare addresses, and no backslash hinders that.
 const ESCAPES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;" }
 
 function code(text: string, longest: number): string {
