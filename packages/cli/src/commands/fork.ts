@@ -1,14 +1,12 @@
 import { basename } from "node:path"
-import { openDataFolder } from "@orangebox/journal"
 import { replayCommand } from "@orangebox/proxy"
 import { safeJson } from "@orangebox/query"
-import { findConfig } from "@orangebox/recorder"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
 import { type Command, InvalidArgumentError } from "commander"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { parsePositive } from "../option-values.js"
-import { dataPath } from "../reading/locate-data.js"
+import { againstTape } from "../replaying/against-tape.js"
 import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
 import { outcomeOf } from "../replaying/fork-outcome.js"
@@ -31,7 +29,7 @@ import {
 } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
-import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
+import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions {
@@ -154,15 +152,7 @@ function runnerOf(
   [program, ...args]: readonly string[],
 ): Runner {
   const { tape, run } = source
-  const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
-  const shared = {
-    tape,
-    sourceEvents: source.events,
-    folder: openDataFolder(dataPath(options.data)).path,
-    variables: options.variable.map(parseVariable),
-    upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
-    onWarning: say,
-  }
+  const shared = againstTape(session, options, source)
   const reasonOf = (arm: Sample["arm"]) => (arm === "control" ? ("control" as const) : ("what_if" as const))
   if (program === undefined) {
     return (fork, arm) =>
@@ -186,7 +176,7 @@ function runnerOf(
         policy: { reason: reasonOf(arm) },
         app: run.view.app ?? name,
         toolsExecuted: toolsExecutedBy(tape),
-        onHint: say,
+        onHint: shared.onWarning,
       })
       kept = copy?.close() ?? null
       const outcome = signal ?? `exit ${exitCode}`

@@ -1,8 +1,6 @@
 import { basename } from "node:path"
-import { openDataFolder } from "@orangebox/journal"
 import { replayCommand } from "@orangebox/proxy"
 import { safeJson } from "@orangebox/query"
-import { findConfig } from "@orangebox/recorder"
 import {
   type Certification,
   type Chunking,
@@ -16,7 +14,7 @@ import { type Command, InvalidArgumentError, Option } from "commander"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
-import { dataPath } from "../reading/locate-data.js"
+import { againstTape } from "../replaying/against-tape.js"
 import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
@@ -30,7 +28,7 @@ import {
 } from "../replaying/preflight.js"
 import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
-import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
+import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ReplayOptions extends VariableOptions, WorkspaceOptions {
@@ -137,7 +135,7 @@ async function byCommand(
   source: ReplaySource,
   command: readonly [string, ...string[]],
 ): Promise<ReplayResult> {
-  const { tape, run, events } = source
+  const { tape, run } = source
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
   refuseGaps(tape, {
     effects: effectsHere(),
@@ -150,21 +148,16 @@ async function byCommand(
   const workspace = options.workspace ? await replayedWorkspace(session, options, source) : undefined
   const [program, ...args] = workspace ? command.map((word) => workspace.word(word)) : command
   const { runId, exitCode, signal, certification } = await replayCommand({
+    ...againstTape(session, options, source),
     command: [program!, ...args],
     input: command.join(" "),
     ...(workspace ? { cwd: workspace.folder } : {}),
     // An agent that runs no tools changes no files, and looking would cost every call.
     workspace: toolsExecuted > 0,
-    tape,
-    sourceEvents: events,
     policy: policyOf(options),
-    folder: openDataFolder(dataPath(options.data)).path,
     app: run.view.app ?? name,
-    variables: options.variable.map(parseVariable),
-    upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
     toolsExecuted,
     onHint: say,
-    onWarning: say,
   }).finally(() => {
     const kept = workspace?.close()
     if (kept) say(`the copy of the work tree is in ${kept}`)

@@ -1,29 +1,23 @@
-import type { Event } from "@orangebox/contract"
-import { type ExtraVariable, planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
+import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
 import { recordedText, type StepView } from "@orangebox/query"
 import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
 import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
 import { withReading } from "../reading/open-reading.js"
 import type { Session } from "../session.js"
+import type { AgainstTape } from "./against-tape.js"
 import { outcomeOf } from "./fork-outcome.js"
 import type { Sample } from "./fork-words.js"
 import type { ReplaySource } from "./replay-source.js"
 
-export interface Reissue {
+export interface Reissue extends AgainstTape {
   readonly session: Session
   readonly source: ReplaySource
-  readonly tape: Tape
-  readonly sourceEvents: readonly Event[]
   readonly fork: Fork
   readonly reason: "what_if" | "control"
   /** Every later call of a model as well, each as it was recorded: with the history and the tool results of then. */
   readonly isChain: boolean
-  readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly variables: readonly ExtraVariable[]
-  readonly upstreams: Readonly<Record<string, string>>
-  readonly onWarning: (message: string) => void
 }
 
 /**
