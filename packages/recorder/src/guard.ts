@@ -24,7 +24,10 @@ export interface GuardVerdict {
   readonly fault?: RaisedFault
 }
 
-/** Looks at every call before it is made. What it says is recorded; what it throws blocks the call, for nobody has looked at it. */
+/**
+ * Looks at every call before it is made, at once: nobody waits for a promise. What it says is recorded. What it throws blocks the call, and so
+ * does an answer that is no verdict, for nobody has looked at it.
+ */
 export type Guard = (call: GuardedCall) => GuardVerdict | undefined
 
 /** A call that a guard did not let through. */
@@ -58,12 +61,17 @@ export function askGuards(guards: readonly Guard[], call: GuardedCall): void {
 
 function verdictOf(guard: Guard, call: GuardedCall): GuardVerdict | undefined {
   try {
-    return guard(call)
+    // Guards are also written where no compiler looks at what they give back.
+    const verdict: GuardVerdict | null | undefined = guard(call)
+    if (verdict === undefined || verdict === null) return undefined
+    if (DECISIONS.has(verdict.decision)) return verdict
+    if (verdict instanceof Promise) verdict.catch(() => {})
+    return blocked(`the guard gave ${verdict instanceof Promise ? "a promise" : "an answer"} that is no verdict`)
   } catch (error) {
-    return {
-      decision: "block",
-      policy: "guard",
-      reason: `the guard threw ${error instanceof Error ? error.name : typeof error}`,
-    }
+    return blocked(`the guard threw ${error instanceof Error ? error.name : typeof error}`)
   }
 }
+
+const DECISIONS: ReadonlySet<unknown> = new Set<GuardVerdict["decision"]>(["allow", "warn", "block"])
+
+const blocked = (reason: string): GuardVerdict => ({ decision: "block", policy: "guard", reason })

@@ -375,6 +375,28 @@ describe("[F-03] guards are asked before a call is made", () => {
     await expect(run.tool({ name: "rm", args: {} }, () => 1)).rejects.toBeInstanceOf(BlockedCallError)
     expect(only("safety_decision").payload.decision).toBe("block")
   })
+
+  test("a guard whose answer is no verdict blocks, too: a promise is not waited for", async () => {
+    const answers: readonly unknown[] = [
+      Promise.resolve({ decision: "block", policy: "p" }),
+      { decision: "deny" },
+      true,
+    ]
+    for (const answer of answers) {
+      const { recorder, only } = recordInMemory({ guard: (() => answer) as Guard })
+      const run = recorder.startRun({ entrypoint: "agent" })
+      let hasRun = false
+      const call = run.tool({ name: "rm", args: {} }, () => {
+        hasRun = true
+      })
+      await expect(call).rejects.toBeInstanceOf(BlockedCallError)
+      expect(hasRun).toBe(false)
+      expect(only("safety_decision").payload).toMatchObject({ decision: "block", policy_name: "guard" })
+    }
+    const { recorder } = recordInMemory({ guard: ((): unknown => null) as Guard })
+    const run = recorder.startRun({ entrypoint: "agent" })
+    expect(await run.tool({ name: "ls", args: {} }, () => 1)).toBe(1)
+  })
 })
 
 test("[X-01] under hashed neither the fault nor the revised manifest holds a word of what the application said", () => {
