@@ -5,7 +5,6 @@ import type { StepRow } from "../trace-store.js"
 export const STEP_KINDS: readonly StepKind[] = ["run", "model", "tool", "step"]
 export const STEP_STATUSES: readonly StepRow["status"][] = ["open", "success", "error", "timeout", "partial"]
 export const ID_KINDS = ["message", "tool_call", "provider_request", "request", "artifact"] as const
-export type IdKind = (typeof ID_KINDS)[number]
 
 export const BODY = {
   /** The bytes are in the packs. */
