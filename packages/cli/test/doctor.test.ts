@@ -74,6 +74,16 @@ describe("[O-06] orangebox doctor", () => {
     expect(exitCode).toBe(1)
   })
 
+  test("says once what to do about a configuration that cannot be used", async () => {
+    const folder = join(scratch.path, "configured")
+    mkdirSync(folder)
+    const rules = { values: [{ id: "badge", pattern: "EMP-\\d+" }] }
+    writeFileSync(join(folder, "orangebox.config.json"), JSON.stringify({ redaction: rules }))
+    const { stdout } = await orangebox(["doctor"], { cwd: folder })
+    expect(stdout).toMatch(/FAIL {2}configuration .*pattern:6 \+ has no upper bound.*\n +→ Correct the rule/)
+    expect(stdout).not.toMatch(/configuration .*Correct the rule/)
+  })
+
   test("says that recording is switched off", async () => {
     const env = { ORANGEBOX: "off", TMPDIR: scratch.path }
     const { stdout, exitCode } = await orangebox(["doctor", "--data", join(scratch.path, "none")], { env })

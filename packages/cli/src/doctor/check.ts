@@ -1,3 +1,5 @@
+import { OrangeboxError } from "@orangebox/contract"
+
 export interface Check {
   readonly name: string
   /** A warning is worth knowing and stops nothing. */
@@ -14,3 +16,11 @@ export const failed = (name: string, found: string, next?: string): Check => ({
   found,
   ...(next === undefined ? {} : { next }),
 })
+
+/** What was thrown, as a check that failed: what to do about it is said once, in its own line. */
+export function troubleAs(name: string, error: unknown): Check {
+  if (error instanceof OrangeboxError) {
+    return failed(name, error.where === undefined ? error.what : `${error.what} (${error.where})`, error.next)
+  }
+  return failed(name, error instanceof Error ? error.message : String(error))
+}

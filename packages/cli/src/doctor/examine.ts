@@ -2,12 +2,11 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { catchUp, collectorStatus } from "@orangebox/collector"
-import { OrangeboxError } from "@orangebox/contract"
 import { formatBytes, plural } from "@orangebox/query"
 import { openStoreReader } from "@orangebox/store"
 import { holderWords } from "../reading/open-reading.js"
 import { flyCanary } from "./canary.js"
-import { type Check, failed, ok, warning } from "./check.js"
+import { type Check, failed, ok, troubleAs, warning } from "./check.js"
 import { findCanary } from "./find-canary.js"
 import { checkConfig, checkDisk, checkFolder, checkNode, checkSwitch } from "./surroundings.js"
 import { checkWire } from "./wire-canary.js"
@@ -114,11 +113,4 @@ async function examineStore(folder: string): Promise<Check[]> {
   } catch (error) {
     return [troubleAs("store", error)]
   }
-}
-
-function troubleAs(name: string, error: unknown): Check {
-  if (error instanceof OrangeboxError) {
-    return failed(name, error.where === undefined ? error.what : `${error.what} (${error.where})`, error.next)
-  }
-  return failed(name, error instanceof Error ? error.message : String(error))
 }

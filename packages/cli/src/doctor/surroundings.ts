@@ -1,9 +1,8 @@
 import { existsSync, lstatSync, statfsSync } from "node:fs"
 import { dirname } from "node:path"
-import { OrangeboxError } from "@orangebox/contract"
 import { formatBytes } from "@orangebox/query"
 import { findConfig } from "@orangebox/recorder"
-import { type Check, failed, ok, warning } from "./check.js"
+import { type Check, failed, ok, troubleAs, warning } from "./check.js"
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number)
@@ -34,9 +33,7 @@ export function checkConfig(cwd: string): Check {
       ? warning("configuration", `${found.path} switches recording off`, 'Remove "enabled": false to record again')
       : ok("configuration", found.path)
   } catch (error) {
-    return error instanceof OrangeboxError
-      ? failed("configuration", error.message, error.next)
-      : failed("configuration", String(error))
+    return troubleAs("configuration", error)
   }
 }
 

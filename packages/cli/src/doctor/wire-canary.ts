@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { recordCommand } from "@orangebox/proxy"
-import { type Check, failed, ok } from "./check.js"
+import { type Check, failed, ok, troubleAs } from "./check.js"
 
 /**
  * Sends one request through each variable that `orangebox run` sets, from a child process with exactly that environment, to a server that
@@ -41,7 +41,7 @@ export async function checkWire(folder: string, env: NodeJS.ProcessEnv): Promise
         ]
       : [failed("run: variables", `${recorded} of ${VARIABLES.length} requests were recorded`, "See: orangebox runs")]
   } catch (error) {
-    return [failed("run: variables", error instanceof Error ? error.message : String(error))]
+    return [troubleAs("run: variables", error)]
   } finally {
     upstream.close()
   }

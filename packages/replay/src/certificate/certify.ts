@@ -207,7 +207,8 @@ export function declaredOutputs(tape: Tape, seen: SeenOutputs | undefined): Decl
 function acceptanceBlocks(session: ReplaySession, report: DivergenceReport): Blocking[] {
   const blocks: Blocking[] = []
   const say = (reason: string): void => void blocks.push({ condition: "acceptance", reason })
-  if (session.policy.onMiss === "nearest") say("it ran with --nearest, which may serve answers to other questions")
+  if (session.policy.onMiss === "nearest")
+    say("it ran with --on-miss nearest, which may serve answers to other questions")
   if (session.policy.mode !== "exact") say("it ran in mode cached, which makes no claim about which call is answered")
   if (session.fork !== undefined) say("it is a fork")
   for (const { code, n, severity, message } of report.divergences) {
