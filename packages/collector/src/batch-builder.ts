@@ -13,7 +13,7 @@ import type {
 } from "@orangebox/store"
 
 /** Above this a batch is committed without waiting for the interval. It bounds memory, whatever the backlog. */
-export const BATCH_BYTES = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 
 type MutableStream = { -readonly [K in keyof StreamUpdate]: StreamUpdate[K] } & { chunks: StreamChunk[] }
 

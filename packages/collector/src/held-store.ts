@@ -36,7 +36,7 @@ function takeLock(storeFolder: string): LockAttempt {
   }
 }
 
-export function holderInWords(holder: LockHolder | undefined): string {
+function holderInWords(holder: LockHolder | undefined): string {
   if (holder === undefined) return "another process"
   return `process ${holder.pid} on ${holder.host}, since ${new Date(holder.sinceMs).toISOString()}`
 }

@@ -90,7 +90,7 @@ export class WorkspaceFiles {
   }
 }
 
-export function provenanceOf(path: string, bytes: Uint8Array): ProvenanceRecord {
+function provenanceOf(path: string, bytes: Uint8Array): ProvenanceRecord {
   return { path, sha256: bodyHash(bytes).slice("sha256:".length), size_bytes: bytes.byteLength }
 }
 

@@ -8,7 +8,7 @@ export const AttributeMark = z.enum(["json", "text", "truncated", "unreadable"])
 export type AttributeMark = z.infer<typeof AttributeMark>
 
 export const MAX_ATTRIBUTES = 128
-export const MAX_ATTRIBUTE_NAME = 256
+const MAX_ATTRIBUTE_NAME = 256
 export const MAX_ATTRIBUTE_TEXT = 4096
 
 export const AttributesSchema = z.record(
