@@ -10,7 +10,7 @@ export interface CallAhead {
   readonly kind: "model" | "tool"
   readonly name: string
   readonly args: unknown
-  readonly step: { readonly id: string }
+  readonly step: { readonly id: string; readonly runId?: string }
 }
 
 /** What a recorder's guard answers. */
@@ -45,7 +45,10 @@ export function liveGuard(
   const judge = createGuard(constraints, context, options)
   return (call) => {
     if (call.kind !== "tool") return undefined
-    const judged = judge(actionAhead({ name: call.name, args: call.args, stepId: call.step.id }, options))
+    const judged = judge(
+      actionAhead({ name: call.name, args: call.args, stepId: call.step.id }, options),
+      call.step.runId,
+    )
     options.onDecision?.(call, judged)
     if (judged.decision === "allow") return undefined
     return {

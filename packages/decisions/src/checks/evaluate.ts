@@ -6,6 +6,7 @@ import { safeExcerpt } from "./excerpt.js"
 import { describeRuleProblem, parseRule, type RuleProblem } from "./parse-rule.js"
 import { type CommandMemory, type PreparedAction, prepareAction } from "./prepared-action.js"
 import type { Answer, CheckContext, Concern, Finding, Rule } from "./rule.js"
+import { ShellFolders } from "./shell-folders.js"
 import { scoreOf, worstVerdict } from "./verdict.js"
 
 /** A constraint whose rule was read, or that says why it could not be. */
@@ -72,8 +73,9 @@ export function evaluateAction(
   constraints: readonly CompiledConstraint[],
   context: CheckContext = {},
   memory?: CommandMemory,
+  folders?: ShellFolders,
 ): ActionEvaluation {
-  return evaluatePrepared(prepareAction(action, memory), constraints, context)
+  return evaluatePrepared(prepareAction(action, memory, folders), constraints, context)
 }
 
 function evaluatePrepared(
@@ -119,7 +121,8 @@ export function evaluateRun(
 ): RunEvaluation {
   const compiled = compileConstraints(constraints)
   const memory: CommandMemory = new Map()
-  const prepared = run.actions.map((action) => prepareAction(action, memory))
+  const folders = new ShellFolders()
+  const prepared = run.actions.map((action) => prepareAction(action, memory, folders))
   const actions = prepared.map((one) => evaluatePrepared(one, compiled, context))
   const ofConstraint = new Map<CheckedConstraint, ConstraintResult[]>()
   for (const action of actions) {

@@ -5,6 +5,7 @@ import { type ActionEvaluation, compileConstraints, evaluateAction } from "./eva
 import type { RuleProblem } from "./parse-rule.js"
 import type { CommandMemory } from "./prepared-action.js"
 import type { CheckContext } from "./rule.js"
+import { ShellFolders } from "./shell-folders.js"
 
 export interface GuardDecision {
   readonly decision: "allow" | "warn" | "block"
@@ -22,7 +23,8 @@ export interface GuardOptions {
 }
 
 export interface Guard {
-  (action: Action): GuardDecision
+  /** Calls of one run are judged in their order: a `cd` may count for those behind it. Left out, the call is judged by itself. */
+  (action: Action, runId?: string): GuardDecision
   /** Rules that could not be read; they are `unknown` on every action. */
   readonly problems: readonly RuleProblem[]
 }
@@ -43,8 +45,16 @@ export function createGuard(
     .map(({ constraint }) => constraint.id)
   const problems = compiled.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
   const memory: CommandMemory = new Map()
-  const judge = (action: Action): GuardDecision => {
-    const evaluation = evaluateAction(action, before, context, memory)
+  const folders = new Map<string, ShellFolders>()
+  const foldersOf = (runId: string): ShellFolders => {
+    const known = folders.get(runId) ?? new ShellFolders()
+    folders.set(runId, known)
+    if (folders.size > MOST_RUNS) folders.delete(folders.keys().next().value!)
+    return known
+  }
+  const judge = (action: Action, runId?: string): GuardDecision => {
+    const stands = runId === undefined ? undefined : foldersOf(runId)
+    const evaluation = evaluateAction(action, before, context, memory, stands)
     const violations = evaluation.results.flatMap((result) => result.violations)
     const unknown = [
       ...new Set(evaluation.results.flatMap((result) => (result.unknown === undefined ? [] : [result.unknown]))),
@@ -62,3 +72,6 @@ export function createGuard(
   }
   return Object.assign(judge, { problems })
 }
+
+/** A process that runs agents for months forgets where the first ones stood. */
+const MOST_RUNS = 1_000

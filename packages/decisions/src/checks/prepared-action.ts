@@ -3,12 +3,14 @@ import { holdsMask } from "../captured-text.js"
 import {
   type CommandEffects,
   classifyCommand,
+  joinPaths,
   type PathUse,
   parseShell,
   type ShellReading,
   type SimpleCommand,
 } from "../shell/index.js"
 import { knownTool } from "../tools/known-tools.js"
+import type { ShellFolders } from "./shell-folders.js"
 
 /** One command of a command line with what it does. */
 export interface PreparedCommand {
@@ -26,8 +28,8 @@ export interface TouchedPlace {
   readonly access: "read" | "write" | "delete"
   readonly isTree: boolean
   readonly isWild: boolean
-  /** Not touched itself, but a way to it was opened. */
-  readonly isLinked?: boolean
+  /** Touched only if a way that was opened is gone, or if the shell still stands where an earlier call left it. */
+  readonly isPossible?: boolean
   readonly pointer: EvidencePointer
 }
 
@@ -53,7 +55,12 @@ interface ReadCommandLine {
 export type CommandMemory = Map<string, ReadCommandLine>
 const MAX_REMEMBERED = 4096
 
-export function prepareAction(action: Action, memory: CommandMemory = new Map()): PreparedAction {
+/** @param folders of the run the action belongs to; left out, it is judged as if nothing had come before */
+export function prepareAction(
+  action: Action,
+  memory: CommandMemory = new Map(),
+  folders?: ShellFolders,
+): PreparedAction {
   const commands: PreparedCommand[] = []
   const places: TouchedPlace[] = []
   const opaque = new Set<string>()
@@ -82,8 +89,17 @@ export function prepareAction(action: Action, memory: CommandMemory = new Map())
       ] as const) {
         for (const use of uses) places.push(placeOf(use, access, command, ran))
       }
-      for (const use of did.linked) places.push({ ...placeOf(use, "write", command, ran), isLinked: true })
+      for (const use of did.linked) places.push({ ...placeOf(use, "write", command, ran), isPossible: true })
+      if (ran.workingDirectory !== null || folders === undefined || folders.elsewhere.length === 0) return
+      const cwds = command.cwds?.flatMap((cwd) => joinPaths(folders.elsewhere, cwd) ?? [])
+      for (const [access, uses] of [
+        ["write", did.writes],
+        ["delete", did.deletes],
+      ] as const) {
+        for (const use of uses) places.push({ ...placeOf(use, access, { ...command, cwds }, ran), isPossible: true })
+      }
     })
+    if (ran.workingDirectory === null) folders?.ran(reading)
   }
   return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable], untold: whyUntold(action) }
 }

@@ -58,6 +58,8 @@ export interface ShellReading {
   /** Every command that may run, substitutions and scripts handed to a shell included, in the order of the text. */
   readonly commands: readonly SimpleCommand[]
   readonly problems: readonly ShellProblem[]
+  /** The folders a shell may stand in behind the text, relative to where it started; undefined when nobody can know. */
+  readonly endsIn: readonly string[] | undefined
   /** False when a command is dynamic or the text could not be read to its end as a shell would. */
   readonly isCertain: boolean
 }

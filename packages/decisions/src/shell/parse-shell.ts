@@ -20,12 +20,19 @@ export function parseShell(text: string): ShellReading {
   const kept = text.length > MAX_SHELL_TEXT ? text.slice(0, MAX_SHELL_TEXT) : text
   const allowance = { steps: 32 * kept.length + 65_536, problems: [] }
   const interpreter = new Interpreter(allowance)
-  interpreter.read(kept, new Scope(undefined, "here", [""]))
+  const scope = new Scope(undefined, "here", [""])
+  interpreter.read(kept, scope)
   const problems = [...interpreter.problems]
   const splitting = SPLITS_OTHERWISE.exec(kept)
   if (splitting !== null) problems.push({ position: splitting.index, reason: "the text changes how words are split" })
   if (kept !== text)
     problems.push({ position: MAX_SHELL_TEXT, reason: `only the first ${MAX_SHELL_TEXT} characters were read` })
   const { commands } = interpreter
-  return { commands, problems, isCertain: problems.length === 0 && commands.every((one) => one.dynamic === undefined) }
+  const endsIn = scope.cwds
+  return {
+    commands,
+    problems,
+    endsIn,
+    isCertain: problems.length === 0 && commands.every((one) => one.dynamic === undefined),
+  }
 }

@@ -122,7 +122,7 @@ function breachAt(sign: Sign, place: TouchedPlace, patterns: readonly PathPatter
   })
   if (folders.every((one) => one === "no")) return "no"
   // Whether anything is written through a link, only looking there would tell.
-  if (folders.every((one) => one === "yes")) return place.isLinked === true ? "possible" : "yes"
+  if (folders.every((one) => one === "yes")) return place.isPossible === true ? "possible" : "yes"
   return folders.includes("yes") || folders.includes("possible") ? "possible" : "unknown"
 }
 
