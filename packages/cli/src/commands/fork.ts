@@ -20,15 +20,9 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/fork-words.js"
-import {
-  NOT_A_SANDBOX,
-  preflightLines,
-  refuseGaps,
-  refuseIncompleteTape,
-  toolsExecutedBy,
-} from "../replaying/preflight.js"
+import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
-import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
+import type { ReplaySource } from "../replaying/replay-source.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
@@ -103,9 +97,7 @@ async function fork(
     })
   }
   const profile = profileOf(options)
-  const source = await loadSource(session, options, address)
-  for (const line of preflightLines(source)) terminal.say(line)
-  refuseIncompleteTape(source)
+  const source = await loadTape(session, options, address)
   const request: ForkRequest = {
     stepId: stepOf(source, options.at),
     effects: effectsHere(),

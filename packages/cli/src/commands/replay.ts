@@ -19,14 +19,8 @@ import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
 import { readMasks } from "../replaying/masks.js"
-import {
-  NOT_A_SANDBOX,
-  preflightLines,
-  refuseGaps,
-  refuseIncompleteTape,
-  toolsExecutedBy,
-} from "../replaying/preflight.js"
-import { loadSource, type ReplaySource } from "../replaying/replay-source.js"
+import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import type { ReplaySource } from "../replaying/replay-source.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -113,9 +107,7 @@ async function replay(
   checkOptions(options, command)
   if (options.calibrate !== undefined) return calibrate(session, options, address, options.calibrate)
   if (options.certificate !== undefined) refuseToOverwrite(options.certificate, options.force ?? false)
-  const source = await loadSource(session, options, address)
-  for (const line of preflightLines(source)) session.terminal.say(line)
-  refuseIncompleteTape(source)
+  const source = await loadTape(session, options, address)
   const [program, ...args] = command
   const result =
     program === undefined ? byEngine(source) : await byCommand(session, options, source, [program, ...args])
@@ -142,9 +134,9 @@ async function byCommand(
     isAllowed: () => options.allowToolExec ?? false,
     allowWith: () => "Allow it with --allow-tool-exec",
   })
-  if (options.allowToolExec && toolsExecutedBy(tape) > 0) say(NOT_A_SANDBOX)
-  const name = basename(command[0])
   const toolsExecuted = toolsExecutedBy(tape)
+  if (options.allowToolExec && toolsExecuted > 0) say(NOT_A_SANDBOX)
+  const name = basename(command[0])
   const workspace = options.workspace ? await replayedWorkspace(session, options, source) : undefined
   const [program, ...args] = workspace ? command.map((word) => workspace.word(word)) : command
   const { runId, exitCode, signal, certification } = await replayCommand({

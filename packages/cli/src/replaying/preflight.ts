@@ -1,23 +1,36 @@
 import { type CoverageGap, coverageGaps, type EffectMap, type Tape } from "@orangebox/replay"
 import { InputError } from "../failure.js"
-import type { ReplaySource } from "./replay-source.js"
+import type { GlobalOptions, Session } from "../session.js"
+import { loadSource, type ReplaySource } from "./replay-source.js"
 
 /** Said in the same words wherever a command is started against a tape. */
 export const NOT_A_SANDBOX = "The proxy is not a sandbox: what the command does besides calling models, it really does."
 
 const SHOWN_STEPS = 5
 
+/** A run to be answered from, with everything that is known to be missing said before anything starts. */
+export async function loadTape(session: Session, options: GlobalOptions, address: string): Promise<ReplaySource> {
+  const source = await loadSource(session, options, address)
+  for (const line of preflightLines(source)) session.terminal.say(line)
+  refuseIncompleteTape(source)
+  return source
+}
+
 /** What cannot be replayed and why, one line for each kind of it. */
-export function preflightLines({ run, problems, voidedBecause }: ReplaySource): string[] {
+function preflightLines({ run, problems, voidedBecause }: ReplaySource): string[] {
   const numbers = new Map(run.view.steps.map(({ id, n }) => [id, n]))
-  const groups = new Map<string, { readonly line: string; readonly steps: string[] }>()
+  const groups = new Map<string, { readonly isBlocked: boolean; readonly why: string; readonly steps: string[] }>()
   for (const { code, severity, step, reason } of problems) {
-    const line = `${severity === "blocks" ? "cannot be replayed" : "is limited"}: ${code}, ${reason}`
-    const group = groups.get(line) ?? { line, steps: [] }
+    const isBlocked = severity === "blocks"
+    const why = `${code}, ${reason}`
+    const group = groups.get(`${isBlocked} ${why}`) ?? { isBlocked, why, steps: [] }
     if (step !== undefined) group.steps.push(numbers.has(step) ? `#${numbers.get(step)}` : step)
-    groups.set(line, group)
+    groups.set(`${isBlocked} ${why}`, group)
   }
-  const lines = [...groups.values()].map(({ line, steps }) => `orangebox: ${stepWords(steps)} ${line}`)
+  const lines = [...groups.values()].map(({ isBlocked, why, steps }) => {
+    const fares = isBlocked ? "cannot be replayed" : steps.length > 1 ? "are limited" : "is limited"
+    return `orangebox: ${stepWords(steps)} ${fares}: ${why}`
+  })
   return voidedBecause === undefined ? lines : [...lines, `orangebox: no certificate is possible: ${voidedBecause}`]
 }
 
@@ -28,7 +41,7 @@ function stepWords(steps: readonly string[]): string {
 }
 
 /** A tape without a run that was part of it, or one that answers nothing, would only make calls of the agent fail. */
-export function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
+function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
   const [absent, ...others] = tape.absentRuns
   if (absent) {
     throw new InputError("COVERAGE_GAP", {

@@ -28,8 +28,8 @@ export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, optio
   const session = new ReplaySession(tape, replayPolicy(policy), options, newSessionState())
   for (const { code, message } of options.fork?.notes ?? []) {
     const { stepId, lane, kind, name, occurrence } = options.fork!.call
-    const about = { step: stepId, lane, at: { kind, name, occurrence }, incoming: null, nearest: [], suggest: [] }
-    session.note({ ...about, code, message, severity: "note", cause: "UNKNOWN" })
+    const at = { kind, name, occurrence }
+    session.note({ code, message, severity: "note", step: stepId, lane, at, ...NOTHING_COMPARED })
   }
   return session
 }
@@ -94,12 +94,9 @@ export class ReplaySession {
       step: source.stepId,
       lane: source.lane,
       at: { kind: source.kind, name: source.name, occurrence: source.occurrence },
-      incoming: null,
-      nearest: [],
-      cause: "UNKNOWN",
       message:
         "the recorded client left in the middle of this answer, and what would have come then was never recorded",
-      suggest: [],
+      ...NOTHING_COMPARED,
     })
   }
 
@@ -118,11 +115,8 @@ export class ReplaySession {
       step: null,
       lane: null,
       at: { kind: "http", name, occurrence: 0 },
-      incoming: null,
-      nearest: [],
-      cause: "UNKNOWN",
       message,
-      suggest: [],
+      ...NOTHING_COMPARED,
     })
   }
 
@@ -402,6 +396,9 @@ export class ReplaySession {
     }
   }
 }
+
+/** Of a divergence that was found without holding one request against another. */
+const NOTHING_COMPARED = { incoming: null, nearest: [], cause: "UNKNOWN", suggest: [] } satisfies Partial<Divergence>
 
 const isMatched = (tier: Tier): boolean => tier === "wire" || tier === "sig" || tier === "masked"
 
