@@ -74,6 +74,7 @@ export function prepareAction(
   }
   for (const ran of action.commands) {
     const { reading, effects } = readCommandLine(ran.text, memory)
+    const elsewhere = ran.workingDirectory === null ? (folders?.elsewhere ?? []) : []
     for (const problem of reading.problems) unreadable.add(problem.reason)
     reading.commands.forEach((command, index) => {
       const did = effects[index]!
@@ -82,26 +83,28 @@ export function prepareAction(
       else if (did.opaque !== undefined && command.place !== "remote")
         opaque.add(`${did.program ?? "a command"}: ${did.opaque}`)
       if (command.place === "remote") return
+      const kept = elsewhere.length === 0 ? undefined : inKeptShell(command, elsewhere)
       for (const [access, uses] of [
         ["read", did.reads],
         ["write", did.writes],
         ["delete", did.deletes],
       ] as const) {
-        for (const use of uses) places.push(placeOf(use, access, command, ran))
+        for (const use of uses) {
+          places.push(placeOf(use, access, command, ran))
+          if (kept !== undefined && access !== "read")
+            places.push({ ...placeOf(use, access, kept, ran), isPossible: true })
+        }
       }
       for (const use of did.linked) places.push({ ...placeOf(use, "write", command, ran), isPossible: true })
-      if (ran.workingDirectory !== null || folders === undefined || folders.elsewhere.length === 0) return
-      const cwds = command.cwds?.flatMap((cwd) => joinPaths(folders.elsewhere, cwd) ?? [])
-      for (const [access, uses] of [
-        ["write", did.writes],
-        ["delete", did.deletes],
-      ] as const) {
-        for (const use of uses) places.push({ ...placeOf(use, access, { ...command, cwds }, ran), isPossible: true })
-      }
     })
     if (ran.workingDirectory === null) folders?.ran(reading)
   }
   return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable], untold: whyUntold(action) }
+}
+
+/** The command as it would run where a shell that is kept between calls stands. */
+function inKeptShell(command: SimpleCommand, folders: readonly string[]): SimpleCommand {
+  return { ...command, cwds: command.cwds?.flatMap((cwd) => joinPaths(folders, cwd) ?? []) }
 }
 
 function whyUntold({ tool, type, paths, commands, edits, targets, unread }: Action): string | undefined {
