@@ -4,7 +4,10 @@ import { join } from "node:path"
 
 export const PACKAGE_ORDER = [
   "contract",
+  "text",
+  "redaction",
   "dialects",
+  "runs",
   "journal",
   "recorder",
   "context",
@@ -13,6 +16,8 @@ export const PACKAGE_ORDER = [
   "collector",
   "query",
   "replay",
+  "exchange",
+  "reader",
   "proxy",
   "server",
   "web",
@@ -20,7 +25,7 @@ export const PACKAGE_ORDER = [
 ]
 
 /** Packages whose middle is pure: no file, clock, socket or random source. */
-const PURE = ["contract", "dialects", "context", "decisions", "query"]
+const PURE = ["contract", "text", "redaction", "dialects", "runs", "context", "decisions", "query"]
 const IMPURE_MODULES =
   /^node:(fs|net|http|https|http2|dgram|child_process|worker_threads|timers|cluster|dns|tls|os)(\/|$)/
 
