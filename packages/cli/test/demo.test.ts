@@ -92,6 +92,15 @@ describe("orangebox demo", () => {
     ])
   })
 
+  test("[M-05] its first prompt is compiled: context names the note that would have spared it the mistake, and why it was left out", async () => {
+    const { stdout, exitCode } = await read("context", `${demo.runs[0]!.run_id}#4`)
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain("the request holds the prompt byte for byte")
+    const leftOut = stdout.slice(stdout.lastIndexOf("left out"))
+    expect(leftOut).toMatch(/notes\/leap-years\.md.*budget_limit/)
+    expect(leftOut).toMatch(/notes\/releases\.md.*score_below_threshold/)
+  })
+
   test("[E-06] of the rules it was started with it breaks two, and check and report show exactly these", async () => {
     const { run_id } = demo.runs[0]!
     const check = await orangebox(["check", run_id, "--json", "--data", demo.data_folder], { cwd: scratch.path })

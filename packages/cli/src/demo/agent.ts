@@ -5,6 +5,7 @@
 import { realpathSync } from "node:fs"
 import type { Constraint } from "@orangebox/contract"
 import { Recorder, type Run, type Step } from "@orangebox/recorder"
+import { compilePrompt } from "./agent-context.js"
 import { TOOLS, useTool } from "./agent-tools.js"
 import { MessageReader, type ReadMessage } from "./message-reader.js"
 import { API_VERSION, type Message, type MessagesRequest, type ToolUseBlock } from "./messages-api.js"
@@ -55,9 +56,14 @@ async function main(task: AgentTask): Promise<void> {
 }
 
 async function work(run: Run, task: AgentTask, workspace: string): Promise<string> {
-  const messages: Message[] = [{ role: "user", content: task.request }]
+  const messages: Message[] = []
   for (let turn = 1; turn <= MOST_TURNS; turn++) {
     const step = run.step(`turn-${turn}`)
+    if (turn === 1) {
+      const context = compilePrompt(step, workspace, task.request)
+      step.context(context)
+      messages.push({ role: "user", content: context.prompt })
+    }
     const { content } = await askModel(step, task.modelUrl, messages)
     messages.push({ role: "assistant", content })
     const calls = content.filter((block): block is ToolUseBlock => block.type === "tool_use")
@@ -79,7 +85,8 @@ async function askModel(turn: Step, modelUrl: string, messages: readonly Message
     tools: TOOLS,
     messages,
   }
-  turn.promptAssembled({ segments: segmentsOf(request) })
+  // The first prompt was compiled, and its parts are on record with their reasons; later ones grow by what was said since.
+  if (messages.length > 1) turn.promptAssembled({ segments: segmentsOf(request) })
   const model = turn.startModel({ provider: "anthropic", model: MODEL, apiVersion: API_VERSION, request })
   try {
     const sentAt = performance.now()

@@ -80,8 +80,17 @@ function crashText({ crash }: DemoReport): string {
 }
 
 function nextSteps({ finished, killed, crash }: DemoReport): (readonly [args: string, meaning: string])[] {
+  const firstCall = finished.view.steps.find((step) => step.kind === "model")
   const failedTest = finished.view.steps.find((step) => step.kind === "tool" && step.error !== undefined)
   return [
+    ...(firstCall
+      ? [
+          [
+            `context ${finished.row.runId}#${firstCall.n}`,
+            "what the model saw, and the note that was left out and why",
+          ] as const,
+        ]
+      : []),
     ...(failedTest
       ? [[`step ${finished.row.runId}#${failedTest.n}`, "the test run that failed, with its output"] as const]
       : []),

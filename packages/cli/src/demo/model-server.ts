@@ -85,7 +85,7 @@ class ScriptPlayer {
 
   #replyTo(asked: MessagesRequest): ScriptedReply | undefined {
     const opening = textOf(asked.messages[0])
-    const task = this.#script.find(({ request }) => request === opening)
+    const task = this.#script.find(({ request }) => opening?.includes(request))
     return task?.replies[asked.messages.filter(({ role }) => role === "assistant").length]
   }
 

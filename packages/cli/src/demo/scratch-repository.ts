@@ -14,6 +14,20 @@ export function createScratchRepository(): TemporaryFolder {
 
 const FILES: Readonly<Record<string, string>> = {
   "package.json": `${JSON.stringify({ name: "calendar", private: true, type: "module" }, null, 2)}\n`,
+  "notes/months.md": `# Months
+
+daysIn(year, month) in src/days.js counts months from 1. February is the short one; the tests have the rest.
+`,
+  "notes/leap-years.md": `# Leap years
+
+Asked about daysIn() and leap years, people say: every fourth year. That is wrong for centuries. A century is a leap year only if 400
+divides it: 1600 and 2000 were, 1700, 1800 and 1900 were not. daysIn() in src/days.js has to say 28 for February 1900 and 29 for February
+2000, and the tests ask for both. Before 1582 there were other rules; we do not follow them and count as if today's had always held.
+`,
+  "notes/releases.md": `# Releases
+
+On Fridays nobody publishes. Release notes are written in the past tense and go into CHANGELOG.md.
+`,
   "src/days.js": `const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** How many days a month has. Months count from 1. */
