@@ -33,7 +33,7 @@ export function checkImports(root = ".") {
   return [...findImports(root).flatMap(judge), ...nativeProblems(root)]
 }
 
-function findImports(root) {
+export function findImports(root) {
   const imports = []
   for (const name of readdirSync(join(root, "packages"))) {
     const folder = join(root, "packages", name, "src")
@@ -48,9 +48,9 @@ function findImports(root) {
 }
 
 export function specifiersOf(source) {
-  return [
-    ...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']/g),
-  ].map((match) => match[1] ?? match[2])
+  const forms =
+    /(?:\bfrom|(?:^|\n)\s*import)\s*["']([^"'\n]+)["']|\b(?:import|require|createRequire\(import\.meta\.url\))\(\s*["']([^"'\n]+)["']/g
+  return [...source.matchAll(forms)].map((match) => match[1] ?? match[2])
 }
 
 function judge({ from, file, specifier }) {

@@ -25,12 +25,15 @@ const tokensOf = (words: number): number => Math.ceil((words * 13) / 10)
 
 export type TokenizerEncoding = "o200k_base" | "cl100k_base"
 
-/** A real tokenizer. Its tables take megabytes and half a second, so they are loaded only by whoever asks for them. */
+/**
+ * A real tokenizer: the optional package gpt-tokenizer, which the application installs beside this one. Its tables take megabytes and half
+ * a second, so they are loaded only here.
+ */
 export async function loadTokenizer(encoding: TokenizerEncoding = "o200k_base"): Promise<TokenCounter> {
-  const { countTokens, isWithinTokenLimit } =
-    encoding === "o200k_base"
-      ? await import("gpt-tokenizer/encoding/o200k_base")
-      : await import("gpt-tokenizer/encoding/cl100k_base")
+  const { countTokens, isWithinTokenLimit } = await (encoding === "o200k_base"
+    ? import("gpt-tokenizer/encoding/o200k_base")
+    : import("gpt-tokenizer/encoding/cl100k_base")
+  ).catch(notInstalled)
   // Text that spells a special token such as <|endoftext|> is still only text.
   const options = { disallowedSpecial: new Set<string>() }
   return Object.freeze({
@@ -46,6 +49,15 @@ export async function loadTokenizer(encoding: TokenizerEncoding = "o200k_base"):
       }
       return sum
     },
+  })
+}
+
+function notInstalled(cause: unknown): never {
+  throw new OrangeboxError("CONTEXT_TOKENIZER", {
+    what: "gpt-tokenizer could not be loaded",
+    where: "loadTokenizer",
+    next: "Install it beside @orangebox/context: npm i gpt-tokenizer@3.4.0",
+    cause,
   })
 }
 
