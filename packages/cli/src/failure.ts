@@ -1,5 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { safeJson, safeText } from "@orangebox/query"
+import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "./exit-code.js"
 import type { Terminal } from "./terminal.js"
 

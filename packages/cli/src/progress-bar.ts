@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, padToWidth, safeLine } from "@orangebox/query"
+import { formatCount, formatDuration, padToWidth, safeLine } from "@orangebox/text"
 import type { OutputStream } from "./terminal.js"
 
 export interface ProgressBar {

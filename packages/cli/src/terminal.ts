@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import type { Writable } from "node:stream"
-import { type Painter, safeText } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { safeText } from "@orangebox/text"
 import { painterFor } from "./colours.js"
 import { type ProgressBar, progressBar } from "./progress-bar.js"
 

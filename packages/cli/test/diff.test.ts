@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { estimateTokens } from "@orangebox/query"
 import { RunDiff, readPortable, replayRecorder, tapeOf } from "@orangebox/replay"
+import { estimateTokens } from "@orangebox/text"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hasBrowser, inBrowser, onlyOpened } from "./browser.js"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"

@@ -46,7 +46,6 @@ export { EffectClass } from "./events/tool-called.js"
 export { CaptureMode, Constraint, Environment, type Status, type TokenUsage } from "./fields.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Pages
-export { escapeHtml, htmlPage } from "./html-page.js"
 // Ids, hashes, JSON
 export { BodyId, EventId, type IdSource, RunId, randomIds, StepId, TraceId } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"

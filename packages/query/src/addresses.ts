@@ -1,5 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { safeJson } from "./safe-json.js"
+import { safeJson } from "@orangebox/text"
 
 /** What somebody typed to point at something recorded. Whether it is there, and whether a prefix is unique, is for a store to say. */
 export type Address =

@@ -1,8 +1,5 @@
 import { OrangeboxError, payloadOf, textIn } from "@orangebox/contract"
-import { estimateTokens } from "./estimate-tokens.js"
-import { plural } from "./format-count.js"
-import { type JsonChange, jsonChanges } from "./json-changes.js"
-import { recordedText } from "./recorded-words.js"
+import { estimateTokens, type JsonChange, jsonChanges, plural, recordedText } from "@orangebox/text"
 import type { RunView, StepView } from "./run-view.js"
 
 /** Where the two forms of a prompt are: what the application built, and what went over the wire. */

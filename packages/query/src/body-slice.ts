@@ -1,6 +1,4 @@
-import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-import { prettyJsonText } from "./json-text.js"
-import { safeText } from "./safe-text.js"
+import { type CountTokens, estimateTokens, prettyJsonText, safeText } from "@orangebox/text"
 
 export interface SliceOptions {
   /** At most this many tokens; at least `MIN_SLICE_BUDGET`. Default 1,000, or as many as `maxBytes` take. */

@@ -1,8 +1,13 @@
-import { cutToWidth } from "./display-width.js"
-import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-import { formatCount, plural } from "./format-count.js"
-import { fenced } from "./markdown-fence.js"
-import { recordedText, recordedWord } from "./recorded-words.js"
+import {
+  type CountTokens,
+  cutToWidth,
+  estimateTokens,
+  fenced,
+  formatCount,
+  plural,
+  recordedText,
+  recordedWord,
+} from "@orangebox/text"
 import type { RunView } from "./run-view.js"
 import { headerOf, stepToLookAt } from "./run-words.js"
 import { MIN_SKELETON_BUDGET, type Painter, skeletonRows } from "./skeleton.js"

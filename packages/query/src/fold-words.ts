@@ -1,5 +1,4 @@
-import { plural } from "./format-count.js"
-import { recordedWord } from "./recorded-words.js"
+import { plural, recordedWord } from "@orangebox/text"
 import type { Fold } from "./skeleton-plan.js"
 
 /** `7 steps (3 model, 4 tool), all ok`: what is hidden, and whether anything in it went wrong. */

@@ -72,7 +72,6 @@ export {
   type SliceOptions,
   sliceBody,
 } from "./body-slice.js"
-export { type JsonChange, jsonChanges } from "./json-changes.js"
 export type { RowValue, StepRow } from "./step-rows.js"
 export {
   DEFAULT_STEP_BUDGET,
@@ -141,15 +140,3 @@ export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/why
 // What people and agents type to point at something
 
 export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"
-
-// Recorded text made safe, and the words and widths of everything printed
-
-export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
-export { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-export { formatBytes, formatCount, formatPercent, plural } from "./format-count.js"
-export { formatDuration } from "./format-duration.js"
-export { fenced } from "./markdown-fence.js"
-export { firstLine, recordedText, recordedWord } from "./recorded-words.js"
-export { safeJson } from "./safe-json.js"
-export { safeLine, safeText } from "./safe-text.js"
-export { type Column, formatTable } from "./table.js"

@@ -8,12 +8,18 @@ import {
   payloadOf,
   textIn,
 } from "@orangebox/contract"
-import { formatBytes, formatCount, plural } from "./format-count.js"
-import { formatDuration } from "./format-duration.js"
+import {
+  firstLine,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  plural,
+  recordedText,
+  recordedWord,
+} from "@orangebox/text"
 import { UNEXPLAINED } from "./lost-events.js"
 import type { NoteView } from "./notes.js"
 import { promptWords } from "./prompt-words.js"
-import { firstLine, recordedText, recordedWord } from "./recorded-words.js"
 import type { Gap } from "./run-view.js"
 import type { LineWords } from "./skeleton-words.js"
 import { promptOf } from "./step-facts.js"

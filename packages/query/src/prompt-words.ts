@@ -1,6 +1,4 @@
-import { cutToWidth, displayWidth } from "./display-width.js"
-import { formatCount } from "./format-count.js"
-import { recordedWord } from "./recorded-words.js"
+import { cutToWidth, displayWidth, formatCount, recordedWord } from "@orangebox/text"
 import type { PromptSegment, PromptView } from "./step-facts.js"
 
 /** `persona(1180) · tool:read_file(300) · user(412)`: what a prompt was made of, in the order in which it was sent. */

@@ -1,9 +1,7 @@
 import { OrangeboxError } from "@orangebox/contract"
+import { formatCount, formatDuration, formatPercent, plural, recordedText, recordedWord } from "@orangebox/text"
 import type { Crash } from "./crash.js"
-import { formatCount, formatPercent, plural } from "./format-count.js"
-import { formatDuration } from "./format-duration.js"
 import { moneyWords } from "./money.js"
-import { recordedText, recordedWord } from "./recorded-words.js"
 import type { RunView, StepView } from "./run-view.js"
 
 /** One line about the run as a whole: the header of its skeleton, its line in a conversation. */

@@ -1,3 +1,4 @@
+import { type SnakeJson, snakeJson } from "@orangebox/text"
 import { foldWords } from "./fold-words.js"
 import { isMadeUp } from "./marked-mode.js"
 import type { RunMoney } from "./money.js"
@@ -5,7 +6,6 @@ import { noteWords } from "./note-words.js"
 import type { RunView, StepView } from "./run-view.js"
 import { fitSkeleton, nextCommands, type SkeletonOptions } from "./skeleton.js"
 import type { Fold, Row } from "./skeleton-plan.js"
-import { type SnakeJson, snakeJson } from "./snake-json.js"
 
 /**
  * The skeleton for programs: the same lines as the text under the same budget, which is measured on the text.

@@ -1,8 +1,13 @@
-import { cutToWidth } from "./display-width.js"
-import { formatBytes, formatCount, formatPercent } from "./format-count.js"
-import { formatDuration } from "./format-duration.js"
+import {
+  cutToWidth,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  recordedText,
+  recordedWord,
+} from "@orangebox/text"
 import { markedMode } from "./marked-mode.js"
-import { recordedText, recordedWord } from "./recorded-words.js"
 import type { StepView } from "./run-view.js"
 import type { ErrorView } from "./step-facts.js"
 

@@ -1,12 +1,16 @@
-import { cutToTokens } from "./cut-to-tokens.js"
-import { displayWidth, padToWidth } from "./display-width.js"
-import { drawTree } from "./draw-tree.js"
-import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
+import {
+  type CountTokens,
+  cutToTokens,
+  displayWidth,
+  drawTree,
+  estimateTokens,
+  fenced,
+  padToWidth,
+  plural,
+  recordedWord,
+} from "@orangebox/text"
 import { foldWords } from "./fold-words.js"
-import { plural } from "./format-count.js"
-import { fenced } from "./markdown-fence.js"
 import { noteWords } from "./note-words.js"
-import { recordedWord } from "./recorded-words.js"
 import type { RunView } from "./run-view.js"
 import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./run-words.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"

@@ -12,7 +12,7 @@ import {
   textIn,
   textsIn,
 } from "@orangebox/contract"
-import { firstLine } from "./recorded-words.js"
+import { firstLine } from "@orangebox/text"
 import type { StepView } from "./run-view.js"
 
 export interface ErrorView {

@@ -1,7 +1,5 @@
 import type { Event } from "@orangebox/contract"
-import { formatBytes } from "./format-count.js"
-import { formatDuration } from "./format-duration.js"
-import { recordedWord } from "./recorded-words.js"
+import { formatBytes, formatDuration, recordedWord } from "@orangebox/text"
 import type { RunView, StepView } from "./run-view.js"
 import { stepWords } from "./skeleton-words.js"
 import { bodiesOf } from "./step-facts.js"

@@ -1,8 +1,13 @@
-import { cutToTokens } from "./cut-to-tokens.js"
-import { cutToWidth, padToWidth } from "./display-width.js"
-import { type CountTokens, estimateTokens } from "./estimate-tokens.js"
-import { fenced } from "./markdown-fence.js"
-import { recordedText, recordedWord } from "./recorded-words.js"
+import {
+  type CountTokens,
+  cutToTokens,
+  cutToWidth,
+  estimateTokens,
+  fenced,
+  padToWidth,
+  recordedText,
+  recordedWord,
+} from "@orangebox/text"
 import type { RunView, StepView } from "./run-view.js"
 import { runAddress, stepAt } from "./run-words.js"
 import type { Painter } from "./skeleton.js"

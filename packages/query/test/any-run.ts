@@ -1,8 +1,8 @@
 import type { Event } from "@orangebox/contract"
 import fc from "fast-check"
+import { hostileText } from "../../text/test/hostile-text.js"
 import type { RunInput } from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
-import { hostileText } from "./hostile-text.js"
 
 type Act =
   | { do: "open"; what: "step" | "model" | "tool"; name: string; at: number }

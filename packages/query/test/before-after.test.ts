@@ -1,7 +1,8 @@
 import { textHash } from "@orangebox/contract"
+import { jsonChanges } from "@orangebox/text"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { beforeAfterOf, beforeAfterText, compareBeforeAfter, jsonChanges, viewRun } from "../src/index.js"
+import { beforeAfterOf, beforeAfterText, compareBeforeAfter, viewRun } from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
 
 describe("before and after", () => {

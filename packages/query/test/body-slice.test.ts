@@ -1,8 +1,7 @@
+import { estimateTokens, prettyJsonText } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { estimateTokens, MIN_SLICE_BUDGET, sliceBody } from "../src/index.js"
-import { prettyJsonText } from "../src/json-text.js"
-import { hostileText } from "./hostile-text.js"
+import { MIN_SLICE_BUDGET, sliceBody } from "../src/index.js"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -73,36 +72,11 @@ test("[Q-03] text bodies are shown with their control characters visible", () =>
   expect(sliceBody(bytesOf("a\x1b[31mb\r\n\u202ec")).text).toBe("a␛[31mb␍\n\\u{202e}c")
 })
 
-test("[Q-02] pretty JSON changes white space and nothing else", () => {
-  const text = '{"a":[1.0,1e400,"\\u00e9 \\" {x}"],"a":{},"b":[ ],"n":9007199254740993}'
+test("[Q-02] a JSON body can be shown indented, anything else stays as it is", () => {
+  const text = '{"a":[1.0,1e400],"n":9007199254740993}'
   const pretty = prettyJsonText(text)
-  expect(pretty.split("\n").slice(0, 4)).toEqual(["{", '  "a": [', "    1.0,", "    1e400,"])
-  expect(pretty.replace(/\n */g, "").replaceAll(": ", ":")).toBe(text)
   expect(sliceBody(bytesOf(text), { pretty: true })).toMatchObject({ form: "pretty", text: pretty })
   expect(sliceBody(bytesOf("not json {"), { pretty: true }).form).toBe("text")
-
-  const keys = fc.constantFrom("a", "b", '"', "\\", "{")
-  const { value } = fc.letrec((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 4 },
-      hostileText,
-      fc.double({ noNaN: true, noDefaultInfinity: true }),
-      fc.constantFrom(true, false, null),
-      fc.array(tie("value"), { maxLength: 4 }),
-      fc.dictionary(keys, tie("value"), { maxKeys: 4 }),
-    ),
-  }))
-  fc.assert(
-    fc.property(value, (any) => {
-      const text = JSON.stringify(any)
-      expect(JSON.parse(prettyJsonText(text))).toEqual(JSON.parse(text))
-    }),
-  )
-})
-
-test("[Q-02] a string of megabytes inside JSON is indented like any other", () => {
-  const text = JSON.stringify({ image: "A".repeat(8_000_000), quoted: '"\\'.repeat(500_000) })
-  expect(prettyJsonText(text).length).toBe(text.length + "\n  ".length * 2 + " ".length * 2 + "\n".length)
 })
 
 test("[Q-02] a body with millions of escapes is indented like any other", () => {

@@ -1,16 +1,16 @@
+import { estimateTokens, safeJson } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { hostileText, ONLY_SAFE } from "../../text/test/hostile-text.js"
 import {
   contextJson,
   contextText,
-  estimateTokens,
   MIN_CONTEXT_BUDGET,
   MIN_OVERVIEW_BUDGET,
   MIN_WHY_BUDGET,
   overviewText,
   readContext,
   recordedContexts,
-  safeJson,
   summarizeContexts,
   viewContext,
   viewRun,
@@ -19,7 +19,6 @@ import {
 } from "../src/index.js"
 import { anyRun } from "./any-run.js"
 import { ContextRun, judge, messagesRequest } from "./context-run.js"
-import { hostileText, ONLY_SAFE } from "./hostile-text.js"
 
 const RUNS = { numRuns: 40 }
 const address = "last"

@@ -1,12 +1,12 @@
+import { estimateTokens, safeJson } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { hostileText, ONLY_SAFE } from "../../text/test/hostile-text.js"
 import {
   conversationText,
-  estimateTokens,
   MIN_SKELETON_BUDGET,
   MIN_STEP_BUDGET,
   type RunView,
-  safeJson,
   skeletonJson,
   skeletonText,
   stepJson,
@@ -14,7 +14,6 @@ import {
   viewRun,
 } from "../src/index.js"
 import { anyRun } from "./any-run.js"
-import { hostileText, ONLY_SAFE } from "./hostile-text.js"
 
 const RUNS = { numRuns: 300 }
 const budgets = fc.integer({ min: MIN_SKELETON_BUDGET, max: 3000 })

@@ -1,14 +1,7 @@
 import { runDigest } from "@orangebox/contract"
+import { estimateTokens, fenced } from "@orangebox/text"
 import { expect, test } from "vitest"
-import {
-  estimateTokens,
-  fenced,
-  type PaintRole,
-  type RunView,
-  skeletonJson,
-  skeletonText,
-  viewRun,
-} from "../src/index.js"
+import { type PaintRole, type RunView, skeletonJson, skeletonText, viewRun } from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
 import { crashedRun, longRun, retriedRun, unknownEvent } from "./sample-runs.js"
 

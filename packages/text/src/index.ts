@@ -1,1 +1,25 @@
-export {}
+// Recorded text made safe for a terminal, for Markdown, for a page, for JSON
+
+export { escapeHtml, htmlPage } from "./html-page.js"
+export { fenced } from "./markdown-fence.js"
+export { firstLine, recordedText, recordedWord } from "./quote-recorded.js"
+export { safeJson, safeLine, safeText } from "./safe-text.js"
+export { shortBlock, shortLine } from "./short-text.js"
+
+// Columns: how wide a text is, and fitting it
+
+export { shareBar, stackedBar } from "./bars.js"
+export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
+export { drawTree } from "./draw-tree.js"
+export { type Column, formatTable } from "./table.js"
+
+// Numbers
+
+export { formatBytes, formatCount, formatDuration, formatPercent, plural } from "./format-number.js"
+export { type CountTokens, cutToTokens, estimateTokens } from "./token-estimate.js"
+
+// JSON: what differs, laid out, with published names
+
+export { type JsonChange, jsonChanges } from "./json-changes.js"
+export { prettyJsonText } from "./json-text.js"
+export { type SnakeJson, snakeJson } from "./snake-json.js"

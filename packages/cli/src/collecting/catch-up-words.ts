@@ -1,6 +1,6 @@
 import type { CatchUpReport } from "@orangebox/collector"
-import { formatBytes, plural, recordedWord } from "@orangebox/query"
 import type { RebuildReport } from "@orangebox/store"
+import { formatBytes, plural, recordedWord } from "@orangebox/text"
 import { holderJson } from "../json-shapes.js"
 
 export function catchUpText(report: CatchUpReport): string {

@@ -1,5 +1,5 @@
 import type { CollectorStatus } from "@orangebox/collector"
-import { formatBytes, formatTable, plural, recordedText, recordedWord } from "@orangebox/query"
+import { formatBytes, formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
 import { holderJson, problemJson } from "../json-shapes.js"
 import { holderWords } from "../reading/open-reading.js"
 

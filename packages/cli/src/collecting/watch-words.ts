@@ -1,5 +1,5 @@
 import type { WatchStatus } from "@orangebox/collector"
-import { plural } from "@orangebox/query"
+import { plural } from "@orangebox/text"
 import { holderJson } from "../json-shapes.js"
 import { holderWords } from "../reading/open-reading.js"
 

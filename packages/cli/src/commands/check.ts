@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { type GateLevel, gateExitCode, renderJunit, renderSarif, type verdictOf } from "@orangebox/decisions"
-import { safeJson, safeLine } from "@orangebox/query"
+import { safeJson, safeLine } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { checkJson, checkText, problemJson } from "../decisions/check-words.js"
 import { type Court, type JudgedRun, judgeRun, openCourt } from "../decisions/judged-run.js"

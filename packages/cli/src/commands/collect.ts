@@ -1,5 +1,5 @@
 import { collectorStatus, rebuildStore, watch } from "@orangebox/collector"
-import { safeJson } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { catchUpJson, catchUpText, rebuildText } from "../collecting/catch-up-words.js"
 import { statusJson, statusText } from "../collecting/status-words.js"

@@ -1,4 +1,4 @@
-import { safeJson } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { completionScript, SHELLS, type ShellName } from "../completion/completion-script.js"
 import { InputError } from "../failure.js"

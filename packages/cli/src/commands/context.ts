@@ -10,12 +10,11 @@ import {
   type RunView,
   rebuildPrompt,
   recordedContexts,
-  safeJson,
-  safeLine,
   summarizeContexts,
   whyJson,
   whyText,
 } from "@orangebox/query"
+import { safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { findWhy, loadContext, outlineContexts } from "../context/find-context.js"
 import { writePrompt } from "../context/write-prompt.js"

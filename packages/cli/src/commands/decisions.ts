@@ -7,7 +7,7 @@ import {
   verdictOf,
   worstVerdict,
 } from "@orangebox/decisions"
-import { formatTable, plural, safeJson } from "@orangebox/query"
+import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { MARK, openWords } from "../decisions/check-words.js"
 import { judgeRun, openCourt } from "../decisions/judged-run.js"

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 import { openDataFolder } from "@orangebox/journal"
-import { safeJson } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { commandName } from "../command-name.js"
 import { demoJson, demoText, readDemo } from "../demo/demo-report.js"

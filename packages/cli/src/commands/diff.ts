@@ -1,5 +1,4 @@
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
-import { estimateTokens, safeJson } from "@orangebox/query"
 import { findConfig } from "@orangebox/recorder"
 import {
   DEFAULT_DIFF_BUDGET,
@@ -14,6 +13,7 @@ import {
   Tier,
 } from "@orangebox/replay"
 import { isAbsent } from "@orangebox/store"
+import { estimateTokens, safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
 import { lineageOf } from "../diff/lineage.js"

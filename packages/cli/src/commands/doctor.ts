@@ -1,4 +1,4 @@
-import { padToWidth, plural, safeJson, safeText } from "@orangebox/query"
+import { padToWidth, plural, safeJson, safeText } from "@orangebox/text"
 import type { Command } from "commander"
 import type { Check } from "../doctor/check.js"
 import { type Examination, examine } from "../doctor/examine.js"

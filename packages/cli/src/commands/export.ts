@@ -1,5 +1,5 @@
-import { safeJson } from "@orangebox/query"
 import { writePortable } from "@orangebox/replay"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { type Exported, exportJson, exportText } from "../export/export-words.js"
 import { gatherRun } from "../export/gather-run.js"

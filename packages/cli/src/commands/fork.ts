@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import { replayCommand } from "@orangebox/proxy"
-import { safeJson } from "@orangebox/query"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
+import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"

@@ -1,5 +1,5 @@
 import type { Verdict } from "@orangebox/contract"
-import { recordedText, safeJson } from "@orangebox/query"
+import { recordedText, safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { loginName } from "../decisions/login-name.js"
 import { writeOverride } from "../decisions/write-override.js"

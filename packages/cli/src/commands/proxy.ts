@@ -1,7 +1,7 @@
 import { openDataFolder } from "@orangebox/journal"
 import { planVariables, startProxy } from "@orangebox/proxy"
-import { plural, safeJson } from "@orangebox/query"
 import { findConfig, Recorder } from "@orangebox/recorder"
+import { plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { classifyIn } from "../decisions/classify-calls.js"
 import { EXIT, type ExitCode } from "../exit-code.js"

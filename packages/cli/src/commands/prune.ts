@@ -1,5 +1,5 @@
-import { formatBytes, formatDuration, plural, safeJson } from "@orangebox/query"
 import { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "@orangebox/store"
+import { formatBytes, formatDuration, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseDuration, parseSize } from "../option-values.js"

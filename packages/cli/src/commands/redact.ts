@@ -1,4 +1,4 @@
-import { safeJson } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"

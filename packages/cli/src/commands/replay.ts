@@ -1,6 +1,5 @@
 import { basename } from "node:path"
 import { replayCommand } from "@orangebox/proxy"
-import { safeJson } from "@orangebox/query"
 import {
   type Certification,
   type Chunking,
@@ -10,6 +9,7 @@ import {
   replayByEngine,
   type Timing,
 } from "@orangebox/replay"
+import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"

@@ -1,5 +1,5 @@
 import { reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
-import { safeJson } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { judgeRun, openCourt } from "../decisions/judged-run.js"
 import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"

@@ -1,5 +1,5 @@
-import { type Column, displayWidth, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/query"
 import type { Page, RunQuery, RunRow } from "@orangebox/store"
+import { type Column, displayWidth, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading/open-reading.js"

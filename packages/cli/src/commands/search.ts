@@ -1,6 +1,7 @@
 import { EVENT_TYPES } from "@orangebox/contract"
-import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
 import type { SearchHit, TraceReader } from "@orangebox/store"
+import { cutToWidth, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { choiceParser, parsePositive } from "../option-values.js"

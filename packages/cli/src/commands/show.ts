@@ -3,11 +3,11 @@ import {
   conversationText,
   MIN_SKELETON_BUDGET,
   type RunView,
-  safeJson,
   skeletonJson,
   skeletonText,
 } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parsePositive } from "../option-values.js"
 import { findTarget, runOf } from "../reading/find-target.js"

@@ -1,4 +1,4 @@
-import { formatTable, plural, safeJson } from "@orangebox/query"
+import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { parseDuration, parsePositive } from "../option-values.js"

@@ -7,11 +7,11 @@ import {
   markedMode,
   type RunView,
   type StepView,
-  safeJson,
   sliceBody,
   stepJson,
   stepText,
 } from "@orangebox/query"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { InputError } from "../failure.js"
 import { parseCount, parsePositive } from "../option-values.js"

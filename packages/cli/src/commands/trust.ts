@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline/promises"
-import { formatTable, plural, safeJson, safeLine } from "@orangebox/query"
 import {
   CONFIG_FILE,
   configPlaces,
@@ -14,6 +13,7 @@ import {
   revokeTrust,
   trustFile,
 } from "@orangebox/recorder"
+import { formatTable, plural, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"

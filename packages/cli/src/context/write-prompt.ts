@@ -1,4 +1,5 @@
-import { type RebuiltPrompt, recordedWord, safeJson, safeText, sliceBody } from "@orangebox/query"
+import { type RebuiltPrompt, sliceBody } from "@orangebox/query"
+import { recordedWord, safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import type { Session } from "../session.js"
 

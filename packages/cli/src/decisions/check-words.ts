@@ -6,7 +6,8 @@ import {
   type Violation,
   verdictOf,
 } from "@orangebox/decisions"
-import { type Painter, plural, recordedText, recordedWord, safeLine } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
 import type { JudgedRun } from "./judged-run.js"
 import type { KeptEvaluation } from "./keep-evaluations.js"
 import type { HumanWord } from "./overrides-of.js"

@@ -1,7 +1,7 @@
 import { type Event, isEventType, payloadRefs } from "@orangebox/contract"
 import type { RecordedRun } from "@orangebox/decisions"
-import { formatBytes, plural } from "@orangebox/query"
 import { isAbsent } from "@orangebox/store"
+import { formatBytes, plural } from "@orangebox/text"
 import type { LoadedRun } from "../reading/load-run.js"
 import type { RunReader } from "../reading/run-reader.js"
 

@@ -1,5 +1,6 @@
-import { formatBytes, skeletonText } from "@orangebox/query"
+import { skeletonText } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
+import { formatBytes } from "@orangebox/text"
 import { pasteable, shellWord } from "../next-command.js"
 import { type LoadedRun, loadRun } from "../reading/load-run.js"
 import type { Terminal } from "../terminal.js"

@@ -1,6 +1,6 @@
 import { bodyHash } from "@orangebox/contract"
-import { plural } from "@orangebox/query"
 import { isAbsent, type TraceReader } from "@orangebox/store"
+import { plural } from "@orangebox/text"
 import { loadRun } from "../reading/load-run.js"
 import type { Canary } from "./canary.js"
 import { type Check, failed, ok } from "./check.js"

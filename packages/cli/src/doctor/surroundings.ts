@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statfsSync } from "node:fs"
 import { dirname } from "node:path"
-import { formatBytes } from "@orangebox/query"
 import { findConfig } from "@orangebox/recorder"
+import { formatBytes } from "@orangebox/text"
 import { type Check, failed, ok, troubleAs, warning } from "./check.js"
 
 export function checkNode(version: string): Check {

@@ -1,4 +1,5 @@
-import { formatBytes, type Painter, plural, recordedWord } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { formatBytes, plural, recordedWord } from "@orangebox/text"
 import type { LoadedRun } from "../reading/load-run.js"
 import type { GatheredRun, MissingBody } from "./gather-run.js"
 

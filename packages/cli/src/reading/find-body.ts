@@ -1,5 +1,6 @@
-import { bodiesOf, plural, type RunView, recordedWord, safeJson } from "@orangebox/query"
+import { bodiesOf, type RunView } from "@orangebox/query"
 import { isAbsent } from "@orangebox/store"
+import { plural, recordedWord, safeJson } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import { findTarget } from "./find-target.js"
 import type { RunReader } from "./run-reader.js"

@@ -1,5 +1,6 @@
-import { type Address, parseAddress, recordedText, recordedWord, safeJson } from "@orangebox/query"
+import { type Address, parseAddress } from "@orangebox/query"
 import type { Resolution, Target } from "@orangebox/store"
+import { recordedText, recordedWord, safeJson } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import { type LoadedRun, loadRun } from "./load-run.js"
 import type { RunReader } from "./run-reader.js"

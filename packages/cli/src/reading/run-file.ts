@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs"
 import type { ArtifactRef, Event, Problem } from "@orangebox/contract"
-import { parseAddress, plural, recordedText, viewRun } from "@orangebox/query"
+import { parseAddress, viewRun } from "@orangebox/query"
 import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
 import type {
   BodyInfo,
@@ -12,6 +12,7 @@ import type {
   Resolution,
   Target,
 } from "@orangebox/store"
+import { plural, recordedText } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import type { RunHead, RunReader } from "./run-reader.js"
 

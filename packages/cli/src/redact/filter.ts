@@ -1,4 +1,4 @@
-import { safeJson, safeText } from "@orangebox/query"
+import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import type { GlobalOptions, Session } from "../session.js"

@@ -1,5 +1,6 @@
-import { formatBytes, formatTable, type Painter, plural, safeLine } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
 import { describeRules, type Ruleset } from "@orangebox/recorder"
+import { formatBytes, formatTable, plural, safeLine } from "@orangebox/text"
 import type { FoundSecret } from "./explain-stream.js"
 import type { InputSummary } from "./redact-input.js"
 import type { RulesHere } from "./rules-here.js"

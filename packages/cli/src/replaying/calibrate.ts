@@ -1,6 +1,6 @@
 import { userInfo } from "node:os"
-import { plural, recordedText, safeJson, safeText } from "@orangebox/query"
 import { type Calibration, proposeMasks } from "@orangebox/replay"
+import { plural, recordedText, safeJson, safeText } from "@orangebox/text"
 import { EXIT } from "../exit-code.js"
 import { pasteable } from "../next-command.js"
 import type { GlobalOptions, Session } from "../session.js"

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs"
 import { isAbsolute, relative, resolve } from "node:path"
 import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
-import { plural, safeText } from "@orangebox/query"
 import {
   type Fork,
   type ForkWorkspace,
@@ -11,6 +10,7 @@ import {
   type TapeCall,
   workspaceAt,
 } from "@orangebox/replay"
+import { plural, safeText } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import type { Session } from "../session.js"
 import type { ReplaySource } from "./replay-source.js"

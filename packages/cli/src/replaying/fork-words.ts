@@ -1,4 +1,3 @@
-import { plural, safeText } from "@orangebox/query"
 import {
   type Certification,
   compareOutcomes,
@@ -7,6 +6,7 @@ import {
   type OutcomeVerdict,
   reportText,
 } from "@orangebox/replay"
+import { plural, safeText } from "@orangebox/text"
 import type { GlobalOptions } from "../session.js"
 import type { ForkedWorkspace } from "./command-workspace.js"
 import type { ReplaySource } from "./replay-source.js"

@@ -1,6 +1,7 @@
 import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
-import { recordedText, type StepView } from "@orangebox/query"
+import type { StepView } from "@orangebox/query"
 import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
+import { recordedText } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import { loadRun } from "../reading/load-run.js"
 import { withReading } from "../reading/open-reading.js"

@@ -1,7 +1,7 @@
 import type { ArtifactRef, Event } from "@orangebox/contract"
-import { plural } from "@orangebox/query"
 import { type CoverageProblem, coverage, type Tape, tapeOf } from "@orangebox/replay"
 import { isAbsent } from "@orangebox/store"
+import { plural } from "@orangebox/text"
 import { EXIT } from "../exit-code.js"
 import { InputError } from "../failure.js"
 import { shellWord } from "../next-command.js"

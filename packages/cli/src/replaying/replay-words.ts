@@ -1,5 +1,6 @@
-import { type Painter, safeText } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
 import { type Certification, reportText } from "@orangebox/replay"
+import { safeText } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 import type { GlobalOptions } from "../session.js"
 import type { ReplaySource } from "./replay-source.js"

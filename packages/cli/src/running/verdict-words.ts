@@ -1,15 +1,6 @@
 import type { CommandVerdict } from "@orangebox/proxy"
-import {
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  type Money,
-  moneyWords,
-  type Painter,
-  plural,
-  safeText,
-} from "@orangebox/query"
+import { type Money, moneyWords, type Painter } from "@orangebox/query"
+import { formatBytes, formatCount, formatDuration, formatPercent, plural, safeText } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 
 export interface EndedCommand {

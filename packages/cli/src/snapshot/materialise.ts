@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { plural } from "@orangebox/query"
 import { isAbsent, type TraceReader } from "@orangebox/store"
+import { plural } from "@orangebox/text"
 import { SNAPSHOT_PREFIX, type Snapshot } from "./list-snapshots.js"
 
 /** What became of one snapshot that was to be written. */

@@ -1,4 +1,4 @@
-import { type Column, formatBytes, formatTable, plural, recordedWord, safeLine } from "@orangebox/query"
+import { type Column, formatBytes, formatTable, plural, recordedWord, safeLine } from "@orangebox/text"
 import type { Answer } from "./ask-for-snapshot.js"
 import type { Snapshot } from "./list-snapshots.js"
 import type { Written } from "./materialise.js"

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { OrangeboxError } from "@orangebox/contract"
-import { formatDuration } from "@orangebox/query"
+import { formatDuration } from "@orangebox/text"
 import { InputError } from "../failure.js"
 import type { SqlAnswer, SqlQuestion } from "./sql-exchange.js"
 

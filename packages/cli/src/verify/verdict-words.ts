@@ -1,5 +1,6 @@
 import type { Problem } from "@orangebox/contract"
-import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
 import { leftOutWords } from "../decisions/recorded-run.js"
 import { trailJson } from "../decisions/trail-json.js"
 import { problemJson } from "../json-shapes.js"

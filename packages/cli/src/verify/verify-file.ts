@@ -1,5 +1,5 @@
 import type { Problem } from "@orangebox/contract"
-import { plural } from "@orangebox/query"
+import { plural } from "@orangebox/text"
 import type { LoadedRun } from "../reading/load-run.js"
 import type { RunFile } from "../reading/run-file.js"
 import { type RunVerdict, verifyRun } from "./verify-run.js"

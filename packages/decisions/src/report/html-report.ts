@@ -1,8 +1,8 @@
-import { escapeHtml, htmlPage, type Verdict } from "@orangebox/contract"
+import type { Verdict } from "@orangebox/contract"
+import { escapeHtml, htmlPage, safeText, shortBlock, shortLine } from "@orangebox/text"
 import { REPORT_STYLE } from "./html-style.js"
 import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
-import { safeText, shortBlock, shortLine } from "./safe-text.js"
 
 const MOST = {
   timeline: 5_000,

@@ -1,6 +1,6 @@
+import { safeLine, shortBlock, shortLine } from "@orangebox/text"
 import { durationWords, FAILURE_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
-import { safeLine, shortBlock, shortLine } from "./safe-text.js"
 
 const MOST = { timeline: 200, diffs: 30, violations: 50, holes: 50, diffLines: 200, columns: 500 }
 

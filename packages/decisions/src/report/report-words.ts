@@ -1,5 +1,5 @@
+import { shortLine } from "@orangebox/text"
 import type { ReportEvaluation, RunReport } from "./run-report.js"
-import { shortLine } from "./safe-text.js"
 
 /** The words all forms of the report share. */
 export function durationWords(ms: number | null): string {

@@ -1,7 +1,7 @@
 import type { Verdict } from "@orangebox/contract"
+import { shortLine } from "@orangebox/text"
 import { durationWords, FAILURE_WORDS, plural, stepWord, summaryRows } from "./report-words.js"
 import type { RunReport } from "./run-report.js"
-import { shortLine } from "./safe-text.js"
 
 export interface TerminalReportOptions {
   readonly width?: number

@@ -1,12 +1,17 @@
-import { cutToWidth } from "../display-width.js"
-import { formatBytes, formatCount, formatPercent, plural } from "../format-count.js"
-import { recordedWord } from "../recorded-words.js"
+import {
+  cutToWidth,
+  formatBytes,
+  formatCount,
+  formatPercent,
+  plural,
+  recordedWord,
+  safeLine,
+  stackedBar,
+} from "@orangebox/text"
 import type { StepView } from "../run-view.js"
-import { safeLine } from "../safe-text.js"
 import type { Painter } from "../skeleton.js"
 import type { PromptPrefix } from "./context-reading.js"
 import type { ContextView } from "./context-view.js"
-import { stackedBar } from "./share-bar.js"
 
 /** What is there however small the budget: whose context, how full, what became of it. */
 export function headOf(view: ContextView, paint: Painter): string[] {

@@ -1,4 +1,4 @@
-import { snakeJson } from "../snake-json.js"
+import { snakeJson } from "@orangebox/text"
 import { type ContextOptions, pageOf } from "./context-page.js"
 import type { ContextRow, ContextRowOf, ContextRowValues } from "./context-rows.js"
 import type { ContextView } from "./context-view.js"

@@ -1,13 +1,19 @@
-import { cutToTokens } from "../cut-to-tokens.js"
-import { type CountTokens, estimateTokens } from "../estimate-tokens.js"
-import { formatCount, formatPercent, plural } from "../format-count.js"
-import { fenced } from "../markdown-fence.js"
-import { recordedWord } from "../recorded-words.js"
+import {
+  type CountTokens,
+  cutToTokens,
+  estimateTokens,
+  fenced,
+  formatCount,
+  formatPercent,
+  formatTable,
+  plural,
+  recordedWord,
+  type SnakeJson,
+  snakeJson,
+} from "@orangebox/text"
 import type { RunView } from "../run-view.js"
 import { headerOf } from "../run-words.js"
 import type { Painter } from "../skeleton.js"
-import { type SnakeJson, snakeJson } from "../snake-json.js"
-import { formatTable } from "../table.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
 import { changesSince } from "./context-view.js"

@@ -1,6 +1,4 @@
-import { cutToTokens } from "../cut-to-tokens.js"
-import { type CountTokens, estimateTokens } from "../estimate-tokens.js"
-import { fenced } from "../markdown-fence.js"
+import { type CountTokens, cutToTokens, estimateTokens, fenced } from "@orangebox/text"
 import type { Painter } from "../skeleton.js"
 import { headOf } from "./context-head.js"
 import { type ContextRow, contextRows } from "./context-rows.js"

@@ -1,13 +1,21 @@
-import { cutToWidth, displayWidth, padToWidth } from "../display-width.js"
-import { formatBytes, formatCount, formatPercent, plural } from "../format-count.js"
-import { recordedText, recordedWord } from "../recorded-words.js"
+import {
+  cutToWidth,
+  displayWidth,
+  formatBytes,
+  formatCount,
+  formatPercent,
+  padToWidth,
+  plural,
+  recordedText,
+  recordedWord,
+  shareBar,
+} from "@orangebox/text"
 import type { Painter } from "../skeleton.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextItem, ExcludedItem } from "./context-reading.js"
 import type { ContextView, ManifestRevision } from "./context-view.js"
 import { isMessage } from "./history-loss.js"
 import type { ProviderContext } from "./provider-context.js"
-import { shareBar } from "./share-bar.js"
 
 /** One line of a context. Text and JSON are made of the same rows, so a cursor means the same in both. */
 export type ContextRow = { readonly [S in keyof ContextRowValues]: ContextRowOf<S> }[keyof ContextRowValues]

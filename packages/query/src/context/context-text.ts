@@ -1,4 +1,4 @@
-import { fenced } from "../markdown-fence.js"
+import { fenced } from "@orangebox/text"
 import type { Painter } from "../skeleton.js"
 import { headOf } from "./context-head.js"
 import { type ContextOptions, footerOf, pageOf } from "./context-page.js"

@@ -1,10 +1,15 @@
-import { padToWidth } from "../display-width.js"
-import { type CountTokens, estimateTokens } from "../estimate-tokens.js"
-import { formatCount, plural } from "../format-count.js"
-import { fenced } from "../markdown-fence.js"
-import { recordedText, recordedWord } from "../recorded-words.js"
+import {
+  type CountTokens,
+  estimateTokens,
+  fenced,
+  formatCount,
+  padToWidth,
+  plural,
+  recordedText,
+  recordedWord,
+  snakeJson,
+} from "@orangebox/text"
 import type { Painter } from "../skeleton.js"
-import { snakeJson } from "../snake-json.js"
 import { roundedScore } from "./context-rows.js"
 import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 

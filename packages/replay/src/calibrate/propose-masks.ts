@@ -1,6 +1,6 @@
 import { readJson } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
-import { jsonChanges } from "@orangebox/query"
+import { jsonChanges } from "@orangebox/text"
 import { pointerPattern } from "../json/walk.js"
 import { type AcceptedMask, recordedText } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"

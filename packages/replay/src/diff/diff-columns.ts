@@ -1,14 +1,5 @@
-import {
-  cutToWidth,
-  displayWidth,
-  formatDuration,
-  type Painter,
-  type PaintRole,
-  padToWidth,
-  plural,
-  recordedWord,
-  safeLine,
-} from "@orangebox/query"
+import type { Painter, PaintRole } from "@orangebox/query"
+import { cutToWidth, displayWidth, formatDuration, padToWidth, plural, recordedWord, safeLine } from "@orangebox/text"
 import {
   changeWords,
   countWords,

@@ -1,5 +1,4 @@
-import { escapeHtml, htmlPage } from "@orangebox/contract"
-import { formatDuration, safeText } from "@orangebox/query"
+import { escapeHtml, formatDuration, htmlPage, safeText } from "@orangebox/text"
 import {
   changeWords,
   countWords,

@@ -1,4 +1,4 @@
-import { type CountTokens, cutToWidth, displayWidth, estimateTokens, plural, recordedWord } from "@orangebox/query"
+import { type CountTokens, cutToWidth, displayWidth, estimateTokens, plural, recordedWord } from "@orangebox/text"
 import {
   changeWords,
   countWords,

@@ -1,5 +1,5 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
-import { jsonChanges } from "@orangebox/query"
+import { jsonChanges } from "@orangebox/text"
 import { leavesIn, nodeAt, pointerParts, stringAt } from "../json/walk.js"
 import type { Ask } from "../match/ask.js"
 import { comparableText, recordedText } from "../match/comparable.js"

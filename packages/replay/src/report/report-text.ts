@@ -1,4 +1,4 @@
-import { safeLine } from "@orangebox/query"
+import { safeLine } from "@orangebox/text"
 import type { Divergence, DivergenceReport } from "./divergence.js"
 
 export interface ReportTextOptions {

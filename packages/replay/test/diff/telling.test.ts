@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
-import { displayWidth, estimateTokens, type Painter } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { displayWidth, estimateTokens } from "@orangebox/text"
 import { describe, expect, test } from "vitest"
 import {
   diffColumns,

@@ -1,4 +1,5 @@
-import { formatBytes, formatCount, type Painter, plural, safeLine } from "@orangebox/query"
+import type { Painter } from "@orangebox/query"
+import { formatBytes, formatCount, plural, safeLine } from "@orangebox/text"
 import type { RedactStoreReport } from "./redact-store.js"
 
 export function reportText(report: RedactStoreReport, isDryRun: boolean, paint: Painter): string {

@@ -1,5 +1,5 @@
-import { safeJson } from "@orangebox/query"
 import { describeRules } from "@orangebox/recorder"
+import { safeJson } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../../exit-code.js"
 import { InputError } from "../../failure.js"
 import { findTarget, runOf } from "../../reading/find-target.js"

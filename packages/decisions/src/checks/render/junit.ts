@@ -1,4 +1,4 @@
-import { safeText } from "../../report/safe-text.js"
+import { safeText } from "@orangebox/text"
 import type { ConstraintResult, RunEvaluation } from "../evaluate.js"
 
 /** JUnit XML: one suite per run, one case per constraint. A warning is no failure in JUnit, so it passes with its message beside it. */

@@ -14,9 +14,24 @@ export function safeLine(text: string): string {
   return isPlainLine(text) ? text : escapeWith(text, KEPT_IN_LINES)
 }
 
+/**
+ * JSON that is safe to print. `JSON.stringify` escapes only what JSON forbids; bidi controls, C1 codes and invisible characters go through
+ * it raw. Inside JSON they can be written as escapes without loss, so a program reads exactly what was recorded.
+ */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(HOSTILE_IN_JSON, (char) => {
+    let escaped = ""
+    for (let i = 0; i < char.length; i++) escaped += `\\u${char.charCodeAt(i).toString(16).padStart(4, "0")}`
+    return escaped
+  })
+}
+
 // Default_Ignorable_Code_Point holds the zero-width characters, the tag characters, all variation selectors and the Hangul fillers.
-const HOSTILE =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}]/u
+const UNSAFE =
+  "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Noncharacter_Code_Point}"
+const HOSTILE = new RegExp(`[${UNSAFE}]`, "u")
+// Line breaks are JSON's own: inside strings they are already escaped.
+const HOSTILE_IN_JSON = new RegExp(`(?!\\n)[${UNSAFE}]`, "gu")
 const MARK = /\p{M}/u
 const KEPT_IN_BLOCKS = new Set(["\n", "\t"])
 const KEPT_IN_LINES: ReadonlySet<string> = new Set()

@@ -1,3 +1,5 @@
+import { cutToWidth, displayWidth } from "./display-width.js"
+
 /** How many tokens a text costs its reader. Pass a real tokenizer where the exact figure matters. */
 export type CountTokens = (text: string) => number
 
@@ -19,3 +21,12 @@ const WEIGHT = Uint8Array.from({ length: 129 }, (_, code) => {
   if ((code >= 65 && code <= 90) || (code >= 97 && code <= 122)) return 12
   return 24
 })
+
+/** Shortens a line until it costs no more than `most`. */
+export function cutToTokens(line: string, most: number, count: CountTokens): string {
+  let cut = line
+  for (let width = displayWidth(line); count(cut) > most && width > 8; width = Math.floor(width * 0.8)) {
+    cut = cutToWidth(line, width)
+  }
+  return cut
+}
