@@ -12,6 +12,10 @@ export interface Dialect {
   readonly id: string
   /** The usual provider, by its OpenTelemetry name. Others speak the dialect too: a host may tell better. */
   readonly provider: string
+  /** How its clients reach a server and prove who they are. Dialects of one provider share it. */
+  readonly access: ProviderAccess
+  /** Every reason its answers give for having ended. */
+  readonly finishReasons: Readonly<Record<string, FinishKind>>
   /** Which of this dialect's endpoints an address is; undefined when it is none of them. */
   endpointOf(address: CallAddress): Endpoint | undefined
   /** What the path says that other dialects say in the body. */
@@ -29,6 +33,29 @@ export interface Dialect {
   /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
   canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
 }
+
+export interface ProviderAccess {
+  /** What users call the provider: in settings, and as an upstream of the proxy. */
+  readonly name: string
+  /** Where its own servers are. */
+  readonly origin: string
+  /**
+   * The environment variables that point clients at another server, with what clients want behind its origin: some want the version, some
+   * add it themselves. Clients read them in different orders, so all of them are set.
+   */
+  readonly baseUrlVariables: Readonly<Record<string, string>>
+  /** Headers that hold a key or name an account, in lower case: stored only masked, never sent again. */
+  readonly secretHeaders: readonly string[]
+  /** Headers that change what a server does with the same body, in lower case. */
+  readonly behaviourHeaders: readonly string[]
+  /** The header that names the version of the API. */
+  readonly versionHeader: string | null
+  /** The headers by which a client proves who it is, from the variables where users keep their keys. */
+  keyHeaders(env: Readonly<Record<string, string | undefined>>): [name: string, value: string][]
+}
+
+/** Why a model stopped, in the words of the OpenTelemetry conventions plus two that they lack. */
+export type FinishKind = "stop" | "length" | "tool_call" | "content_filter" | "error" | "paused" | "other"
 
 export interface CallAddress {
   readonly method: string

@@ -1,5 +1,5 @@
 import { anthropicMessages } from "./anthropic-messages/index.js"
-import type { Dialect } from "./dialect.js"
+import type { Dialect, FinishKind, ProviderAccess } from "./dialect.js"
 import { gemini } from "./gemini/index.js"
 import { openaiChat } from "./openai-chat/index.js"
 import { openaiResponses } from "./openai-responses/index.js"
@@ -9,4 +9,21 @@ export const DIALECTS: readonly Dialect[] = [gemini, anthropicMessages, openaiRe
 
 export function dialectOf(id: string): Dialect | undefined {
   return DIALECTS.find((dialect) => dialect.id === id)
+}
+
+/** How the known providers are reached, in the order of their names. */
+export function providerAccesses(): readonly ProviderAccess[] {
+  return [...new Set(DIALECTS.map(({ access }) => access))].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Null for a reason of none; `other` for a reason that no dialect knows. Readers have only the word, and no two dialects disagree on one. */
+export function finishKindOf(reason: string | null): FinishKind | null {
+  if (reason === null) return null
+  const dialect = DIALECTS.find(({ finishReasons }) => Object.hasOwn(finishReasons, reason))
+  return dialect?.finishReasons[reason] ?? "other"
+}
+
+/** Whether a header, in lower case, holds a key or names an account at some provider. */
+export function isProviderSecret(header: string): boolean {
+  return DIALECTS.some(({ access }) => access.secretHeaders.includes(header))
 }

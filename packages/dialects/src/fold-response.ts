@@ -1,5 +1,5 @@
-import type { Answer, AnswerFold, Dialect, ProviderError, ToolCall, Usage } from "./dialect.js"
-import { type FinishKind, finishKindOf } from "./finish-reason.js"
+import type { Answer, AnswerFold, Dialect, FinishKind, ProviderError, ToolCall, Usage } from "./dialect.js"
+import { finishKindOf } from "./dialects.js"
 import { decodeUtf8 } from "./json/body.js"
 import { type JsonValue, parseJson } from "./json/value.js"
 import { type SseFrame, sseParser } from "./sse.js"

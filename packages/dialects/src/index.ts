@@ -9,13 +9,14 @@ export type {
   CanonicalRequest,
   Dialect,
   Endpoint,
+  FinishKind,
+  ProviderAccess,
   ProviderError,
   ToolCall,
   Usage,
 } from "./dialect.js"
-export { DIALECTS, dialectOf } from "./dialects.js"
+export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses } from "./dialects.js"
 // Answers
-export type { FinishKind } from "./finish-reason.js"
 export {
   type FoldedResponse,
   foldResponse,

@@ -1,29 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-
-/**
- * The environment variables by which clients are pointed at another server, and how they write a base URL: some want the version in it, some
- * add it themselves. Variables of one vendor are read by different clients in different orders, so all of them are set.
- */
-const KNOWN_VARIABLES: readonly KnownVariable[] = [
-  { name: "ANTHROPIC_BASE_URL", vendor: "anthropic", path: "" },
-  { name: "ANTHROPIC_HOST", vendor: "anthropic", path: "" },
-  { name: "OPENAI_BASE_URL", vendor: "openai", path: "/v1" },
-  { name: "OPENAI_API_BASE", vendor: "openai", path: "/v1" },
-  { name: "OPENAI_HOST", vendor: "openai", path: "" },
-  { name: "GOOGLE_GEMINI_BASE_URL", vendor: "gemini", path: "" },
-]
-
-const VENDOR_ORIGINS = {
-  anthropic: "https://api.anthropic.com",
-  openai: "https://api.openai.com",
-  gemini: "https://generativelanguage.googleapis.com",
-} as const
-
-interface KnownVariable {
-  readonly name: string
-  readonly vendor: keyof typeof VENDOR_ORIGINS
-  readonly path: string
-}
+import { type ProviderAccess, providerAccesses } from "@orangebox/dialects"
 
 /** A variable the user names. Its upstream is what it holds already, or the URL given here. */
 export interface ExtraVariable {
@@ -52,29 +28,31 @@ export interface VariablePlan {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Chains every variable to the upstream it names already, else to the one another variable of its vendor names, else to the one the
- * configuration names, else to the vendor: with the proxy in between a command reaches the servers it would have reached without.
+ * Chains every variable to the upstream it names already, else to the one another variable of its provider names, else to the one the
+ * configuration names, else to the provider: with the proxy in between a command reaches the servers it would have reached without.
  */
 export function planVariables(
   env: Environment,
   extra: readonly ExtraVariable[] = [],
   configured: Readonly<Record<string, string>> = {},
 ): VariablePlan {
-  const shelf = new UpstreamShelf()
+  const origins: Record<string, string> = {}
   const variables: PlannedVariable[] = []
   const skipped: { name: string; why: string }[] = []
-  const plan = (name: string, vendor: string, before: string): void => {
+  const plan = (name: string, provider: string, before: string): void => {
     const url = urlOf(before)
     if (!url) {
       skipped.push({ name, why: `holds ${JSON.stringify(before.slice(0, 80))}, which is no http URL` })
       return
     }
     const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")
-    variables.push({ name, upstream: shelf.nameFor(vendor, url.origin), path, before })
+    variables.push({ name, upstream: upstreamName(origins, provider, url.origin), path, before })
   }
-  for (const { name, vendor, path } of KNOWN_VARIABLES) {
-    const origin = siblingOrigin(env, vendor) ?? configured[vendor] ?? VENDOR_ORIGINS[vendor]
-    plan(name, vendor, setValue(env, name) ?? `${origin.replace(/\/$/, "")}${path}`)
+  for (const access of providerAccesses()) {
+    const origin = (namedOrigin(env, access) ?? configured[access.name] ?? access.origin).replace(/\/$/, "")
+    for (const [name, path] of Object.entries(access.baseUrlVariables)) {
+      plan(name, access.name, setValue(env, name) ?? `${origin}${path}`)
+    }
   }
   for (const { name, url } of extra) {
     const before = url ?? setValue(env, name)
@@ -86,7 +64,7 @@ export function planVariables(
     }
     plan(name, name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), before)
   }
-  return { upstreams: shelf.origins, variables, skipped }
+  return { upstreams: origins, variables, skipped }
 }
 
 /** What the command's environment is changed by. */
@@ -112,25 +90,21 @@ function noProxy(env: Environment): Record<string, string> {
   return { NO_PROXY: list, no_proxy: list }
 }
 
-function siblingOrigin(env: Environment, vendor: KnownVariable["vendor"]): string | undefined {
-  for (const known of KNOWN_VARIABLES) {
-    const value = known.vendor === vendor ? setValue(env, known.name) : undefined
+function namedOrigin(env: Environment, { baseUrlVariables }: ProviderAccess): string | undefined {
+  for (const name of Object.keys(baseUrlVariables)) {
+    const value = setValue(env, name)
     const url = value === undefined ? undefined : urlOf(value)
     if (url) return url.origin
   }
   return undefined
 }
 
-class UpstreamShelf {
-  readonly origins: Record<string, string> = {}
-
-  /** One name for one origin; a second origin of the same vendor gets a number. */
-  nameFor(vendor: string, origin: string): string {
-    for (let count = 1; ; count++) {
-      const name = count === 1 ? vendor : `${vendor}-${count}`
-      if (this.origins[name] === undefined) this.origins[name] = origin
-      if (this.origins[name] === origin) return name
-    }
+/** One name for one origin; a second origin of the same provider gets a number. */
+function upstreamName(origins: Record<string, string>, provider: string, origin: string): string {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? provider : `${provider}-${count}`
+    origins[name] ??= origin
+    if (origins[name] === origin) return name
   }
 }
 

@@ -1,3 +1,4 @@
+import { type FinishKind, finishKindOf } from "@orangebox/dialects"
 import {
   cutToWidth,
   formatBytes,
@@ -131,13 +132,13 @@ function okWords(step: StepView, width: Widths): string[] {
   if (thinkingMs) words.push(`thought ${formatDuration(thinkingMs * 1000)}`)
   if (requestedTools.length > 0) words.push(`asks ${toolList(requestedTools)}`)
   else if (outputSummary !== undefined) words.push(recordedText(outputSummary, Math.min(48, width.text)))
-  if (finishReason !== undefined && !USUAL_ENDS.has(finishReason))
+  if (finishReason !== undefined && !USUAL_ENDS.has(finishKindOf(finishReason)))
     words.push(`stopped: ${recordedWord(finishReason, 32)}`)
   return words
 }
 
-/** What providers call an answer that simply ended; anything else (length, refusal, filter) is worth a word. */
-const USUAL_ENDS = new Set(["stop", "end_turn", "tool_use", "tool_calls", "completed", "stop_sequence", "STOP"])
+/** An answer that simply ended; anything else (length, refusal, filter) is worth a word. */
+const USUAL_ENDS = new Set<FinishKind | null>(["stop", "tool_call"])
 
 function toolList(names: readonly string[]): string {
   const counted = new Map<string, number>()

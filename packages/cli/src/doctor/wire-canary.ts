@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { providerAccesses } from "@orangebox/dialects"
 import { recordCommand } from "@orangebox/proxy"
 import { type Check, failed, ok, troubleAs } from "./check.js"
 
@@ -47,14 +48,7 @@ export async function checkWire(folder: string, env: NodeJS.ProcessEnv): Promise
   }
 }
 
-const VARIABLES = [
-  "ANTHROPIC_BASE_URL",
-  "ANTHROPIC_HOST",
-  "OPENAI_BASE_URL",
-  "OPENAI_API_BASE",
-  "OPENAI_HOST",
-  "GOOGLE_GEMINI_BASE_URL",
-]
+const VARIABLES = providerAccesses().flatMap(({ baseUrlVariables }) => Object.keys(baseUrlVariables))
 
 /** What the child runs: one call by each variable, saying which it came by. */
 const CLIENT = `

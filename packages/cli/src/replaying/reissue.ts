@@ -1,3 +1,4 @@
+import { DIALECTS, isProviderSecret, type ProviderAccess } from "@orangebox/dialects"
 import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
 import type { StepView } from "@orangebox/query"
 import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
@@ -109,7 +110,9 @@ function requestOf(call: TapeCall, tape: Tape, upstreams: Readonly<Record<string
   const { request } = asRecorded(call, tape)
   const url = new URL(call.request.url!, "http://recorded.invalid")
   const names = Object.keys(upstreams)
-  const upstream = names.find((name) => name === call.provider) ?? names.find((name) => upstreams[name] === url.origin)
+  const upstream =
+    names.find((name) => name === call.provider || name === accessTo(call.provider)?.name) ??
+    names.find((name) => upstreams[name] === url.origin)
   if (request === undefined || upstream === undefined) {
     throw new InputError("FORK_NEEDS_COMMAND", {
       what:
@@ -137,25 +140,18 @@ const OF_THE_CONNECTION = new Set([
   "keep-alive",
   "transfer-encoding",
 ])
-const KEYS = new Set(["authorization", "x-api-key", "api-key", "x-goog-api-key"])
 
 /** Auth comes from the environment of today, never from the recording. */
 function headersToSend(recorded: HeaderPairs, provider: string | null, env: Reissue["env"]): [string, string][] {
   const kept = recorded
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])
-    .filter(([name]) => !OF_THE_CONNECTION.has(name) && !KEYS.has(name))
-  return [...kept, ...keysFor(provider, env)]
+    .filter(([name]) => !OF_THE_CONNECTION.has(name) && !isProviderSecret(name))
+  return [...kept, ...(accessTo(provider)?.keyHeaders(env) ?? [])]
 }
 
-function keysFor(provider: string | null, env: Reissue["env"]): [string, string][] {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, OPENAI_API_KEY, GEMINI_API_KEY } = env
-  if (provider === "anthropic") {
-    if (ANTHROPIC_API_KEY) return [["x-api-key", ANTHROPIC_API_KEY]]
-    return ANTHROPIC_AUTH_TOKEN ? [["authorization", `Bearer ${ANTHROPIC_AUTH_TOKEN}`]] : []
-  }
-  if (provider === "gemini") return GEMINI_API_KEY ? [["x-goog-api-key", GEMINI_API_KEY]] : []
-  return OPENAI_API_KEY ? [["authorization", `Bearer ${OPENAI_API_KEY}`]] : []
-}
+/** A key leaves only for the provider it is of; a server that no dialect knows gets none. */
+const accessTo = (provider: string | null): ProviderAccess | undefined =>
+  DIALECTS.find((dialect) => dialect.provider === provider)?.access
 
 async function sendThrough(proxy: RecordingProxy, { upstream, path, init }: Send): Promise<void> {
   const response = await fetch(`${proxy.urlFor(upstream)}${path}`, init)

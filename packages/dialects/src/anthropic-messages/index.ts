@@ -2,6 +2,7 @@ import { decodePath, pathOf } from "../address.js"
 import type { Dialect } from "../dialect.js"
 import { itemsAt, memberOf, stringAt } from "../json/node.js"
 import { isRecord } from "../json/value.js"
+import { anthropicAccess } from "./access.js"
 import { anthropicFold, readAnthropicAnswer } from "./answer.js"
 import { canonicalAnthropic } from "./canon.js"
 import { outlineAnthropic } from "./outline.js"
@@ -20,6 +21,17 @@ const EVENTS = new Set([
 export const anthropicMessages: Dialect = {
   id: "anthropic-messages",
   provider: "anthropic",
+  access: anthropicAccess,
+  finishReasons: {
+    end_turn: "stop",
+    stop_sequence: "stop",
+    max_tokens: "length",
+    model_context_window_exceeded: "length",
+    tool_use: "tool_call",
+    pause_turn: "paused",
+    refusal: "content_filter",
+    compaction: "paused",
+  },
   endpointOf({ method, path, host }) {
     const plain = pathOf(path)
     if (/\/messages\/count_tokens$/.test(plain)) return "count_tokens"

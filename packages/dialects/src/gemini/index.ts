@@ -2,6 +2,7 @@ import { pathOf } from "../address.js"
 import type { Dialect } from "../dialect.js"
 import { memberOf } from "../json/node.js"
 import { isRecord } from "../json/value.js"
+import { geminiAccess } from "./access.js"
 import { geminiFold, readGeminiAnswer } from "./answer.js"
 import { canonicalGemini } from "./canon.js"
 import { outlineGemini, requestOf } from "./outline.js"
@@ -12,6 +13,19 @@ const METHOD = /(?:\/models\/([^/:]+))?:(generateContent|streamGenerateContent|c
 export const gemini: Dialect = {
   id: "gemini",
   provider: "gcp.gemini",
+  access: geminiAccess,
+  finishReasons: {
+    STOP: "stop",
+    MAX_TOKENS: "length",
+    SAFETY: "content_filter",
+    RECITATION: "content_filter",
+    BLOCKLIST: "content_filter",
+    PROHIBITED_CONTENT: "content_filter",
+    SPII: "content_filter",
+    IMAGE_SAFETY: "content_filter",
+    MALFORMED_FUNCTION_CALL: "error",
+    UNEXPECTED_TOOL_CALL: "error",
+  },
   endpointOf({ method, path, host }) {
     const plain = pathOf(path)
     const call = METHOD.exec(plain)?.[2]

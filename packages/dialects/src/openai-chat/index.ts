@@ -1,6 +1,7 @@
 import { decodePath, pathOf } from "../address.js"
 import type { Dialect } from "../dialect.js"
 import { itemsAt, memberOf, stringAt } from "../json/node.js"
+import { openaiAccess } from "./access.js"
 import { chatFold, readChatAnswer } from "./answer.js"
 import { canonicalChat } from "./canon.js"
 import { outlineChat } from "./outline.js"
@@ -10,6 +11,15 @@ import { chatUsage } from "./usage.js"
 export const openaiChat: Dialect = {
   id: "openai-chat",
   provider: "openai",
+  access: openaiAccess,
+  finishReasons: {
+    stop: "stop",
+    length: "length",
+    tool_calls: "tool_call",
+    function_call: "tool_call",
+    content_filter: "content_filter",
+    error: "error",
+  },
   endpointOf({ method, path, host }) {
     const plain = pathOf(path)
     if (/\/completions$/.test(plain)) return method === "POST" ? "generate" : "other"

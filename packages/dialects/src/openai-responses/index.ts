@@ -1,6 +1,7 @@
 import { pathOf } from "../address.js"
 import type { Dialect } from "../dialect.js"
 import { memberOf } from "../json/node.js"
+import { openaiAccess } from "../openai-chat/access.js"
 import { readResponsesAnswer, responsesFold } from "./answer.js"
 import { canonicalResponses } from "./canon.js"
 import { outlineResponses } from "./outline.js"
@@ -9,6 +10,17 @@ import { responsesUsage } from "./usage.js"
 export const openaiResponses: Dialect = {
   id: "openai-responses",
   provider: "openai",
+  access: openaiAccess,
+  finishReasons: {
+    // The status, or the reason it is incomplete.
+    completed: "stop",
+    max_output_tokens: "length",
+    content_filter: "content_filter",
+    failed: "error",
+    cancelled: "other",
+    queued: "paused",
+    in_progress: "paused",
+  },
   endpointOf({ method, path }) {
     const plain = pathOf(path)
     if (/\/responses$/.test(plain)) return method === "POST" ? "generate" : "other"

@@ -1,6 +1,7 @@
 import { type BodyHash, canonicalJsonNode } from "@orangebox/contract"
 import { pathOf, sortedQueryOf } from "../address.js"
 import type { CallAddress, CanonicalRequest, Dialect } from "../dialect.js"
+import { providerAccesses } from "../dialects.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
 import { outlineOf } from "../request/read-request.js"
 import { CANON_VERSION, callDigest } from "./digest.js"
@@ -35,8 +36,6 @@ export interface CallSignature {
   readonly canonVersion: number
   readonly nonsemantic: CanonicalRequest["nonsemantic"]
 }
-
-const WIRE_HEADERS = ["anthropic-beta", "anthropic-version", "openai-beta"]
 
 export function callSignature(call: CallToSign): CallSignature {
   const body = bodyOf(call.body)
@@ -104,7 +103,9 @@ function canonicalRequest(
 const NOTHING_KNOWN: CanonicalRequest["known"] = new Map()
 
 function wireDigest(call: CallToSign, body: JsonBody): BodyHash {
-  const headers = WIRE_HEADERS.flatMap((name) => {
+  // Servers that pass a request on read the headers of other providers too, so all are asked for whatever the dialect.
+  const names = new Set(providerAccesses().flatMap(({ behaviourHeaders }) => behaviourHeaders))
+  const headers = [...names].sort().flatMap((name) => {
     const value = call.headers?.[name]
     return value === undefined ? [] : [`${name}: ${value}`]
   })

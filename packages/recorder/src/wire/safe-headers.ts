@@ -1,3 +1,4 @@
+import { isProviderSecret } from "@orangebox/dialects"
 import { MASK_MIDDLE, maskedSecret } from "../redaction/mask.js"
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -5,24 +6,14 @@ export type HeaderList = readonly (readonly [name: string, value: string])[]
 const SECRET_HEADERS = new Set([
   "authorization",
   "proxy-authorization",
-  "x-api-key",
-  "api-key",
-  "x-goog-api-key",
   "cookie",
   "set-cookie",
   "x-amz-security-token",
   "x-auth-token",
-  "openai-organization",
   "x-orangebox-token",
 ])
 const SECRET_NAME =
   /(?:^|[-_])(?:token|secret|password|passwd|credential|api[-_]?key|auth|signature|session)(?:$|[-_])/i
-/** Names that look secret and are not: they tell what kind of thing is meant, or belong to the protocol. */
-const OPEN_HEADERS = new Set([
-  "x-stainless-helper-method",
-  "anthropic-ratelimit-tokens-limit",
-  "x-ratelimit-limit-tokens",
-])
 
 /** Headers as they may be stored: all of them, in order, the secret ones masked. */
 export function safeHeaders(headers: HeaderList): [string, string][] {
@@ -31,8 +22,9 @@ export function safeHeaders(headers: HeaderList): [string, string][] {
 
 function isSecretHeader(name: string): boolean {
   const lower = name.toLowerCase()
-  if (SECRET_HEADERS.has(lower)) return true
-  return SECRET_NAME.test(lower) && !OPEN_HEADERS.has(lower) && !/ratelimit/.test(lower)
+  if (SECRET_HEADERS.has(lower) || isProviderSecret(lower)) return true
+  // Limits of tokens look secret and are not.
+  return SECRET_NAME.test(lower) && !/ratelimit/.test(lower)
 }
 
 // The scheme is not secret, and without it a Basic login and a Bearer token look the same.

@@ -5,6 +5,7 @@ import {
   detectDialect,
   type FoldedResponse,
   type JsonBody,
+  providerAccesses,
   type RequestAnatomy,
   type RequestMemory,
   type ResponseFolder,
@@ -267,7 +268,7 @@ export function modelCalledOf(
   return {
     provider: providerOf(request, dialect),
     model_id: asName(known.model),
-    model_api_version: asName(headerOf(request.headers, "anthropic-version"), 256),
+    model_api_version: asName(versionOf(request.headers), 256),
     temperature: anatomy?.sampling.temperature ?? null,
     top_p: anatomy?.sampling.topP ?? null,
     max_tokens: asCount(anatomy?.sampling.maxTokens),
@@ -397,6 +398,15 @@ function failureOf(
 
 function providerOf(request: WireRequest, dialect: Dialect | undefined): string {
   return dialect?.provider ?? asName(hostOf(request.url)) ?? "unknown"
+}
+
+/** The version of the API, by whichever header names it: a gateway may ask for another provider's. */
+function versionOf(headers: HeaderList): string | undefined {
+  for (const { versionHeader } of providerAccesses()) {
+    const version = versionHeader === null ? undefined : headerOf(headers, versionHeader)
+    if (version !== undefined) return version
+  }
+  return undefined
 }
 
 function addressOf(request: WireRequest): { method: string; path: string; host?: string } {
