@@ -21,7 +21,7 @@ import { compare, micros, row, times } from "./measure.mjs"
 export const title = "Redaction"
 
 const { createRuleset, explain, redactBytes, redactText, SeenText, StreamRedactor } = await import(
-  new URL("../packages/recorder/dist/redaction/index.js", import.meta.url).href
+  new URL("../packages/redaction/dist/index.js", import.meta.url).href
 )
 const ruleset = createRuleset({ key: new Uint8Array(32).fill(1) })
 const corpora = new URL("../../shared/corpora/", import.meta.url).pathname

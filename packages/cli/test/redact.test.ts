@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createRuleset, explain, redactText } from "@orangebox/recorder"
+import { createRuleset, explain, redactText } from "@orangebox/redaction"
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { ByteTextDecoder, byteLengthOf, encodeByteText } from "../src/redact/byte-text.js"

@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from "node:path"
 import { Config, OrangeboxError } from "@orangebox/contract"
+import { readUserRules } from "@orangebox/redaction"
 import { type HeldBack, holdBack } from "./config/held-back.js"
 import { mergeConfigs } from "./config/merge-configs.js"
 import { type ConfigPlaces, configPlaces, type Environment } from "./config/places.js"
 import { readConfigText } from "./config/read-config-text.js"
 import { rulesOfConfig } from "./config/rules-of-config.js"
 import { isTrusted } from "./config/trust-book.js"
-import { readUserRules } from "./redaction/index.js"
 
 export const CONFIG_FILE = "orangebox.config.json"
 

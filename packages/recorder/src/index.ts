@@ -16,7 +16,6 @@ export { wrapTools } from "./adapters/wrap-tools.js"
 export type { BodyMarks } from "./bodies-of-event.js"
 // Capture modes
 export { Capture, type CaptureOptions } from "./capture/capture.js"
-export { taggedBytes } from "./capture/tagged.js"
 // Contexts, faults, guards
 export type { CallToClassify, ClassifiedCall, Classify, EvaluationMade } from "./classify.js"
 export type { Moment, Now } from "./clock.js"
@@ -48,33 +47,6 @@ export type { LogAttributes, Logger } from "./logger.js"
 export type { RecorderOptions } from "./options.js"
 export type { QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
-// Redaction: pure functions over text, values and bytes
-export {
-  type CompiledRules,
-  compileUserRules,
-  createRuleset,
-  defaultPolicy,
-  describeRules,
-  type Explanation,
-  explain,
-  FIELD_POLICIES,
-  type FieldPolicy,
-  isMask,
-  type Mask,
-  maskedSecret,
-  type RedactedBytes,
-  type RedactedText,
-  type RuleDescription,
-  type RuleProblem,
-  type Ruleset,
-  readUserRules,
-  redactBytes,
-  redactText,
-  SeenText,
-  StreamRedactor,
-  secretTag,
-  type UserRules,
-} from "./redaction/index.js"
 export type { Run, StartRun } from "./run.js"
 export type { EventExtras } from "./scribe.js"
 // Where records go, and what they are made of

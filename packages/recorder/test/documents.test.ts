@@ -2,11 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { EVENT_TYPES, refFieldsOf } from "@orangebox/contract"
 import { Recorder } from "@orangebox/recorder"
 import { expect, test } from "vitest"
-import { fieldPolicyTable, MARKED } from "../scripts/field-policy-table.mjs"
-import { effectOfDrop, FIELD_POLICIES } from "../src/redaction/index.js"
 import { TicketService } from "./documents/ticket-service.js"
 import { readFolder, scratchFolder } from "./recorded-folder.js"
 
@@ -53,12 +50,4 @@ test("[O-07] an extension that follows the rule leaves no secret of its own in t
     server.close()
     scratch.remove()
   }
-})
-
-test("[X-02] docs/privacy.md lists the policy of every field of every event type, as the code has it", () => {
-  const [listed] = MARKED.exec(read("docs/privacy.md"))!
-  expect(Object.keys(FIELD_POLICIES)).toEqual([...EVENT_TYPES])
-  expect(listed, "run: node packages/recorder/scripts/field-policy-table.mjs").toContain(
-    fieldPolicyTable({ FIELD_POLICIES, effectOfDrop, refFieldsOf }),
-  )
 })

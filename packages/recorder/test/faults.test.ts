@@ -2,10 +2,10 @@ import { ContextManifest, compile, defineStages, observeCall, rebuildContext, st
 import type { Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { FAKES } from "../../redaction/test/fake-secrets.js"
 import { HeldStream } from "../src/faults/held-stream.js"
 import { BlockedCallError, type Guard, type RecorderOptions, type Run, type Step } from "../src/index.js"
 import { contractProblems, recordInMemory } from "./recording.js"
-import { FAKES } from "./redaction/fake-secrets.js"
 
 const stages = defineStages({
   name: "fixer",

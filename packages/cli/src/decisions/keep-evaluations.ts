@@ -1,7 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { type EvaluationToKeep, evaluationToKeep, keptAlready } from "@orangebox/decisions"
 import type { DataFolder } from "@orangebox/journal"
-import { type Ruleset, redactText } from "@orangebox/recorder"
+import { type Ruleset, redactText } from "@orangebox/redaction"
 import { versionOf } from "../version.js"
 import type { JudgedRun } from "./judged-run.js"
 import { loginName } from "./login-name.js"

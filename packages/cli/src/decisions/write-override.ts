@@ -1,6 +1,6 @@
 import { type Event, summarizeText, type Verdict } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
-import { type Ruleset, redactText } from "@orangebox/recorder"
+import { type Ruleset, redactText } from "@orangebox/redaction"
 import type { LoadedRun } from "../reading/load-run.js"
 import { annotationBody, annotationOf, refTo, writeAnnotations } from "./write-annotations.js"
 

@@ -1,4 +1,4 @@
-import { type Explanation, explain, type Ruleset } from "@orangebox/recorder"
+import { type Explanation, explain, type Ruleset } from "@orangebox/redaction"
 import { byteLengthOf } from "./byte-text.js"
 
 /** A place in the input that would be masked. */

@@ -1,5 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { type Mask, type Ruleset, StreamRedactor } from "@orangebox/recorder"
+import { type Mask, type Ruleset, StreamRedactor } from "@orangebox/redaction"
 import { ByteTextDecoder, encodeByteText } from "./byte-text.js"
 import { type FoundSecret, StreamExplainer } from "./explain-stream.js"
 import { bytesOf, type Input } from "./inputs.js"

@@ -1,15 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { openStoreKey } from "@orangebox/journal"
-import {
-  compileUserRules,
-  createRuleset,
-  findConfig,
-  type HeldBack,
-  heldBackWarning,
-  type Ruleset,
-  rulesOfConfig,
-} from "@orangebox/recorder"
+import { findConfig, type HeldBack, heldBackWarning, rulesOfConfig } from "@orangebox/recorder"
+import { compileUserRules, createRuleset, type Ruleset } from "@orangebox/redaction"
 import { dataPath } from "../reading/locate-data.js"
 import type { GlobalOptions } from "../session.js"
 

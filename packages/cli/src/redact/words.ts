@@ -1,5 +1,5 @@
 import type { Painter } from "@orangebox/query"
-import { describeRules, type Ruleset } from "@orangebox/recorder"
+import { describeRules, type Ruleset } from "@orangebox/redaction"
 import { formatBytes, formatTable, plural, safeLine } from "@orangebox/text"
 import type { FoundSecret } from "./explain-stream.js"
 import type { InputSummary } from "./redact-input.js"

@@ -1,5 +1,5 @@
 import { MASK_MIDDLE } from "@orangebox/contract"
-import { createRuleset, explain } from "@orangebox/recorder"
+import { createRuleset, explain } from "@orangebox/redaction"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { actionsOf, type CheckContext, type CheckedConstraint, evaluateRun, type RecordedRun } from "../../src/index.js"

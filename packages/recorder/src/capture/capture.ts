@@ -14,18 +14,19 @@ import {
   decidePolicy,
   defaultPolicy,
   type FieldPolicy,
+  keyedDigest,
   MASK_MIDDLE,
   type Mask,
   type RedactedBytes,
   type Ruleset,
   redactBytes,
+  redactKeys,
+  redactOctets,
   redactText,
   SeenText,
-} from "../redaction/index.js"
-import { redactKeys } from "./json-keys.js"
-import { keyedDigest } from "./keyed-digest.js"
-import { redactOctets } from "./redact-octets.js"
-import { taggedBytes, taggedText } from "./tagged.js"
+  taggedBytes,
+  taggedText,
+} from "@orangebox/redaction"
 
 export interface CaptureOptions {
   readonly mode: CaptureMode

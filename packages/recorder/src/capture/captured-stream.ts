@@ -1,11 +1,17 @@
 import { type ArtifactRef, type BodyHash, bodyHash, type RedactionStatus } from "@orangebox/contract"
-import type { Mask, Ruleset } from "../redaction/index.js"
+import { textDeltas } from "@orangebox/dialects"
+import {
+  type Arrival,
+  ByteStreamRedactor,
+  FrameRedactor,
+  incrementalKeyedDigest,
+  type Mask,
+  type Piece,
+  type Ruleset,
+} from "@orangebox/redaction"
 import type { BodyStream } from "../sink.js"
 import type { Capture } from "./capture.js"
-import { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
-import { incrementalKeyedDigest } from "./keyed-digest.js"
 import { worse } from "./redaction-status.js"
-import { TextRedactor } from "./text-redactor.js"
 
 /** A body that arrives in pieces, on its way through the capture mode to the journal. */
 export interface CapturedStream {
@@ -49,7 +55,7 @@ export function captureStream(capture: Capture, options: StreamOptions, open: ()
   const redactor = (first: Uint8Array): PieceMaker => {
     const framing = framingOf(options.mimeType, first)
     if (framing === undefined && capture.hasKeyRules && isJson(options.mimeType)) return new WholeBody(capture, ruleset)
-    return framing === undefined ? new TextRedactor(ruleset) : new FrameRedactor(ruleset, framing)
+    return framing === undefined ? new ByteStreamRedactor(ruleset) : new FrameRedactor(ruleset, framing, textDeltas)
   }
   return new WrittenStream(redactor, ruleset.profile, open)
 }
@@ -92,7 +98,7 @@ class WholeBody implements PieceMaker {
   readonly #ruleset: Ruleset
   #held: Uint8Array[] = []
   #bytes = 0
-  #asItComes: TextRedactor | undefined
+  #asItComes: ByteStreamRedactor | undefined
 
   constructor(capture: Capture, ruleset: Ruleset) {
     this.#capture = capture
@@ -104,7 +110,7 @@ class WholeBody implements PieceMaker {
     this.#held.push(Uint8Array.from(bytes))
     this.#bytes += bytes.length
     if (this.#bytes <= LONGEST_HELD) return []
-    this.#asItComes = new TextRedactor(this.#ruleset)
+    this.#asItComes = new ByteStreamRedactor(this.#ruleset)
     const held = Buffer.concat(this.#held)
     this.#held = []
     return this.#asItComes.push(held, arrival)

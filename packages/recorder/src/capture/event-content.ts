@@ -15,7 +15,7 @@ import {
   redactNamedText,
   redactText,
   redactValue,
-} from "../redaction/index.js"
+} from "@orangebox/redaction"
 import type { Capture } from "./capture.js"
 import { isOurAttribute } from "./our-attributes.js"
 import { worse } from "./redaction-status.js"

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { AuditMode, CaptureMode, Config, Environment, KeptBodies } from "@orangebox/contract"
 import { OrangeboxError } from "@orangebox/contract"
-import { compileUserRules } from "../redaction/index.js"
+import { compileUserRules } from "@orangebox/redaction"
 import { Capture } from "./capture.js"
 
 /** What is kept, as it holds for one recorder: the knobs of the profile, each of which may be set by itself. */

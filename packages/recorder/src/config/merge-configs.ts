@@ -1,5 +1,5 @@
 import type { Config } from "@orangebox/contract"
-import { readUserRules } from "../redaction/index.js"
+import { readUserRules } from "@orangebox/redaction"
 import { rulesOfConfig } from "./rules-of-config.js"
 
 type Rules = NonNullable<Config["redaction"]>

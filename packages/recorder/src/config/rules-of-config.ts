@@ -1,5 +1,5 @@
 import type { RedactionRules } from "@orangebox/contract"
-import type { UserRules } from "../redaction/index.js"
+import type { UserRules } from "@orangebox/redaction"
 
 /** The rules a configuration adds to the built-in ones, as the redaction takes them. */
 export function rulesOfConfig({ deny, allow, keys, values }: RedactionRules): UserRules {

@@ -1,5 +1,5 @@
 import { isProviderSecret } from "@orangebox/dialects"
-import { MASK_MIDDLE, maskedSecret } from "../redaction/mask.js"
+import { MASK_MIDDLE, maskedSecret } from "@orangebox/redaction"
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 

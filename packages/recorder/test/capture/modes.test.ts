@@ -1,10 +1,10 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { EVENT_TYPES, type Event, refFieldsOf } from "@orangebox/contract"
+import { FIELD_POLICIES } from "@orangebox/redaction"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { FIELD_POLICIES } from "../../src/index.js"
+import { FAKES, KEY } from "../../../redaction/test/fake-secrets.js"
 import { contractProblems, recordInMemory } from "../recording.js"
-import { FAKES, KEY } from "../redaction/fake-secrets.js"
 
 const secret = FAKES["anthropic-key"]!
 const local = { environment: "local", key: KEY } as const

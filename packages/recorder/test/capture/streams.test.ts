@@ -1,13 +1,13 @@
 import { dialectOf, foldResponse } from "@orangebox/dialects"
+import { createRuleset, redactText, taggedBytes } from "@orangebox/redaction"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { drawn, FAKES, fakePem, KEY } from "../../../redaction/test/fake-secrets.js"
 import { Capture } from "../../src/capture/capture.js"
 import { captureStream, type StoredStream } from "../../src/capture/captured-stream.js"
-import { taggedBytes } from "../../src/capture/tagged.js"
 import { MemorySink } from "../../src/index.js"
-import { redactText } from "../../src/redaction/index.js"
-import { drawn, FAKES, fakePem, KEY, ruleset } from "../redaction/fake-secrets.js"
 
+const ruleset = createRuleset({ key: KEY })
 const capture = new Capture({ mode: "redacted", key: KEY })
 
 function throughCapture(

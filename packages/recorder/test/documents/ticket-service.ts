@@ -1,4 +1,5 @@
-import { maskedSecret, type Scope, type Step } from "@orangebox/recorder"
+import type { Scope, Step } from "@orangebox/recorder"
+import { maskedSecret } from "@orangebox/redaction"
 
 interface TicketReply {
   readonly id: number

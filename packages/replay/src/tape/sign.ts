@@ -1,6 +1,6 @@
 import type { BodyMask } from "@orangebox/contract"
 import { callSignature, detectDialect, readBody } from "@orangebox/dialects"
-import { taggedBytes } from "@orangebox/recorder"
+import { taggedBytes } from "@orangebox/redaction"
 import type { HeaderPairs } from "./tape.js"
 
 /** A request on the wire as it is signed. */

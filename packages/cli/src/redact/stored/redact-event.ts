@@ -1,5 +1,5 @@
 import { type Event, isEventType, validate } from "@orangebox/contract"
-import { defaultPolicy } from "@orangebox/recorder"
+import { defaultPolicy } from "@orangebox/redaction"
 import type { Search } from "./search.js"
 
 /** A field that holds the text and cannot be changed without breaking the contract. */

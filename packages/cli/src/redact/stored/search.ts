@@ -1,5 +1,5 @@
 import { readableText } from "@orangebox/dialects"
-import { explain, maskedSecret, type Ruleset, redactBytes, redactText, SeenText } from "@orangebox/recorder"
+import { explain, maskedSecret, type Ruleset, redactBytes, redactText, SeenText } from "@orangebox/redaction"
 import { ByteTextDecoder } from "../byte-text.js"
 import { valueForms } from "./value-forms.js"
 

@@ -1,4 +1,4 @@
-import { describeRules } from "@orangebox/recorder"
+import { describeRules } from "@orangebox/redaction"
 import { safeJson } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../../exit-code.js"
 import { InputError } from "../../failure.js"

@@ -1,7 +1,7 @@
 import { definitionOf, EVENT_TYPES, validatePayload } from "@orangebox/contract"
 import { checkSync } from "recheck"
 import { describe, expect, test } from "vitest"
-import { POLICIES } from "../../src/redaction/field-policies.js"
+import { POLICIES } from "../src/field-policies.js"
 import {
   compileUserRules,
   createRuleset,
@@ -14,8 +14,8 @@ import {
   redactText,
   redactValue,
   type UserRules,
-} from "../../src/redaction/index.js"
-import { readPattern } from "../../src/redaction/safe-pattern.js"
+} from "../src/index.js"
+import { readPattern } from "../src/safe-pattern.js"
 import { KEY } from "./fake-secrets.js"
 
 const shapeOf = (type: (typeof EVENT_TYPES)[number]) =>

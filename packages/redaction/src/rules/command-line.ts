@@ -2,7 +2,7 @@ import { isMask } from "../mask.js"
 import type { Rule } from "../rule.js"
 import { beginsWord, isSpace } from "../text-edges.js"
 import { isPlaceholder } from "./placeholder.js"
-import { isSecretValue } from "./telling-value.js"
+import { isSecretValue } from "./secret-values.js"
 
 const LOGIN = /(?:-u|--user)(?: {1,3}|=)\\{0,3}["']?([\w.@-]{1,80}):\\{0,3}["']?([^\s"'\\]{4,200})/y
 

@@ -1,4 +1,4 @@
-import type { Mask } from "../redaction/index.js"
+import type { Mask } from "./mask.js"
 
 /**
  * A redacted body with the tag of each secret in the place of its mask. Whatever is signed or hashed to be compared is taken from this form:

@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer"
-import { MASK_MIDDLE, type Mask, type RedactedText, type Ruleset, StreamRedactor } from "../redaction/index.js"
-import { masksInBytes } from "../redaction/redact-bytes.js"
 import type { Arrival, Piece } from "./frame-redactor.js"
-import { octetsWithMasks } from "./redact-octets.js"
+import { MASK_MIDDLE, type Mask } from "./mask.js"
+import { masksInBytes, octetsWithMasks } from "./redact-bytes.js"
+import type { RedactedText } from "./redact-text.js"
+import type { Ruleset } from "./ruleset.js"
+import { StreamRedactor } from "./stream-redactor.js"
 
 const NOTHING = Buffer.alloc(0)
 
@@ -10,7 +12,7 @@ const NOTHING = Buffer.alloc(0)
  * Redacts a body that arrives in pieces and is one text. Pieces may end inside a character. From the first bytes that are no UTF-8 on, each
  * byte is taken as one character, so that whatever came is given back as it was.
  */
-export class TextRedactor {
+export class ByteStreamRedactor {
   readonly #ruleset: Ruleset
   #redactor: StreamRedactor
   #isText = true

@@ -1,5 +1,7 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
-import { isMask, type KeyPolicy, type Mask, maskedSecret, type RedactedBytes, secretTag } from "../redaction/index.js"
+import { isMask, type Mask, maskedSecret, secretTag } from "./mask.js"
+import type { RedactedBytes } from "./redact-bytes.js"
+import type { KeyPolicy } from "./redact-value.js"
 
 /**
  * The user's rules about keys, in a body that is JSON: the value under such a key goes as a whole, every other byte stays where it was.

@@ -1,18 +1,10 @@
 import { isUtf8 } from "node:buffer"
-import { readJson } from "@orangebox/contract"
-import { type TextDelta, textDeltas } from "@orangebox/dialects"
-import { findSecrets } from "../redaction/find-secrets.js"
-import {
-  MASK_MIDDLE,
-  type Mask,
-  maskedSecret,
-  type RedactedBytes,
-  type Ruleset,
-  secretTag,
-} from "../redaction/index.js"
-import { masksInBytes } from "../redaction/redact-bytes.js"
-import { StreamSearch } from "../redaction/stream-search.js"
-import { redactOctets } from "./redact-octets.js"
+import { type JsonNode, readJson } from "@orangebox/contract"
+import { findSecrets } from "./find-secrets.js"
+import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
+import { masksInBytes, type RedactedBytes, redactOctets } from "./redact-bytes.js"
+import type { Ruleset } from "./ruleset.js"
+import { StreamSearch } from "./stream-search.js"
 
 /** One read off the wire. */
 export interface Arrival {
@@ -28,6 +20,19 @@ export interface Piece {
   readonly failed?: true
 }
 
+/** The text that one frame carries, as the provider's dialect reads it. */
+export interface FrameText {
+  readonly deltas: readonly {
+    readonly lane: string
+    /** Names the content block that the text continues. */
+    readonly block: string
+    /** The JSON string that holds the text. */
+    readonly node: Extract<JsonNode, { readonly kind: "string" }>
+  }[]
+  /** Lanes whose block ends with this frame. */
+  readonly ends: readonly string[] | "all"
+}
+
 /**
  * Redacts a streamed answer of which each frame carries a few characters. The text of a block is put together from its frames and searched
  * as one; a frame whose text is still being judged waits, and every frame behind it. A secret that spans frames is masked in the first of
@@ -35,6 +40,7 @@ export interface Piece {
  */
 export class FrameRedactor {
   readonly #ruleset: Ruleset
+  readonly #readFrame: (frame: JsonNode) => FrameText
   readonly #isEnd: (buffer: Buffer, from: number) => number
   #rest: Buffer = Buffer.alloc(0)
   readonly #waiting: Frame[] = []
@@ -42,8 +48,9 @@ export class FrameRedactor {
   /** The block each lane is writing. */
   readonly #openBlocks = new Map<string, Block>()
 
-  constructor(ruleset: Ruleset, framing: "sse" | "lines") {
+  constructor(ruleset: Ruleset, framing: "sse" | "lines", readFrame: (frame: JsonNode) => FrameText) {
     this.#ruleset = ruleset
+    this.#readFrame = readFrame
     this.#isEnd = framing === "sse" ? endOfEvent : endOfLine
   }
 
@@ -87,14 +94,14 @@ export class FrameRedactor {
     for (const { at, json } of jsonIn(text)) {
       const reading = readJson(json)
       if (!reading.ok) continue
-      const { deltas, ends } = textDeltas(reading.node)
+      const { deltas, ends } = this.#readFrame(reading.node)
       for (const delta of deltas) parts.push(this.#append(delta, at))
       this.#endLanes(ends)
     }
     this.#waiting.push({ bytes: Buffer.from(bytes), text, arrival, parts })
   }
 
-  #append({ lane, block: name, node }: TextDelta, at: number): Part {
+  #append({ lane, block: name, node }: FrameText["deltas"][number], at: number): Part {
     let block = this.#blocks.get(name)
     const writing = this.#openBlocks.get(lane)
     if (block === undefined || block.isFinished) {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createRuleset, type Mask, type Ruleset, redactText, StreamRedactor } from "../../src/redaction/index.js"
+import { createRuleset, type Mask, type Ruleset, redactText, StreamRedactor } from "../src/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
 import { FAMILIES } from "./families.js"
 

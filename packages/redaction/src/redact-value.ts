@@ -1,7 +1,7 @@
 import { isMask, MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { type RedactedText, redactText } from "./redact-text.js"
-import { kindOfName } from "./rules/telling-name.js"
-import { isSecretValue } from "./rules/telling-value.js"
+import { kindOfName } from "./rules/secret-names.js"
+import { isSecretValue } from "./rules/secret-values.js"
 import type { Ruleset } from "./ruleset.js"
 
 /** A mask, and where in the value its text stands: `user.tokens.0`. */

@@ -2,7 +2,7 @@ import { MASK_MIDDLE } from "../mask.js"
 import { isDigit, isLetter } from "../text-edges.js"
 import { countLetterPairs } from "./letter-pairs.js"
 import { isPlaceholder } from "./placeholder.js"
-import type { NameKind } from "./telling-name.js"
+import type { NameKind } from "./secret-names.js"
 import { wordList } from "./word-list.js"
 
 /** Whether a value can be the secret that its name promises. The less the name says, the more the value has to look like one. */

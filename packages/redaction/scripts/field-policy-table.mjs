@@ -1,4 +1,4 @@
-// Puts the field policies into docs/privacy.md, between the marks. Run after a build: node packages/recorder/scripts/field-policy-table.mjs
+// Puts the field policies into docs/privacy.md, between the marks. Run after a build: node packages/redaction/scripts/field-policy-table.mjs
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -34,7 +34,7 @@ const list = (items) => (items.length === 0 ? "–" : items.join(", "))
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const document = fileURLToPath(new URL("../../../docs/privacy.md", import.meta.url))
-  const redaction = await import("../dist/redaction/index.js")
+  const redaction = await import("../dist/index.js")
   const { refFieldsOf } = await import("@orangebox/contract")
   const table = fieldPolicyTable({ ...redaction, refFieldsOf })
   const text = readFileSync(document, "utf8")

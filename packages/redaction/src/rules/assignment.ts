@@ -2,8 +2,8 @@ import type { Found, Rule } from "../rule.js"
 import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
 import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
 import { isPublishedExample } from "./published-example.js"
-import { kindOfName, type NameKind } from "./telling-name.js"
-import { isSecretValue, type Quoting } from "./telling-value.js"
+import { kindOfName, type NameKind } from "./secret-names.js"
+import { isSecretValue, type Quoting } from "./secret-values.js"
 
 /**
  * Values given to telling names, in any notation: `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, also

@@ -1,4 +1,4 @@
-import { createRuleset } from "../../src/redaction/index.js"
+import { createRuleset } from "../src/index.js"
 
 /** Every fake is put together here, at run time: no scanner that reads this repository should find a key in it. */
 

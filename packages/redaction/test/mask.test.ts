@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isMask, MASK_MIDDLE, maskedSecret, redactText, secretTag } from "../../src/redaction/index.js"
+import { isMask, MASK_MIDDLE, maskedSecret, redactText, secretTag } from "../src/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
 import { FAMILIES } from "./families.js"
 

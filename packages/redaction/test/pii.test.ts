@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createRuleset, redactText } from "../../src/redaction/index.js"
+import { createRuleset, redactText } from "../src/index.js"
 import { KEY, ruleset } from "./fake-secrets.js"
 
 const withPii = createRuleset({ key: KEY, pii: true })

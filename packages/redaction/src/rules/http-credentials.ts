@@ -2,7 +2,7 @@ import { isMask } from "../mask.js"
 import { type Found, LEAD, type Rule } from "../rule.js"
 import { beginsWord } from "../text-edges.js"
 import { isPlaceholder } from "./placeholder.js"
-import { looksRandom } from "./telling-value.js"
+import { looksRandom } from "./secret-values.js"
 
 const BEARER = /(?:bearer|token)(?: |%20){1,2}([\w.~+/=-]{12,2000})/iy
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createRuleset, redactBytes, redactText, redactValue, SeenText } from "../../src/redaction/index.js"
+import { createRuleset, redactBytes, redactText, redactValue, SeenText } from "../src/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
 
 const token = FAKES["github-token"]!

@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net"
 import type { SweepRule } from "../rule.js"
 
 /** Addresses of machines, except those that say nothing about anyone: loopback, unspecified, documentation. */
@@ -16,4 +15,12 @@ export const ipv6: SweepRule = {
   pattern: /(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}(?![\w:])/g,
   longest: 39,
   accepts: (found) => isIPv6(found) && found !== "::1" && !/^2001:0?db8:/i.test(found),
+}
+
+/** Eight groups, or fewer with one `::` for those left out. That a group is up to four hex digits, the pattern has made sure. */
+export function isIPv6(address: string): boolean {
+  const halves = address.split("::")
+  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")))
+  if (halves.length > 2 || groups.includes("")) return false
+  return halves.length === 1 ? groups.length === 8 : groups.length < 8
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { redactText } from "../../src/redaction/index.js"
+import { redactText } from "../src/index.js"
 import { ALPHANUMERIC, drawn, HEX, ruleset } from "./fake-secrets.js"
 import { FAMILIES } from "./families.js"
 
