@@ -1,8 +1,23 @@
 import { type Problem, summarizeText } from "@orangebox/contract"
 import type { Candidate, Considered } from "./candidate.js"
-import type { PolicyFilter } from "./retrieval/policy-filter.js"
+import type { ItemType } from "./manifest.js"
 import { itemText, SECTIONS } from "./sections.js"
 import type { Stage } from "./stage.js"
+
+/** Decides what must not reach a prompt. Tier 0 is policy itself and is not asked about. */
+export interface PolicyFilter {
+  readonly id: string
+  /** Why the item is refused; undefined lets it pass. A filter that throws refuses. */
+  refuses(item: PolicySubject): string | undefined
+}
+
+export interface PolicySubject {
+  readonly itemId: string
+  readonly itemType: ItemType
+  readonly sourceRef: string
+  readonly sourceKind: string | undefined
+  readonly text: string
+}
 
 /** The candidates that every filter lets pass. The catalog's refused sources are a filter like any other. */
 export function applyPolicies(

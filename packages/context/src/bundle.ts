@@ -11,6 +11,7 @@ export interface StepAwarenessBundle {
   readonly step_id: StageId
   readonly step_name: string
   readonly run_id: string
+  /** Whether the stage judges all others, as chapter 13 does in the preset. */
   readonly is_chapter_13: boolean
   readonly context: BundleContext
   readonly budgets: TokenBudget

@@ -1,6 +1,6 @@
 import { canonicalJson, OrangeboxError, type Problem, type Segment } from "@orangebox/contract"
 import { allocate } from "./allocate.js"
-import { applyPolicies } from "./apply-policies.js"
+import { applyPolicies, type PolicyFilter } from "./apply-policies.js"
 import { buildManifest } from "./build-manifest.js"
 import type { StageId, StepAwarenessBundle } from "./bundle.js"
 import { type Candidate, Considered } from "./candidate.js"
@@ -10,7 +10,6 @@ import { type ContextFault, contextFault } from "./faults/fault.js"
 import { segmentKindOf } from "./item-kinds.js"
 import { type ContextManifest, ItemType } from "./manifest.js"
 import { resultCandidates } from "./result-candidates.js"
-import type { PolicyFilter } from "./retrieval/policy-filter.js"
 import { type Reranker, scoreShareReranker } from "./retrieval/reranker.js"
 import type { Retriever } from "./retrieval/retriever.js"
 import { contextOf } from "./sections.js"
@@ -35,7 +34,7 @@ export interface CompileInputs {
   readonly generatedAt: string
   /** The recorded step the context is for. Default: the stage's id. */
   readonly stepId?: string
-  /** The evaluated stage where it is not the compiling one: chapter 13 judging step 3. */
+  /** The evaluated stage where it is not the compiling one. */
   readonly bundleStepId?: StageId
   /** Needed as soon as anything is read from files. */
   readonly reader?: FileReader
@@ -140,7 +139,7 @@ export function compile(stage: Stage, inputs: CompileInputs): CompiledContext {
     step_id: inputs.bundleStepId ?? stage.id,
     step_name: stage.name,
     run_id: inputs.runId,
-    is_chapter_13: stage.isChapter13,
+    is_chapter_13: stage.judgesAllStages,
     context: contextOf(allocation.included.map(({ placed }) => placed)),
     budgets: budget,
     provenance,

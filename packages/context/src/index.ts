@@ -2,25 +2,21 @@
 
 export {
   type CompiledContext,
-  type CompiledSegment,
   type CompileInputs,
   compile,
   type InputItem,
 } from "./compile.js"
-export { renderPromptFromBundle } from "./render-prompt.js"
 export {
   buildLlmContext,
   buildStepAwarenessBundle,
   type ContextSetup,
   type StepAwarenessOptions,
-} from "./step-awareness.js"
+} from "./preset/step-awareness.js"
+export { renderPromptFromBundle } from "./sections.js"
 
 // The bundle
 
 export type {
-  BundleContext,
-  EvidenceText,
-  InputText,
   OutcomeRecord,
   StageId,
   StepAwarenessBundle,
@@ -47,11 +43,14 @@ export { TRUNCATION_MARKER } from "./truncate.js"
 export { STEP_AWARENESS_PRESET, stepAwarenessCatalog } from "./preset/catalog.js"
 export {
   type CatalogDefinition,
+  type ContextSource,
   defineStages,
   type Evaluate,
   type Evaluation,
-  type Grammar,
   type RefusedSource,
+  type SourceExclusion,
+  type SourceItem,
+  type SourceReading,
   type Stage,
   type StageCatalog,
   type StageDefinition,
@@ -59,19 +58,18 @@ export {
 
 // Retrieval
 
+export type { PolicyFilter, PolicySubject } from "./apply-policies.js"
+export { metricTrends } from "./preset/metric-trends.js"
+export { openIncidents } from "./preset/open-incidents.js"
+export { outcomeSummaries } from "./preset/outcome-summaries.js"
 export { bm25Retriever } from "./retrieval/bm25.js"
-export type { Chunk, ScoredChunk } from "./retrieval/chunk.js"
 export { chunksOfFolder } from "./retrieval/folder-chunks.js"
-export type { PolicyFilter, PolicySubject } from "./retrieval/policy-filter.js"
 export { type FoundChunk, type Reranker, scoreShareReranker } from "./retrieval/reranker.js"
-export type { Retriever } from "./retrieval/retriever.js"
-export { metricTrends } from "./sources/metric-trends.js"
-export { openIncidents } from "./sources/open-incidents.js"
-export { outcomeSummaries } from "./sources/outcome-summaries.js"
-export type { ContextSource, SourceExclusion, SourceItem, SourceReading } from "./sources/source.js"
+export type { Chunk, Retriever, ScoredChunk } from "./retrieval/retriever.js"
 
 // The manifest
 
+export { reviseManifest } from "./build-manifest.js"
 export { findInjectedContext } from "./context-injected.js"
 export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export {
@@ -84,22 +82,22 @@ export {
   type ItemType,
 } from "./manifest.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
-export { reviseManifest } from "./revise-manifest.js"
-export { COMPILER_VERSION } from "./version.js"
 
 // Faults
 
 export type { ContextFault } from "./faults/fault.js"
-export { type LoopGuard, type LoopVerdict, observeCall, startLoopGuard } from "./faults/loop-guard.js"
 export {
   type GuardableCall,
+  type LoopGuard,
   type LoopGuardPolicy,
   type LoopGuardVerdict,
   loopGuardFor,
-} from "./faults/loop-guard-for.js"
-export { type RepairingStep, recordSchemaRepair } from "./faults/record-schema-repair.js"
+  observeCall,
+  startLoopGuard,
+} from "./faults/loop-guard.js"
 export {
-  type RepairRecord,
+  type RepairingStep,
+  recordSchemaRepair,
   type SchemaRepairOptions,
   type SchemaRepairResult,
   type Validation,

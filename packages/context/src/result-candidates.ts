@@ -3,7 +3,7 @@ import type { Candidate, Considered } from "./candidate.js"
 import { plainJson } from "./plain-json.js"
 import type { Evaluation, Stage } from "./stage.js"
 
-/** Tier 1 of a step's results: how they were judged, then the stage's key metrics. Results nobody asked for are logged as left out. */
+/** Tier 1 of a step's results: how they were judged, then the stage's key metrics. Other results are logged as left out. */
 export function resultCandidates(
   stage: Stage,
   results: Readonly<Record<string, unknown>>,
@@ -53,7 +53,7 @@ export function resultCandidates(
 const EVALUATED = ["success", "confidence", "interpretation"] as const
 
 function evaluate(stage: Stage, results: Readonly<Record<string, unknown>>, runNumber: number): Evaluation {
-  if (!stage.evaluate) return asReported(stage, results, runNumber)
+  if (!stage.evaluate) return reportedEvaluation(stage, results, runNumber)
   try {
     return stage.evaluate(results, { stage, runNumber })
   } catch (cause) {
@@ -66,19 +66,18 @@ function evaluate(stage: Stage, results: Readonly<Record<string, unknown>>, runN
 }
 
 /** What the results say about themselves; what they do not say stays unknown. */
-function asReported(stage: Stage, results: Readonly<Record<string, unknown>>, runNumber: number): Evaluation {
+export function reportedEvaluation(
+  stage: Stage,
+  results: Readonly<Record<string, unknown>>,
+  runNumber: number,
+): Evaluation {
   const success = resultOf(results, "success")
   const confidence = resultOf(results, "confidence")
   const interpretation = resultOf(results, "interpretation")
   return {
     success: typeof success === "boolean" ? success : null,
     confidence: typeof confidence === "number" && Number.isFinite(confidence) ? confidence : null,
-    interpretation:
-      typeof interpretation !== "string"
-        ? `Run ${runNumber}: ${coverage(stage, results)}`
-        : stage.isChapter13
-          ? interpretation
-          : `Run ${runNumber}: ${interpretation}`,
+    interpretation: `Run ${runNumber}: ${typeof interpretation === "string" ? interpretation : coverage(stage, results)}`,
   }
 }
 

@@ -1,4 +1,11 @@
-import type { BundleContext, EvidenceText, InputText, OutcomeRecord, TrendSummary } from "./bundle.js"
+import type {
+  BundleContext,
+  EvidenceText,
+  InputText,
+  OutcomeRecord,
+  StepAwarenessBundle,
+  TrendSummary,
+} from "./bundle.js"
 import { type Json, spacedJson } from "./plain-json.js"
 
 /** Which share of the budget a section draws on. */
@@ -91,87 +98,43 @@ export function piecesOf(items: readonly Placed[]): string[] {
   return items.map((item, index) => pieceText(item, items[index - 1]?.section !== item.section))
 }
 
-/** The context as items in prompt order; the inverse of `contextOf`. */
-export function itemsOf(context: BundleContext): Placed[] {
-  return SECTION_ORDER.flatMap((section) => itemsOfSection(context, section))
+/** The prompt of a bundle: the same bytes for the same context, whatever the time, the run or the process. */
+export function renderPromptFromBundle(bundle: StepAwarenessBundle): string {
+  return piecesOf(itemsOf(bundle.context)).join("")
 }
 
-function itemsOfSection(context: BundleContext, section: SectionName): Placed[] {
-  switch (section) {
-    case "mission":
-      return [{ section, value: context.mission }]
-    case "schema_excerpt":
-      return context.schema_excerpt === "" ? [] : [{ section, value: context.schema_excerpt }]
-    case "grammar_name":
-      return context.grammar_name === null ? [] : [{ section, value: context.grammar_name }]
-    case "contracts":
-    case "guardrails":
-    case "open_incidents":
-      return context[section].map((value) => ({ section, value }))
-    case "inputs_summary":
-    case "evaluation_summary":
-      return Object.entries(context[section]).map(([key, value]) => ({ section, value: { key, value } }))
-    case "inputs":
-      return (context.inputs ?? []).map((value) => ({ section, value }))
-    case "recent_outcomes":
-      return context.recent_outcomes.map((value) => ({ section, value }))
-    case "evidence":
-      return (context.evidence ?? []).map((value) => ({ section, value }))
-    case "trend_summary":
-      return context.trend_summary.map((value) => ({ section, value }))
-  }
+/** The context as items in prompt order; the inverse of `contextOf`. */
+export function itemsOf(context: BundleContext): Placed[] {
+  return SECTION_ORDER.flatMap((section) => valuesOf(context[section]).map((value) => ({ section, value }) as Placed))
+}
+
+/** A section holds one text, a list, or named entries; an empty one holds no item. */
+function valuesOf(held: BundleContext[SectionName] | undefined): readonly unknown[] {
+  if (held === undefined || held === null || held === "") return []
+  if (typeof held === "string") return [held]
+  return Array.isArray(held) ? held : Object.entries(held).map(([key, value]) => ({ key, value }))
 }
 
 /** The context that holds exactly these items; the inverse of `itemsOf`. */
 export function contextOf(items: readonly Placed[]): BundleContext {
-  const texts = { mission: "", schema_excerpt: "", grammar_name: null as string | null }
-  const lists = { contracts: [] as string[], guardrails: [] as string[], open_incidents: [] as string[] }
-  const entries = { inputs_summary: [] as [string, Json][], evaluation_summary: [] as [string, Json][] }
-  const inputs: InputText[] = []
-  const evidence: EvidenceText[] = []
-  const recent_outcomes: OutcomeRecord[] = []
-  const trend_summary: TrendSummary[] = []
-  for (const item of items) {
-    switch (item.section) {
-      case "mission":
-      case "schema_excerpt":
-      case "grammar_name":
-        texts[item.section] = item.value
-        break
-      case "contracts":
-      case "guardrails":
-      case "open_incidents":
-        lists[item.section].push(item.value)
-        break
-      case "inputs_summary":
-      case "evaluation_summary":
-        entries[item.section].push([item.value.key, item.value.value])
-        break
-      case "inputs":
-        inputs.push(item.value)
-        break
-      case "evidence":
-        evidence.push(item.value)
-        break
-      case "recent_outcomes":
-        recent_outcomes.push(item.value)
-        break
-      case "trend_summary":
-        trend_summary.push(item.value)
-        break
-    }
-  }
+  const all = <S extends SectionName>(section: S): SectionValues[S][] =>
+    items.filter((item) => item.section === section).map((item) => item.value as SectionValues[S])
+  const entries = (section: "inputs_summary" | "evaluation_summary"): Record<string, Json> =>
+    Object.fromEntries(all(section).map(({ key, value }) => [key, value]))
+  const [inputs, evidence] = [all("inputs"), all("evidence")]
   return {
-    ...texts,
-    contracts: lists.contracts,
-    guardrails: lists.guardrails,
-    inputs_summary: Object.fromEntries(entries.inputs_summary),
-    evaluation_summary: Object.fromEntries(entries.evaluation_summary),
+    mission: all("mission")[0] ?? "",
+    schema_excerpt: all("schema_excerpt")[0] ?? "",
+    grammar_name: all("grammar_name")[0] ?? null,
+    contracts: all("contracts"),
+    guardrails: all("guardrails"),
+    inputs_summary: entries("inputs_summary"),
+    evaluation_summary: entries("evaluation_summary"),
     ...(inputs.length > 0 && { inputs }),
-    recent_outcomes,
+    recent_outcomes: all("recent_outcomes"),
     ...(evidence.length > 0 && { evidence }),
-    trend_summary,
-    open_incidents: lists.open_incidents,
+    trend_summary: all("trend_summary"),
+    open_incidents: all("open_incidents"),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Problem } from "@orangebox/contract"
 import type { Candidate, Considered } from "./candidate.js"
-import type { SourceReading } from "./sources/source.js"
-import type { Stage } from "./stage.js"
+import type { SourceReading, Stage } from "./stage.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 
 /** The rest of tier 2: what the catalog's own sources hold for the stage, and the sources it refuses. */

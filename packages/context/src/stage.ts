@@ -1,8 +1,9 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { OrangeboxError, type Problem } from "@orangebox/contract"
 import type { StageId } from "./bundle.js"
 import { deepFreeze } from "./deep-freeze.js"
-import type { ItemType } from "./manifest.js"
-import type { ContextSource } from "./sources/source.js"
+import type { ExcludedReason, ItemType } from "./manifest.js"
+import type { Placed } from "./sections.js"
+import type { WorkspaceFiles } from "./workspace-files.js"
 
 /** Everything a stage brings to its prompts whatever the run: the entry of a catalog. */
 export interface StageDefinition {
@@ -20,7 +21,8 @@ export interface StageDefinition {
   readonly keyMetrics?: readonly string[]
   /** How a step's results are judged. Default: `success`, `confidence` and `interpretation` as the results give them. */
   readonly evaluate?: Evaluate
-  readonly isChapter13?: boolean
+  /** It judges the others: it is shown the outcomes and incidents of every stage, not only its own. */
+  readonly judgesAllStages?: boolean
 }
 
 export interface Evaluation {
@@ -34,6 +36,35 @@ export type Evaluate = (
   results: Readonly<Record<string, unknown>>,
   about: { readonly stage: Stage; readonly runNumber: number },
 ) => Evaluation
+
+/** A retrieval source of tier 2. What it reads goes through `files`, which keeps the provenance. */
+export interface ContextSource {
+  readonly id: string
+  read(files: WorkspaceFiles, stage: Stage): SourceReading
+}
+
+export interface SourceReading {
+  /** Best first. */
+  readonly items: readonly SourceItem[]
+  /** What the source saw and decided against. */
+  readonly excluded: readonly SourceExclusion[]
+  /** Bad files and lines: reported, never fatal. */
+  readonly problems: readonly Problem[]
+}
+
+export interface SourceItem {
+  readonly id: string
+  readonly type: ItemType
+  readonly sourceRef: string
+  readonly placed: Extract<Placed, { section: "recent_outcomes" | "trend_summary" | "open_incidents" }>
+}
+
+export interface SourceExclusion {
+  readonly id: string
+  readonly type: ItemType
+  readonly sourceRef: string
+  readonly reason: ExcludedReason
+}
 
 /** A source that must never reach a prompt, and why. */
 export interface RefusedSource {
@@ -66,7 +97,7 @@ export interface Stage {
   readonly contracts: readonly string[]
   readonly keyMetrics: readonly string[]
   readonly evaluate: Evaluate | undefined
-  readonly isChapter13: boolean
+  readonly judgesAllStages: boolean
   readonly sources: readonly ContextSource[]
   readonly refusedSources: readonly RefusedSource[]
 }
@@ -139,7 +170,7 @@ function complete(stage: StageDefinition, catalog: CatalogDefinition, field: str
     contracts: [...(stage.contracts ?? catalog.contracts ?? [])],
     keyMetrics: [...(stage.keyMetrics ?? [])],
     evaluate: stage.evaluate,
-    isChapter13: stage.isChapter13 ?? false,
+    judgesAllStages: stage.judgesAllStages ?? false,
     refusedSources: (catalog.refusedSources ?? []).map(({ kind, type, reason }) => ({ kind, type, reason })),
   })
   // The sources themselves are the caller's and may have state of their own.

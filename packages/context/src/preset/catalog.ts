@@ -1,13 +1,18 @@
-import { metricTrends } from "../sources/metric-trends.js"
-import { openIncidents } from "../sources/open-incidents.js"
-import { outcomeSummaries } from "../sources/outcome-summaries.js"
-import { type CatalogDefinition, defineStages, type StageCatalog } from "../stage.js"
-import { AGENT_DECISION } from "./grammars/agent-decision.js"
-import { CHAPTER_13 } from "./grammars/chapter-13.js"
-import { JSON_GENERIC } from "./grammars/json-generic.js"
-import { SIEVE_ANALYSIS } from "./grammars/sieve-analysis.js"
-import { REFUSED_SOURCES } from "./refused-sources.js"
+import { type CatalogDefinition, defineStages, type RefusedSource, type StageCatalog } from "../stage.js"
+import { AGENT_DECISION, CHAPTER_13, JSON_GENERIC, SIEVE_ANALYSIS } from "./grammars.js"
+import { metricTrends } from "./metric-trends.js"
+import { openIncidents } from "./open-incidents.js"
+import { outcomeSummaries } from "./outcome-summaries.js"
 import { PRESET_STAGES } from "./stages.js"
+
+/** What the step-awareness specification excludes from every bundle, with its reasons. */
+const REFUSED_SOURCES: readonly RefusedSource[] = [
+  { kind: "raw_decision_logs", type: "memory", reason: "Too noisy, unbounded size" },
+  { kind: "full_conversation_history", type: "memory", reason: "Not deterministic" },
+  { kind: "vector_embeddings", type: "evidence", reason: "No vector DB in architecture" },
+  { kind: "gpu_resident_state", type: "tool_output", reason: "Ephemeral, not reproducible" },
+  { kind: "live_draw_outcomes", type: "evidence", reason: "Chapter 13 exclusive authority" },
+]
 
 /** The definition behind `stepAwarenessCatalog`: spread it, replace what is yours, and pass it to `defineStages`. */
 export const STEP_AWARENESS_PRESET: CatalogDefinition = {

@@ -1,8 +1,9 @@
+import { reportedEvaluation } from "../result-candidates.js"
 import type { StageDefinition } from "../stage.js"
 
 /**
  * Steps 1–6 and 13 of the step-awareness specification. It fixes ids, names, grammars and key metrics; where it gives only names the texts
- * below are ours, written to fit, and meant to be replaced by whoever runs such a pipeline.
+ * below are ours, written to fit, and meant to be replaced by those who run such a pipeline.
  */
 const DECISION_SCHEMA = `One JSON object, in this order:
 success: boolean, whether the step met its success condition
@@ -130,6 +131,12 @@ export const PRESET_STAGES: readonly StageDefinition[] = [
       "Recommend; do not execute. Retraining starts only on the controller's decision.",
       "One outcome is no drift: name at least two that point the same way before recommending retraining.",
     ],
-    isChapter13: true,
+    judgesAllStages: true,
+    // Its interpretation is a verdict over many runs, so it stands without the number of this one.
+    evaluate: (results, { stage, runNumber }) => {
+      const evaluation = reportedEvaluation(stage, results, runNumber)
+      const { interpretation } = results
+      return typeof interpretation === "string" ? { ...evaluation, interpretation } : evaluation
+    },
   },
 ]

@@ -1,5 +1,4 @@
-import type { Chunk, ScoredChunk } from "./chunk.js"
-import type { Retriever } from "./retriever.js"
+import type { Chunk, Retriever, ScoredChunk } from "./retriever.js"
 
 /** Okapi BM25 over given chunks. The index is built once, here; a query touches only the chunks that hold one of its words. */
 export function bm25Retriever(options: {

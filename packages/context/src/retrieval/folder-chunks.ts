@@ -1,6 +1,6 @@
 import type { Problem } from "@orangebox/contract"
 import { type FileReader, fileProblem, WorkspaceFiles, workspacePath } from "../workspace-files.js"
-import type { Chunk } from "./chunk.js"
+import type { Chunk } from "./retriever.js"
 
 /** The text files of a folder, cut into chunks of whole lines, to be given to `bm25Retriever`. */
 export function chunksOfFolder(options: {

@@ -1,8 +1,7 @@
 import { OrangeboxError, type Problem } from "@orangebox/contract"
 import { ItemType } from "../manifest.js"
-import type { Chunk, ScoredChunk } from "./chunk.js"
 import type { FoundChunk, Reranker } from "./reranker.js"
-import type { Retriever } from "./retriever.js"
+import type { Chunk, Retriever, ScoredChunk } from "./retriever.js"
 
 export interface RankedChunk {
   readonly chunk: Chunk

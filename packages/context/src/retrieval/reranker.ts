@@ -1,4 +1,4 @@
-import type { ScoredChunk } from "./chunk.js"
+import type { ScoredChunk } from "./retriever.js"
 
 /** Gives every candidate its final score, in the order in which they were handed over. It can neither lose a candidate nor add one. */
 export interface Reranker {

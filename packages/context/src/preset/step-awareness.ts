@@ -1,10 +1,10 @@
 import { OrangeboxError } from "@orangebox/contract"
-import type { StepAwarenessBundle } from "./bundle.js"
-import { type CompiledContext, type CompileInputs, compile } from "./compile.js"
-import { stepAwarenessCatalog } from "./preset/catalog.js"
-import type { Stage, StageCatalog } from "./stage.js"
-import type { TokenBudgetOptions } from "./token-budget.js"
-import type { FileReader, SourcePath } from "./workspace-files.js"
+import type { StepAwarenessBundle } from "../bundle.js"
+import { type CompiledContext, type CompileInputs, compile } from "../compile.js"
+import type { Stage, StageCatalog } from "../stage.js"
+import type { TokenBudgetOptions } from "../token-budget.js"
+import type { FileReader, SourcePath } from "../workspace-files.js"
+import { stepAwarenessCatalog } from "./catalog.js"
 
 /** What a dispatch function says about the step it wants judged, and all it may say. */
 export interface StepAwarenessOptions {
@@ -37,7 +37,7 @@ export interface ContextSetup
   readonly recordedStepId?: string
 }
 
-/** The frozen bundle of a step. Writes nothing, starts nothing, asks nobody but the reader. */
+/** The frozen bundle of a step. Writes nothing, starts nothing, reads only through the reader. */
 export function buildStepAwarenessBundle(options: StepAwarenessOptions, setup: ContextSetup): StepAwarenessBundle {
   return buildLlmContext(options, setup).bundle
 }
@@ -65,11 +65,11 @@ export function buildLlmContext(options: StepAwarenessOptions, setup: ContextSet
 }
 
 function chapter13Of(catalog: StageCatalog): Stage {
-  const stage = catalog.stages.find((candidate) => candidate.isChapter13)
+  const stage = catalog.stages.find((candidate) => candidate.judgesAllStages)
   if (stage) return stage
   throw new OrangeboxError("CONTEXT_STAGE", {
     what: `the catalog ${catalog.name} has no stage for chapter 13`,
     where: "isChapter13",
-    next: "Mark one of its stages with isChapter13",
+    next: "Mark one of its stages with judgesAllStages",
   })
 }

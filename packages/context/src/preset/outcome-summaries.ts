@@ -1,8 +1,8 @@
 import type { Problem } from "@orangebox/contract"
 import type { OutcomeRecord } from "../bundle.js"
+import type { ContextSource, SourceExclusion, SourceItem } from "../stage.js"
 import { fileProblem } from "../workspace-files.js"
 import { isRecord, type JsonRecord, parseJson, stageOf, textOf } from "./json-lines.js"
-import type { ContextSource, SourceExclusion, SourceItem } from "./source.js"
 
 /** Curated outcomes of earlier runs: every `*.json` of a folder, one outcome or a list of outcomes each; newest first. */
 export function outcomeSummaries(folder = "chapter13/summaries"): ContextSource {
@@ -31,8 +31,8 @@ export function outcomeSummaries(folder = "chapter13/summaries"): ContextSource 
       const excluded: SourceExclusion[] = []
       for (const { id, outcome } of found) {
         const about = { id, type: "memory", sourceRef: `file:${id}` } as const
-        // Chapter 13 judges all steps; a step itself learns from its own outcomes.
-        if (stage.isChapter13 || String(outcome.step) === String(stage.id)) {
+        // A stage learns from its own outcomes.
+        if (stage.judgesAllStages || String(outcome.step) === String(stage.id)) {
           items.push({ ...about, placed: { section: "recent_outcomes", value: outcome } })
         } else {
           excluded.push({ ...about, reason: "other_stage" })

@@ -1,6 +1,6 @@
 import type { TrendSummary } from "../bundle.js"
+import type { ContextSource, SourceItem } from "../stage.js"
 import { isRecord, type JsonRecord, readJsonLines, stageOf } from "./json-lines.js"
-import type { ContextSource, SourceItem } from "./source.js"
 
 /**
  * How a stage's key metrics moved over its last runs: one JSON object a line, oldest first, with `step` and the metrics either in

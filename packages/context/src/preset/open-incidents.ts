@@ -1,8 +1,8 @@
+import type { ContextSource, SourceExclusion, SourceItem } from "../stage.js"
 import { badLine, type JsonRecord, readJsonLines, stageOf } from "./json-lines.js"
-import type { ContextSource, SourceExclusion, SourceItem } from "./source.js"
 
 /**
- * Failures nobody has resolved: one JSON object a line with `message` (or `error`), optionally `step` and `id`. A line is resolved by
+ * Failures that are not resolved: one JSON object a line with `message` (or `error`), optionally `step` and `id`. A line is resolved by
  * `resolved: true` or `status: "resolved"`, its own or that of a later line with the same id. Newest first.
  */
 export function openIncidents(path = "watcher_failures.jsonl"): ContextSource {
@@ -27,7 +27,7 @@ export function openIncidents(path = "watcher_failures.jsonl"): ContextSource {
           excluded.push({ ...about, reason: "resolved" })
         } else if (standing !== record) {
           excluded.push({ ...about, reason: "duplicate" })
-        } else if (!concerns(record, stage.id) && !stage.isChapter13) {
+        } else if (!concerns(record, stage.id) && !stage.judgesAllStages) {
           excluded.push({ ...about, reason: "other_stage" })
         } else {
           const message = record["message"] ?? record["error"]

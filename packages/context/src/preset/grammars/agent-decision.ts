@@ -1,9 +1,0 @@
-import { jsonRules } from "./json-rules.js"
-
-export const AGENT_DECISION = String.raw`root ::= "{" ws success "," ws confidence "," ws text "," ws action "," ws warnings "}" ws
-success ::= "\"success\"" ws ":" ws boolean
-confidence ::= "\"confidence\"" ws ":" ws share
-text ::= "\"interpretation\"" ws ":" ws string
-action ::= "\"recommended_action\"" ws ":" ws ("\"proceed\"" | "\"retry\"" | "\"escalate\"") ws
-warnings ::= "\"warnings\"" ws ":" ws strings
-${jsonRules("share", "boolean", "strings")}`
