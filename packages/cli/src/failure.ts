@@ -1,10 +1,7 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { InputError, OrangeboxError } from "@orangebox/contract"
 import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "./exit-code.js"
 import type { Terminal } from "./terminal.js"
-
-/** A mistake in what was typed, or in what it points at. */
-export class InputError extends OrangeboxError {}
 
 /** Somebody pressed Ctrl-C. */
 export class InterruptedError extends OrangeboxError {

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
-import { InputError } from "./failure.js"
+import { InputError } from "@orangebox/contract"
 
 /**
  * Writes a file whole or not at all, readable by its owner alone, and over another one only when that is asked for.

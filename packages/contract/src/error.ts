@@ -24,6 +24,9 @@ export class OrangeboxError extends Error {
   }
 }
 
+/** A mistake in what was asked for, or in what it points at: whoever asked can put it right by asking differently. */
+export class InputError extends OrangeboxError {}
+
 /** The audit class of failure: something that had to be durable is not, so the run must stop. */
 export class SystemError extends OrangeboxError {
   constructor(story: ErrorStory) {

@@ -35,7 +35,7 @@ export {
 } from "./config.js"
 export type { EventDefinition, StepKind, StepRole } from "./define-event.js"
 export type { ActorType, DeterminismMode, RedactionStatus } from "./envelope.js"
-export { type ErrorStory, OrangeboxError, SystemError } from "./error.js"
+export { type ErrorStory, InputError, OrangeboxError, SystemError } from "./error.js"
 export { ActionType } from "./events/decision.js"
 export { Verdict } from "./events/evaluation.js"
 export { FaultTrigger } from "./events/fault.js"

@@ -1,7 +1,7 @@
 import type { CollectorStatus } from "@orangebox/collector"
+import { holderWords } from "@orangebox/reader"
 import { formatBytes, formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
 import { holderJson, problemJson } from "../json-shapes.js"
-import { holderWords } from "../reading/open-reading.js"
 
 export function statusText(status: CollectorStatus): string {
   const { store, lockHolder } = status

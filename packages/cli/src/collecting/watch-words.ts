@@ -1,7 +1,7 @@
 import type { WatchStatus } from "@orangebox/collector"
+import { holderWords } from "@orangebox/reader"
 import { plural } from "@orangebox/text"
 import { holderJson } from "../json-shapes.js"
-import { holderWords } from "../reading/open-reading.js"
 
 export function watchText(status: WatchStatus): string {
   switch (status.kind) {

@@ -1,19 +1,24 @@
 import { writeFileSync } from "node:fs"
+import { InputError } from "@orangebox/contract"
 import { type GateLevel, gateExitCode, renderJunit, renderSarif, type verdictOf } from "@orangebox/decisions"
+import {
+  type Court,
+  findRun,
+  type JudgedRun,
+  type KeptEvaluation,
+  keepEvaluations,
+  lastWordAbout,
+  locateData,
+  type RuleOptions,
+  rulesHere,
+} from "@orangebox/reader"
 import { safeJson, safeLine } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { checkJson, checkText, problemJson } from "../decisions/check-words.js"
-import { type Court, type JudgedRun, judgeRun, openCourt } from "../decisions/judged-run.js"
-import { type KeptEvaluation, keepEvaluations } from "../decisions/keep-evaluations.js"
-import { lastWordAbout } from "../decisions/overrides-of.js"
-import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
+import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
+import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { InputError } from "../failure.js"
-import { findRun } from "../reading/find-target.js"
-import { locateData } from "../reading/locate-data.js"
-import { catchUpStore } from "../reading/open-reading.js"
-import { withRunAt } from "../reading/run-at.js"
-import { rulesHere } from "../redact/rules-here.js"
+import { catchUpHere, withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { versionOf } from "../version.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
@@ -67,7 +72,7 @@ function check(
   options: CheckOptions & GlobalOptions,
   ...addresses: string[]
 ): Promise<number | undefined> {
-  const court = openCourt(session, options)
+  const court = courtHere(session, options)
   return whileNotInterrupted(async (signal) => {
     const judged: JudgedRun[] = []
     const stored: JudgedRun[] = []
@@ -76,7 +81,7 @@ function check(
     for (const typed of addresses.length === 0 ? ["last"] : addresses) {
       const code = await withRunAt(session, options, typed, async (place) => {
         const run = await findRun(place.reader, place.address)
-        const one = await judgeRun(court, session, place.reader, run, { judges: signal })
+        const one = await judgeHere(session, court, place.reader, run, { judges: signal })
         judged.push(one)
         if (place.store !== undefined && one.evaluation.results.length > 0) stored.push(one)
         freshness = place.freshness
@@ -103,7 +108,7 @@ function check(
  * rules has judged nothing. What cannot be written keeps nobody from checking, unless it was asked for.
  */
 async function keep(
-  { terminal }: Session,
+  session: Session,
   options: CheckOptions & GlobalOptions,
   { given, problems }: Court,
   stored: readonly JudgedRun[],
@@ -112,13 +117,18 @@ async function keep(
   if (!isWanted || problems.length > 0 || stored.length === 0) return new Map()
   try {
     const folder = locateData(options.data)
-    const kept = keepEvaluations(folder, stored, rulesHere(process.cwd(), options).ruleset)
-    if ([...kept.values()].some(({ isNew }) => isNew)) await catchUpStore(folder.path, terminal)
+    const kept = keepEvaluations(
+      { ...annotationDoor(), author: loginName() },
+      folder,
+      stored,
+      rulesHere(process.cwd(), options).ruleset,
+    )
+    if ([...kept.values()].some(({ isNew }) => isNew)) await catchUpHere(session, folder.path)
     return kept
   } catch (error) {
     if (options.record === true) throw error
     const why = error instanceof Error ? error.message : String(error)
-    terminal.say(`orangebox: the verdict is not kept beside the run: ${safeLine(why)}`)
+    session.terminal.say(`orangebox: the verdict is not kept beside the run: ${safeLine(why)}`)
     return new Map()
   }
 }

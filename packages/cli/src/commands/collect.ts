@@ -1,13 +1,13 @@
 import { collectorStatus, rebuildStore, watch } from "@orangebox/collector"
+import { InputError } from "@orangebox/contract"
+import { locateData } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { catchUpJson, catchUpText, rebuildText } from "../collecting/catch-up-words.js"
 import { statusJson, statusText } from "../collecting/status-words.js"
 import { watchJson, watchText } from "../collecting/watch-words.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { InputError } from "../failure.js"
-import { locateData } from "../reading/locate-data.js"
-import { catchUpStore } from "../reading/open-reading.js"
+import { catchUpHere } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
@@ -42,7 +42,7 @@ async function collect(session: Session, options: CollectOptions & GlobalOptions
   if (options.status) return showStatus(session, options, path)
   if (options.watch) return watchFolder(session, options, path)
   if (options.rebuild) return rebuild(session, options, path)
-  const report = await catchUpStore(path, session.terminal)
+  const report = await catchUpHere(session, path)
   session.terminal.out(options.json ? safeJson(catchUpJson(report), 2) : catchUpText(report))
   return report.failure ? EXIT.systemError : EXIT.fine
 }

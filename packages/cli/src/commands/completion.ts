@@ -1,7 +1,7 @@
+import { InputError } from "@orangebox/contract"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { completionScript, SHELLS, type ShellName } from "../completion/completion-script.js"
-import { InputError } from "../failure.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 export function define(command: Command, session: Session): void {

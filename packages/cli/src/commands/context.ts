@@ -1,3 +1,4 @@
+import { InputError } from "@orangebox/contract"
 import {
   contextJson,
   contextsWithin,
@@ -14,17 +15,21 @@ import {
   whyJson,
   whyText,
 } from "@orangebox/query"
+import {
+  fileInAddress,
+  findTarget,
+  findWhy,
+  loadContext,
+  outlineContexts,
+  type RunReader,
+  runOf,
+} from "@orangebox/reader"
 import { safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
-import { findWhy, loadContext, outlineContexts } from "../context/find-context.js"
 import { writePrompt } from "../context/write-prompt.js"
-import { InputError } from "../failure.js"
 import { shellWord } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { withRunAt } from "../reading/run-at.js"
-import { fileInAddress } from "../reading/run-file.js"
-import type { RunReader } from "../reading/run-reader.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ContextCommandOptions {

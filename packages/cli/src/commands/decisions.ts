@@ -1,3 +1,4 @@
+import { InputError } from "@orangebox/contract"
 import {
   type DecisionEvent,
   decisionLogRecords,
@@ -7,14 +8,12 @@ import {
   verdictOf,
   worstVerdict,
 } from "@orangebox/decisions"
+import { findTarget, type RuleOptions, runOf } from "@orangebox/reader"
 import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { MARK, openWords } from "../decisions/check-words.js"
-import { judgeRun, openCourt } from "../decisions/judged-run.js"
-import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
-import { InputError } from "../failure.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { withRunAt } from "../reading/run-at.js"
+import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface DecisionsOptions extends RuleOptions {
@@ -51,11 +50,11 @@ function listDecisions(
   if ([options.jsonl, options.otel, options.json].filter(Boolean).length > 1) {
     throw new InputError("USAGE", { what: "--json, --jsonl and --otel are three forms", next: "Choose one" })
   }
-  const court = openCourt(session, options)
+  const court = courtHere(session, options)
   return withRunAt(session, options, typed, async (place) => {
     const { reader, freshness } = place
     const target = await findTarget(reader, place.address)
-    const judged = await judgeRun(court, session, reader, await runOf(reader, target))
+    const judged = await judgeHere(session, court, reader, await runOf(reader, target))
     const { reading, evaluation, run } = judged
     const all = decisionsOfReading(reading, { evaluation })
     const no = target.stepId === null ? undefined : reading.index.steps.get(target.stepId)?.no

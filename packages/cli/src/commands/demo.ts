@@ -7,7 +7,7 @@ import { demoJson, demoText, readDemo } from "../demo/demo-report.js"
 import { playDemo } from "../demo/play-demo.js"
 import { makeTemporaryFolder, removeAbandonedFolders } from "../demo/temporary-folder.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { withReading } from "../reading/open-reading.js"
+import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 

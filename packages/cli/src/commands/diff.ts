@@ -1,4 +1,6 @@
+import { InputError } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
+import { damaged, findTarget, type LoadedRun, lineageOf, type RunReader, runOf } from "@orangebox/reader"
 import { findConfig } from "@orangebox/recorder"
 import {
   DEFAULT_DIFF_BUDGET,
@@ -16,15 +18,9 @@ import { isAbsent } from "@orangebox/store"
 import { estimateTokens, safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
-import { lineageOf } from "../diff/lineage.js"
-import { InputError } from "../failure.js"
 import { writeNewFile } from "../new-file.js"
 import { choiceParser, parsePositive } from "../option-values.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import type { LoadedRun } from "../reading/load-run.js"
-import { type RunReading, withRunsAt } from "../reading/run-at.js"
-import { damaged } from "../reading/run-file.js"
-import type { RunReader } from "../reading/run-reader.js"
+import { type PlacedReading, withRunsAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface DiffCommandOptions {
@@ -118,7 +114,7 @@ function checkOptions({ at, html, json, budget, columns, tier, force }: DiffComm
 }
 
 /** A run to compare. A file that is only half there would differ in what it lost, so it is refused. */
-async function loadWhole({ reader, address, file }: RunReading): Promise<LoadedRun> {
+async function loadWhole({ reader, address, file }: PlacedReading): Promise<LoadedRun> {
   if (file && file.problems.length > 0) throw damaged(file.path, file.problems)
   return runOf(reader, await findTarget(reader, address))
 }
@@ -138,7 +134,7 @@ interface DiffPlaces extends Places {
   readonly both: string
 }
 
-function placesOf(a: RunReading, runIdA: string, b: RunReading, runIdB: string): DiffPlaces {
+function placesOf(a: PlacedReading, runIdA: string, b: PlacedReading, runIdB: string): DiffPlaces {
   // The data folder is named once, in front of whichever run is stored there.
   const both = a.store ? [a.place(runIdA), b.word(runIdB)] : [a.word(runIdA), b.place(runIdB)]
   return { a: a.place(runIdA), b: b.place(runIdB), both: both.join(" ") }

@@ -1,9 +1,9 @@
+import { dataPath } from "@orangebox/reader"
 import { padToWidth, plural, safeJson, safeText } from "@orangebox/text"
 import type { Command } from "commander"
 import type { Check } from "../doctor/check.js"
 import { type Examination, examine } from "../doctor/examine.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { dataPath } from "../reading/locate-data.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import type { Terminal } from "../terminal.js"
 

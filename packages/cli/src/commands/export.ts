@@ -1,14 +1,12 @@
+import { InputError } from "@orangebox/contract"
+import { damaged, findTarget, gatherRun, RUN_FILE_ENDING, runOf } from "@orangebox/reader"
 import { writePortable } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { type Exported, exportJson, exportText } from "../export/export-words.js"
-import { gatherRun } from "../export/gather-run.js"
-import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { shellWord } from "../next-command.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { withRunAt } from "../reading/run-at.js"
-import { damaged, RUN_FILE_ENDING } from "../reading/run-file.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ExportOptions {

@@ -1,15 +1,16 @@
 import { basename } from "node:path"
+import { InputError } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
+import { outcomeOf, type ReplaySource } from "@orangebox/reader"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { EXIT } from "../exit-code.js"
-import { InputError } from "../failure.js"
 import { parsePositive } from "../option-values.js"
+import { withReader } from "../reading.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { effectsHere } from "../replaying/effects-here.js"
-import { outcomeOf } from "../replaying/fork-outcome.js"
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
 import {
   forkJson,
@@ -22,7 +23,6 @@ import {
 } from "../replaying/fork-words.js"
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
-import type { ReplaySource } from "../replaying/replay-source.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
@@ -172,7 +172,7 @@ function runnerOf(
       })
       kept = copy?.close() ?? null
       const outcome = signal ?? `exit ${exitCode}`
-      const aspects = await outcomeOf(session, { data: shared.folder }, runId, outcome)
+      const aspects = await withReader(session, { data: shared.folder }, (reader) => outcomeOf(reader, runId, outcome))
       const ended = { name, exitCode, signal }
       return { runId, command: ended, outcome, aspects, report: certification.report, workspace: kept }
     } catch (error) {

@@ -1,12 +1,9 @@
-import type { Verdict } from "@orangebox/contract"
+import { InputError, type Verdict } from "@orangebox/contract"
+import { findTarget, rulesHere, runOf, writeOverride } from "@orangebox/reader"
 import { recordedText, safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
-import { loginName } from "../decisions/login-name.js"
-import { writeOverride } from "../decisions/write-override.js"
-import { InputError } from "../failure.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { catchUpStore, withReading } from "../reading/open-reading.js"
-import { rulesHere } from "../redact/rules-here.js"
+import { annotationDoor, loginName } from "../decisions/login-name.js"
+import { catchUpHere, withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface OverrideOptions {
@@ -62,12 +59,13 @@ function override(session: Session, options: OverrideOptions & GlobalOptions, ad
     const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
     const stepId = n === undefined || n === 1 ? null : target.stepId
     const event = writeOverride(
+      annotationDoor(),
       folder,
       run,
       { author, verdict, reason, stepId },
       rulesHere(process.cwd(), options).ruleset,
     )
-    await catchUpStore(folder.path, session.terminal)
+    await catchUpHere(session, folder.path)
     const place = stepId === null ? run.row.runId : `${run.row.runId}#${n}`
     session.terminal.out(
       options.json

@@ -3,7 +3,7 @@ import { formatBytes, formatDuration, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseDuration, parseSize } from "../option-values.js"
-import { withWriting } from "../reading/open-writing.js"
+import { withWriting } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface PruneOptions {
@@ -38,7 +38,9 @@ export function define(command: Command, session: Session): void {
 
 async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {
   const policy = policyOf(options)
-  const report = await withWriting(session, options, ({ store, onProgress }) => store.prune(policy, { onProgress }))
+  const report = await withWriting(session, options, (store, _folder, onProgress) =>
+    store.prune(policy, { onProgress }),
+  )
   session.terminal.out(
     options.json ? safeJson({ policy: policyJson(policy), ...reportJson(report) }, 2) : reportText(report),
   )

@@ -1,5 +1,7 @@
 import { basename } from "node:path"
+import { InputError } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
+import type { ReplaySource } from "@orangebox/reader"
 import {
   type Certification,
   type Chunking,
@@ -12,7 +14,6 @@ import {
 import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { EXIT } from "../exit-code.js"
-import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { calibrate } from "../replaying/calibrate.js"
@@ -20,7 +21,6 @@ import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-w
 import { effectsHere } from "../replaying/effects-here.js"
 import { readMasks } from "../replaying/masks.js"
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
-import type { ReplaySource } from "../replaying/replay-source.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"

@@ -1,13 +1,12 @@
+import { InputError } from "@orangebox/contract"
 import { reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
+import { findRun, type RuleOptions } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { judgeRun, openCourt } from "../decisions/judged-run.js"
-import { addRuleOptions, type RuleOptions } from "../decisions/rules-given.js"
+import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { trailJson } from "../decisions/trail-json.js"
-import { InputError } from "../failure.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
-import { findRun } from "../reading/find-target.js"
-import { withRunAt } from "../reading/run-at.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ReportOptions extends RuleOptions {
@@ -45,10 +44,10 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
     throw new InputError("USAGE", { what: "--json, --md and --html are three forms", next: "Choose one" })
   }
   if (options.html !== undefined) refuseToOverwrite(options.html, options.force ?? false)
-  const court = openCourt(session, options)
+  const court = courtHere(session, options)
   return withRunAt(session, options, typed, async (place) => {
     const { reader, address, freshness } = place
-    const { recorded, evaluation } = await judgeRun(court, session, reader, await findRun(reader, address))
+    const { recorded, evaluation } = await judgeHere(session, court, reader, await findRun(reader, address))
     const { tools } = court.config
     const made = runReport(recorded, { ...(tools === undefined ? {} : { tools }), evaluation })
     const { terminal } = session

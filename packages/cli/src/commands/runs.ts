@@ -2,7 +2,7 @@ import type { Page, RunQuery, RunRow } from "@orangebox/store"
 import { type Column, displayWidth, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
-import { withReading } from "../reading/open-reading.js"
+import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface RunsOptions extends RunQuery {

@@ -1,12 +1,11 @@
-import { EVENT_TYPES } from "@orangebox/contract"
+import { EVENT_TYPES, InputError } from "@orangebox/contract"
 import type { Painter } from "@orangebox/query"
+import { findRun } from "@orangebox/reader"
 import type { SearchHit, TraceReader } from "@orangebox/store"
 import { cutToWidth, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
-import { InputError } from "../failure.js"
 import { choiceParser, parsePositive } from "../option-values.js"
-import { findRun } from "../reading/find-target.js"
-import { withReading } from "../reading/open-reading.js"
+import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface SearchOptions {

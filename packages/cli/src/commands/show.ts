@@ -6,13 +6,12 @@ import {
   skeletonJson,
   skeletonText,
 } from "@orangebox/query"
+import { findTarget, loadRun, runOf } from "@orangebox/reader"
 import type { TraceReader } from "@orangebox/store"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parsePositive } from "../option-values.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { loadRun } from "../reading/load-run.js"
-import { withRunAt } from "../reading/run-at.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface ShowOptions {

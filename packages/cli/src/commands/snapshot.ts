@@ -1,15 +1,21 @@
+import {
+  type Answer,
+  askForSnapshot,
+  countDebugRequests,
+  dataPath,
+  findRun,
+  type LoadedRun,
+  listSnapshots,
+  materialise,
+  type Reading,
+  type Standing,
+} from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseCount } from "../option-values.js"
-import { findRun } from "../reading/find-target.js"
-import type { LoadedRun } from "../reading/load-run.js"
-import { dataPath } from "../reading/locate-data.js"
-import { type Reading, withReading } from "../reading/open-reading.js"
+import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
-import { type Answer, askForSnapshot, type Standing } from "../snapshot/ask-for-snapshot.js"
-import { countDebugRequests, listSnapshots } from "../snapshot/list-snapshots.js"
-import { materialise } from "../snapshot/materialise.js"
 import {
   answerWords,
   type ShownSnapshot,

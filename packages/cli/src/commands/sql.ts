@@ -1,10 +1,10 @@
+import { InputError } from "@orangebox/contract"
+import { runSql, type SqlTable } from "@orangebox/reader"
 import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { InputError } from "../failure.js"
 import { parseDuration, parsePositive } from "../option-values.js"
-import { withReading } from "../reading/open-reading.js"
+import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
-import { runSql, type SqlTable } from "../sql/run-sql.js"
 
 interface SqlOptions {
   readonly timeout?: number

@@ -1,3 +1,4 @@
+import { InputError } from "@orangebox/contract"
 import {
   beforeAfterOf,
   beforeAfterText,
@@ -11,14 +12,11 @@ import {
   stepJson,
   stepText,
 } from "@orangebox/query"
+import { type FoundBody, findBody, findTarget, type RunReader, runOf } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { InputError } from "../failure.js"
 import { parseCount, parsePositive } from "../option-values.js"
-import { type FoundBody, findBody } from "../reading/find-body.js"
-import { findTarget, runOf } from "../reading/find-target.js"
-import { withRunAt } from "../reading/run-at.js"
-import type { RunReader } from "../reading/run-reader.js"
+import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface StepCommandOptions {

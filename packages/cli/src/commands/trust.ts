@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline/promises"
+import { InputError } from "@orangebox/contract"
 import {
   CONFIG_FILE,
   configPlaces,
@@ -16,7 +17,6 @@ import {
 import { formatTable, plural, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { InputError } from "../failure.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface TrustOptions {

@@ -1,16 +1,20 @@
+import { InputError } from "@orangebox/contract"
+import {
+  findRun,
+  type RunReading,
+  type RunVerdict,
+  type StoreVerdict,
+  trailOf,
+  verifyFile,
+  verifyRun,
+  verifyStore,
+} from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { InputError } from "../failure.js"
-import { findRun } from "../reading/find-target.js"
-import { withReading } from "../reading/open-reading.js"
-import { type RunReading, withRunAt } from "../reading/run-at.js"
+import { withReading, withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
-import { trailOf } from "../verify/trail-of.js"
 import { isFine, verdictJson, verdictText } from "../verify/verdict-words.js"
-import { verifyFile } from "../verify/verify-file.js"
-import { type RunVerdict, verifyRun } from "../verify/verify-run.js"
-import { type StoreVerdict, verifyStore } from "../verify/verify-store.js"
 
 interface VerifyOptions {
   readonly digest?: string

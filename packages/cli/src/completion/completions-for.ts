@@ -1,6 +1,6 @@
+import { recentRunIds } from "@orangebox/reader"
 import { COMMANDS } from "../commands.js"
 import { SHELLS } from "./completion-script.js"
-import { recentRunIds } from "./recent-run-ids.js"
 
 /** What may stand at the place of the last word. `optionsOf` says which options a command has, or the program for undefined. */
 export async function completionsFor(

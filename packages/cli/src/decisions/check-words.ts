@@ -7,10 +7,8 @@ import {
   verdictOf,
 } from "@orangebox/decisions"
 import type { Painter } from "@orangebox/query"
+import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
 import { plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
-import type { JudgedRun } from "./judged-run.js"
-import type { KeptEvaluation } from "./keep-evaluations.js"
-import type { HumanWord } from "./overrides-of.js"
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 

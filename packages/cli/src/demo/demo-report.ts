@@ -1,8 +1,8 @@
 import { skeletonText } from "@orangebox/query"
+import { type LoadedRun, loadRun } from "@orangebox/reader"
 import type { TraceReader } from "@orangebox/store"
 import { formatBytes } from "@orangebox/text"
 import { pasteable, shellWord } from "../next-command.js"
-import { type LoadedRun, loadRun } from "../reading/load-run.js"
 import type { Terminal } from "../terminal.js"
 import type { PlayedDemo } from "./play-demo.js"
 

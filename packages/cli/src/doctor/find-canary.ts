@@ -1,7 +1,7 @@
 import { bodyHash } from "@orangebox/contract"
+import { loadRun } from "@orangebox/reader"
 import { isAbsent, type TraceReader } from "@orangebox/store"
 import { plural } from "@orangebox/text"
-import { loadRun } from "../reading/load-run.js"
 import type { Canary } from "./canary.js"
 import { type Check, failed, ok } from "./check.js"
 

@@ -1,7 +1,6 @@
 import type { Painter } from "@orangebox/query"
+import type { GatheredRun, LoadedRun, MissingBody } from "@orangebox/reader"
 import { formatBytes, plural, recordedWord } from "@orangebox/text"
-import type { LoadedRun } from "../reading/load-run.js"
-import type { GatheredRun, MissingBody } from "./gather-run.js"
 
 /** What was written, and what of the run is not in it. */
 export interface Exported {

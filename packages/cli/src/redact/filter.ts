@@ -1,11 +1,11 @@
+import { InputError } from "@orangebox/contract"
+import type { RulesHere } from "@orangebox/reader"
 import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { InputError } from "../failure.js"
 import type { GlobalOptions, Session } from "../session.js"
 import type { FoundSecret } from "./explain-stream.js"
 import { type Input, openInputs } from "./inputs.js"
 import { explainInput, type InputSummary, redactInput } from "./redact-input.js"
-import type { RulesHere } from "./rules-here.js"
 import { secretJson, secretText, summaryText } from "./words.js"
 
 /** One JSON document holds the whole text, so it has to fit into memory a few times. */

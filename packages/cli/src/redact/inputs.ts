@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs"
 import type { Readable } from "node:stream"
-import { InputError } from "../failure.js"
+import { InputError } from "@orangebox/contract"
 
 export interface Input {
   readonly name: string

@@ -1,9 +1,9 @@
 import type { Painter } from "@orangebox/query"
+import type { RulesHere } from "@orangebox/reader"
 import { describeRules, type Ruleset } from "@orangebox/redaction"
 import { formatBytes, formatTable, plural, safeLine } from "@orangebox/text"
 import type { FoundSecret } from "./explain-stream.js"
 import type { InputSummary } from "./redact-input.js"
-import type { RulesHere } from "./rules-here.js"
 
 export function secretText(secret: FoundSecret, name: string | undefined, paint: Painter): string {
   const { line, column, byteOffset, rule, about, masked, tag } = secret

@@ -1,12 +1,11 @@
 import type { Event } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import type { ExtraVariable } from "@orangebox/proxy"
+import { dataPath, type ReplaySource } from "@orangebox/reader"
 import { findConfig } from "@orangebox/recorder"
 import type { Tape } from "@orangebox/replay"
-import { dataPath } from "../reading/locate-data.js"
 import { parseVariable, type VariableOptions } from "../running/base-url-variables.js"
 import type { GlobalOptions, Session } from "../session.js"
-import type { ReplaySource } from "./replay-source.js"
 
 /** What every replay through the proxy is given, whether a command asks or the recorded calls are sent again. */
 export interface AgainstTape {

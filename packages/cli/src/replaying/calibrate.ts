@@ -1,11 +1,13 @@
 import { userInfo } from "node:os"
+import { loadSource, type ReplaySource } from "@orangebox/reader"
 import { type Calibration, proposeMasks } from "@orangebox/replay"
 import { plural, recordedText, safeJson, safeText } from "@orangebox/text"
 import { EXIT } from "../exit-code.js"
 import { pasteable } from "../next-command.js"
+import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
 import { addMasks } from "./masks.js"
-import { loadSource, type ReplaySource } from "./replay-source.js"
+import { wordOf } from "./replay-words.js"
 
 /** Compares two runs of one unchanged agent, and proposes what may differ between them. Nothing is accepted unless a file is named. */
 export async function calibrate(
@@ -14,8 +16,8 @@ export async function calibrate(
   address: string,
   otherAddress: string,
 ): Promise<number> {
-  const source = await loadSource(session, options, address)
-  const other = await loadSource(session, options, otherAddress)
+  const source = await withReader(session, options, (reader) => loadSource(reader, address))
+  const other = await withReader(session, options, (reader) => loadSource(reader, otherAddress))
   const found = proposeMasks(source.tape, other.tape)
   if (options.accept !== undefined) {
     addMasks(options.accept, found.proposals, { acceptedBy: userName(), acceptedAt: new Date().toISOString() })
@@ -61,7 +63,7 @@ function calibrationText(
   if (unmasked.length > SHOWN) lines.push(`  … and ${unmasked.length - SHOWN} more (--json has them all)`)
   if (options.accept !== undefined) lines.push(`accepted into ${options.accept}`)
   else if (proposals.length > 0) {
-    const runs = `${pasteable(options, source.word)} --calibrate ${other.word}`
+    const runs = `${pasteable(options, wordOf(source))} --calibrate ${wordOf(other)}`
     lines.push(`Accept them with: orangebox replay ${runs} --accept masks.json`)
   }
   return lines.join("\n")

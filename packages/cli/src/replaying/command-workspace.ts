@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs"
 import { isAbsolute, relative, resolve } from "node:path"
+import { InputError } from "@orangebox/contract"
 import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
+import type { ReplaySource } from "@orangebox/reader"
 import {
   type Fork,
   type ForkWorkspace,
@@ -11,9 +13,7 @@ import {
   workspaceAt,
 } from "@orangebox/replay"
 import { plural, safeText } from "@orangebox/text"
-import { InputError } from "../failure.js"
 import type { Session } from "../session.js"
-import type { ReplaySource } from "./replay-source.js"
 
 export interface WorkspaceOptions {
   /** False with `--no-workspace`. */
@@ -130,7 +130,7 @@ export async function replayedWorkspace(
 
 /** A file from elsewhere names folders of elsewhere. */
 function repositoryOf(source: ReplaySource, trees: readonly RecordedTree[]): Promise<string | null | undefined> {
-  const isFromHere = source.word === source.run.row.runId
+  const isFromHere = source.file === undefined
   return findRepository(trees, [process.cwd(), ...(isFromHere ? trees.slice(-1).map(({ root }) => root) : [])])
 }
 

@@ -1,5 +1,5 @@
+import { InputError } from "@orangebox/contract"
 import { EMPTY_PROFILE, type OverrideProfile, type OverrideRule, parseProfile } from "@orangebox/replay"
-import { InputError } from "../failure.js"
 import { readJsonFile } from "./masks.js"
 
 export interface ProfileOptions {

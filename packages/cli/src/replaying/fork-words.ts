@@ -1,3 +1,4 @@
+import type { ReplaySource } from "@orangebox/reader"
 import {
   type Certification,
   compareOutcomes,
@@ -9,7 +10,6 @@ import {
 import { plural, safeText } from "@orangebox/text"
 import type { GlobalOptions } from "../session.js"
 import type { ForkedWorkspace } from "./command-workspace.js"
-import type { ReplaySource } from "./replay-source.js"
 import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./replay-words.js"
 
 export interface Sample {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs"
+import { InputError } from "@orangebox/contract"
 import { type AcceptedMask, acceptMasks, EMPTY_MASKS, type MasksFile, parseMasksFile } from "@orangebox/replay"
-import { InputError } from "../failure.js"
 import { writeNewFile } from "../new-file.js"
 
 export function readMasks(path: string): MasksFile {

@@ -1,7 +1,8 @@
+import { InputError } from "@orangebox/contract"
+import { loadSource, type ReplaySource } from "@orangebox/reader"
 import { type CoverageGap, coverageGaps, type EffectMap, type Tape } from "@orangebox/replay"
-import { InputError } from "../failure.js"
+import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
-import { loadSource, type ReplaySource } from "./replay-source.js"
 
 /** Said in the same words wherever a command is started against a tape. */
 export const NOT_A_SANDBOX = "The proxy is not a sandbox: what the command does besides calling models, it really does."
@@ -10,7 +11,7 @@ const SHOWN_STEPS = 5
 
 /** A run to be answered from, with everything that is known to be missing said before anything starts. */
 export async function loadTape(session: Session, options: GlobalOptions, address: string): Promise<ReplaySource> {
-  const source = await loadSource(session, options, address)
+  const source = await withReader(session, options, (reader) => loadSource(reader, address))
   for (const line of preflightLines(source)) session.terminal.say(line)
   refuseIncompleteTape(source)
   return source

@@ -1,16 +1,14 @@
+import { InputError } from "@orangebox/contract"
 import { DIALECTS, isProviderSecret, type ProviderAccess } from "@orangebox/dialects"
 import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
 import type { StepView } from "@orangebox/query"
+import { loadRun, outcomeOf, type ReplaySource } from "@orangebox/reader"
 import { asRecorded, type Fork, type HeaderPairs, replayRecorder, type Tape, type TapeCall } from "@orangebox/replay"
 import { recordedText } from "@orangebox/text"
-import { InputError } from "../failure.js"
-import { loadRun } from "../reading/load-run.js"
-import { withReading } from "../reading/open-reading.js"
+import { withReader, withReading } from "../reading.js"
 import type { Session } from "../session.js"
 import type { AgainstTape } from "./against-tape.js"
-import { outcomeOf } from "./fork-outcome.js"
 import type { Sample } from "./fork-words.js"
-import type { ReplaySource } from "./replay-source.js"
 
 export interface Reissue extends AgainstTape {
   readonly session: Session
@@ -62,7 +60,9 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const outcome = await showAnswers(options, targets, run.runId)
   // What comes after the forked call was not meant to be asked.
   const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
-  const aspects = await outcomeOf(options.session, { data: options.folder }, run.runId, null)
+  const aspects = await withReader(options.session, { data: options.folder }, (reader) =>
+    outcomeOf(reader, run.runId, null),
+  )
   return {
     runId: run.runId,
     command: undefined,

@@ -1,9 +1,9 @@
 import type { Painter } from "@orangebox/query"
+import type { ReplaySource } from "@orangebox/reader"
 import { type Certification, reportText } from "@orangebox/replay"
 import { safeText } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 import type { GlobalOptions } from "../session.js"
-import type { ReplaySource } from "./replay-source.js"
 
 /** A command that was started against a tape, and how it ended. */
 export interface EndedCommand {
@@ -54,10 +54,13 @@ export function replayText(
   return lines.join("\n")
 }
 
+/** The run as an argument of the commands we suggest. Never `last`: that is the replay by then. */
+export const wordOf = ({ file, run }: ReplaySource): string => (file === undefined ? run.row.runId : shellWord(file))
+
 /** The commands that go on from a replay. */
 export function nextLines(source: ReplaySource, runId: string, options: GlobalOptions): string[] {
   const data = options.data === undefined ? "" : ` --data ${shellWord(options.data)}`
-  return [`  show  orangebox show ${runId}${data}`, `  diff  orangebox diff ${source.word} ${runId}${data}`]
+  return [`  show  orangebox show ${runId}${data}`, `  diff  orangebox diff ${wordOf(source)} ${runId}${data}`]
 }
 
 export function endWords({ name, exitCode, signal }: EndedCommand): string {

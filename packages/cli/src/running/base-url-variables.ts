@@ -1,6 +1,6 @@
+import { InputError } from "@orangebox/contract"
 import type { ExtraVariable } from "@orangebox/proxy"
 import type { Command } from "commander"
-import { InputError } from "../failure.js"
 
 export interface VariableOptions {
   readonly variable: readonly string[]

@@ -1,7 +1,5 @@
+import type { Answer, Snapshot, Written } from "@orangebox/reader"
 import { type Column, formatBytes, formatTable, plural, recordedWord, safeLine } from "@orangebox/text"
-import type { Answer } from "./ask-for-snapshot.js"
-import type { Snapshot } from "./list-snapshots.js"
-import type { Written } from "./materialise.js"
 
 export interface ShownSnapshot extends Snapshot {
   /** Undefined where nothing was to be written. */

@@ -1,12 +1,9 @@
 import type { Problem } from "@orangebox/contract"
 import type { Painter } from "@orangebox/query"
+import { leftOutWords, type RunVerdict, type StoreVerdict, type Trail } from "@orangebox/reader"
 import { formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
-import { leftOutWords } from "../decisions/recorded-run.js"
 import { trailJson } from "../decisions/trail-json.js"
 import { problemJson } from "../json-shapes.js"
-import type { Trail } from "./trail-of.js"
-import type { RunVerdict } from "./verify-run.js"
-import type { StoreVerdict } from "./verify-store.js"
 
 /** Nothing in it breaks the contract. Being open does not. */
 export const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0

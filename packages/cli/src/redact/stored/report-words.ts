@@ -1,6 +1,6 @@
 import type { Painter } from "@orangebox/query"
+import type { RedactStoreReport } from "@orangebox/reader"
 import { formatBytes, formatCount, plural, safeLine } from "@orangebox/text"
-import type { RedactStoreReport } from "./redact-store.js"
 
 export function reportText(report: RedactStoreReport, isDryRun: boolean, paint: Painter): string {
   const { events, eventsSeen, bodies, bodiesSeen, bodyBytes, runIds, journalsRemoved, otherTexts, notReached } = report

@@ -1,16 +1,20 @@
+import { InputError } from "@orangebox/contract"
+import {
+  findTarget,
+  redactStore,
+  rulesHere,
+  runOf,
+  type Search,
+  searchForValue,
+  searchWithRules,
+} from "@orangebox/reader"
 import { describeRules } from "@orangebox/redaction"
 import { safeJson } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../../exit-code.js"
-import { InputError } from "../../failure.js"
-import { findTarget, runOf } from "../../reading/find-target.js"
-import { locateData } from "../../reading/locate-data.js"
-import { withWriting } from "../../reading/open-writing.js"
+import { withWriting } from "../../reading.js"
 import type { GlobalOptions, Session } from "../../session.js"
 import { bytesOf } from "../inputs.js"
-import { rulesHere } from "../rules-here.js"
-import { redactStore } from "./redact-store.js"
 import { reportJson, reportText } from "./report-words.js"
-import { type Search, searchForValue, searchWithRules } from "./search.js"
 
 export interface StoredOptions {
   readonly run?: string
@@ -28,9 +32,8 @@ const SHORTEST_VALUE = 4
 export async function redactStored(session: Session, options: StoredOptions & GlobalOptions): Promise<ExitCode> {
   const { terminal } = session
   const search = await searchOf(options)
-  const folder = locateData(options.data)
   const isDryRun = options.dryRun === true
-  const report = await withWriting(session, options, async ({ store, onProgress }) => {
+  const report = await withWriting(session, options, async (store, folder, onProgress) => {
     const run = options.run === undefined ? undefined : await runOf(store, await findTarget(store, options.run))
     return redactStore(store, folder, search, {
       ...(run === undefined ? {} : { runId: run.row.runId }),

@@ -1,0 +1,68 @@
+import {
+  type Bodies,
+  type ContextReading,
+  type ContextView,
+  contextBodies,
+  hashesHolding,
+  outlineBodies,
+  previousContext,
+  promptBodies,
+  type RecordedContext,
+  readContext,
+  textBodies,
+  viewContext,
+  type WhyView,
+  whyOf,
+} from "@orangebox/query"
+import type { RunReader } from "../open/run-reader.js"
+import { loadBodies } from "../run/load-bodies.js"
+
+/** Every context of a run in outline. Bodies are read one context at a time: a long run's requests together do not fit. */
+export async function outlineContexts(
+  store: RunReader,
+  contexts: readonly RecordedContext[],
+): Promise<ContextReading[]> {
+  const readings: ContextReading[] = []
+  for (const context of contexts) readings.push(readContext(context, await loadBodies(store, outlineBodies(context))))
+  return readings
+}
+
+export interface LoadedContext {
+  readonly view: ContextView
+  readonly bodies: Bodies
+}
+
+/** One context with all that can be said about it. */
+export async function loadContext(
+  store: RunReader,
+  contexts: readonly RecordedContext[],
+  context: RecordedContext,
+): Promise<LoadedContext> {
+  const previous = previousContext(contexts, context)
+  const before = previous ? contextBodies({ ...previous, response: undefined }) : []
+  const first = await loadBodies(store, [...contextBodies(context), ...before])
+  const more = await loadBodies(store, promptBodies(readContext(context, first)))
+  const bodies = new Map([...first, ...more])
+  return { view: viewContext(contexts, context, bodies), bodies }
+}
+
+/** By name first, which costs little; only what nobody named is looked for in the texts. */
+export async function findWhy(
+  store: RunReader,
+  contexts: readonly RecordedContext[],
+  wanted: string,
+  from: number,
+): Promise<WhyView> {
+  const readings = await outlineContexts(store, contexts)
+  const named = whyOf(readings, wanted, { from })
+  if (named.total > 0) return named
+  const hashes = new Set<string>()
+  const searched = new Set<string>()
+  for (const reading of readings) {
+    const fresh = textBodies(reading).filter((hash) => !searched.has(hash))
+    for (const hash of fresh) searched.add(hash)
+    const bodies = await loadBodies(store, fresh)
+    for (const hash of hashesHolding(reading, bodies, wanted)) hashes.add(hash)
+  }
+  return whyOf(readings, wanted, { hashes, from })
+}

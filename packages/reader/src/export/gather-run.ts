@@ -1,0 +1,137 @@
+import { bodyHash, type Event, isEventType, payloadRefs } from "@orangebox/contract"
+import type { PortableNotes } from "@orangebox/replay"
+import { type Absence, isAbsent } from "@orangebox/store"
+import type { RunReading } from "../open/run-at.js"
+import type { RunReader } from "../open/run-reader.js"
+import type { LoadedRun } from "../run/load-run.js"
+import { eventsOfTree } from "../run/run-tree.js"
+
+/** A run and the runs it started, with all their bodies in memory, and what of it will not be in a file. */
+export interface GatheredRun {
+  readonly runId: string
+  /** How many runs: this one, and those it started. */
+  readonly runs: number
+  readonly events: readonly Event[]
+  readonly bodies: ReadonlyMap<string, Uint8Array>
+  readonly notes: PortableNotes
+  readonly missing: readonly MissingBody[]
+  /** Answers that were cut off or are still arriving; what there is of them is in the file. */
+  readonly unfinished: number
+  readonly lostEvents: number
+}
+
+export interface MissingBody {
+  readonly hash: string
+  /** Why: `hashed` and `not_kept` by its ref, otherwise what the store says. */
+  readonly reason: string
+  readonly byteSize: number | null
+  /** When it went, where that is known. */
+  readonly onMs: number | null
+}
+
+export async function gatherRun(
+  reading: RunReading,
+  run: LoadedRun,
+  onProgress: (done: number, total: number) => void,
+): Promise<GatheredRun> {
+  const { reader } = reading
+  const { runId } = run.row
+  const own = await eventsOfTree(reading, run.events)
+  const runIds = [...new Set(own.flatMap(({ run_id }) => run_id ?? []))]
+  const others = runIds.filter((other) => other !== runId)
+  const said = await Promise.all(others.map((other) => reader.annotationsOf(other)))
+  const events = [...own, ...run.annotations, ...said.flat()]
+  const refs = refsOf(events)
+  const bodies = new Map<string, Uint8Array>()
+  const missing: MissingBody[] = []
+  const absent: PortableNotes["absent_bodies"] = []
+  for (const [hash, ref] of refs) {
+    const found = await reader.readBody(hash)
+    if (isAbsent(found)) {
+      const byteSize = found.byteSize ?? ref?.byteSize ?? null
+      missing.push({ hash, reason: ref?.absent ?? found.absent, byteSize, onMs: found.onMs ?? null })
+      if (found.absent !== "unknown") absent.push(absenceNote(found))
+    } else bodies.set(hash, found.bytes)
+    onProgress(bodies.size + missing.length, refs.size)
+  }
+  const streams = await Promise.all(runIds.map((id) => streamNotes(reader, id, bodies)))
+  const gaps = await Promise.all(runIds.map((id) => gapNotes(reader, id)))
+  const redactions = await Promise.all(
+    runIds.map(async (id) =>
+      (await reader.redactionsOf(id)).map(({ eventId, atMs }) => ({ run_id: id, event_id: eventId, at_ms: atMs })),
+    ),
+  )
+  const notes = {
+    partial_streams: streams.flat(),
+    gaps: gaps.flat(),
+    absent_bodies: absent,
+    redactions: redactions.flat(),
+  }
+  const unfinished = notes.partial_streams.length
+  return { runId, runs: runIds.length, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }
+}
+
+const absenceNote = ({ hash, absent, reason, onMs, byteSize }: Absence): PortableNotes["absent_bodies"][number] => ({
+  hash,
+  absent,
+  reason,
+  ...(onMs === undefined ? {} : { on_ms: onMs }),
+  ...(byteSize === undefined ? {} : { byte_size: byteSize }),
+})
+
+/** What there is of answers that have no end; their bytes join the other bodies. */
+async function streamNotes(
+  reader: RunReader,
+  runId: string,
+  bodies: Map<string, Uint8Array>,
+): Promise<PortableNotes["partial_streams"]> {
+  const notes: PortableNotes["partial_streams"] = []
+  for (const stream of await reader.partialStreamsOf(runId)) {
+    const bytes = await reader.readPartialStream(stream.streamId)
+    const body = bytes === undefined ? null : bodyHash(bytes)
+    if (bytes !== undefined) bodies.set(bodyHash(bytes), bytes)
+    notes.push({
+      run_id: runId,
+      stream_id: stream.streamId,
+      step_id: stream.stepId,
+      role: stream.role,
+      mime_type: stream.mime,
+      byte_size: stream.byteSize,
+      chunks: stream.chunks,
+      is_unbroken: stream.isUnbroken,
+      last_at_us: stream.lastAtMicros,
+      state: stream.state,
+      body,
+    })
+  }
+  return notes
+}
+
+async function gapNotes(reader: RunReader, runId: string): Promise<PortableNotes["gaps"]> {
+  return (await reader.gapsOf(runId)).map(({ code, reason, lost, atMs, detail }) => ({
+    run_id: runId,
+    code,
+    reason,
+    ...(lost === undefined ? {} : { lost }),
+    ...(atMs === undefined ? {} : { at_ms: atMs }),
+    ...(detail === undefined ? {} : { detail: { ...detail } }),
+  }))
+}
+
+interface Ref {
+  readonly absent: string | undefined
+  readonly byteSize: number
+}
+
+/** Every body the events name, once. */
+function refsOf(events: readonly Event[]): Map<string, Ref | undefined> {
+  const refs = new Map<string, Ref | undefined>()
+  for (const { event_type, payload, artifact_refs } of events) {
+    for (const { artifact_hash, absent, byte_size } of artifact_refs) {
+      if (!refs.get(artifact_hash)) refs.set(artifact_hash, { absent, byteSize: byte_size })
+    }
+    if (!isEventType(event_type)) continue
+    for (const { hash } of payloadRefs(event_type, payload)) if (!refs.has(hash)) refs.set(hash, undefined)
+  }
+  return refs
+}

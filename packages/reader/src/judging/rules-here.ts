@@ -1,0 +1,38 @@
+import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
+import { openStoreKey } from "@orangebox/journal"
+import { findConfig, type HeldBack, heldBackWarning, rulesOfConfig } from "@orangebox/recorder"
+import { compileUserRules, createRuleset, type Ruleset } from "@orangebox/redaction"
+import { dataPath } from "../open/data-folder.js"
+import type { ReaderOptions } from "../open/reader-options.js"
+
+export interface RulesHere {
+  readonly ruleset: Ruleset
+  readonly isPii: boolean
+  /** Whether tags can be compared with those in the store. */
+  readonly hasStoreKey: boolean
+  /** What the user should know about the configuration. */
+  readonly warning: string | undefined
+}
+
+/** The rules a recorder would use here: the built-in ones, and what the configuration adds. */
+export function rulesHere(cwd: string, options: Pick<ReaderOptions, "data"> & { readonly pii?: boolean }): RulesHere {
+  const found = findConfig(cwd)
+  const { redaction = {}, profile } = found?.config ?? {}
+  const isPii = options.pii ?? redaction.pii ?? profile === "audit"
+  const folder = dataPath(options.data)
+  const hasStoreKey = existsSync(folder)
+  return {
+    ruleset: createRuleset({
+      key: hasStoreKey ? openStoreKey(folder) : randomBytes(32),
+      pii: isPii,
+      patterns: compileUserRules(rulesOfConfig(redaction)).patterns,
+    }),
+    isPii,
+    hasStoreKey,
+    warning: found && heldBackWarning(found.path, found.heldBack.filter(isAboutRedaction)),
+  }
+}
+
+/** Others are told where they matter. */
+const isAboutRedaction = ({ setting }: HeldBack): boolean => setting.startsWith("redaction.")

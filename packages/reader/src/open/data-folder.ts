@@ -1,0 +1,43 @@
+import { statSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { InputError } from "@orangebox/contract"
+import { type DataFolder, findDataFolder, openDataFolder } from "@orangebox/journal"
+
+/** Where recordings are, or would be. */
+export function dataPath(data: string | undefined): string {
+  return data === undefined ? findDataFolder() : resolve(data)
+}
+
+/** A data folder that is there. Reading commands create none: a typing mistake must not become an empty folder that says "0 runs". */
+export function locateData(data: string | undefined): DataFolder {
+  const path = dataPath(data)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) {
+    throw new InputError("NO_DATA", {
+      what: "there is no data folder here",
+      where: path,
+      next: "Record something first, name another folder with --data or ORANGEBOX_HOME, or try: orangebox demo",
+    })
+  }
+  if (!found.isDirectory()) {
+    throw new InputError("NOT_A_DATA_FOLDER", {
+      what: "this is a file, not a data folder",
+      where: path,
+      next: NAME_ANOTHER,
+    })
+  }
+  if (!isFolder(join(path, "journal")) && !isFolder(join(path, "store"))) {
+    throw new InputError("NOT_A_DATA_FOLDER", {
+      what: "this folder holds no recordings: it has neither a journal nor a store",
+      where: path,
+      next: NAME_ANOTHER,
+    })
+  }
+  return openDataFolder(path)
+}
+
+const NAME_ANOTHER = "A data folder is usually named .orangebox; name it with --data or ORANGEBOX_HOME"
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

@@ -1,0 +1,78 @@
+import { type CatchUpReport, catchUp } from "@orangebox/collector"
+import { OrangeboxError } from "@orangebox/contract"
+import type { DataFolder } from "@orangebox/journal"
+import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
+import { formatBytes } from "@orangebox/text"
+import { locateData } from "./data-folder.js"
+import type { ReaderOptions } from "./reader-options.js"
+
+/** A store to read from, as fresh as it can be made. */
+export interface Reading {
+  readonly folder: DataFolder
+  readonly store: TraceReader
+  readonly caughtUp: CatchUpReport
+  /** Part of every reading command's JSON. */
+  readonly freshness: { readonly behind_bytes: number }
+}
+
+/** Catches the store up with the journals, says what stood in the way, and hands it out for reading. */
+export async function readStore<T>(options: ReaderOptions, read: (reading: Reading) => Promise<T>): Promise<T> {
+  const folder = locateData(options.data)
+  const caughtUp = await catchUpStore(folder.path, options)
+  const store = openStoreReader(folder.storeFolder)
+  try {
+    return await read({ folder, store, caughtUp, freshness: { behind_bytes: caughtUp.behindBytes } })
+  } catch (error) {
+    throw noteDamage(folder.storeFolder, error) ?? error
+  } finally {
+    await store.close()
+  }
+}
+
+export async function catchUpStore(
+  dataFolder: string,
+  { onProgress, onWarning }: Pick<ReaderOptions, "onProgress" | "onWarning">,
+): Promise<CatchUpReport> {
+  try {
+    const report = await catchUp({
+      dataFolder,
+      onProgress: (done, total) => onProgress?.(done, total, "reading journals"),
+    })
+    for (const warning of troublesOf(report)) onWarning?.(warning)
+    return report
+  } catch (error) {
+    throw error instanceof OrangeboxError ? error : cannotCatchUp(dataFolder, error)
+  }
+}
+
+function troublesOf({ behindBytes, heldBy, failure, setAside, isReadOnly }: CatchUpReport): string[] {
+  const troubles: string[] = []
+  if (setAside) {
+    troubles.push(
+      `the database was damaged (${setAside.reason}) and is now ${setAside.path}; what the journals still hold was read into a new one`,
+    )
+  }
+  if (failure) troubles.push(`the store could not take everything: ${failure.message}`)
+  if (behindBytes > 0) {
+    const why = isReadOnly
+      ? ": nothing can be written to this disk"
+      : heldBy
+        ? `: ${holderWords(heldBy)} is collecting`
+        : ""
+    troubles.push(`this answer is behind by ${formatBytes(behindBytes)} of journal${why}`)
+  }
+  return troubles
+}
+
+export function holderWords({ pid, host }: LockHolder): string {
+  return `process ${pid} on ${host}`
+}
+
+function cannotCatchUp(dataFolder: string, cause: unknown): OrangeboxError {
+  return new OrangeboxError("CATCH_UP", {
+    what: `the store cannot be brought up to date: ${cause instanceof Error ? cause.message : String(cause)}`,
+    where: dataFolder,
+    next: "See what is wrong with: orangebox doctor",
+    cause,
+  })
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { catchUp } from "@orangebox/collector"
+import { OrangeboxError } from "@orangebox/contract"
+import type { DataFolder } from "@orangebox/journal"
+import { acquireStoreLock, isOnReadOnlyDisk, type LockAttempt, openStore, type TraceStore } from "@orangebox/store"
+import { locateData } from "./data-folder.js"
+import { holderWords } from "./open-reading.js"
+import type { ReaderOptions } from "./reader-options.js"
+
+/** The store for one writer alone, caught up with its journals first. */
+export async function writeStore<T>(
+  options: ReaderOptions,
+  write: (store: TraceStore, folder: DataFolder) => Promise<T>,
+): Promise<T> {
+  const folder = locateData(options.data)
+  if (isOnReadOnlyDisk(folder.storeFolder)) {
+    throw new OrangeboxError("STORE_READ_ONLY", {
+      what: "nothing can be written to the disk this store is on",
+      where: folder.storeFolder,
+      next: "Reading works; to change it, copy the data folder to a disk that can be written",
+    })
+  }
+  const lock = await waitForLock(folder.storeFolder)
+  try {
+    const { store } = openStore(folder.storeFolder)
+    try {
+      await catchUp({
+        dataFolder: folder.path,
+        store,
+        onProgress: (done, total) => options.onProgress?.(done, total, "reading journals"),
+      })
+      return await write(store, folder)
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+const PATIENCE_MS = 3000
+const POLL_MS = 50
+
+/** Another command holds the lock for moments, a collector that watches for ever. */
+async function waitForLock(storeFolder: string): Promise<Extract<LockAttempt, { isHeld: true }>> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const lock = acquireStoreLock(storeFolder)
+    if (lock.isHeld) return lock
+    if (performance.now() >= deadline) {
+      const who = lock.holder ? holderWords(lock.holder) : "another process"
+      throw new OrangeboxError("COLLECTOR_RUNNING", {
+        what: `a collector is at work on this store: ${who}`,
+        where: storeFolder,
+        next: "Stop it first, or try again when it is done",
+      })
+    }
+    await sleep(POLL_MS)
+  }
+}

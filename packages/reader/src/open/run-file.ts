@@ -1,0 +1,257 @@
+import { readFileSync, statSync } from "node:fs"
+import { type ArtifactRef, type Event, InputError, type Problem } from "@orangebox/contract"
+import { parseAddress, viewRun } from "@orangebox/query"
+import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
+import type {
+  BodyInfo,
+  BodyReading,
+  EventPage,
+  EventRedaction,
+  Gap,
+  PartialStream,
+  Resolution,
+  Target,
+} from "@orangebox/store"
+import { plural, recordedText } from "@orangebox/text"
+import type { RunHead, RunReader } from "./run-reader.js"
+
+/** A run that stands in a file of its own, read as if it stood in a store. */
+export interface RunFile {
+  readonly path: string
+  readonly header: PortableHeader
+  readonly reader: RunReader
+  /** Where the file is damaged. What stands before the damage can be read. */
+  readonly problems: readonly Problem[]
+}
+
+/** What exported files are called where nobody says otherwise. */
+export const RUN_FILE_ENDING = ".obxrun"
+
+/**
+ * The file that an address names, and the number of a step in it. `last` and `run_…` are never files: `./last` would be one.
+ * Undefined for an address that has to be looked up in a store.
+ */
+export function fileInAddress(typed: string): { readonly path: string; readonly n: number | undefined } | undefined {
+  if (/^(last(~\d+)?|run_[0-9a-z]*)?(#|$)/i.test(typed.trim())) return undefined
+  const [, before = typed, digits] = /^(.+)#(\d+)$/s.exec(typed) ?? []
+  const path = isFile(typed) ? typed : before
+  const n = path === typed || digits === undefined ? undefined : Number(digits)
+  if (isFile(path)) return { path, n }
+  if (!path.endsWith(RUN_FILE_ENDING) && !/^(\.{0,2}|~)\//.test(path)) return undefined
+  throw new InputError("NO_FILE", {
+    what: statSync(path, { throwIfNoEntry: false }) ? "this is no file" : "there is no such file",
+    where: path,
+    next: "Name a file that orangebox export wrote, or a recorded run: orangebox runs lists them",
+  })
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+export function openRunFile(path: string): RunFile {
+  const bytes = bytesOf(path)
+  checkVersion(bytes, path)
+  const reading = readPortable(bytes)
+  const { header, events, problems } = reading
+  if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
+    throw damaged(path, problems)
+  }
+  return { path, header, reader: new FileReader(header.run_id, reading), problems }
+}
+
+/** Why a file cannot be read, or not be trusted for what is asked. */
+export function damaged(path: string, [first, ...others]: readonly Problem[]): InputError {
+  const isOther = first?.code === "not_a_run_file"
+  const more = others.length > 0 ? `, and ${plural(others.length, "more problem")}` : ""
+  return new InputError(isOther ? "NOT_A_RUN_FILE" : "DAMAGED_FILE", {
+    what: first ? `${first.reason}${more}` : "the file holds no event of its run",
+    where: first && !isOther ? `${path}, ${first.subject}` : path,
+    next: isOther ? "Export a run with: orangebox export last" : "Export the run again where it was recorded",
+  })
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new InputError("CANNOT_READ", { what: `the file cannot be read: ${why}`, where: path, cause: error })
+  }
+}
+
+/** A newer file is no damaged one, and what helps is another. */
+function checkVersion(bytes: Uint8Array, path: string): void {
+  const head = Buffer.from(bytes.subarray(0, 65_536)).toString("utf8")
+  const [, magic, header = ""] = /^OBXRUN(\d+)\n([^\n]*)/.exec(head) ?? []
+  if (magic === undefined) return
+  const version = versionIn(header)
+  if (magic === "1" && version <= PORTABLE_VERSION) return
+  throw new InputError("RUN_FILE_VERSION", {
+    what:
+      magic === "1"
+        ? `the file is of format version ${version}, this build reads up to ${PORTABLE_VERSION}`
+        : `the file is of kind OBXRUN${magic}, this build reads OBXRUN1`,
+    where: path,
+    next: "Upgrade with: npm i -g orangebox@latest",
+  })
+}
+
+function versionIn(header: string): number {
+  try {
+    const { v } = JSON.parse(header) as { v?: unknown }
+    return typeof v === "number" ? v : 0
+  } catch {
+    return 0
+  }
+}
+
+class FileReader implements RunReader {
+  /** The run the file is about; others in it are the runs it started. */
+  readonly #runId: string
+  readonly #file: PortableReading
+  readonly #refs = new Map<string, ArtifactRef>()
+  readonly #stepIds: readonly string[]
+
+  constructor(runId: string, file: PortableReading) {
+    this.#runId = runId
+    this.#file = file
+    for (const { artifact_refs } of file.events) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
+    this.#stepIds = viewRun({ events: this.#ownOf(runId) }).steps.map(({ id }) => id ?? "")
+  }
+
+  #ownOf(runId: string): Event[] {
+    return this.#file.events
+      .filter((event) => event.run_id === runId && event.sequence_no !== null)
+      .sort((a, b) => a.sequence_no! - b.sequence_no!)
+  }
+
+  #saidOf(runId: string): Event[] {
+    return this.#file.events.filter((event) => event.run_id === runId && event.sequence_no === null)
+  }
+
+  async getRun(runId: string): Promise<RunHead | undefined> {
+    const own = this.#ownOf(runId)
+    if (own.length === 0) return undefined
+    const said = this.#saidOf(runId)
+    const has = (type: string): boolean => own.some(({ event_type }) => event_type === type)
+    const isCrashed = said.some(({ event_type }) => event_type === "process_crashed")
+    const status = has("run_completed") ? "completed" : has("run_failed") ? "failed" : isCrashed ? "crashed" : "running"
+    return { runId, status, writerId: null, events: own.length + said.length }
+  }
+
+  async stepsOf(): Promise<readonly { readonly stepId: string }[]> {
+    return this.#stepIds.map((stepId) => ({ stepId }))
+  }
+
+  async eventsOf(runId: string): Promise<EventPage> {
+    const events = this.#ownOf(runId)
+    return { events, total: events.length }
+  }
+
+  async annotationsOf(runId: string): Promise<readonly Event[]> {
+    return this.#saidOf(runId)
+  }
+
+  async readBody(hash: string): Promise<BodyReading> {
+    const bytes = this.#file.bodies.get(hash)
+    const ref = this.#refs.get(hash)
+    if (bytes) return { bytes, byteSize: bytes.length, mime: ref?.mime_type ?? null }
+    const note = this.#file.notes.absent_bodies.find((body) => body.hash === hash)
+    if (note) {
+      const { absent, reason, on_ms, byte_size } = note
+      return {
+        ...{ absent, hash, reason },
+        ...(on_ms === undefined ? {} : { onMs: on_ms }),
+        ...(byte_size === undefined ? {} : { byteSize: byte_size }),
+      }
+    }
+    const reason = "It was not kept, or was gone already when the run was exported"
+    return { absent: "unknown", hash, reason, ...(ref ? { byteSize: ref.byte_size } : {}) }
+  }
+
+  async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
+    const bytes = this.#file.bodies.get(hash)
+    if (!bytes) return undefined
+    const mime = this.#refs.get(hash)?.mime_type ?? null
+    return { hash, byteSize: bytes.length, mime, firstSeenAtMs: 0, references: 1 }
+  }
+
+  async resolve(text: string): Promise<Resolution> {
+    const address = parseAddress(text)
+    if (address.form === "body") return this.#resolveBody(address.hashPrefix)
+    if (address.form === "step") {
+      const stepId = this.#stepIds[address.n - 1]
+      if (stepId !== undefined) return one({ ...this.#run(), kind: "step", id: stepId, stepId })
+      return { found: "none", nearest: [this.#run()] }
+    }
+    return one(this.#run())
+  }
+
+  async gapsOf(runId: string): Promise<readonly Gap[]> {
+    return this.#file.notes.gaps
+      .filter(({ run_id }) => run_id === runId)
+      .map(({ code, reason, lost, at_ms, detail }) => ({
+        ...{ code, reason, runIds: [runId] },
+        ...(lost === undefined ? {} : { lost }),
+        ...(at_ms === undefined ? {} : { atMs: at_ms }),
+        ...(detail === undefined ? {} : { detail }),
+      }))
+  }
+
+  async partialStreamsOf(runId: string): Promise<readonly PartialStream[]> {
+    return this.#file.notes.partial_streams
+      .filter(({ run_id }) => run_id === runId)
+      .map((note) => ({
+        streamId: note.stream_id,
+        stepId: note.step_id,
+        role: note.role,
+        mime: note.mime_type,
+        byteSize: note.byte_size,
+        chunks: note.chunks,
+        isUnbroken: note.is_unbroken,
+        lastAtMicros: note.last_at_us,
+        state: note.state,
+        hash: note.state === "abandoned" ? note.body : null,
+      }))
+  }
+
+  async readPartialStream(streamId: string): Promise<Uint8Array | undefined> {
+    const note = this.#file.notes.partial_streams.find(({ stream_id }) => stream_id === streamId)
+    return note?.body == null ? undefined : this.#file.bodies.get(note.body)
+  }
+
+  async redactionsOf(runId: string): Promise<readonly EventRedaction[]> {
+    return this.#file.notes.redactions
+      .filter(({ run_id }) => run_id === runId)
+      .map(({ event_id, at_ms }) => ({ eventId: event_id, atMs: at_ms }))
+  }
+
+  // A file holds finished facts: nobody is writing it, and of two records with one id the store had kept one.
+
+  async writers(): Promise<[]> {
+    return []
+  }
+
+  async conflictsOf(): Promise<[]> {
+    return []
+  }
+
+  #run(): Target {
+    return { kind: "run", id: this.#runId, runId: this.#runId, stepId: null, label: "" }
+  }
+
+  #resolveBody(prefix: string): Resolution {
+    const found = [...this.#file.bodies.keys()].filter((hash) => hash.startsWith(prefix))
+    const targets = found.map((hash): Target => ({ ...this.#run(), kind: "body", id: hash, label: "body" }))
+    if (targets.length === 1) return one(targets[0]!)
+    return targets.length === 0
+      ? { found: "none", nearest: [this.#run()] }
+      : { found: "many", candidates: targets.slice(0, 10), total: targets.length }
+  }
+}
+
+const one = (target: Target): Resolution => ({ found: "one", target })
+
+/** The places of damage, one line each. */
+export function damageWords({ path, problems }: RunFile): string[] {
+  return problems.map(({ subject, reason }) => `${path}, ${subject}: ${recordedText(reason, 200)}`)
+}

@@ -1,0 +1,104 @@
+import { type ArtifactRef, type Event, InputError } from "@orangebox/contract"
+import { type CoverageProblem, coverage, type Tape, tapeOf } from "@orangebox/replay"
+import { isAbsent } from "@orangebox/store"
+import { plural } from "@orangebox/text"
+import { findTarget, runOf } from "../address/find-target.js"
+import type { ReaderOptions } from "../open/reader-options.js"
+import { type RunReading, readRunsAt } from "../open/run-at.js"
+import { damageWords } from "../open/run-file.js"
+import type { RunReader } from "../open/run-reader.js"
+import type { LoadedRun } from "../run/load-run.js"
+import { eventsOfTree } from "../run/run-tree.js"
+
+/** A recorded run with everything a replay reads of it. It is loaded whole, so that no store is held open while an agent runs. */
+export interface ReplaySource {
+  readonly run: LoadedRun
+  /** The events of the run, and of the runs it started. */
+  readonly events: readonly Event[]
+  readonly tape: Tape
+  /** What cannot be replayed, known before anything starts. */
+  readonly problems: readonly CoverageProblem[]
+  /** Why nothing about this run can be certified any more. */
+  readonly voidedBecause: string | undefined
+  /** It came from a file that is only half there. */
+  readonly isDamaged: boolean
+  /** The step the address pointed at. */
+  readonly stepId: string | undefined
+  /** The file it was exported to; undefined where it came from the store. */
+  readonly file: string | undefined
+  readonly behindBytes: number
+}
+
+export function loadSource(options: ReaderOptions, address: string): Promise<ReplaySource> {
+  return readRunsAt(options, [address], async (reading) => {
+    const source = await sourceAt(reading!)
+    if (reading?.file) for (const line of damageWords(reading.file)) options.onWarning?.(line)
+    return source
+  })
+}
+
+async function sourceAt(place: RunReading): Promise<ReplaySource> {
+  const { reader, address, file, freshness } = place
+  const target = await findTarget(reader, address)
+  const run = await runOf(reader, target)
+  const events = await eventsOfTree(place, run.events)
+  const { bodies, absences } = await bodiesOf(reader, events)
+  const reading = tapeOf(withAbsences(events, absences), bodies, { runId: run.row.runId })
+  if (!reading.ok) {
+    const [problem] = reading.problems
+    throw new InputError("NO_TAPE", {
+      what: `this run cannot be replayed: ${problem?.reason ?? "nobody knows why"}`,
+      where: run.row.runId,
+    })
+  }
+  const runIds = new Set(events.map(({ run_id }) => run_id ?? ""))
+  const redactions = (await Promise.all([...runIds].map((runId) => reader.redactionsOf(runId)))).flat()
+  const redactedBodies = [...absences.values()].filter((absent) => absent === "redacted_later").length
+  return {
+    run,
+    events,
+    tape: reading.tape,
+    problems: coverage(reading.tape),
+    voidedBecause: voidedWords(redactions.length, redactedBodies),
+    stepId: target.stepId ?? undefined,
+    file: file?.path,
+    isDamaged: (file?.problems.length ?? 0) > 0,
+    behindBytes: freshness.behind_bytes,
+  }
+}
+
+type AbsentBecause = NonNullable<ArtifactRef["absent"]>
+
+async function bodiesOf(reader: RunReader, events: readonly Event[]) {
+  const bodies = new Map<string, Uint8Array>()
+  const absences = new Map<string, AbsentBecause>()
+  const hashes = new Set(events.flatMap(({ artifact_refs }) => artifact_refs.map((ref) => ref.artifact_hash)))
+  for (const hash of hashes) {
+    const reading = await reader.readBody(hash)
+    if (!isAbsent(reading)) bodies.set(hash, reading.bytes)
+    else if (reading.absent !== "unknown") absences.set(hash, reading.absent)
+  }
+  return { bodies, absences }
+}
+
+/** Events say why a body was never there; the store knows why one is there no more. */
+function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, AbsentBecause>): readonly Event[] {
+  if (absences.size === 0) return events
+  return events.map((event) => {
+    if (!event.artifact_refs.some(({ artifact_hash }) => absences.has(artifact_hash))) return event
+    const artifact_refs = event.artifact_refs.map((ref) => {
+      const absent = ref.absent ?? absences.get(ref.artifact_hash)
+      return absent === undefined ? ref : { ...ref, absent }
+    })
+    return { ...event, artifact_refs }
+  })
+}
+
+function voidedWords(events: number, bodies: number): string | undefined {
+  if (events === 0 && bodies === 0) return undefined
+  const what = [
+    ...(events > 0 ? [plural(events, "event")] : []),
+    ...(bodies > 0 ? [`${bodies} ${bodies === 1 ? "body" : "bodies"}`] : []),
+  ].join(" and ")
+  return `${what} of the run were redacted after they were recorded, which voids certificates`
+}

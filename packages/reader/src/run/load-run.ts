@@ -1,0 +1,78 @@
+import { type Event, runDigest } from "@orangebox/contract"
+import { type RunInput, type RunView, viewRun } from "@orangebox/query"
+import type { Gap } from "@orangebox/store"
+import type { RunHead, RunReader } from "../open/run-reader.js"
+import { pricesFor } from "./prices.js"
+
+/** Everything that is stored about one run, and the view that all readers share. */
+export interface LoadedRun {
+  readonly row: RunHead
+  /** The run's own events, in order. */
+  readonly events: readonly Event[]
+  /** What others said about it. */
+  readonly annotations: readonly Event[]
+  /** Events that were lost and whose loss is on record. */
+  readonly declaredLost: number
+  readonly digest: string
+  readonly view: RunView
+}
+
+export async function loadRun(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
+  const row = await store.getRun(runId)
+  if (!row) return undefined
+  const events = await allEvents(store, runId)
+  const [annotations, gaps, partials, writers] = await Promise.all([
+    store.annotationsOf(runId),
+    store.gapsOf(runId),
+    store.partialStreamsOf(runId),
+    row.status === "running" ? store.writers() : [],
+  ])
+  const digest = runDigest(events)
+  const ownGaps = gaps.map((gap) => gapOf(gap, runId))
+  const view = viewRun({
+    events: [...events, ...annotations],
+    gaps: ownGaps,
+    partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
+    isWriterAlive: writers.some(({ writerId, state }) => writerId === row.writerId && state === "running"),
+    digest,
+    prices: pricesFor(process.cwd()),
+  })
+  const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)
+  return { row, events, annotations, declaredLost, digest, view }
+}
+
+async function allEvents(store: RunReader, runId: string): Promise<Event[]> {
+  const events: Event[] = []
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const page = await store.eventsOf(runId, { from })
+    // Not spread into push: a page may hold more events than a call takes arguments.
+    for (const event of page.events) events.push(event)
+    from = page.nextFrom
+  }
+  return events
+}
+
+/** A journal's gap record lists the runs it took from, each with its own range; the whole gap may be larger. */
+function gapOf(gap: Gap, runId: string): NonNullable<RunInput["gaps"]>[number] {
+  const ranges = gap.detail?.["runs"]
+  const range = Array.isArray(ranges)
+    ? (ranges as unknown[]).find((candidate) => isRangeOf(candidate, runId))
+    : undefined
+  return {
+    reason: gap.reason,
+    count: range?.count ?? gap.lost ?? 0,
+    fromSequence: range?.firstSequenceNo ?? null,
+    toSequence: range?.lastSequenceNo ?? null,
+  }
+}
+
+interface Range {
+  readonly runId: string
+  readonly firstSequenceNo: number | null
+  readonly lastSequenceNo: number | null
+  readonly count: number
+}
+
+function isRangeOf(candidate: unknown, runId: string): candidate is Range {
+  return typeof candidate === "object" && candidate !== null && (candidate as Partial<Range>).runId === runId
+}

@@ -1,0 +1,55 @@
+import type { Event } from "@orangebox/contract"
+import type { RunReading } from "../open/run-at.js"
+import type { RunReader } from "../open/run-reader.js"
+
+/**
+ * The events of a run and of every run that was started from inside it, in this process or in another. A run tells which ones it started
+ * where it started them itself; one in another process is only known by saying who started it, so the whole trace is looked through.
+ */
+export async function eventsOfTree(reading: RunReading, events: readonly Event[]): Promise<readonly Event[]> {
+  const [first] = events
+  if (first?.run_id == null || first.trace_id === null) return events
+  const candidates = new Map<string, readonly Event[]>()
+  for (const runId of await runsBeside(reading, first.run_id, first.trace_id)) {
+    candidates.set(runId, await allEventsOf(reading.reader, runId))
+  }
+  const tree = new Set([first.run_id])
+  const found = [...events]
+  for (let isGrowing = true; isGrowing; ) {
+    isGrowing = false
+    for (const [runId, own] of candidates) {
+      const starter = starterOf(own)
+      if (tree.has(runId) || starter === undefined || !tree.has(starter)) continue
+      tree.add(runId)
+      isGrowing = true
+      for (const event of own) found.push(event)
+    }
+  }
+  return found
+}
+
+async function runsBeside({ store, file }: RunReading, runId: string, traceId: string): Promise<string[]> {
+  if (file) return file.header.runs.filter((other) => other !== runId)
+  const runIds: string[] = []
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await store!.listRuns({ traceId, ...(cursor === undefined ? {} : { cursor }) })
+    for (const row of page.rows) if (row.runId !== runId) runIds.push(row.runId)
+    ;({ cursor } = page)
+  }
+  return runIds
+}
+
+async function allEventsOf(reader: RunReader, runId: string): Promise<Event[]> {
+  const events: Event[] = []
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const page = await reader.eventsOf(runId, { from })
+    for (const event of page.events) events.push(event)
+    from = page.nextFrom
+  }
+  return events
+}
+
+function starterOf(events: readonly Event[]): string | undefined {
+  const started = events.find(({ event_type }) => event_type === "run_started")
+  return started?.links?.find(({ kind }) => kind === "spawned_by")?.run_id
+}
