@@ -1,8 +1,7 @@
-import { asRecord, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
-import { parseJson } from "@orangebox/dialects"
+import { countIn, type Event, payloadOf, readJson, textIn } from "@orangebox/contract"
+import { jsonDifference } from "@orangebox/text"
 import type { z } from "zod"
 import type { BundleMessage, Transformation } from "./decision-event.js"
-import { jsonDifference } from "./json-difference.js"
 import type { ModelCall } from "./model-calls.js"
 import { isSameMessage, type SentPrompt } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
@@ -106,17 +105,18 @@ function rewriteOf(
   if (built === null || sent === null) {
     return [{ type: "rewrite", summary: "what was sent is not what was built, byte for byte; the texts are not kept" }]
   }
-  const before = parseJson(built)
-  const after = parseJson(sent)
-  if (asRecord(before) === undefined || asRecord(after) === undefined) {
-    const text = typeof before === "string" ? before : built
+  const before = readJson(built)
+  const after = readJson(sent)
+  if (!before.ok || !after.ok || before.node.kind !== "object" || after.node.kind !== "object") {
+    const text = before.ok && before.node.kind === "string" ? before.node.value : built
     const isSent = prompt.messages.some((message) => message.content.includes(text.trim()))
     return isSent ? [] : [{ type: "rewrite", summary: "the rendered prompt is not in the request as it was rendered" }]
   }
-  const { pointers, count } = jsonDifference(before, after, SHOWN_POINTERS)
+  const pointers = Array.from(jsonDifference(before.node, after.node), ({ pointer }) => pointer)
+  const count = pointers.length
   if (count === 0) return []
-  const rest = count > pointers.length ? ` and ${count - pointers.length} more` : ""
-  const places = `${count} ${count === 1 ? "change" : "changes"} between what was built and what was sent: ${pointers.join(", ")}${rest}`
+  const rest = count > SHOWN_POINTERS ? ` and ${count - SHOWN_POINTERS} more` : ""
+  const places = `${count} ${count === 1 ? "change" : "changes"} between what was built and what was sent: ${pointers.slice(0, SHOWN_POINTERS).join(", ")}${rest}`
   return [{ type: "rewrite", summary: places }]
 }
 

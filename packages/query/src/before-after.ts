@@ -1,5 +1,5 @@
-import { OrangeboxError, payloadOf, textIn } from "@orangebox/contract"
-import { estimateTokens, type JsonChange, jsonChanges, plural, recordedText } from "@orangebox/text"
+import { type JsonNode, OrangeboxError, payloadOf, readJson, textIn } from "@orangebox/contract"
+import { estimateTokens, type JsonChange, jsonDifference, plural, recordedText } from "@orangebox/text"
 import type { RunView, StepView } from "./run-view.js"
 
 /** Where the two forms of a prompt are: what the application built, and what went over the wire. */
@@ -35,17 +35,31 @@ function renderedIn(step: StepView | undefined): string | undefined {
   return event && textIn(payloadOf(event), "rendered_prompt_ref")
 }
 
+/** One place that differs, with both values as they were written. */
+export interface PromptChange extends Pick<JsonChange, "pointer" | "kind" | "to"> {
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
 export interface BeforeAfter {
   readonly isEqual: boolean
   /** Null when one side is not JSON; then `firstDifference` tells where they part. */
-  readonly changes: readonly JsonChange[] | null
+  readonly changes: readonly PromptChange[] | null
   readonly firstDifference: number | null
 }
 
 /** What a transform between the application and the wire changed. */
 export function compareBeforeAfter(before: string, after: string): BeforeAfter {
-  const changes = jsonChanges(before, after)
-  if (changes) return { isEqual: changes.length === 0, changes, firstDifference: null }
+  const [first, second] = [readJson(before), readJson(after)]
+  if (first.ok && second.ok) {
+    const written = (node: JsonNode | undefined, text: string) => node && text.slice(node.start, node.end)
+    const changes = Array.from(jsonDifference(first.node, second.node), (change) => ({
+      ...change,
+      before: written(change.before, before),
+      after: written(change.after, after),
+    }))
+    return { isEqual: changes.length === 0, changes, firstDifference: null }
+  }
   if (before === after) return { isEqual: true, changes: null, firstDifference: null }
   let at = 0
   while (at < before.length && at < after.length && before[at] === after[at]) at++
@@ -72,12 +86,13 @@ export function beforeAfterText(comparison: BeforeAfter, options: { readonly bud
   return lines.join("\n")
 }
 
-const SIGN = { added: "+", removed: "−", changed: "~" } as const
+const SIGN = { added: "+", removed: "−", changed: "~", moved: "↷" } as const
 
-function lineOf({ kind, pointer, before, after }: JsonChange): string {
+function lineOf({ kind, pointer, before, after, to }: PromptChange): string {
   const place = `${SIGN[kind]} ${recordedText(pointer === "" ? "/" : pointer, 200)}`
   if (kind === "added") return `${place}  ${shown(after)}`
   if (kind === "removed") return `${place}  ${shown(before)}`
+  if (kind === "moved") return `${place} → ${recordedText(to!, 200)}`
   return `${place}  ${shown(before)} → ${shown(after)}`
 }
 

@@ -64,6 +64,7 @@ export {
   beforeAfterOf,
   beforeAfterText,
   compareBeforeAfter,
+  type PromptChange,
 } from "./before-after.js"
 export {
   type BodySlice,

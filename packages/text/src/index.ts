@@ -20,6 +20,19 @@ export { type CountTokens, cutToTokens, estimateTokens } from "./token-estimate.
 
 // JSON: what differs, laid out, with published names
 
-export { type JsonChange, jsonChanges } from "./json-changes.js"
+export { commonSubsequence, Interner } from "./common-subsequence.js"
+export { type JsonChange, jsonDifference } from "./json-difference.js"
+export {
+  escapePointer,
+  leavesIn,
+  memberOf,
+  nodeAt,
+  nodesOf,
+  type PlacedNode,
+  pointerMatches,
+  pointerParts,
+  pointerPattern,
+  stringAt,
+} from "./json-pointer.js"
 export { prettyJsonText } from "./json-text.js"
 export { type SnakeJson, snakeJson } from "./snake-json.js"

@@ -1,4 +1,5 @@
 import { canonicalJson } from "@orangebox/contract"
+import { escapePointer } from "@orangebox/text"
 
 // The part of JSON Schema that output.json understands. A keyword outside it is refused when the rule is read: a schema that is half
 // understood would pass what it should not. (zod's reader of JSON Schema passes `{"required":["a"]}` over `{}`, so it is not used here.)
@@ -131,7 +132,7 @@ export function schemaProblems(schema: unknown, value: unknown, pointer = ""): r
     const properties = isObject(schema["properties"]) ? schema["properties"] : {}
     for (const name of names) {
       if (problems.length >= MAX_PROBLEMS) break
-      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
+      const at = `${pointer}/${escapePointer(name)}`
       if (Object.hasOwn(properties, name)) problems.push(...schemaProblems(properties[name], value[name], at))
       else if (schema["additionalProperties"] !== undefined) {
         problems.push(...schemaProblems(schema["additionalProperties"], value[name], at))

@@ -1,7 +1,6 @@
-import { readJson } from "@orangebox/contract"
+import { type JsonNode, readJson } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
-import { jsonChanges } from "@orangebox/text"
-import { pointerPattern } from "../json/walk.js"
+import { jsonDifference, pointerPattern } from "@orangebox/text"
 import { type AcceptedMask, recordedText } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"
 import type { Tape, TapeCall } from "../tape/tape.js"
@@ -45,17 +44,18 @@ export function proposeMasks(first: Tape, second: Tape): Calibration {
     if (call.sig === other.sig) continue
     const before = recordedText(call, first.bodies)
     const after = recordedText(other, second.bodies)
-    const changes = before === undefined || after === undefined ? undefined : jsonChanges(before, after)
-    for (const change of changes ?? []) {
-      const recorded = textOf(change.before)
-      const now = textOf(change.after)
+    const [readBefore, readAfter] = [before, after].map((text) => (text === undefined ? undefined : readJson(text)))
+    if (!readBefore?.ok || !readAfter?.ok) continue
+    for (const change of jsonDifference(readBefore.node, readAfter.node)) {
+      const recorded = stringOf(change.before)
+      const now = stringOf(change.after)
       const types = recorded === null || now === null ? [] : typesFor(recorded, now)
       if (types.length === 0) {
         unmasked.push({
           step: call.stepId,
           pointer: change.pointer,
-          recorded: cut(change.before),
-          now: cut(change.after),
+          recorded: change.to === undefined ? cut(written(change.before, before!)) : change.pointer,
+          now: change.to ?? cut(written(change.after, after!)),
         })
         continue
       }
@@ -109,12 +109,11 @@ function typesFor(recorded: string, now: string): readonly MaskType[] {
   }, MASK_TYPES)
 }
 
-function textOf(json: string | undefined): string | null {
-  const reading = json === undefined ? undefined : readJson(json)
-  return reading?.ok && reading.node.kind === "string" ? reading.node.value : null
-}
+const stringOf = (node: JsonNode | undefined): string | null => (node?.kind === "string" ? node.value : null)
+const written = (node: JsonNode | undefined, text: string): string | null =>
+  node ? text.slice(node.start, node.end) : null
 
-function cut(text: string | null | undefined): string | null {
-  if (text === null || text === undefined) return null
+function cut(text: string | null): string | null {
+  if (text === null) return null
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`
 }

@@ -1,9 +1,9 @@
+import { commonSubsequence } from "@orangebox/text"
 import { DIFF_KINDS } from "./diff-step.js"
 import { IN_SYNC, NEVER } from "./distance.js"
 import { type Element, elementDistance } from "./elements.js"
 import { alignAffine } from "./gotoh.js"
 import { longestIncreasing } from "./increasing.js"
-import { commonSubsequence } from "./myers.js"
 
 /** What an alignment cost and where it had to be coarse. */
 export interface AlignmentWork {

@@ -1,6 +1,6 @@
 import { readJson } from "@orangebox/contract"
+import { escapePointer } from "@orangebox/text"
 import type { DiffStep } from "./diff-step.js"
-import { escaped } from "./json-ops.js"
 import type { Judged, Readers } from "./judge.js"
 import type { RunDiff } from "./run-diff.js"
 
@@ -87,7 +87,8 @@ function pointerOf(text: string, value: string): string {
     const { node, ptr } = next
     if (node.kind === "string" && node.value.includes(value)) return ptr
     if (node.kind === "object") {
-      for (const { key, value: inner } of node.members) waiting.push({ node: inner, ptr: `${ptr}/${escaped(key)}` })
+      for (const { key, value: inner } of node.members)
+        waiting.push({ node: inner, ptr: `${ptr}/${escapePointer(key)}` })
     } else if (node.kind === "array") {
       for (const [index, inner] of node.items.entries()) waiting.push({ node: inner, ptr: `${ptr}/${index}` })
     }

@@ -1,9 +1,8 @@
 import { canonicalJsonNode, type JsonNode } from "@orangebox/contract"
 import { type PromptPart, type RequestAnatomy, readRequest } from "@orangebox/dialects"
+import { commonSubsequence, escapePointer, Interner } from "@orangebox/text"
 import type { DiffStep } from "./diff-step.js"
-import { Interner } from "./interner.js"
-import { escaped, jsonOps, newOps, type Ops } from "./json-ops.js"
-import { commonSubsequence } from "./myers.js"
+import { jsonOps, newOps, type Ops } from "./json-ops.js"
 import { addressOfStep } from "./request-signatures.js"
 import type { StepReader } from "./step-reader.js"
 
@@ -151,7 +150,7 @@ function diffSettings(
       continue
     }
     delta.fresh.push(part)
-    jsonOps(valueA, valueB, `/${escaped(name)}`, delta.ops)
+    jsonOps(valueA, valueB, `/${escapePointer(name)}`, delta.ops)
   }
 }
 
@@ -179,7 +178,7 @@ function pointerTo(root: JsonNode, target: JsonNode): string {
   while (node !== target) {
     const next = childAround(node, target)
     if (!next) return pointer
-    pointer += `/${escaped(next.key)}`
+    pointer += `/${escapePointer(next.key)}`
     node = next.node
   }
   return pointer

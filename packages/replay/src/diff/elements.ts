@@ -1,7 +1,7 @@
+import type { Interner } from "@orangebox/text"
 import { type DiffStep, isContainer } from "./diff-step.js"
 import { distance, NEVER } from "./distance.js"
 import { concurrentGroups, type Features } from "./features.js"
-import type { Interner } from "./interner.js"
 
 /**
  * A run as the sequence that is aligned: steps in order of opening, and steps that ran at the same time as one element, a set. What is

@@ -1,5 +1,5 @@
+import type { Interner } from "@orangebox/text"
 import type { DiffStep } from "./diff-step.js"
-import type { Interner } from "./interner.js"
 import type { DiffRun } from "./read-steps.js"
 import type { Shingles } from "./shingles.js"
 import type { StepReader } from "./step-reader.js"

@@ -9,9 +9,9 @@ import {
   requestIdentity,
   requestSignature,
 } from "@orangebox/dialects"
+import { Interner } from "@orangebox/text"
 import { addressOf, withTags } from "../tape/sign.js"
 import type { DiffStep } from "./diff-step.js"
-import { Interner } from "./interner.js"
 
 /**
  * What model calls asked, in the one form that runs recorded in different ways share. Worked out once for every body, because a request

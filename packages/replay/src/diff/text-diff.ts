@@ -1,5 +1,4 @@
-import { Interner } from "./interner.js"
-import { commonSubsequence } from "./myers.js"
+import { commonSubsequence, Interner } from "@orangebox/text"
 import type { TextDiff, TextHunk } from "./run-diff.js"
 
 const LONG = 20_000

@@ -1,7 +1,7 @@
 import { readJson } from "@orangebox/contract"
 import { detectDialect, foldResponse, readBody } from "@orangebox/dialects"
+import { memberOf, stringAt } from "@orangebox/text"
 import { spliced } from "../json/splice.js"
-import { memberOf, stringAt } from "../json/walk.js"
 import type { AskedRequest } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
 import { type JsonObjectNode, removeMembers, setMember } from "../override/json-edit.js"

@@ -1,7 +1,7 @@
 import { type JsonNode, readJson, textHash } from "@orangebox/contract"
 import { canonicalRequestText, detectDialect, type MaskType, maskText, readBody } from "@orangebox/dialects"
+import { memberOf, nodesOf, pointerMatches, stringAt } from "@orangebox/text"
 import { type Splice, spliced } from "../json/splice.js"
-import { memberOf, nodesOf, pointerMatches, stringAt } from "../json/walk.js"
 import { addressOf, withTags } from "../tape/sign.js"
 import { readStored } from "../tape/stored-body.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"

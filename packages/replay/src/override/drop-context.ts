@@ -1,5 +1,5 @@
+import { memberOf } from "@orangebox/text"
 import type { Splice } from "../json/splice.js"
-import { memberOf } from "../json/walk.js"
 import type { AskedRequest } from "../match/ask.js"
 import { type JsonArrayNode, removeItems } from "./json-edit.js"
 import { inMessages, type MessageAnchor } from "./message-anchor.js"

@@ -1,6 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
+import { memberOf, nodeAt, pointerParts } from "@orangebox/text"
 import type { Splice } from "../json/splice.js"
-import { memberOf, nodeAt, pointerParts } from "../json/walk.js"
 import type { AskedRequest } from "../match/ask.js"
 import { dropMessages, stripReasoning } from "./drop-context.js"
 import { editTools } from "./edit-tools.js"

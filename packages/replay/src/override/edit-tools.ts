@@ -1,6 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
+import { memberOf, stringAt } from "@orangebox/text"
 import type { Splice } from "../json/splice.js"
-import { memberOf, stringAt } from "../json/walk.js"
 import type { AskedRequest } from "../match/ask.js"
 import { resultIn } from "../match/comparable.js"
 import { insertItem, type JsonArrayNode, removeItems, setMember } from "./json-edit.js"

@@ -1,4 +1,4 @@
-import { pointerParts } from "../json/walk.js"
+import { pointerParts } from "@orangebox/text"
 import type { JsonPatchOp } from "./profile.js"
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }

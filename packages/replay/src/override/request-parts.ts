@@ -1,5 +1,5 @@
 import { canonicalJsonNode, type JsonNode, textHash } from "@orangebox/contract"
-import { memberOf, nodesOf, stringAt } from "../json/walk.js"
+import { memberOf, nodesOf, stringAt } from "@orangebox/text"
 import type { JsonArrayNode } from "./json-edit.js"
 
 type JsonString = Extract<JsonNode, { kind: "string" }>

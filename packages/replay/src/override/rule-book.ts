@@ -1,5 +1,5 @@
 import { readJson } from "@orangebox/contract"
-import { memberOf, nodeAt, stringAt } from "../json/walk.js"
+import { memberOf, nodeAt, stringAt } from "@orangebox/text"
 import type { AskedRequest } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
 import type { SessionState } from "../match/session-state.js"

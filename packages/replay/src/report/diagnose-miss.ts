@@ -1,5 +1,5 @@
 import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
-import { pointerPattern } from "../json/walk.js"
+import { pointerPattern } from "@orangebox/text"
 import type { Divergence, DivergenceCode, LeafDiff, NearestCall } from "./divergence.js"
 
 export interface MissDiagnosis {

@@ -1,6 +1,5 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
-import { jsonChanges } from "@orangebox/text"
-import { leavesIn, nodeAt, pointerParts, stringAt } from "../json/walk.js"
+import { escapePointer, jsonDifference, leavesIn, nodeAt, pointerParts, stringAt } from "@orangebox/text"
 import type { Ask } from "../match/ask.js"
 import { comparableText, recordedText } from "../match/comparable.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"
@@ -52,22 +51,26 @@ function candidatesOf({ ask, calls, position, lane }: NearestSearch): TapeCall[]
 }
 
 function compareTexts(call: TapeCall, recorded: string, now: string): NearestCall | undefined {
-  const first = readJson(recorded)
-  const changes = jsonChanges(recorded, now)
-  if (!first.ok || changes === undefined) return undefined
+  const [first, second] = [readJson(recorded), readJson(now)]
+  if (!first.ok || !second.ok) return undefined
   let differing = 0
   let lost = 0
+  let count = 0
   const diffs: LeafDiff[] = []
-  for (const change of changes) {
-    const before = change.before === undefined ? 0 : leavesOf(change.before)
-    const after = change.after === undefined ? 0 : leavesOf(change.after)
+  for (const change of jsonDifference(first.node, second.node)) {
+    count++
+    const isMoved = change.to !== undefined
+    const before = change.before === undefined || isMoved ? 0 : leavesIn(change.before)
+    const after = change.after === undefined ? 0 : isMoved ? 1 : leavesIn(change.after)
     lost += before
     differing += Math.max(before, after)
     if (diffs.length < SHOWN_DIFFS) {
       diffs.push({
         ptr: change.pointer,
         class: classOf(call.kind, change.pointer, first.node),
-        ...shownPair(change.before, change.after),
+        ...(isMoved
+          ? { recorded: change.pointer, now: change.to }
+          : shownPair(textOf(change.before, recorded), textOf(change.after, now))),
       })
     }
   }
@@ -76,19 +79,12 @@ function compareTexts(call: TapeCall, recorded: string, now: string): NearestCal
     equal_leaves: Math.max(0, leavesIn(first.node) - lost),
     diff_leaves: differing,
     diffs,
-    more_diffs: changes.length - diffs.length,
+    more_diffs: count - diffs.length,
   }
 }
 
-function leavesOf(text: string): number {
-  const reading = readJson(text)
-  return reading.ok ? leavesIn(reading.node) : 1
-}
-
 /** Both sides as a reader needs them: strings without quotes, and of long ones the first line that differs. */
-function shownPair(before: string | undefined, after: string | undefined): Pick<LeafDiff, "recorded" | "now" | "line"> {
-  const recorded = textOf(before)
-  const now = textOf(after)
+function shownPair(recorded: string | null, now: string | null): Pick<LeafDiff, "recorded" | "now" | "line"> {
   if (recorded === null || now === null) return { recorded: cut(recorded), now: cut(now) }
   const recordedLines = recorded.split("\n")
   const nowLines = now.split("\n")
@@ -100,10 +96,9 @@ function shownPair(before: string | undefined, after: string | undefined): Pick<
   return { recorded: cutAround(a, b), now: cutAround(b, a), line: at + 1 }
 }
 
-function textOf(json: string | undefined): string | null {
-  if (json === undefined) return null
-  const reading = readJson(json)
-  return reading.ok && reading.node.kind === "string" ? reading.node.value : json
+function textOf(node: JsonNode | undefined, text: string): string | null {
+  if (node === undefined) return null
+  return node.kind === "string" ? node.value : text.slice(node.start, node.end)
 }
 
 function cut(text: string | null): string | null {
@@ -137,13 +132,7 @@ export function classOf(kind: TapeCall["kind"], pointer: string, root: JsonNode)
   if (SYSTEM.has(top)) return "system"
   if (!HISTORY.has(top)) return "param"
   for (let depth = parts.length; depth >= 1; depth--) {
-    const node = nodeAt(
-      root,
-      `/${parts
-        .slice(0, depth)
-        .map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1"))
-        .join("/")}`,
-    )
+    const node = nodeAt(root, `/${parts.slice(0, depth).map(escapePointer).join("/")}`)
     const type = stringAt(node, "type")
     if (type !== undefined && /(?:^|_)tool_result$|_call_output$/.test(type)) return "tool_result"
     const role = stringAt(node, "role")

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest"
 import { assign, MAX_EXACT_SET } from "../../src/diff/assignment.js"
 import { alignAffine, GAP_EXTEND, GAP_OPEN } from "../../src/diff/gotoh.js"
 import { longestIncreasing } from "../../src/diff/increasing.js"
-import { commonSubsequence } from "../../src/diff/myers.js"
 import { dice, MAX_SHINGLES, shinglesOf } from "../../src/diff/shingles.js"
 
 const costs = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 })).chain(([rows, columns]) =>
@@ -87,28 +86,6 @@ describe("[P-09] alignment", () => {
     const size = MAX_EXACT_SET + 8
     const pairs = assign(size, size, (i, j) => ((i * 7 + 3) % size === j ? 0 : 1))
     expect(pairs).toEqual(Array.from({ length: size }, (_, i) => [i, (i * 7 + 3) % size]))
-  })
-
-  test("[P-09] the common subsequence is the longest there is", () => {
-    const letters = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 12 })
-    fc.assert(
-      fc.property(letters, letters, (a, b) => {
-        const pairs = commonSubsequence(a, b, 100)!
-        for (const [i, j] of pairs) expect(a[i]).toBe(b[j])
-        expect(longestIncreasing(pairs.map(([i]) => i))).toHaveLength(pairs.length)
-        expect(longestIncreasing(pairs.map(([, j]) => j))).toHaveLength(pairs.length)
-        const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
-        for (let i = 1; i <= a.length; i++) {
-          for (let j = 1; j <= b.length; j++) {
-            const [up, left, corner] = [table[i - 1]![j]!, table[i]![j - 1]!, table[i - 1]![j - 1]!]
-            table[i]![j] = a[i - 1] === b[j - 1] ? corner + 1 : Math.max(up, left)
-          }
-        }
-        expect(pairs).toHaveLength(table[a.length]![b.length]!)
-      }),
-      { numRuns: 500, seed: 7 },
-    )
-    expect(commonSubsequence([1, 2, 3], [4, 5, 6], 2)).toBeUndefined()
   })
 
   test("[P-09] the longest increasing subsequence is as long as can be", () => {

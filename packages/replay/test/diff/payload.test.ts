@@ -1,10 +1,8 @@
 import { readJson } from "@orangebox/contract"
-import { diffArrays } from "diff"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { diffRuns, type PayloadOp } from "../../src/diff/index.js"
 import { jsonOps, newOps } from "../../src/diff/json-ops.js"
-import { commonSubsequence } from "../../src/diff/myers.js"
 import { diffTexts } from "../../src/diff/text-diff.js"
 import { type Act, model, scriptRun, tool } from "./script-run.js"
 
@@ -111,26 +109,6 @@ describe("[P-09] payload diffs", () => {
         expect(rebuilt + a.slice(at)).toBe(b)
       }),
       { numRuns: 300, seed: 7 },
-    )
-  })
-
-  test("[P-09] what stays between two lists is what a slower diff finds, choice by choice", () => {
-    const list = fc.array(
-      fc.nat({ max: 5 }).map((n) => n + 1),
-      { maxLength: 60 },
-    )
-    fc.assert(
-      fc.property(list, list, (a, b) => {
-        let [i, j] = [0, 0]
-        const kept = diffArrays(a, b).flatMap(({ added, removed, count }) => {
-          if (!added && !removed) return Array.from({ length: count }, () => [i++, j++])
-          if (added) j += count
-          else i += count
-          return []
-        })
-        expect(commonSubsequence(a, b, 1_000)).toEqual(kept)
-      }),
-      { numRuns: 500 },
     )
   })
 
