@@ -1,16 +1,8 @@
-import type { Redirection, SimpleCommand, Word } from "./command.js"
-import { type EffectReader, files, readArguments, trees } from "./effects/arguments.js"
-import type { CommandEffects, PathUse } from "./effects/effects.js"
-import { FILE_PROGRAMS } from "./effects/files.js"
-import { git } from "./effects/git.js"
+import type { Redirection, SimpleCommand } from "./command.js"
+import { type CommandEffects, type PathUse, running } from "./effects/effects.js"
 import { hostsOf } from "./effects/hosts.js"
-import { INTERPRETERS } from "./effects/interpreters.js"
-import { NETWORK_PROGRAMS } from "./effects/network.js"
-import { outputsOf } from "./effects/output-options.js"
-import { ownScriptOf } from "./effects/own-scripts.js"
-import { PACKAGE_PROGRAMS } from "./effects/packages.js"
-import { BUILDERS, HARMLESS, READERS } from "./effects/quiet.js"
-import { testRunnerOf } from "./effects/test-runner.js"
+import { ownScriptOf, testRunnerOf } from "./effects/own-scripts.js"
+import { effectsOfProgram } from "./effects/programs.js"
 
 /**
  * What one command does to files and to other machines, as far as its words tell. Builds and test runs are taken at their word; a program
@@ -35,7 +27,7 @@ export function classifyCommand(command: SimpleCommand): CommandEffects {
     ...NOTHING,
     ...effects,
     program,
-    writes: [...(effects.writes ?? []), ...outputsOf(program, words), ...redirected.writes],
+    writes: [...(effects.writes ?? []), ...redirected.writes],
     reads: [...(effects.reads ?? []), ...redirected.reads],
     network,
     testRunner,
@@ -46,7 +38,6 @@ export function classifyCommand(command: SimpleCommand): CommandEffects {
 
 const NOTHING: CommandEffects = {
   program: undefined,
-  subcommand: undefined,
   writes: [],
   reads: [],
   deletes: [],
@@ -58,45 +49,14 @@ const NOTHING: CommandEffects = {
   mayRun: undefined,
 }
 
-// Several tables may know a program: npm is a package manager and runs builds. The first that says something wins.
-const TABLES: readonly Readonly<Record<string, EffectReader>>[] = [
-  { git },
-  FILE_PROGRAMS,
-  NETWORK_PROGRAMS,
-  PACKAGE_PROGRAMS,
-  INTERPRETERS,
-]
-
-function effectsOf(program: string, command: SimpleCommand): Partial<CommandEffects> {
-  // What a wrapper runs stands in the reading as a command of its own.
-  if (command.role === "wrapper" || command.role === "function" || program === "") return {}
-  const { words } = command
-  if (program === "find" || program === "fd") return findEffects(words)
-  for (const table of TABLES) {
-    const read = Object.hasOwn(table, program) ? table[program] : undefined
-    if (read !== undefined) return read(words, command)
-  }
-  if (READERS.has(program)) return { reads: files(readArguments(words).operands) }
-  if (HARMLESS.has(program) || BUILDERS.has(program)) return {}
-  if (command.role === "carrier") return {}
-  return { opaque: `what ${program} does is not known` }
-}
-
-function findEffects(words: readonly Word[]): Partial<CommandEffects> {
-  const roots: Word[] = []
-  for (const word of words.slice(1)) {
-    if (/^[-(!]/.test(word.text)) break
-    roots.push(word)
-  }
-  const from = roots.length > 0 ? roots : [{ text: ".", isKnown: true, hasGlob: false }]
-  const printed = words.flatMap((word, index) =>
-    /^-fprint/.test(word.text) && words[index + 1] !== undefined ? [words[index + 1]!] : [],
-  )
-  return {
-    reads: trees(from),
-    deletes: words.some((word) => word.text === "-delete") ? trees(from) : [],
-    writes: files(printed),
-  }
+function effectsOf(program: string, { role, words, isAlias }: SimpleCommand): Partial<CommandEffects> {
+  if (role === "function" || program === "") return {}
+  const described = effectsOfProgram(program, words)
+  // What a wrapper runs stands in the reading as a command of its own; what it writes down of it does not.
+  if (role === "wrapper") return { writes: described?.writes ?? [] }
+  if (described !== undefined || role === "carrier") return described ?? {}
+  const reason = `what ${program} does is not known`
+  return isAlias === true ? { opaque: reason } : running(reason)
 }
 
 /** What goes through a proxy talks to the proxy, wherever else it goes. */

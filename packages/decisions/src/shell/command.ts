@@ -42,6 +42,8 @@ export interface SimpleCommand {
   readonly cwds: readonly string[] | undefined
   readonly place: Place
   readonly role: CommandRole
+  /** The text gives the program's name to an alias, whose commands are in the reading too; a shell may not use it. */
+  readonly isAlias?: true
   /** Why what it runs cannot be known from the text. */
   readonly dynamic: string | undefined
   /** Where it stands in the text that was read; commands inside a quoted script carry the range of the command that runs the script. */

@@ -27,6 +27,7 @@ export class Interpreter {
   readonly commands: SimpleCommand[] = []
   private readonly allowance: Allowance
   private readonly functions = new Set<string>()
+  private readonly aliases = new Set<string>()
   private readonly unreliable = new Set<string>()
   private wandersInLoops = false
   private wanders = false
@@ -285,6 +286,9 @@ export class Interpreter {
         scope.cwds = target.text === "-" || /^[-+]\d/.test(target.text) ? undefined : move(scope.cwds, target)
         return
       }
+      case "alias":
+        for (const word of words.slice(1)) this.aliases.add(word.text.split("=", 1)[0]!)
+        return
       case "popd":
         scope.cwds = undefined
         return
@@ -338,7 +342,9 @@ export class Interpreter {
     }
     const program = words[0] === undefined ? "" : programOf(words[0])
     const { cwds, place } = scope
-    this.commands.push({ program, words, environment, redirections, cwds, place, role, dynamic, ...range })
+    const isAlias = program !== undefined && this.aliases.has(program)
+    const known = { program, words, environment, redirections, cwds, place, role, dynamic, ...range }
+    this.commands.push(isAlias ? { ...known, isAlias } : known)
   }
 }
 

@@ -68,46 +68,23 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
     queries: "-l -v -V -k -K --list --validate --version",
   },
   doas: { values: "-u -C -a", role: "carrier" },
-  pkexec: { values: "--user", role: "carrier" },
-  run0: { values: "-u -g -D --user --group", role: "carrier" },
   env: { values: "-u --unset", takesAssignments: true, chdir: "-C --chdir", scripts: "-S --split-string" },
   nohup: {},
   setsid: {},
   time: { values: "-f -o --format --output" },
-  gtime: { values: "-f -o" },
   nice: { values: "-n --adjustment" },
-  ionice: { values: "-c -n -p --class --classdata" },
-  chrt: { operands: 1 },
-  taskset: { operands: 1 },
   timeout: { values: "-s -k --signal --kill-after", operands: 1 },
-  gtimeout: { values: "-s -k", operands: 1 },
   stdbuf: { values: "-i -o -e --input --output --error" },
-  unbuffer: {},
   command: { queries: "-v -V" },
   builtin: {},
   exec: { values: "-a" },
-  noglob: {},
-  nocorrect: {},
-  caffeinate: { values: "-t -w" },
   strace: { values: "-e -o -p -s -u -E -P -a -b -O -S -I" },
-  ltrace: { values: "-e -o -p -s -u -n -a" },
-  valgrind: {},
-  fakeroot: {},
-  "xvfb-run": { values: "-n -s -f -e -p -w" },
-  "dbus-run-session": {},
-  proxychains: { values: "-f" },
-  proxychains4: { values: "-f" },
-  torsocks: {},
   busybox: {},
-  toybox: {},
   flock: { values: "-w -E --timeout --conflict-exit-code", operands: 1, scripts: "-c --command" },
   chroot: { operands: 1, role: "carrier", place: "container" },
-  unshare: { role: "carrier", place: "container" },
-  firejail: { role: "carrier" },
-  "systemd-run": { values: "-u -p -E --unit --property --setenv", role: "carrier" },
 }
 
-const listOf = (options: string | undefined): readonly string[] => (options === undefined ? [] : options.split(" "))
+const listOf = (options = ""): readonly string[] => (options === "" ? [] : options.split(" "))
 
 function unwrapPrefix(prefix: Prefix, words: readonly Word[]): Unwrapped {
   const role = prefix.role ?? "wrapper"
@@ -249,20 +226,15 @@ const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) =>
     const rest = given.length > 0 && given.length <= 64 ? given : [unknownWord("…")]
     return { role: "wrapper", runs: [{ words: [...command, ...rest] }] }
   },
-  parallel: (words) => {
-    const at = skipOptions(words, 1, listOf("-j -P -n -N -L -a --jobs --colsep --arg-file"))
-    const end = words.findIndex((word) => /^:::?:?\+?$/.test(word.text))
-    const command = words.slice(at, end === -1 ? undefined : end)
-    if (command.length === 0) return { role: "wrapper", runs: [], dynamic: "its commands come from its input" }
-    return { role: "wrapper", runs: [{ script: joined([...command, knownWord('"$PARALLEL_ARGUMENT"')]) }] }
-  },
   watch: (words) => {
     const command = words.slice(skipOptions(words, 1, listOf("-n -d --interval")))
     return command.length === 0 ? undefined : { role: "wrapper", runs: [{ script: joined(command) }] }
   },
-  su: (words) => scriptOption(words, ["-c", "--command"], "carrier"),
-  runuser: (words) => scriptOption(words, ["-c", "--command"], "carrier"),
-  script: (words) => scriptOption(words, ["-c", "--command"], "wrapper"),
+  su: (words) => {
+    const at = words.findIndex((word, index) => index > 0 && /^(?:-c|--command)/.test(word.text))
+    const script = at === -1 ? undefined : takesOption(words[at]!, words[at + 1], ["-c", "--command"])?.value
+    return script === undefined ? undefined : { role: "carrier", runs: [{ script }] }
+  },
   trap: (words) =>
     words.length > 2 ? { role: "wrapper", runs: [{ script: words[1]!, isSameShell: true }] } : undefined,
   alias: (words) => {
@@ -281,25 +253,15 @@ const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) =>
     if (command.length === 0) return undefined
     return { role: "carrier", runs: [{ script: joined(command), place: "remote" }] }
   },
-  docker: (words) => unwrapContainer(words),
-  podman: (words) => unwrapContainer(words),
-  nerdctl: (words) => unwrapContainer(words),
-  "docker-compose": (words) => unwrapContainer(words),
-  kubectl: (words) => unwrapContainer(words),
-  oc: (words) => unwrapContainer(words),
+  docker: unwrapContainer,
+  podman: unwrapContainer,
+  "docker-compose": unwrapContainer,
+  kubectl: unwrapContainer,
   find: unwrapFind,
   fd: (words) => {
     const at = words.findIndex((word) => /^(?:-[xX]|--exec(?:-batch)?)$/.test(word.text))
     return at === -1 ? undefined : { role: "command", runs: [{ words: [...words.slice(at + 1), unknownWord("{}")] }] }
   },
-}
-
-function scriptOption(words: readonly Word[], options: readonly string[], role: CommandRole): Unwrapped | undefined {
-  for (let at = 1; at < words.length; at++) {
-    const taken = takesOption(words[at]!, words[at + 1], options)
-    if (taken !== undefined) return { role, runs: [{ script: taken.value }] }
-  }
-  return undefined
 }
 
 function unwrapContainer(words: readonly Word[]): Unwrapped | undefined {
@@ -339,38 +301,31 @@ function unwrapFind(words: readonly Word[]): Unwrapped | undefined {
   return runs.length === 0 ? undefined : { role: "command", runs }
 }
 
-/** Programs of package managers that run another program: `npx vitest`, `uv run pytest`, `bundle exec rspec`. */
-const RUNNERS: Readonly<Record<string, { readonly verbs: readonly string[]; readonly values: readonly string[] }>> = {
-  npx: { verbs: [], values: ["-p", "--package", "-w", "--workspace"] },
-  bunx: { verbs: [], values: [] },
-  uvx: { verbs: [], values: ["--from", "--with", "-p", "--python"] },
-  pipx: { verbs: ["run"], values: ["--spec"] },
-  pnpm: { verbs: ["exec", "dlx"], values: ["-C", "--dir", "--filter", "-F"] },
-  yarn: { verbs: ["exec", "dlx"], values: ["--cwd"] },
-  npm: { verbs: ["exec", "x"], values: ["--prefix", "-C", "-w", "--workspace"] },
-  uv: {
-    verbs: ["run"],
-    values: ["--with", "--extra", "--group", "-p", "--python", "--directory", "--project", "--env-file"],
-  },
-  poetry: { verbs: ["run"], values: ["-C", "--directory", "-P", "--project"] },
-  pipenv: { verbs: ["run"], values: [] },
-  pdm: { verbs: ["run"], values: ["-p"] },
-  hatch: { verbs: ["run"], values: ["-e"] },
-  conda: { verbs: ["run"], values: ["-n", "-p", "--name", "--prefix"] },
-  bundle: { verbs: ["exec"], values: [] },
-  mise: { verbs: ["exec", "x"], values: [] },
-  rye: { verbs: ["run"], values: [] },
-  dotenv: { verbs: [], values: ["-e", "-f"] },
+/** Package managers that run another program, with the verbs that do so and the options that take a value: `uv run --with x pytest`. */
+const RUNNERS: Readonly<Record<string, readonly [verbs: string, values: string]>> = {
+  npx: ["", "-p --package -w --workspace"],
+  bunx: ["", ""],
+  uvx: ["", "--from --with -p --python"],
+  pipx: ["run", "--spec"],
+  pnpm: ["exec dlx", "-C --dir --filter -F"],
+  yarn: ["exec dlx", "--cwd"],
+  npm: ["exec x", "--prefix -C -w --workspace"],
+  uv: ["run", "--with --extra --group -p --python --directory --project --env-file"],
+  poetry: ["run", "-C --directory -P --project"],
+  pipenv: ["run", ""],
+  conda: ["run", "-n -p --name --prefix"],
+  bundle: ["exec", ""],
 }
 
-function unwrapRunner(runner: (typeof RUNNERS)[string], words: readonly Word[]): Unwrapped | undefined {
-  let at = skipOptions(words, 1, runner.values)
+function unwrapRunner([verbs, options]: (typeof RUNNERS)[string], words: readonly Word[]): Unwrapped | undefined {
+  const values = listOf(options)
+  let at = skipOptions(words, 1, values)
   const script = words.slice(1, at + 1).findIndex((word) => word.text === "-c" || word.text === "--call")
   if (script !== -1 && words[script + 2] !== undefined)
     return { role: "wrapper", runs: [{ script: words[script + 2]! }] }
-  if (runner.verbs.length > 0) {
-    if (!runner.verbs.includes(words[at]?.text ?? "")) return undefined
-    at = skipOptions(words, at + 1, runner.values)
+  if (verbs !== "") {
+    if (!listOf(verbs).includes(words[at]?.text ?? "")) return undefined
+    at = skipOptions(words, at + 1, values)
   }
   const command = words.slice(at)
   return command.length === 0 ? undefined : { role: "wrapper", runs: [{ words: command }] }

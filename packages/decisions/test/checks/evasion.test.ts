@@ -309,6 +309,27 @@ test("[E-01] the expression of a query is no path", () => {
   expect(judgeCommand("paths.only src/**", "yq e -i '.a = 1' src/a.yaml", ROOT)).toBe("pass")
 })
 
+test.each([
+  "./deploy",
+  "./deploy infra/a",
+  "frobnicate --write infra/a",
+  "glab mr merge",
+  "vim infra/a",
+  "pdm run x",
+  "ionice rm x",
+])("[E-01] a program nobody described is never passed by a rule that asks about it: %s", (command) => {
+  for (const rule of ["paths.deny infra/**", "paths.only src/**", 'commands.deny "git push"', "network.deny"])
+    expect(judgeCommand(rule, command, ROOT), rule).toBe("unknown")
+  expect(judgeCommand("commands.allow ls", command, ROOT)).toBe("fail")
+})
+
+test.each(["chmod -x infra/a", "chmod -R -w infra", "chmod +x infra/a", "chmod --reference=a infra/b"])(
+  "[E-01] a mode that looks like an option is no operand: %s",
+  (command) => {
+    expect(judgeCommand("paths.deny infra/**", command, ROOT)).toBe("fail")
+  },
+)
+
 describe("tools", () => {
   const judge = (rule: string, name: string, args: unknown, tools = {}): string => {
     const { violations, unknown } = createGuard([constraint(rule)], ROOT)(actionAhead({ name, args }, { tools }))

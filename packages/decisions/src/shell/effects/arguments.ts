@@ -1,5 +1,5 @@
-import type { SimpleCommand, Word } from "../command.js"
-import type { CommandEffects, PathUse } from "./effects.js"
+import type { Word } from "../command.js"
+import type { PathUse } from "./effects.js"
 
 /** The words behind a program, told apart into options and operands. */
 export interface Arguments {
@@ -73,9 +73,6 @@ export const valuesOf = (args: Arguments, ...options: readonly string[]): readon
 
 export const hasAny = (args: Arguments, ...options: readonly string[]): boolean =>
   options.some((option) => args.flags.has(option))
-
-/** What a program does with its words; what it does not mention it does not do. */
-export type EffectReader = (words: readonly Word[], command: SimpleCommand) => Partial<CommandEffects>
 
 export const files = (words: readonly Word[]): PathUse[] => words.map((word) => ({ word, isTree: false }))
 export const trees = (words: readonly Word[]): PathUse[] => words.map((word) => ({ word, isTree: true }))

@@ -12,8 +12,6 @@ export type CommandKind = "commit" | "push" | "open_pr" | "merge" | "deploy" | "
 /** What one command does to the world, as far as its words tell. */
 export interface CommandEffects {
   readonly program: string | undefined
-  /** `push` of `git -C x push`; undefined for programs without subcommands. */
-  readonly subcommand: string | undefined
   readonly writes: readonly PathUse[]
   readonly reads: readonly PathUse[]
   readonly deletes: readonly PathUse[]
@@ -28,6 +26,9 @@ export interface CommandEffects {
   /** Why it may run commands that are not in the reading: inline code, a script, an option or a variable that names one. */
   readonly mayRun: string | undefined
 }
+
+/** What a program does with its words; what it does not mention it does not do. */
+export type EffectReader = (words: readonly Word[]) => Partial<CommandEffects>
 
 /** Opaque because it runs something else. */
 export const running = (reason: string): Pick<CommandEffects, "opaque" | "mayRun"> => ({

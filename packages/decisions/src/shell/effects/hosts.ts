@@ -25,3 +25,10 @@ export function hostsOf(words: readonly { text: string; isKnown: boolean }[]): r
   }
   return hosts.length === 0 ? true : [...new Set(hosts)]
 }
+
+/** The host of `host:path` and `user@host:path`. */
+export function remoteHost({ text }: { readonly text: string }): string[] {
+  if (text.includes("://")) return hostOf(text) ?? []
+  const match = /^(?:[^\s@/:]+@)?([A-Za-z0-9.-]{2,}):/.exec(text)
+  return match === null ? [] : [match[1]!.toLowerCase()]
+}

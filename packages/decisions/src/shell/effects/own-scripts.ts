@@ -1,15 +1,21 @@
 import type { Word } from "../command.js"
+import { readArguments } from "./arguments.js"
 
 // A project's own scripts run whatever its files say. By the names everybody uses for building and testing they are taken at their word, as
 // builds and test runs are; what `make push` or `npm run release` does is not in the command.
 
-const MAKERS = new Set(["make", "gmake", "just", "task", "rake", "ninja", "ant"])
-const PACKAGE_RUNNERS = new Set(["npm", "pnpm", "yarn", "bun", "composer"])
-const RUN = new Set(["run", "run-script"])
+const MAKERS = new Set(["make", "just", "task", "rake", "ninja"])
+const PACKAGE_RUNNERS = new Set(["npm", "pnpm", "yarn", "bun"])
+/** They build a program of the project's and run it. */
+const COMPILED_RUNNERS = new Set(["go", "cargo", "dotnet", "swift"])
 
 /** What projects build, test, check and clean with; a suffix (`build:prod`, `test-unit`) is one of the same. */
 const EVERYDAY =
   /^(?:all|audit|bench|build|bundle|check|ci|clean|compile|coverage|cover|dev|dist|docs?|e2e|fix|fmt|format|gen|generate|help|install|lint|package|prepare|pretty|prettier|preview|rebuild|serve|setup|start|storybook|stylelint|test|tests|tsc|typecheck|types?|unit|update|validate|verify|watch)(?:[:._-].*)?$/i
+
+/** Subcommands of yarn, pnpm and bun; any other word is a script's name. */
+const THEIR_OWN =
+  /^(?:add|approve-builds|audit|bin|cache|ci|config|constraints|create|dedupe|deploy|dlx|doctor|env|exec|explain|fetch|global|help|i|import|info|init|install|install-test|it|licenses|link|list|ll|login|logout|ls|node|npm|outdated|owner|pack|patch|patch-commit|patch-remove|plugin|pm|policies|prune|publish|rb|rebuild|remove|repl|rm|root|search|server|set|setup|stage|start|store|t|tag|team|test|tst|un|uninstall|unlink|unplug|up|update|upgrade|upgrade-interactive|version|versions|view|whoami|why|workspace|workspaces|x)$/
 
 /** Why a script of the project may run anything; undefined where the command names none, or one of the everyday kind. */
 export function ownScriptOf(program: string, words: readonly Word[]): string | undefined {
@@ -24,13 +30,66 @@ function scriptIn(program: string, words: readonly Word[]): Word | undefined {
   const [verb, name] = operands
   if (COMPILED_RUNNERS.has(program)) return verb?.text === "run" ? (name ?? verb) : undefined
   if (!PACKAGE_RUNNERS.has(program) || verb === undefined) return undefined
-  if (RUN.has(verb.text)) return name
-  return program !== "npm" && program !== "composer" && !THEIR_OWN.test(verb.text) ? verb : undefined
+  if (verb.text === "run" || verb.text === "run-script") return name
+  return program !== "npm" && !THEIR_OWN.test(verb.text) ? verb : undefined
 }
 
-/** They build a program of the project's and run it. */
-const COMPILED_RUNNERS = new Set(["go", "cargo", "dotnet", "swift", "zig"])
+/** Programs that do nothing but run tests. */
+const TEST_PROGRAMS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    "pytest vitest jest mocha ava tap rspec phpunit tox nox nose2 ctest bats playwright cypress karma"
+      .split(" ")
+      .map((name) => [name, name]),
+  ),
+  "py.test": "pytest",
+  gotestsum: "go test",
+}
 
-/** Subcommands of yarn, pnpm and bun; any other word is a script's name. */
-const THEIR_OWN =
-  /^(?:add|approve-builds|audit|bin|cache|ci|config|constraints|create|dedupe|deploy|dlx|doctor|env|exec|explain|fetch|global|help|i|import|info|init|install|install-test|it|licenses|link|list|ll|login|logout|ls|node|npm|outdated|owner|pack|patch|patch-commit|patch-remove|plugin|pm|policies|prune|publish|rb|rebuild|remove|repl|rm|root|search|server|set|setup|stage|start|store|t|tag|team|test|tst|un|uninstall|unlink|unplug|up|update|upgrade|upgrade-interactive|version|versions|view|whoami|why|workspace|workspaces|x)$/
+/** Which operand, or module, of a program makes it a test run, and what the runner is called. */
+const TEST_VERBS: Readonly<Record<string, readonly [verb: RegExp, runner: string]>> = {
+  go: [/^test$/, "go test"],
+  cargo: [/^(?:test|t)$/, "cargo test"],
+  dotnet: [/^test$/, "dotnet test"],
+  swift: [/^test$/, "swift test"],
+  mix: [/^test$/, "mix test"],
+  bun: [/^test$/, "bun test"],
+  deno: [/^test$/, "deno test"],
+  rails: [/^(?:test|spec)\b/, "rake test"],
+  rake: [/^(?:test|spec)\b/, "rake test"],
+  npm: [/^(?:test|t|tst|it)$/, "npm test"],
+}
+const TEST_NAME = /^(?:tests?|check|spec|e2e|unit)(?:[:_-]|$)|[:_-]tests?$/
+/** Programs of which any operand may be the one that runs tests. */
+const TEST_TARGETS: Readonly<Record<string, readonly [target: RegExp, runner: string]>> = {
+  mvn: [/^(?:[\w-]+:)?(?:test|verify|install|integration-test)$/, "maven surefire"],
+  mvnw: [/^(?:[\w-]+:)?(?:test|verify|install|integration-test)$/, "maven surefire"],
+  gradle: [/(?:^|:)(?:\w*[tT]est|check|build)$/, "gradle"],
+  gradlew: [/(?:^|:)(?:\w*[tT]est|check|build)$/, "gradle"],
+  make: [TEST_NAME, "make test"],
+  just: [TEST_NAME, "make test"],
+  task: [TEST_NAME, "make test"],
+}
+const PYTHON = new Set(["python", "python3", "py"])
+
+/** Which test runner a command starts; `npm test` where the runner behind a script's name is not known. */
+export function testRunnerOf(program: string, words: readonly Word[]): string | undefined {
+  if (Object.hasOwn(TEST_PROGRAMS, program)) return TEST_PROGRAMS[program]
+  const values = "-C --prefix --filter -w --workspace -p --package -f --file -m --cwd --dir"
+  const { operands, flags } = readArguments(words, values)
+  const [first = "", second = ""] = operands.map((word) => word.text)
+  if (program === "node" || program === "tsx") return flags.has("--test") ? "node:test" : undefined
+  if (PYTHON.has(program)) {
+    const module = words[words.findIndex((word) => word.text === "-m") + 1]?.text
+    if (flags.has("-m") && /^(?:pytest|unittest|nose2|tox)$/.test(module ?? "")) return module
+    return /(?:^|\/)manage\.py$/.test(first) && second === "test" ? "django test" : undefined
+  }
+  if (program === "cargo" && first === "nextest") return "cargo nextest"
+  const [target, targetRunner] = (Object.hasOwn(TEST_TARGETS, program) && TEST_TARGETS[program]) || []
+  if (target !== undefined && operands.some(({ text }) => target.test(text))) return targetRunner
+  const [verb, runner] = (Object.hasOwn(TEST_VERBS, program) && TEST_VERBS[program]) || []
+  if (verb?.test(first) === true) return runner
+  if (!PACKAGE_RUNNERS.has(program) && program !== "deno") return undefined
+  const isScript = /^(?:run|run-script|rum|urn)$/.test(first) && TEST_NAME.test(second)
+  const isNamed = (program === "yarn" || program === "pnpm") && (TEST_NAME.test(first) || /^(?:t|tst|it)$/.test(first))
+  return isScript || isNamed ? "npm test" : undefined
+}
