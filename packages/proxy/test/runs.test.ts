@@ -83,7 +83,7 @@ test("[K-09] an agent nobody instrumented reads like one that was: turns, tools 
   const view = viewRun({ events })
   const tree = view.steps.map(({ depth, kind, workKind, name, tool, status }) => {
     const what = [workKind ?? kind, kind === "run" ? "" : name, tool?.args].filter(Boolean).join(" ")
-    return `${"  ".repeat(depth)}${what}${status === "ok" ? "" : ` (${status})`}`
+    return `${"  ".repeat(depth)}${what}${status === "success" ? "" : ` (${status})`}`
   })
   expect(tree).toEqual([
     "run",

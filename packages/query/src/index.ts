@@ -1,20 +1,15 @@
 // A run as a tree of numbered steps
 
-export type { Crash } from "./crash.js"
 export { markedMode } from "./marked-mode.js"
 export { type Money, moneyWords, type RunMoney } from "./money.js"
 export type { NoteKind, NoteView } from "./notes.js"
 export {
-  type Gap,
   type PartialBody,
   type ReplayView,
   type RunInput,
-  type RunStatus,
   type RunTotals,
   type RunView,
-  type StepStatus,
   type StepView,
-  type TokenTotals,
   viewRun,
 } from "./run-view.js"
 export {

@@ -8,6 +8,7 @@ import {
   payloadOf,
   textIn,
 } from "@orangebox/contract"
+import { type Gap, UNEXPLAINED } from "@orangebox/runs"
 import {
   firstLine,
   formatBytes,
@@ -17,10 +18,8 @@ import {
   recordedText,
   recordedWord,
 } from "@orangebox/text"
-import { UNEXPLAINED } from "./lost-events.js"
 import type { NoteView } from "./notes.js"
 import { promptWords } from "./prompt-words.js"
-import type { Gap } from "./run-view.js"
 import type { LineWords } from "./skeleton-words.js"
 import { promptOf } from "./step-facts.js"
 

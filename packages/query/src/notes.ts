@@ -1,6 +1,5 @@
 import { countIn, type Event, isEventType, type Link, numberIn, payloadOf, textIn } from "@orangebox/contract"
-import { linksOf } from "./inside-step.js"
-import type { Gap } from "./run-view.js"
+import { type Gap, linksOf } from "@orangebox/runs"
 
 export type NoteKind =
   | "prompt"

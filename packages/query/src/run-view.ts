@@ -1,22 +1,27 @@
 import {
   type AttributeValue,
-  amountIn,
   type DeterminismMode,
   type Event,
   type Level,
   type Link,
   payloadOf,
-  type StepKind,
   textIn,
 } from "@orangebox/contract"
 import type { PriceTable } from "@orangebox/dialects"
-import { type Crash, crashOf } from "./crash.js"
+import {
+  type Crash,
+  type FoldedKind,
+  type RunTotals as FoldedTotals,
+  foldRun,
+  type Gap,
+  type Run,
+  type RunStatus,
+  type Step,
+  type StepStatus,
+} from "@orangebox/runs"
 import { gatherInside } from "./inside-step.js"
-import { allGaps } from "./lost-events.js"
 import { priceSteps, type RunMoney } from "./money.js"
-import { gapNote, type NoteView } from "./notes.js"
-import { totalsOf } from "./run-totals.js"
-import { soundEnvelope } from "./sound-envelope.js"
+import { addNotes, gapNote, type NoteView } from "./notes.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -27,11 +32,10 @@ import {
   type ToolView,
   toolOf,
 } from "./step-facts.js"
-import { buildStepTree, type StepDraft } from "./step-tree.js"
 
 /** What is known about one run, as values: nothing here reads a store. */
 export interface RunInput {
-  /** The run's own events in sequence order, and the annotations about it (`sequence_no: null`) in any place. */
+  /** The run's own events and the annotations about it, in any order. */
   readonly events: readonly Event[]
   /** What was lost, as the collector counted it. */
   readonly gaps?: readonly Gap[]
@@ -45,28 +49,12 @@ export interface RunInput {
   readonly prices?: PriceTable
 }
 
-export interface Gap {
-  readonly reason: string
-  readonly count: number
-  readonly fromSequence: number | null
-  readonly toSequence: number | null
-}
-
 export interface PartialBody {
   readonly stepId: string
   /** What the bytes were going to be: `response`, `result`, … */
   readonly role: string
   readonly byteSize: number
 }
-
-/**
- * `completed` and `failed` were recorded by the run itself and win over everything. `crashed`: somebody proved that the writer died.
- * `running`: the writer is alive. `silent`: no end, and nobody knows why.
- */
-export type RunStatus = "completed" | "failed" | "crashed" | "running" | "silent"
-
-/** `open` has no end on record; `crashed` was open when its process died. */
-export type StepStatus = "ok" | "error" | "timeout" | "partial" | "open" | "crashed"
 
 export interface RunView {
   readonly runId: string | undefined
@@ -99,7 +87,7 @@ export interface ReplayView {
 export interface StepView {
   readonly n: number
   readonly id: string | undefined
-  readonly kind: StepKind
+  readonly kind: FoldedKind
   /** The kind the application gave a plain step: retrieval, queue.deliver, … */
   readonly workKind: string | undefined
   readonly name: string | undefined
@@ -140,193 +128,101 @@ export interface StepView {
   readonly mode: DeterminismMode
 }
 
-export interface RunTotals {
-  readonly events: number
-  readonly annotations: number
-  readonly steps: number
-  readonly lost: number
-  readonly modelCalls: number
-  readonly toolCalls: number
-  /** Steps that ended in an error or a timeout, attempts aside. */
-  readonly errors: number
-  /** Attempts that did; whether the call as a whole went wrong is the call's own status. */
-  readonly failedAttempts: number
+export interface RunTotals extends FoldedTotals {
   readonly warnings: number
-  readonly tokens: TokenTotals
-  /** Events per determinism mode. */
-  readonly modes: Readonly<Record<DeterminismMode, number>>
-}
-
-/** Sums over the calls that reported a figure, and how many did not: unknown is not zero. */
-export interface TokenTotals {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  /** Input tokens of the calls that reported cache reads: what the cached share is a share of. */
-  readonly cacheReadOf: number
-  readonly callsWithoutUsage: number
 }
 
 /** One run's events as a tree of numbered steps. Never throws, whatever the payloads hold. */
 export function viewRun(input: RunInput): RunView {
-  const own: Event[] = []
-  const annotations: Event[] = []
-  for (const given of input.events) {
-    const event = soundEnvelope(given)
-    if (event.sequence_no === null) annotations.push(event)
-    else own.push(event)
-  }
-
-  const drafts = buildStepTree(own, annotations)
-  const root = drafts[0]
-  const terminal = root?.closed
-  const crash = terminal ? undefined : crashOf(annotations, drafts)
-  const status = runStatus(terminal, crash !== undefined, input.isWriterAlive === true)
-  const gaps = allGaps(own, input.gaps ?? [])
-  if (root) root.notes.push(...gaps.map(gapNote))
-
+  const run = foldRun(input.events, {
+    ...(input.gaps === undefined ? {} : { gaps: input.gaps }),
+    isWriterAlive: input.isWriterAlive === true,
+  })
   const partials = partialsByStep(input.partials ?? [])
-  const numbers = new Map(drafts.map((draft) => [draft.id, draft.n]))
-  const numberOf = (stepId: string): number | undefined => numbers.get(stepId)
-  const steps: StepView[] = new Array(drafts.length)
+  const steps: StepView[] = new Array(run.steps.length)
+  let warnings = 0
   // Backwards, so that a step's children are viewed before it: an error that only passes through is told once, where it began.
-  for (let index = drafts.length - 1; index >= 0; index--) {
-    steps[index] = viewStep(drafts[index]!, steps, partials, numberOf, status)
+  for (let index = run.steps.length - 1; index >= 0; index--) {
+    const view = viewStep(run.steps[index]!, run, steps, partials)
+    for (const note of view.notes) if (note.weight !== "plain") warnings += 1
+    steps[index] = view
   }
-
-  const opening = payloadOf(root?.opened)
-  const first = own[0] ?? annotations[0]
+  const { own, facts, replay } = run
   return {
-    runId: first?.run_id ?? undefined,
-    traceId: first?.trace_id ?? undefined,
-    conversationId: own.find((event) => event.conversation_id !== undefined)?.conversation_id,
-    app: textIn(opening, "app_id"),
-    entrypoint: textIn(opening, "entrypoint_name"),
-    input: steps[0]?.runInput,
-    startedAt: own[0]?.timestamp_utc,
-    status,
-    durationUs: steps[0]?.durationUs ?? spanOf(own),
+    runId: run.runId,
+    traceId: facts.traceId ?? undefined,
+    conversationId: facts.conversationId ?? undefined,
+    app: facts.app ?? undefined,
+    entrypoint: facts.entrypoint ?? undefined,
+    input: facts.input ?? undefined,
+    startedAt: (run.steps[0]?.opened ?? own[0])?.timestamp_utc,
+    status: run.status,
+    durationUs:
+      steps[0]?.durationUs ?? (facts.lastMono >= facts.firstMono ? facts.lastMono - facts.firstMono : undefined),
     steps,
-    totals: totalsOf(own, annotations, steps, gaps),
+    totals: { ...run.totals, warnings },
     money: priceSteps(steps, input.prices),
-    gaps,
-    crash,
-    replay: replayOf(own),
+    gaps: run.gaps,
+    crash: run.crash,
+    replay: replay && {
+      sourceRunId: replay.source_run_id,
+      reason: replay.replay_reason_code,
+      isFork: replay.fork_step_id !== null,
+    },
     digest: input.digest,
   }
 }
 
-function runStatus(terminal: Event | undefined, hasCrashed: boolean, isWriterAlive: boolean): RunStatus {
-  if (terminal) return terminal.event_type === "run_failed" ? "failed" : "completed"
-  if (hasCrashed) return "crashed"
-  return isWriterAlive ? "running" : "silent"
-}
-
 function viewStep(
-  draft: StepDraft,
+  step: Step,
+  run: Run,
   views: readonly StepView[],
   partials: ReadonlyMap<string, readonly PartialBody[]>,
-  numberOf: (stepId: string) => number | undefined,
-  run: RunStatus,
 ): StepView {
-  const { opened, closed, events } = draft
-  const first = opened ?? closed ?? events[0]
-  const children = draft.children.map((child) => views[child.n - 1]!)
-  const kind = draft.kind ?? "step"
+  const { opened, closed, events, kind } = step
+  const children = step.children.map((child) => views[child.no - 1]!)
   const inside = gatherInside(events)
   return {
-    n: draft.n,
-    id: draft.id,
+    n: step.no,
+    id: step.id,
     kind,
     workKind: opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined,
-    name: nameOf(draft),
-    runInput: kind === "run" ? (textIn(payloadOf(opened), "input_summary") ?? inputSummary(draft)) : undefined,
-    parent: draft.parent?.n,
-    depth: draft.depth,
+    name: step.name,
+    runInput: kind === "run" ? (run.facts.input ?? undefined) : undefined,
+    parent: step.parent?.no,
+    depth: step.depth,
     children: children.length === 0 ? NONE : children.map((child) => child.n),
-    at: draft.at,
+    at: step.at,
     opened,
     closed,
     events,
-    durationUs: durationOf(opened, closed),
-    status: closed ? statusOf(closed) : run === "crashed" ? "crashed" : "open",
+    durationUs: step.durationUs,
+    status: step.status,
     isInnermostOpen: !closed && children.every((child) => child.closed !== undefined),
-    error: errorOf(closed, children, numberOf),
+    error: errorOf(closed, children, (stepId) => run.stepOf(stepId)?.no),
     model: kind === "model" ? modelOf(opened, closed) : undefined,
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,
     prompts: inside.prompts,
     bodyBytes: bodyBytesOf(events),
-    partials: (draft.id === undefined ? undefined : partials.get(draft.id)) ?? NONE,
+    partials: (step.id === undefined ? undefined : partials.get(step.id)) ?? NONE,
     attributes: inside.attributes,
     logs: inside.logs,
-    links: inside.links,
-    notes: draft.notes.length > 1 ? draft.notes.sort((a, b) => a.at - b.at) : draft.notes,
-    attemptNo: first?.attempt_no,
-    attempts: children.reduce((count, child) => count + (child.attemptNo === undefined ? 0 : 1), 0),
-    inferredBy: first?.inferred_by,
-    mode: closed?.determinism_mode ?? first?.determinism_mode ?? "live",
+    links: step.links,
+    notes: notesOf(step, run),
+    attemptNo: step.attemptNo,
+    attempts: step.attempts.length,
+    inferredBy: step.inferredBy,
+    mode: step.mode,
   }
 }
 
 const NONE: readonly never[] = []
 
-function nameOf(draft: StepDraft): string | undefined {
-  const opening = payloadOf(draft.opened)
-  const closing = payloadOf(draft.closed)
-  switch (draft.kind) {
-    case "run":
-      return textIn(opening, "entrypoint_name")
-    case "model":
-      return textIn(closing, "model_id") ?? textIn(opening, "model_id") ?? textIn(opening, "provider")
-    case "tool":
-      return textIn(opening, "tool_name") ?? textIn(closing, "tool_name")
-    default:
-      return textIn(opening, "name")
-  }
-}
-
-function statusOf(closed: Event): StepStatus {
-  if (closed.event_type === "run_completed") return "ok"
-  if (closed.event_type === "run_failed") return "error"
-  const payload = payloadOf(closed)
-  switch (textIn(payload, "status")) {
-    case "error":
-    case "timeout":
-    case "partial":
-      return textIn(payload, "status") as StepStatus
-    case undefined:
-      // Schema 1.0 has no status on model_result; a named error class is what it says instead.
-      return textIn(payload, "error_class") === undefined ? "ok" : "error"
-    default:
-      return "ok"
-  }
-}
-
-/** The monotonic clock where both ends are there, else what the closing record says it took. */
-function durationOf(opened: Event | undefined, closed: Event | undefined): number | undefined {
-  if (!closed) return undefined
-  const elapsed = opened ? closed.mono_us - opened.mono_us : Number.NaN
-  if (elapsed >= 0) return elapsed
-  const payload = payloadOf(closed)
-  const ms = amountIn(payload, "latency_ms") ?? amountIn(payload, "total_latency_ms")
-  return ms === undefined ? undefined : ms * 1000
-}
-
-function spanOf(own: readonly Event[]): number | undefined {
-  const first = own[0]?.mono_us
-  const last = own.at(-1)?.mono_us
-  return first !== undefined && last !== undefined && last >= first ? last - first : undefined
-}
-
-function inputSummary(root: StepDraft): string | undefined {
-  const received = root.events.find((event) => event.event_type === "input_received")
-  return textIn(payloadOf(received), "input_summary")
-}
-
-function replayOf(own: readonly Event[]): ReplayView | undefined {
-  const replay = own.find((event) => event.replay !== undefined)?.replay
-  if (!replay) return undefined
-  return { sourceRunId: replay.source_run_id, reason: replay.replay_reason_code, isFork: replay.fork_step_id !== null }
+function notesOf(step: Step, run: Run): readonly NoteView[] {
+  const notes: NoteView[] = []
+  for (const event of step.events) addNotes(notes, event)
+  if (step.no === 1) notes.push(...run.gaps.map(gapNote))
+  return notes.length > 1 ? notes.sort((a, b) => a.at - b.at) : notes
 }
 
 function partialsByStep(partials: readonly PartialBody[]): ReadonlyMap<string, readonly PartialBody[]> {

@@ -1,6 +1,6 @@
 import { OrangeboxError } from "@orangebox/contract"
+import type { Crash } from "@orangebox/runs"
 import { formatCount, formatDuration, formatPercent, plural, recordedText, recordedWord } from "@orangebox/text"
-import type { Crash } from "./crash.js"
 import { moneyWords } from "./money.js"
 import type { RunView, StepView } from "./run-view.js"
 

@@ -226,7 +226,7 @@ const LAST_LINES = 5
 
 /** Where something went wrong, as against the steps around it that only passed it on or wait for it. */
 function isOrigin(step: StepView): boolean {
-  if (step.status === "ok") return false
+  if (step.status === "success") return false
   if (step.status === "open" || step.status === "crashed") return step.isInnermostOpen
   return step.error?.sameAs === undefined
 }
@@ -305,7 +305,7 @@ function foldOf(hidden: readonly Line[]): Fold {
     if (step.kind === "model") counts.models += 1
     if (step.kind === "tool") counts.tools += 1
     if (step.status === "open" || step.status === "crashed") counts.open += 1
-    else if (step.status !== "ok") counts.failed += 1
+    else if (step.status !== "success") counts.failed += 1
     if (step.inferredBy !== undefined) counts.inferred += 1
     const mode = markedMode(step)
     if (mode !== undefined) modes[mode] = (modes[mode] ?? 0) + 1

@@ -8,7 +8,7 @@ test("[Q-01] steps are numbered in opening order, and #1 is the run", () => {
   const view = viewRun(crashedRun())
   expect(view.steps.map((step) => step.n)).toEqual(view.steps.map((_, index) => index + 1))
   expect(view.steps[0]).toMatchObject({ kind: "run", depth: 0, parent: undefined, children: [2, 5, 12, 13] })
-  expect(view.steps[3]).toMatchObject({ kind: "tool", name: "read_file", parent: 2, depth: 2, status: "ok" })
+  expect(view.steps[3]).toMatchObject({ kind: "tool", name: "read_file", parent: 2, depth: 2, status: "success" })
 })
 
 test("tools that run side by side are siblings in the order in which they opened", () => {
@@ -20,11 +20,11 @@ test("tools that run side by side are siblings in the order in which they opened
 
 test("the attempts of a call are its children and are not counted as calls or errors", () => {
   const { steps, totals } = viewRun(retriedRun())
-  expect(steps[4]).toMatchObject({ kind: "model", attempts: 3, status: "ok", attemptNo: undefined })
+  expect(steps[4]).toMatchObject({ kind: "model", attempts: 3, status: "success", attemptNo: undefined })
   expect(steps.slice(5).map((step) => [step.attemptNo, step.status])).toEqual([
     [1, "error"],
     [2, "error"],
-    [3, "ok"],
+    [3, "success"],
   ])
   expect(totals).toMatchObject({ modelCalls: 1, toolCalls: 2, errors: 0, failedAttempts: 2, warnings: 1 })
   expect(totals.tokens).toMatchObject({ input: 3100, output: 96, cacheRead: 2400 })
@@ -108,7 +108,7 @@ test("a step whose opening was lost keeps its place, and #1 stays the run's", ()
     [2, "step", step],
     [3, "tool", tool],
   ])
-  expect(view.steps[1]).toMatchObject({ opened: undefined, status: "ok", parent: 1 })
+  expect(view.steps[1]).toMatchObject({ opened: undefined, status: "success", parent: 1 })
 })
 
 test("parents that name each other in a circle still give a tree", () => {
@@ -144,7 +144,7 @@ test("what is said later about a step stands with that step and changes none of 
   })
   const after = viewRun({ events: run.events })
   expect(after.steps[1]!.notes).toMatchObject([{ kind: "evaluation", weight: "bad" }])
-  expect(after.steps[1]!.status).toBe("ok")
+  expect(after.steps[1]!.status).toBe("success")
   expect({ ...after.totals, annotations: 0, warnings: 0 }).toEqual(before.totals)
 })
 

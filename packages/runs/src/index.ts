@@ -1,1 +1,28 @@
-export {}
+export {
+  type Crash,
+  type FoldRunOptions,
+  foldRun,
+  inOrder,
+  linksOf,
+  type Run,
+  type RunTotals,
+  type Step,
+  type TokenTotals,
+} from "./fold-run.js"
+export { type Gap, UNEXPLAINED } from "./lost-events.js"
+export {
+  addTokens,
+  type FoldedKind,
+  type FoldedStep,
+  isComplete,
+  noFacts,
+  noTokens,
+  type RunFacts,
+  RunFold,
+  type RunStatus,
+  type StepStatus,
+  statusOfRun,
+  TOKEN_FIELDS,
+  type TokenCounts,
+} from "./run-fold.js"
+export { isLink, isSequence, soundEnvelope } from "./sound-envelope.js"

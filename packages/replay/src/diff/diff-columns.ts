@@ -114,7 +114,7 @@ function writeItem(page: Page, diff: RunDiff, item: DiffItem, index: number, all
 function cellOf({ kind }: DiffItem, step: StepOfDiff | null): string {
   if (!step) return ""
   const mode = step.mode === "live" ? "" : ` [${step.mode}]`
-  const status = step.status === "ok" ? "" : ` ✗ ${step.status}`
+  const status = step.status === "success" ? "" : ` ✗ ${step.status}`
   const tries = step.attempts > 1 ? ` ×${step.attempts}` : ""
   const time = step.duration_us === null ? "" : ` ${formatDuration(step.duration_us)}`
   const name = step.name === "" ? "" : ` ${recordedWord(step.name, 40)}`

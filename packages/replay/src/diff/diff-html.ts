@@ -152,7 +152,7 @@ function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
   if (!step) return ""
   const badges = [`<span class="badge ${step.mode}">${step.mode}</span>`]
   if (step.effect_class !== null) badges.push(`<span class="badge">${text(step.effect_class)}</span>`)
-  if (step.status !== "ok") badges.push(`<span class="badge">${text(step.status)}</span>`)
+  if (step.status !== "success") badges.push(`<span class="badge">${text(step.status)}</span>`)
   if (step.attempts > 1) badges.push(`<span class="badge">${step.attempts} tries</span>`)
   const time = step.duration_us === null ? "" : ` <span class="dim">${text(formatDuration(step.duration_us))}</span>`
   return `<b>#${step.n}</b> ${kind} ${text(step.name)} ${badges.join(" ")}${time}`

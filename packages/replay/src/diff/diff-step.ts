@@ -1,11 +1,21 @@
 import type { BodyMask, DeterminismMode, EffectClass } from "@orangebox/contract"
-import type { StepStatus } from "@orangebox/query"
+import type { StepStatus } from "@orangebox/runs"
 
 /**
  * What two steps are compared by. `retrieval`, `input`, `verdict` and `artifact` are events that a run records inside a step and that
  * decide where it goes; to a diff they are steps like any other.
  */
-export const DIFF_KINDS = ["run", "model", "tool", "retrieval", "step", "input", "verdict", "artifact"] as const
+export const DIFF_KINDS = [
+  "run",
+  "model",
+  "tool",
+  "retrieval",
+  "step",
+  "unknown",
+  "input",
+  "verdict",
+  "artifact",
+] as const
 export type DiffKind = (typeof DIFF_KINDS)[number]
 
 /** A step with its features: hashes and facts of the events, no text. Retries are folded into the call they repeat. */

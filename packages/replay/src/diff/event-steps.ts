@@ -38,7 +38,7 @@ export function eventsAsSteps(step: StepView, parent: DiffStep): DiffStep[] {
       outputSummary: undefined,
       finishReason: undefined,
       requestedTools: [],
-      status: "ok",
+      status: "success",
       effect: undefined,
       attempts: 1,
       inputTokens: undefined,

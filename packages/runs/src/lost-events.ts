@@ -1,5 +1,12 @@
 import type { Event } from "@orangebox/contract"
-import type { Gap } from "./run-view.js"
+
+/** Something of a run that was attempted and is not there. */
+export interface Gap {
+  readonly reason: string
+  readonly count: number
+  readonly fromSequence: number | null
+  readonly toSequence: number | null
+}
 
 /**
  * Every loss: the gaps that were recorded, and holes in the sequence that no gap explains. A gap without a range explains as many missing

@@ -21,7 +21,7 @@ function isSound(event: Event): boolean {
     isTextOrNull(event.trace_id) &&
     isTextOrNull(event.step_id) &&
     isTextOrNull(event.parent_step_id) &&
-    (event.sequence_no === null || Number.isSafeInteger(event.sequence_no)) &&
+    (event.sequence_no === null || isSequence(event.sequence_no)) &&
     Number.isFinite(event.mono_us) &&
     isArrayOf(event.artifact_refs, isRef) &&
     (event.conversation_id === undefined || isText(event.conversation_id)) &&
@@ -63,7 +63,7 @@ function repaired(event: Event): Event {
     trace_id: textOrNull(event.trace_id),
     step_id: textOrNull(event.step_id),
     parent_step_id: textOrNull(event.parent_step_id),
-    sequence_no: Number.isSafeInteger(event.sequence_no) ? event.sequence_no : null,
+    sequence_no: isSequence(event.sequence_no) ? event.sequence_no : null,
     mono_us: Number.isFinite(event.mono_us) ? event.mono_us : 0,
     artifact_refs: Array.isArray(event.artifact_refs) ? event.artifact_refs.filter(isRef) : [],
     ...(isText(conversation_id) ? { conversation_id } : {}),
@@ -78,6 +78,9 @@ function repaired(event: Event): Event {
   }
   return sound as Event
 }
+
+/** A place in the run's own sequence. Anything else stands outside it, as an annotation does. */
+export const isSequence = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 const isText = (value: unknown): value is string => typeof value === "string"
 const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === "string"
