@@ -18,6 +18,8 @@ export interface ConversationOptions {
   /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 4,000. */
   readonly budget?: number
   readonly format?: "text" | "markdown"
+  /** Columns of the reader's terminal. Default: nothing limits a line. */
+  readonly width?: number
   readonly color?: Painter
   readonly countTokens?: CountTokens
 }

@@ -24,15 +24,19 @@ import type { LineWords } from "./skeleton-words.js"
 import { promptOf } from "./step-facts.js"
 
 /** The words of a note's line: what is recorded inside a step and deserves to be seen. */
-export function noteWords(note: NoteView, isShort: boolean): LineWords {
+export function noteWords(note: NoteView, isShort: boolean, room = Number.POSITIVE_INFINITY): LineWords {
   const tone = note.weight
   if (note.gap) return { label: gapWords(note.gap), time: "", verdict: "", tone }
   const event = note.event
   if (!event) return { label: "", time: "", verdict: "", tone }
-  const words = wordsOf(note, event, payloadOf(event), isShort ? 40 : 100)
+  const width = Math.max(8, Math.min(isShort ? 40 : 100, room - LONGEST_KIND))
+  const words = wordsOf(note, event, payloadOf(event), width)
   const marks = (event.inferred_by === undefined ? "" : "≈ ") + (event.sequence_no === null ? "later: " : "")
   return { label: marks + words.label, time: words.time ?? "", verdict: words.verdict ?? "", tone }
 }
+
+/** What stands in front of a note's recorded text, roughly. */
+const LONGEST_KIND = 8
 
 interface NoteWords {
   readonly label: string

@@ -1,6 +1,7 @@
 import { type FinishKind, finishKindOf } from "@orangebox/dialects"
 import {
   cutToWidth,
+  displayWidth,
   formatBytes,
   formatCount,
   formatDuration,
@@ -25,14 +26,30 @@ export interface LineWords {
 const FULL_WIDTHS = { name: 48, text: 60, error: Number.POSITIVE_INFINITY }
 const SHORT_WIDTHS = { name: 20, text: 24, error: 60 }
 
-export function stepWords(step: StepView, isShort: boolean): LineWords {
+/** `room` is how wide the label may be: what was recorded is cut for it, our own words are not. */
+export function stepWords(step: StepView, isShort: boolean, room = Number.POSITIVE_INFINITY): LineWords {
   const width = isShort ? SHORT_WIDTHS : FULL_WIDTHS
   const { verdict, tone } = verdictOf(step, width)
   const time = step.closed ? formatDuration(step.durationUs) : "open"
-  return { label: labelOf(step, width), time, verdict, tone }
+  return { label: fittedLabel(step, width, room), time, verdict, tone }
 }
 
 type Widths = typeof FULL_WIDTHS
+
+function fittedLabel(step: StepView, width: Widths, room: number): string {
+  const label = labelOf(step, width)
+  const over = displayWidth(label) - room
+  if (over <= 0) return label
+  const cut = (recorded: string | undefined, shown: number): number =>
+    Math.max(LEAST_RECORDED, displayWidth(recordedWord(recorded ?? "", shown)) - over)
+  const text = cut(step.runInput ?? step.tool?.args, width.text)
+  // A tool's name says more than its arguments; where there are none of those, the name has to give.
+  const isNameCut = step.runInput === undefined && !step.tool?.args
+  return labelOf(step, { ...width, text, ...(isNameCut ? { name: cut(step.name, width.name) } : {}) })
+}
+
+/** Less of a recorded text says nothing. */
+const LEAST_RECORDED = 8
 
 function labelOf(step: StepView, width: Widths): string {
   const words: string[] = []

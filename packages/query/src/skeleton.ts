@@ -1,6 +1,7 @@
 import {
   type CountTokens,
   cutToTokens,
+  cutToWidth,
   displayWidth,
   drawTree,
   estimateTokens,
@@ -8,6 +9,7 @@ import {
   padToWidth,
   plural,
   recordedWord,
+  wrapText,
 } from "@orangebox/text"
 import { foldWords } from "./fold-words.js"
 import { noteWords } from "./note-words.js"
@@ -24,6 +26,8 @@ export interface SkeletonOptions {
   /** Every line, whatever it costs. */
   readonly all?: boolean
   readonly format?: "text" | "markdown"
+  /** Columns of the reader's terminal: no line is wider, but for words that cannot be broken. Default: nothing limits a line. */
+  readonly width?: number
   readonly color?: Painter
   readonly countTokens?: CountTokens
   /** How the reader addressed the run, for the commands in the footer. Default: its id. */
@@ -46,19 +50,19 @@ export const MIN_SKELETON_BUDGET = 320
  */
 export function skeletonText(view: RunView, options: SkeletonOptions = {}): string {
   const { plan, frame } = fitSkeleton(view, options)
-  const text = layOutText(plan, frame, options.color)
+  const text = layOutText(plan, frame, options)
   return options.format === "markdown" ? fenced(text) : text
 }
 
 /** The lines of a run's tree alone, for where its header is already said. */
 export function skeletonRows(
   view: RunView,
-  options: Pick<SkeletonOptions, "budget" | "countTokens" | "color">,
+  options: Pick<SkeletonOptions, "budget" | "countTokens" | "color" | "width">,
 ): string {
   const { plan, frame } = fitSkeleton(view, options)
   const isWhole = plan.shownSteps === view.totals.steps && plan.shownNotes === plan.totalNotes && view.totals.lost === 0
   const footer = isWhole ? [] : [countsOf(view, plan)]
-  return layOutText(plan, { ...frame, header: undefined, footer }, options.color)
+  return layOutText(plan, { ...frame, header: undefined, footer }, options)
 }
 
 /** Header, crash line and footer: what is there however small the budget. */
@@ -96,7 +100,8 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
   })
   if (options.all) return fit(plan(undefined))
 
-  const tokensOf = (fitted: FittedSkeleton): number => count(layOutText(fitted.plan, fitted.frame, undefined))
+  const { color: _, ...withoutColour } = options
+  const tokensOf = (fitted: FittedSkeleton): number => count(layOutText(fitted.plan, fitted.frame, withoutColour))
   const frameCost = tokensOf(fit({ rows: [], shownSteps: 0, shownNotes: 0, totalNotes: 0 }))
   let rowBudget = budget - frameCost
   let best: FittedSkeleton | undefined
@@ -135,63 +140,131 @@ function pricedLine(line: Line, isShort: boolean): string {
 interface TextRow {
   readonly number: string
   readonly tree: string
+  /** The guides in front of what else is said of the row, below it. */
+  readonly below: string
   readonly words: LineWords
   readonly hint: string
 }
 
-function layOutText(plan: SkeletonPlan, frame: Frame, color: Painter | undefined): string {
-  const paint: Painter = color ?? ((text) => text)
+function layOutText(plan: SkeletonPlan, frame: Frame, options: Pick<SkeletonOptions, "color" | "width">): string {
+  const paint: Painter = options.color ?? ((text) => text)
+  const width = options.width ?? Number.POSITIVE_INFINITY
   const trees = drawTree(plan.rows)
-  const rows = plan.rows.map((row, index): TextRow => textRow(row, trees[index]!, frame.address))
-  let numbers = 0
-  let labels = 0
-  for (const row of rows) {
-    numbers = Math.max(numbers, row.number.length)
-    const label = displayWidth(row.tree) + displayWidth(row.words.label)
-    if (label <= LABEL_COLUMN) labels = Math.max(labels, label)
-  }
+  const drawn = plan.rows.map((row, index): Omit<TextRow, "words" | "hint"> => {
+    const isParent = (plan.rows[index + 1]?.depth ?? 0) > row.depth
+    const number = row.type === "step" ? `#${row.step.n}` : ""
+    return { number, tree: trees[index]!, below: belowOf(trees[index]!, isParent) }
+  })
+  const numbers = drawn.reduce((widest, { number }) => Math.max(widest, number.length), 0)
+  const column = options.width === undefined ? Number.POSITIVE_INFINITY : labelColumn(width - numbers - 1)
+  const rows = plan.rows.map((row, index): TextRow => {
+    const { number, tree, below } = drawn[index]!
+    return { number, tree, below, ...fittedRow(row, frame.address, column - displayWidth(tree)) }
+  })
+  const labels = rows.reduce((widest, { tree, words }) => {
+    const label = displayWidth(tree) + displayWidth(words.label)
+    return label <= Math.min(column, LABEL_COLUMN) ? Math.max(widest, label) : widest
+  }, 0)
 
-  const lines = frame.header === undefined ? [] : [paint(frame.header, "heading")]
-  for (const { number, tree, words, hint } of rows) {
+  const lines = frame.header === undefined ? [] : wrapped(frame.header, width).map((line) => paint(line, "heading"))
+  for (const row of rows) {
     if (frame.rowLimit) {
+      const { number, tree, words, hint } = row
       lines.push(
         frame.rowLimit([number, tree + words.label, words.time, words.verdict, hint].filter(Boolean).join(" ")),
       )
-      continue
-    }
-    const hasMore = words.time !== "" || words.verdict !== "" || hint !== ""
-    const labelWidth = labels - displayWidth(tree)
-    const label = hasMore ? padToWidth(words.label, labelWidth) : words.label
-    const tone = words.tone === "plain" ? undefined : words.tone
-    let text = `${paint(padToWidth(number, numbers), "number")} ${paint(tree, "tree")}`
-    text += tone && !words.verdict ? paint(label, tone) : label
-    // A label over its column has left the grid, so the rest follows without padding.
-    const isOver = displayWidth(words.label) > labelWidth
-    const time = isOver ? words.time : words.time.padStart(TIME_COLUMN)
-    if (time !== "" && (words.time !== "" || words.verdict !== "")) text += ` ${paint(time, "time")}`
-    if (words.verdict !== "") text += `  ${tone ? paint(words.verdict, tone) : words.verdict}`
-    if (hint !== "") text += `  ${paint(hint, "dim")}`
-    lines.push(text)
+    } else lines.push(...rowLines(row, { numbers, labels, width }, paint))
   }
-  if (frame.crash !== undefined) lines.push(paint(frame.crash, "bad"))
-  for (const line of frame.footer) lines.push(paint(line, "dim"))
+  if (frame.crash !== undefined) {
+    for (const line of wrapText(frame.crash, width, { at: " ", indent: "  " })) lines.push(paint(line, "bad"))
+  }
+  for (const line of frame.footer) for (const part of wrapped(line, width)) lines.push(paint(part, "dim"))
   return lines.join("\n")
 }
 
-function textRow(row: Row, tree: string, address: string): TextRow {
+const wrapped = (line: string, width: number): string[] => wrapText(line, width, { at: " · ", indent: "  " })
+
+/** A verdict needs so much of a line to say anything. */
+const LEAST_VERDICT = 22
+
+/** How wide labels may be where a row has so many columns. */
+function labelColumn(room: number): number {
+  return Math.max(16, Math.min(LABEL_COLUMN, room - 1 - TIME_COLUMN - 2 - LEAST_VERDICT))
+}
+
+function rowLines(
+  { number, tree, below, words, hint }: TextRow,
+  { numbers, labels, width }: { readonly numbers: number; readonly labels: number; readonly width: number },
+  paint: Painter,
+): string[] {
+  const lead = `${" ".repeat(numbers)} ${paint(below, "tree")}`
+  const wrapBelow = (said: string, role: PaintRole): string[] =>
+    wrapText(said, width - numbers - 1 - displayWidth(below), { at: " ", indent: "  " }).map(
+      (line) => lead + paint(line, role),
+    )
+  const hasMore = words.time !== "" || words.verdict !== "" || hint !== ""
+  const labelWidth = labels - displayWidth(tree)
+  const label = hasMore ? padToWidth(words.label, labelWidth) : words.label
+  const tone = words.tone === "plain" ? undefined : words.tone
+  if (tone && !hasMore && displayWidth(words.label) > width - numbers - 1 - displayWidth(tree)) {
+    const [first, ...rest] = wrapText(words.label, width - numbers - 1 - displayWidth(below), { at: " ", indent: "" })
+    const head = `${paint(padToWidth(number, numbers), "number")} ${paint(tree, "tree")}${paint(first!, tone)}`
+    return [head, ...rest.map((line) => lead + paint(line, tone))]
+  }
+  // A label over its column has left the grid, so the rest follows without padding.
+  const isOver = displayWidth(words.label) > labelWidth
+  const time = isOver ? words.time : words.time.padStart(TIME_COLUMN)
+  const hasTime = time !== "" && (words.time !== "" || words.verdict !== "")
+  const used = numbers + 1 + displayWidth(tree) + displayWidth(label) + (hasTime ? 1 + displayWidth(time) : 0)
+  const room = width - used - 2
+  // What went wrong is never cut: where it does not fit beside its step it stands below it.
+  const isBelow = words.verdict !== "" && displayWidth(words.verdict) > room && tone !== undefined
+  const verdict = isBelow ? "" : cutToWidth(words.verdict, room)
+
+  let text = `${paint(padToWidth(number, numbers), "number")} ${paint(tree, "tree")}`
+  text += tone && !words.verdict ? paint(label, tone) : label
+  if (hasTime) text += ` ${paint(time, "time")}`
+  if (verdict !== "") text += `  ${tone ? paint(verdict, tone) : verdict}`
+  const isHintBelow = hint !== "" && displayWidth(hint) > room - displayWidth(verdict)
+  if (hint !== "" && !isHintBelow) text += `  ${paint(hint, "dim")}`
+  return [
+    text.trimEnd(),
+    ...(isBelow ? wrapBelow(words.verdict, tone!) : []),
+    ...(isHintBelow ? wrapBelow(hint, "dim") : []),
+  ]
+}
+
+/** The guides of a row, gone on with in the line below it. */
+function belowOf(tree: string, isParent: boolean): string {
+  return `${tree.replace("├", "│").replace("└", " ").replace(/\+\d+/, "")}${isParent ? "│ " : "  "}`
+}
+
+/** The words of a row in a column of so many: the short ones where the full ones are too wide. */
+function fittedRow(row: Row, address: string, room: number): Pick<TextRow, "words" | "hint"> {
+  const fitted = wordsOf(row, address, room)
+  const { label, time, verdict, tone } = fitted.words
+  // A line that is all label and tells of trouble is broken, not cut.
+  const isBroken = tone !== "plain" && time === "" && verdict === ""
+  return isBroken ? fitted : { ...fitted, words: { ...fitted.words, label: cutToWidth(label, room) } }
+}
+
+function wordsOf(row: Row, address: string, room: number): Pick<TextRow, "words" | "hint"> {
   switch (row.type) {
     case "step": {
-      const words = stepWords(row.step, row.isShort)
-      if (!row.fold) return { number: `#${row.step.n}`, tree, words, hint: "" }
-      const label = `${words.label} … ${foldWords(row.fold)}`
-      return { number: `#${row.step.n}`, tree, words: { ...words, label }, hint: unfold(row.fold, row.step.n, address) }
+      const words = stepWords(row.step, row.isShort, room)
+      if (!row.fold) return { words, hint: "" }
+      return {
+        words: { ...words, label: `${words.label} … ${foldWords(row.fold)}` },
+        hint: unfold(row.fold, row.step.n, address),
+      }
     }
     case "note":
-      return { number: "", tree, words: noteWords(row.note, row.isShort), hint: "" }
-    case "fold": {
-      const words = { label: `… ${foldWords(row.fold)}`, time: "", verdict: "", tone: "plain" as const }
-      return { number: "", tree, words, hint: unfold(row.fold, row.fold.at, address) }
-    }
+      return { words: noteWords(row.note, row.isShort, room), hint: "" }
+    case "fold":
+      return {
+        words: { label: `… ${foldWords(row.fold)}`, time: "", verdict: "", tone: "plain" },
+        hint: unfold(row.fold, row.fold.at, address),
+      }
   }
 }
 

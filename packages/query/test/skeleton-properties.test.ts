@@ -1,4 +1,4 @@
-import { estimateTokens, safeJson } from "@orangebox/text"
+import { displayWidth, estimateTokens, safeJson } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { hostileText, ONLY_SAFE } from "../../text/test/hostile-text.js"
@@ -39,6 +39,30 @@ test("[Q-01] a skeleton keeps to its budget with another token counter", () => {
     fc.property(anyRun, budgets, (run, budget) => {
       const text = skeletonText(viewRun(run), { budget: budget * 2, countTokens })
       expect(countTokens(text)).toBeLessThanOrEqual(budget * 2)
+    }),
+    RUNS,
+  )
+})
+
+test("[Q-10] no line of a skeleton is wider than the terminal, but for a word that cannot be broken", () => {
+  fc.assert(
+    fc.property(anyRun, fc.integer({ min: 60, max: 200 }), (run, width) => {
+      for (const line of skeletonText(viewRun(run), { width, all: true }).split("\n")) {
+        const longestWord = Math.max(...line.split(" ").map(displayWidth))
+        const guides = /^[#\d \u2500-\u257f+]*/.exec(line)![0].length
+        expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(width, guides + 2 + longestWord))
+      }
+    }),
+    RUNS,
+  )
+})
+
+test("[Q-10] a terminal changes how a skeleton is laid out, not which steps it shows", () => {
+  fc.assert(
+    fc.property(anyRun, fc.integer({ min: 60, max: 200 }), (run, width) => {
+      const numbers = (text: string): (string | undefined)[] => [...text.matchAll(/^#\d+/gm)].map(([number]) => number)
+      const view = viewRun(run)
+      expect(numbers(skeletonText(view, { width, all: true }))).toEqual(numbers(skeletonText(view, { all: true })))
     }),
     RUNS,
   )

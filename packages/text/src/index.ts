@@ -11,7 +11,8 @@ export { shortBlock, shortLine } from "./short-text.js"
 export { shareBar, stackedBar } from "./bars.js"
 export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
 export { drawTree } from "./draw-tree.js"
-export { type Column, formatTable } from "./table.js"
+export { type Column, formatTable, type TableOptions } from "./table.js"
+export { type WrapOptions, wrapText } from "./wrap-text.js"
 
 // Numbers
 

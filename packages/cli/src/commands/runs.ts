@@ -1,9 +1,10 @@
 import type { Page, RunQuery, RunRow } from "@orangebox/store"
-import { type Column, displayWidth, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/text"
+import { type Column, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import type { Terminal } from "../terminal.js"
 
 interface RunsOptions extends RunQuery {
   readonly conversation?: string
@@ -43,49 +44,51 @@ function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promi
       ...(conversation === undefined ? {} : { conversationId: conversation }),
       ...(trace === undefined ? {} : { traceId: trace }),
     })
-    const { columns } = session.terminal
-    session.terminal.out(json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, columns))
+    session.terminal.out(json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, session.terminal))
     return undefined
   })
 }
 
+/** On a narrow terminal the counts go first, then the input: which run, when, how it ended and whose it was stay. */
 const COLUMNS: readonly Column[] = [
   { title: "RUN" },
   { title: "STARTED" },
   { title: "STATUS" },
   { title: "TIME", align: "right" },
-  { title: "STEPS", align: "right" },
-  { title: "MODEL", align: "right" },
-  { title: "TOOL", align: "right" },
-  { title: "ERR", align: "right" },
-  { title: "TOKENS" },
-  { title: "APP · ENTRYPOINT", maxWidth: 36 },
+  { title: "STEPS", align: "right", dropRank: 4 },
+  { title: "MODEL", align: "right", dropRank: 5 },
+  { title: "TOOL", align: "right", dropRank: 6 },
+  { title: "ERR", align: "right", dropRank: 2 },
+  { title: "TOKENS", dropRank: 3 },
+  { title: "APP · ENTRYPOINT", maxWidth: 36, minWidth: 14 },
+  { title: "INPUT", maxWidth: 48, minWidth: 12, dropRank: 1 },
 ]
-const INPUT_WIDTH = 48
-/** Less of an input than this says nothing. */
-const LEAST_INPUT_WIDTH = 12
 
-function pageText({ rows, total, cursor }: Page<RunRow>, columns: number | undefined): string {
+function pageText({ rows, total, cursor }: Page<RunRow>, { columns, paint }: Terminal): string {
   if (total === 0) return "0 runs"
-  const cells = rows.map(cellsOf)
-  const room = columns === undefined ? INPUT_WIDTH : columns - widthOf(formatTable(COLUMNS, cells)) - 2
-  const maxWidth = Math.min(INPUT_WIDTH, room)
-  const table =
-    room < LEAST_INPUT_WIDTH
-      ? formatTable(COLUMNS, cells)
-      : formatTable(
-          [...COLUMNS, { title: "INPUT", maxWidth }],
-          cells.map((row, index) => [...row, rows[index]?.inputSummary ?? ""]),
-        )
+  const isNarrow = columns !== undefined && columns < NARROW
+  const cells = rows.map((row) => cellsOf(row, isNarrow))
+  const table = formatTable(COLUMNS, cells, {
+    ...(columns === undefined ? {} : { width: columns }),
+    ...(paint === undefined
+      ? {}
+      : { paint: (cell, row, title) => (title === "STATUS" && wentWrong(rows[row]!) ? paint(cell, "bad") : cell) }),
+  })
   const count = rows.length === total ? plural(total, "run") : `${rows.length} of ${plural(total, "run")}`
   const next = cursor === undefined ? "" : ` · more with: --cursor ${cursor}`
   return `${table}\n${count}${next}`
 }
 
-function cellsOf(row: RunRow): string[] {
+const wentWrong = ({ status }: RunRow): boolean => status === "failed" || status === "crashed"
+
+/** A terminal with fewer columns than this gets the time without year and seconds. */
+const NARROW = 120
+
+function cellsOf(row: RunRow, isNarrow: boolean): string[] {
+  const started = new Date(row.startedAtMs).toISOString().replace("T", " ")
   return [
     row.runId,
-    new Date(row.startedAtMs).toISOString().slice(0, 19).replace("T", " "),
+    isNarrow ? started.slice(5, 16) : started.slice(0, 19),
     row.status,
     formatDuration(row.durationMs * 1000),
     String(row.steps),
@@ -94,11 +97,9 @@ function cellsOf(row: RunRow): string[] {
     row.errors === 0 ? "" : String(row.errors),
     row.modelCalls === 0 ? "" : `${formatCount(row.tokens.prompt)} → ${formatCount(row.tokens.completion)}`,
     [row.app, row.entrypoint, row.sourceRunId === null ? null : "replay"].filter((name) => name !== null).join(" · "),
+    row.inputSummary ?? "",
   ]
 }
-
-const widthOf = (table: string): number =>
-  table.split("\n").reduce((widest, line) => Math.max(widest, displayWidth(line)), 0)
 
 function pageJson({ rows, total, cursor }: Page<RunRow>) {
   return { runs: rows.map(runRowJson), total, cursor: cursor ?? null }

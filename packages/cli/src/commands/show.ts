@@ -54,6 +54,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
       ...(options.budget === undefined ? {} : { budget: options.budget }),
       ...(options.markdown ? { format: "markdown" as const } : {}),
       ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
+      ...(terminal.columns && !options.markdown ? { width: terminal.columns } : {}),
     }
     const target = await findTarget(reader, reading.address)
     if (store && target.kind === "conversation") {

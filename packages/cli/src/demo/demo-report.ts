@@ -54,6 +54,7 @@ export function demoText(report: DemoReport, terminal: Terminal, command: string
       budget: DEMO_BUDGET,
       address: pasteable({ data: folder }, row.runId),
       ...(terminal.paint ? { color: terminal.paint } : {}),
+      ...(terminal.columns ? { width: terminal.columns } : {}),
     })
   return [
     skeleton(finished),

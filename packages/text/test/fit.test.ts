@@ -1,0 +1,49 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { displayWidth, formatTable, wrapText } from "../src/index.js"
+
+const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 })
+
+test("[Q-10] a wrapped line says the same words in the same order, and none is wider than asked", () => {
+  fc.assert(
+    fc.property(words, fc.integer({ min: 20, max: 60 }), (said, width) => {
+      const lines = wrapText(said.join(" · "), width, { at: " · ", indent: "  " })
+      for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width)
+      expect(lines.join(" ").split(/[ ·]+/).filter(Boolean)).toEqual(said)
+    }),
+  )
+})
+
+test("[Q-10] a piece that is too wide is broken at its spaces, a word that is too wide stays whole", () => {
+  const wrap = (line: string): string[] => wrapText(line, 12, { at: " · ", indent: "  " })
+  expect(wrap("one two three four · five")).toEqual(["one two", "  three four ·", "  five"])
+  expect(wrap("run_01JT9QK2AAAA · ok")).toEqual(["run_01JT9QK2AAAA ·", "  ok"])
+})
+
+const TABLE = [
+  { title: "ID" },
+  { title: "COUNT", align: "right", dropRank: 1 },
+  { title: "TEXT", minWidth: 6 },
+] as const
+
+test("[Q-10] a table that is too wide cuts what may be cut, then drops what may go", () => {
+  const rows = [["run_1", "12", "a rather long sentence"]]
+  expect(formatTable(TABLE, rows)).toBe("ID     COUNT  TEXT\nrun_1     12  a rather long sentence")
+  expect(formatTable(TABLE, rows, { width: 24 })).toBe("ID     COUNT  TEXT\nrun_1     12  a rather …")
+  expect(formatTable(TABLE, rows, { width: 18 })).toBe("ID     TEXT\nrun_1  a rather l…")
+  expect(formatTable(TABLE, rows, { width: 5 })).toBe("ID     TEXT\nrun_1  a rat…")
+})
+
+test("a cell is coloured after it is laid out, so colours take no width", () => {
+  const paint = (cell: string, row: number, title: string): string => (title === "ID" && row === 1 ? `<${cell}>` : cell)
+  expect(
+    formatTable(
+      [{ title: "ID" }, { title: "N" }],
+      [
+        ["a", "1"],
+        ["b", "2"],
+      ],
+      { paint },
+    ),
+  ).toBe("ID  N\na   1\n<b >  2")
+})
