@@ -46,7 +46,7 @@ export interface CatchUpReport extends Readonly<Tally> {
 }
 
 /**
- * Brings the store up to what the journals hold. Every reading command calls this first, so nobody has to keep a collector running.
+ * Brings the store up to what the journals hold. Every reading command calls this first, so a collector need not be kept running.
  *
  *     const { behindBytes } = await catchUp({ dataFolder: ".orangebox" })
  */

@@ -7,14 +7,13 @@ import {
   readReserve,
   tailJournal,
 } from "@orangebox/journal"
-import type { OpenRun, TraceStore } from "@orangebox/store"
+import { failpoint, type OpenRun, type TraceStore } from "@orangebox/store"
 import { crashAnnotation, lastWordsAnnotation, stopAnnotation, stopIn } from "./crash-annotation.js"
 import type { DrainEnd } from "./drain-file.js"
-import { failpoint } from "./failpoint.js"
 import type { Intake } from "./intake.js"
+import { hasEnded, type KnownWriters, type WriterEntry } from "./known-writers.js"
 import { gapFromJournal, takeTornTail } from "./take-line.js"
 import { reading } from "./unreadable-file.js"
-import { hasEnded, type WriterBook, type WriterEntry } from "./writer-book.js"
 
 /** So many writers are closed in one commit: after a long time without a collector there may be thousands. */
 const WRITERS_A_COMMIT = 200
@@ -36,7 +35,7 @@ export interface EndingWriter {
  */
 export async function closeWriters(
   ending: readonly EndingWriter[],
-  { store, intake, book }: { readonly store: TraceStore; readonly intake: Intake; readonly book: WriterBook },
+  { store, intake, writers }: { readonly store: TraceStore; readonly intake: Intake; readonly writers: KnownWriters },
 ): Promise<string[]> {
   const crashedRuns: string[] = []
   for (let from = 0; from < ending.length; from += WRITERS_A_COMMIT) {
@@ -46,7 +45,7 @@ export async function closeWriters(
     await intake.flush()
     failpoint("close:after-commit")
     for (const { writer, exit } of group) {
-      if (!hasEnded(writer)) book.noteEnd(writer, exit === undefined ? "crashed" : "exited")
+      if (!hasEnded(writer)) writers.noteEnd(writer, exit === undefined ? "crashed" : "exited")
     }
   }
   return crashedRuns

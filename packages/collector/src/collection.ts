@@ -1,16 +1,15 @@
 import { basename } from "node:path"
 import { type JournalFile, listJournals } from "@orangebox/journal"
-import type { TraceStore } from "@orangebox/store"
+import { failpoint, type TraceStore } from "@orangebox/store"
 import { adoptSpools } from "./adopt-spools.js"
 import { Bookmarks } from "./bookmarks.js"
 import { closeWriters, type EndingWriter } from "./close-writers.js"
 import { type DrainContext, type DrainEnd, drainFile } from "./drain-file.js"
-import { failpoint } from "./failpoint.js"
 import { type KeptWindow, sweepLeftovers, tidyFinished } from "./finished-journals.js"
 import { emptyTally, Intake, type Tally } from "./intake.js"
+import { hasEnded, KnownWriters, standingOf, type WriterEntry } from "./known-writers.js"
 import { gapAt, problemOf, takeTornTail } from "./take-line.js"
 import { reading, UnreadableFileError } from "./unreadable-file.js"
-import { hasEnded, standingOf, WriterBook, type WriterEntry } from "./writer-book.js"
 
 export interface CollectionOptions {
   readonly store: TraceStore
@@ -39,7 +38,7 @@ export interface PassReport extends Readonly<Tally> {
 export class Collection {
   readonly #options: CollectionOptions
   readonly #bookmarks: Bookmarks
-  readonly #book: WriterBook
+  readonly #writers: KnownWriters
   /** Whose file it is, where the first line says otherwise than the name. */
   readonly #owners = new Map<string, string>()
   /** Files of a newer format, and files that refuse to be read: said once. */
@@ -49,30 +48,30 @@ export class Collection {
   #unread = new Map<string, JournalFile>()
   #tidyAt = 0
 
-  private constructor(options: CollectionOptions, bookmarks: Bookmarks, book: WriterBook) {
+  private constructor(options: CollectionOptions, bookmarks: Bookmarks, writers: KnownWriters) {
     this.#options = options
     this.#bookmarks = bookmarks
-    this.#book = book
+    this.#writers = writers
   }
 
   static async open(options: CollectionOptions): Promise<Collection> {
     const { store } = options
-    return new Collection(options, new Bookmarks(await store.offsets()), new WriterBook(await store.writers()))
+    return new Collection(options, new Bookmarks(await store.offsets()), new KnownWriters(await store.writers()))
   }
 
   /** Reads everything that is there now, puts ends on record, tidies up. Throws only when the store does. */
   async pass(): Promise<PassReport> {
     const { store, journalFolder } = this.#options
     const intake = new Intake(store, this.#bookmarks)
-    const context = { store, bookmarks: this.#bookmarks, book: this.#book, intake }
+    const context = { store, bookmarks: this.#bookmarks, writers: this.#writers, intake }
     // First who is dead, then which files there are, then what is in them: so a dead writer's last line is always among what is read.
-    this.#book.judge()
+    this.#writers.judge()
     adoptSpools(journalFolder)
     const files = listed(journalFolder)
     if (files === undefined) return NOTHING_READ
     this.#declareVanished(files, intake)
 
-    const writersBefore = this.#book.size
+    const writersBefore = this.#writers.size
     const { ends, incomplete, isShortOfDescriptors } = await this.#drainAll(files, context)
     for (const end of ends) this.#takeTornTail(end, intake)
     this.#updateStandings(intake)
@@ -86,7 +85,7 @@ export class Collection {
     )
     const isSettled =
       !isShortOfDescriptors &&
-      this.#book.size === writersBefore &&
+      this.#writers.size === writersBefore &&
       ends.every((end) => end.exit === undefined || end.exit.nextOffset >= end.file.byteSize)
     return {
       ...intake.tally,
@@ -114,7 +113,7 @@ export class Collection {
 
   /** Deletes what an interrupted deletion left behind. */
   sweep(): number {
-    return sweepLeftovers(this.#options.journalFolder, this.#book)
+    return sweepLeftovers(this.#options.journalFolder, this.#writers)
   }
 
   async #drainAll(
@@ -150,7 +149,7 @@ export class Collection {
     this.#tidyAt = performance.now() + TIDY_EVERY_MS
     const context = {
       bookmarks: this.#bookmarks,
-      book: this.#book,
+      writers: this.#writers,
       ownerOf: (file: JournalFile) => this.#ownerOf(file),
     }
     return tidyFinished(files, context, this.#options.keep, Date.now())
@@ -186,7 +185,7 @@ export class Collection {
 
   #updateStandings({ batch }: Intake): void {
     const now = Date.now()
-    for (const entry of this.#book.living()) {
+    for (const entry of this.#writers.living()) {
       const state = standingOf(entry, now)
       if (state === entry.state) continue
       entry.state = state
@@ -196,10 +195,10 @@ export class Collection {
 
   #ending(files: readonly JournalFile[], ends: readonly DrainEnd[], incomplete: ReadonlySet<string>): EndingWriter[] {
     const ending = new Map<WriterEntry, { exit: EndingWriter["exit"]; torn: DrainEnd[] }>()
-    for (const entry of this.#book.living()) {
+    for (const entry of this.#writers.living()) {
       if (entry.liveness.state === "dead") ending.set(entry, { exit: undefined, torn: [] })
     }
-    for (const entry of this.#book.late()) ending.set(entry, { exit: undefined, torn: [] })
+    for (const entry of this.#writers.late()) ending.set(entry, { exit: undefined, torn: [] })
     for (const end of ends) {
       if (end.exit !== undefined) ending.set(end.writer, { exit: { ...end, exit: end.exit }, torn: [] })
     }

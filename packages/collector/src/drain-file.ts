@@ -11,10 +11,10 @@ import {
 import type { TraceStore } from "@orangebox/store"
 import { type Bookmarks, bookmarkKey, isOfNewerSchema, newerKey } from "./bookmarks.js"
 import type { Intake } from "./intake.js"
+import { hasEnded, type KnownWriters, type WriterEntry } from "./known-writers.js"
 import { Sidecar } from "./sidecar.js"
 import { type BytesAt, gapAt, gapFromJournal, type Place, takeChunk, takeEvent, takeProblem } from "./take-line.js"
 import { reading } from "./unreadable-file.js"
-import { hasEnded, type WriterBook, type WriterEntry } from "./writer-book.js"
 
 /** How a file stands after it was read to its end, or to its writer's goodbye. */
 export interface DrainEnd {
@@ -39,16 +39,16 @@ export interface DrainEnd {
 export interface DrainContext {
   readonly store: TraceStore
   readonly bookmarks: Bookmarks
-  readonly book: WriterBook
+  readonly writers: KnownWriters
   readonly intake: Intake
 }
 
 /** Takes every whole line that a file has beyond its bookmark. Undefined while the file has too little to be known by and may grow. */
 export async function drainFile(file: JournalFile, context: DrainContext): Promise<DrainEnd | undefined> {
-  const { bookmarks, book, intake } = context
+  const { bookmarks, writers, intake } = context
   const name = basename(file.path)
-  const wasSuperseded = isSuperseded(file, book)
-  const named = book.get(file.writerId)
+  const wasSuperseded = isSuperseded(file, writers)
+  const named = writers.get(file.writerId)
   const isLeft = wasSuperseded || (named !== undefined && hasEnded(named))
   const key = reading(file.path, () => bookmarkKey(file.path, name)) ?? (isLeft ? `${name}@` : undefined)
   if (key === undefined) return undefined
@@ -78,7 +78,7 @@ class FileDrain {
     this.#context = context
     this.#sidecar = new Sidecar(file.sidecarPath)
     this.#offset = from
-    if (from > 0) this.#writer = resumedWriter(file, context.book)
+    if (from > 0) this.#writer = resumedWriter(file, context.writers)
   }
 
   async run(): Promise<Omit<DrainEnd, "wasSuperseded">> {
@@ -120,10 +120,10 @@ class FileDrain {
   }
 
   async #takeLine(line: JournalLine, place: Place): Promise<void> {
-    const { book, intake } = this.#context
+    const { writers, intake } = this.#context
     switch (line.kind) {
       case "process":
-        this.#writer = takeProcessLine(line, this.#name, book, intake)
+        this.#writer = takeProcessLine(line, this.#name, writers, intake)
         return
       case "event":
         return this.#takeEvent(line, place)
@@ -160,14 +160,14 @@ class FileDrain {
   }
 
   #knownWriter(): WriterEntry {
-    this.#writer ??= this.#context.book.entryOf(this.#file.writerId)
+    this.#writer ??= this.#context.writers.entryOf(this.#file.writerId)
     return this.#writer
   }
 
   #countRecords(): void {
     if (this.#records === 0) return
     const writer = this.#knownWriter()
-    this.#context.book.noteRecords(writer, Date.now())
+    this.#context.writers.noteRecords(writer, Date.now())
     this.#context.intake.batch.addWriter({
       writerId: writer.writerId,
       file: this.#name,
@@ -199,12 +199,12 @@ function startAt(file: JournalFile, key: string, bookmarks: Bookmarks, { batch }
   return 0
 }
 
-const REPLACED = "the file begins otherwise than when it was last read: somebody emptied or replaced it"
-const SHORTENED = "the file is shorter than when it was last read: somebody cut it"
+const REPLACED = "the file begins otherwise than when it was last read: it was emptied or replaced"
+const SHORTENED = "the file is shorter than when it was last read: it was cut"
 
 /** Whose file it is that was begun earlier: what its first line says, its name only where that is damaged. */
-function resumedWriter(file: JournalFile, book: WriterBook): WriterEntry {
-  return book.get(file.writerId) ?? book.entryOf(readProcessLine(file.path)?.writerId ?? file.writerId)
+function resumedWriter(file: JournalFile, writers: KnownWriters): WriterEntry {
+  return writers.get(file.writerId) ?? writers.entryOf(readProcessLine(file.path)?.writerId ?? file.writerId)
 }
 
 /** A copied journal comes without the file that holds its bodies, and the original brought them already. */
@@ -216,10 +216,10 @@ async function hasBody(store: TraceStore, hash: string): Promise<boolean> {
 function takeProcessLine(
   line: Extract<JournalLine, { kind: "process" }>,
   name: string,
-  book: WriterBook,
+  writers: KnownWriters,
   { batch }: Intake,
 ): WriterEntry {
-  const entry = book.introduce(line)
+  const entry = writers.introduce(line)
   // An earlier file of the writer, read again under another name, has nothing new to say about it.
   if (line.fileNo < entry.lastFileNo) return entry
   const { kind: _, ...identity } = line
@@ -228,6 +228,6 @@ function takeProcessLine(
 }
 
 /** True when the writer is known to have gone on in a later file. */
-export function isSuperseded(file: JournalFile, book: WriterBook): boolean {
-  return file.fileNo < (book.get(file.writerId)?.lastFileNo ?? 0)
+export function isSuperseded(file: JournalFile, writers: KnownWriters): boolean {
+  return file.fileNo < (writers.get(file.writerId)?.lastFileNo ?? 0)
 }

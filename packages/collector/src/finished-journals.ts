@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
 import { type JournalFile, markCommitted } from "@orangebox/journal"
+import { failpoint } from "@orangebox/store"
 import type { Bookmarks } from "./bookmarks.js"
 import { isSuperseded } from "./drain-file.js"
-import { failpoint } from "./failpoint.js"
-import { hasEnded, type WriterBook } from "./writer-book.js"
+import { hasEnded, type KnownWriters } from "./known-writers.js"
 
 /**
  * How long a journal stays after all of it is in the store: the second copy, should the database be damaged. Whatever comes first ends
@@ -27,7 +27,7 @@ export function tidyFinished(
   files: readonly JournalFile[],
   context: {
     readonly bookmarks: Bookmarks
-    readonly book: WriterBook
+    readonly writers: KnownWriters
     readonly ownerOf: (file: JournalFile) => string
   },
   window: KeptWindow,
@@ -73,10 +73,14 @@ const markPath = (file: JournalFile): string => file.path.replace(/\.ndjson$/, "
 /** Nothing more will be written to it, and everything in it is in the store. */
 function isFinished(
   file: JournalFile,
-  { bookmarks, book, ownerOf }: { bookmarks: Bookmarks; book: WriterBook; ownerOf: (file: JournalFile) => string },
+  {
+    bookmarks,
+    writers,
+    ownerOf,
+  }: { bookmarks: Bookmarks; writers: KnownWriters; ownerOf: (file: JournalFile) => string },
 ): boolean {
-  const owner = book.get(ownerOf(file))
-  const isLeft = isSuperseded(file, book) || (owner !== undefined && hasEnded(owner))
+  const owner = writers.get(ownerOf(file))
+  const isLeft = isSuperseded(file, writers) || (owner !== undefined && hasEnded(owner))
   return isLeft && isWhollyRead(file, bookmarks) && !bookmarks.awaitsNewerBuild(basename(file.path))
 }
 
@@ -104,7 +108,7 @@ function committedAgeMs(file: JournalFile, nowMs: number): number {
 }
 
 /** Deletes what a killed deletion left: bodies and marks whose journal is gone, reserves of writers that have ended. */
-export function sweepLeftovers(folder: string, book: WriterBook): number {
+export function sweepLeftovers(folder: string, writers: KnownWriters): number {
   const names = new Set(namesIn(folder))
   const stems = new Set([...names].flatMap((name) => LINES.exec(name)?.[1] ?? []))
   const leftovers = [...names].filter((name) => {
@@ -112,7 +116,7 @@ export function sweepLeftovers(folder: string, book: WriterBook): number {
     if (part !== null) return !names.has(`${part[1]}.${part[3]}.ndjson`)
     const reserve = RESERVE.exec(name)
     if (reserve === null || stems.has(reserve[1]!)) return false
-    const owner = book.get(reserve[2]!)
+    const owner = writers.get(reserve[2]!)
     return owner !== undefined && hasEnded(owner)
   })
   for (const name of leftovers) rmSync(join(folder, name), { force: true })
@@ -123,7 +127,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // Somebody deleted the folder; the next writer makes it anew.
+    // The folder was deleted; the next writer makes it anew.
     return []
   }
 }

@@ -1,8 +1,7 @@
 import { OrangeboxError } from "@orangebox/contract"
-import type { Batch, CommitSummary, RecordedProblem, TraceStore } from "@orangebox/store"
+import { type Batch, type CommitSummary, failpoint, type RecordedProblem, type TraceStore } from "@orangebox/store"
 import { BatchBuilder } from "./batch-builder.js"
 import type { Bookmarks } from "./bookmarks.js"
-import { failpoint } from "./failpoint.js"
 import { passingFailure } from "./store-failure.js"
 
 /** What came into the store, added up over commits. */
@@ -68,7 +67,7 @@ export class Intake {
   }
 
   /**
-   * A store that fails over one event, for a reason nobody foresaw, must not keep every later event out for good. The batch is taken
+   * A store that fails over one event, for an unforeseen reason, must not keep every later event out for good. The batch is taken
    * apart: what can be taken is, and what cannot be becomes a problem on record. Offsets come last, so a kill in between only means that
    * events are offered again.
    */

@@ -135,9 +135,9 @@ export function gapFromJournal(gap: JournalGap, place: Omit<Place, "offset"> & {
 const GAP_WORDS: Record<JournalGap["reason"], string> = {
   write_failed: "the disk would not take them",
   slow_write: "bodies were left out while the disk was slow",
-  total_cap: "journal files were deleted to stay under their cap before anybody collected them",
-  unlinked: "somebody deleted the journal file while it was being written",
-  truncated: "somebody shortened the journal file while it was being written",
+  total_cap: "journal files were deleted to stay under their cap before they were collected",
+  unlinked: "the journal file was deleted while it was being written",
+  truncated: "the journal file was shortened while it was being written",
   sync_failed: "the disk refused to sync; the records are there, but a power cut could have taken them",
 }
 
@@ -165,7 +165,7 @@ const MEANS_LOSS: ReadonlySet<JournalProblem["code"]> = new Set([
   "unknown_line",
 ])
 
-/** The last line of a file nobody will go on with: its record was never acknowledged. */
+/** The last line of a file that no writer goes on with: its record was never acknowledged. */
 export function takeTornTail(place: Place, tornBytes: number, batch: BatchBuilder): void {
   const reason = `the last line ends after ${tornBytes} bytes; it was being written when the process died`
   batch.addProblem(at({ ...problemOf("torn_tail", place.file, reason), severity: "gap" }, place))

@@ -3,7 +3,7 @@ import type { ItemType } from "./manifest.js"
 
 /**
  * The one table between a prompt's segments and a manifest's items. Read from left to right, the first line of a kind is what a segment of
- * that kind is; read from right to left, the first line of a type is the kind an item of that type is told as.
+ * that kind is; read from right to left, the first line of a type is the kind an item of that type has.
  */
 const KINDS_AND_TYPES: readonly (readonly [Segment["kind"], ItemType])[] = [
   ["persona", "policy"],

@@ -3,7 +3,7 @@ import { canonicalJson } from "@orangebox/contract"
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * A copy that nobody else holds, of JSON values only. A metric that is NaN or infinite stays visible as text: left out, or turned into
+ * A copy of its own, of JSON values only. A metric that is NaN or infinite stays visible as text: left out, or turned into
  * null, it would read as "not measured". Undefined where the value has no JSON form, such as a function or a cycle.
  */
 export function plainJson(value: unknown): Json | undefined {

@@ -15,7 +15,7 @@ export interface EventDefinition<Name extends string = string, Payload extends z
   readonly type: Name
   readonly since: "1.0" | "1.1"
   readonly role: StepRole
-  /** May also be said about a run by somebody else, with `sequence_no: null`. */
+  /** May also be said about a run by another process, with `sequence_no: null`. */
   readonly mayAnnotate: boolean
   readonly payload: Payload
 }

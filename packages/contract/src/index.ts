@@ -52,7 +52,7 @@ export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/cano
 export { canonicalNumber } from "./json/number.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"
 export type { Link, LinkKind } from "./link.js"
-// Payloads whose shape nobody vouches for
+// Payloads of unchecked shape
 export {
   amountIn,
   asRecord,

@@ -3,7 +3,7 @@ import { isRecord } from "./loose-payload.js"
 
 /**
  * Whether a record has the skeleton that every reader touches without asking: its ids, its place, an object for a payload and a list of
- * refs. A record with wrong values inside is usable and has problems; one without the skeleton is not an event to anybody.
+ * refs. A record with wrong values inside is usable and has problems; one without the skeleton is not an event.
  */
 export function isUsable(record: unknown): record is Event {
   if (typeof record !== "object" || record === null) return false

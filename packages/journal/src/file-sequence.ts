@@ -1,16 +1,15 @@
 import { join } from "node:path"
-import type { Episodes } from "./episodes.js"
-import { evictAboveCap } from "./eviction.js"
 import { IntervalSync } from "./interval-sync.js"
 import { OpenJournalFile } from "./journal-file.js"
 import { failureCode, isRefusal, READ_NO_LINK } from "./journal-fs.js"
 import { linesName, sidecarName } from "./journal-name.js"
 import { FORMAT_VERSION } from "./line-format.js"
 import type { LineWriter } from "./line-writer.js"
-import type { LossAccount } from "./loss-account.js"
 import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
-import { type Loss, sumOfLosses } from "./total-cap.js"
+import { evictAboveCap, type Loss, sumOfLosses } from "./total-cap.js"
+import type { UndeclaredLosses } from "./undeclared-losses.js"
+import type { WarningLimiter } from "./warning-limiter.js"
 import type { WriterSettings } from "./writer-settings.js"
 
 /** Without a new file the old one serves on, and a new one is tried for again after this time. */
@@ -20,8 +19,8 @@ const ROTATE_AGAIN_MS = 2000
 export class FileSequence {
   readonly #settings: WriterSettings
   readonly #lines: LineWriter
-  readonly #losses: LossAccount
-  readonly #episodes: Episodes
+  readonly #losses: UndeclaredLosses
+  readonly #warnings: WarningLimiter
   readonly #intervalSync: IntervalSync | undefined
   /** The file being written to; none after one was left and before the next could be begun. */
   current: OpenJournalFile | undefined
@@ -33,11 +32,11 @@ export class FileSequence {
   gapsWritten = 0
   syncFailures = 0
 
-  constructor(settings: WriterSettings, lines: LineWriter, losses: LossAccount, episodes: Episodes) {
+  constructor(settings: WriterSettings, lines: LineWriter, losses: UndeclaredLosses, warnings: WarningLimiter) {
     this.#settings = settings
     this.#lines = lines
     this.#losses = losses
-    this.#episodes = episodes
+    this.#warnings = warnings
     if (settings.fsync !== "interval") return
     this.#intervalSync = new IntervalSync(
       () => this.current,
@@ -163,7 +162,7 @@ export class FileSequence {
       this.openNext(now)
     } catch (error) {
       this.#rotateAgainAt = now + ROTATE_AGAIN_MS
-      this.#episodes.warn("disk", now, "JOURNAL_ROTATE", {
+      this.#warnings.warn("disk", now, "JOURNAL_ROTATE", {
         what: `no new journal file could be begun (${failureCode(error)})`,
         where: this.#settings.folder,
         next: "Recording goes on in the old one; make room or raise the limit on open files",
@@ -177,7 +176,7 @@ export class FileSequence {
 
   #leaveTampered(file: OpenJournalFile, reason: "unlinked" | "truncated", now: number): void {
     this.#losses.addFileInDoubt(reason, null, file)
-    this.#episodes.warn("disk", now, "JOURNAL_TAMPERED", {
+    this.#warnings.warn("disk", now, "JOURNAL_TAMPERED", {
       what: `the journal file was ${reason} while it was being written; up to ${file.contents.records} records may be lost`,
       where: file.path,
       next: "Recording goes on in a new file; leave the files of running processes alone",
@@ -190,7 +189,7 @@ export class FileSequence {
     this.syncFailures++
     const failure = failureCode(error)
     this.#losses.addFileInDoubt("sync_failed", failure, file)
-    this.#episodes.warn("disk", this.#settings.clock.monoMs(), "JOURNAL_SYNC", {
+    this.#warnings.warn("disk", this.#settings.clock.monoMs(), "JOURNAL_SYNC", {
       what: `the disk refused to sync the journal (${failure}); its records might not survive a power cut`,
       where: file.path,
       next: "Recording goes on in a new file; check the disk",
@@ -212,8 +211,8 @@ export class FileSequence {
     const loss = sumOfLosses(losses)
     this.#losses.addGap("total_cap", null, loss)
     this.declareLosses()
-    this.#episodes.warn("cap", now, "JOURNAL_CAP", {
-      what: `${losses.length} journal files (${loss.bytes} bytes) are deleted before anybody collected them`,
+    this.#warnings.warn("cap", now, "JOURNAL_CAP", {
+      what: `${losses.length} journal files (${loss.bytes} bytes) are deleted before they were collected`,
       where: this.#settings.folder,
       next: 'Run "orangebox serve" or any reading command now and then, or raise journal.maxTotalBytes',
     })

@@ -105,7 +105,7 @@ export class OpenJournalFile {
     return offset
   }
 
-  /** What somebody else did to the files while we write to them. */
+  /** What another process did to the files while this one writes to them. */
   tampering(): "unlinked" | "truncated" | undefined {
     const lines = this.#fs.fstatSync(this.#fd)
     const bodies = this.#sidecarFd === undefined ? undefined : this.#fs.fstatSync(this.#sidecarFd)

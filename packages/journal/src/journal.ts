@@ -19,7 +19,7 @@ export interface JournalOptions {
   readonly slowWriteMs?: number
   readonly fs?: JournalFs
   readonly now?: () => { wallMs: number; monoUs: number }
-  /** Called once per episode of trouble. */
+  /** Called once for failures of one kind that follow each other within ten seconds. */
   readonly onWarning?: (warning: OrangeboxError) => void
 }
 

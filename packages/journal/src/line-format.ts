@@ -83,8 +83,8 @@ export const GAP_REASONS = ["write_failed", "slow_write", "total_cap", "unlinked
 /**
  * - `write_failed`  records were dropped because the disk would not take them
  * - `slow_write`    bodies were left out for a while because a write took too long
- * - `total_cap`     journal files nobody had collected were deleted to stay under the cap
- * - `unlinked`, `truncated`  somebody deleted or emptied the file being written; its records may be lost
+ * - `total_cap`     journal files that were not collected were deleted to stay under the cap
+ * - `unlinked`, `truncated`  another process deleted or emptied the file being written; its records may be lost
  * - `sync_failed`   the disk refused to sync; the records are written but might not survive a power cut
  */
 export type GapReason = (typeof GAP_REASONS)[number]

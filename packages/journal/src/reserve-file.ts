@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import { join } from "node:path"
-import { gapToJson } from "./gap-json.js"
 import { CREATE_FOR_PLACED_WRITES, createPrivate, type JournalFs, READ_NO_LINK } from "./journal-fs.js"
 import { reserveName } from "./journal-name.js"
 import { checksumHolds, countOf, gapFromJson, numberOf, objectOf, textOf } from "./line-decoder.js"
 import { LineEncoder } from "./line-encoder.js"
 import type { Gap } from "./line-format.js"
+import { gapToJson } from "./line-writer.js"
 
 /**
  * What can still be said when the disk is full: a file whose blocks were written when there was room, overwritten in place.
@@ -56,7 +56,7 @@ export class ReserveFile {
     throw Object.assign(new Error("no room for the reserve file"), { code: "ENOSPC" })
   }
 
-  /** Somebody deleted it; what is written to it now, nobody will read. */
+  /** Another process deleted it; what is written to it now is lost. */
   isGone(): boolean {
     return this.#fs.fstatSync(this.#fd).nlink === 0
   }

@@ -6,13 +6,13 @@ import { FOLDER_MODE, failureCode, type JournalFs } from "./journal-fs.js"
 /**
  * Makes sure that `path` is a folder only its owner can write to, creating it when it is missing.
  *
- * Records hold what an agent saw, so the folder must not be one that somebody else can read from, replace, or point elsewhere.
+ * Records hold what an agent saw, so the folder must not be one that another user can read from, replace, or point elsewhere.
  */
 export function ensurePrivateFolder(fs: JournalFs, path: string): void {
   const found = lookAt(fs, path)
   if (found === undefined) {
     create(fs, path)
-    // Looked at again: between the two calls somebody may have put something else there.
+    // Looked at again: between the two calls another process may have put something else there.
     const created = lookAt(fs, path)
     if (created === undefined) throw refusal(path, "disappeared as it was created", "Choose another folder")
     check(path, created)

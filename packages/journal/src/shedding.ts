@@ -1,21 +1,20 @@
-import type { Clock } from "./clock.js"
-import type { Episodes } from "./episodes.js"
-import type { GapLedger } from "./gap-ledger.js"
-import type { LossAccount } from "./loss-account.js"
+import type { GapBuilder, UndeclaredLosses } from "./undeclared-losses.js"
+import type { WarningLimiter } from "./warning-limiter.js"
+import type { Clock } from "./writer-settings.js"
 
 const SHED_MS = 10_000
 
 /** Leaving out bodies for a while, because a write took too long: the app waits for every write, and bodies are most of the bytes. */
 export class Shedding {
   readonly #clock: Clock
-  readonly #losses: LossAccount
-  readonly #episodes: Episodes
-  #current: { untilMs: number; readonly ledger: GapLedger } | undefined
+  readonly #losses: UndeclaredLosses
+  readonly #warnings: WarningLimiter
+  #current: { untilMs: number; readonly gap: GapBuilder } | undefined
 
-  constructor(clock: Clock, losses: LossAccount, episodes: Episodes) {
+  constructor(clock: Clock, losses: UndeclaredLosses, warnings: WarningLimiter) {
     this.#clock = clock
     this.#losses = losses
-    this.#episodes = episodes
+    this.#warnings = warnings
   }
 
   isOn(now: number): boolean {
@@ -23,7 +22,7 @@ export class Shedding {
   }
 
   dropChunk(byteSize: number): void {
-    this.#current?.ledger.noteChunk(byteSize, this.#clock.wallMs())
+    this.#current?.gap.noteChunk(byteSize, this.#clock.wallMs())
     this.#losses.chunksDropped++
   }
 
@@ -33,8 +32,8 @@ export class Shedding {
       this.#current.untilMs = now + SHED_MS
       return
     }
-    this.#current = { untilMs: now + SHED_MS, ledger: this.#losses.openLedger("slow_write", null) }
-    this.#episodes.warn("slow", now, "JOURNAL_SLOW", {
+    this.#current = { untilMs: now + SHED_MS, gap: this.#losses.startGap("slow_write", null) }
+    this.#warnings.warn("slow", now, "JOURNAL_SLOW", {
       what: `a journal write took ${Math.round(tookMs)} ms; bodies are left out for a while`,
       where,
       next: "Events are still recorded; move the journal to a faster disk if this comes again",
@@ -47,7 +46,7 @@ export class Shedding {
 
   end(): void {
     if (this.#current === undefined) return
-    this.#losses.closeLedger(this.#current.ledger)
+    this.#losses.endGap(this.#current.gap)
     this.#current = undefined
   }
 }

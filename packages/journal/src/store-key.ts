@@ -9,7 +9,7 @@ const KEY_BYTES = 32
 
 /**
  * The key of a data folder: 32 random bytes, made once. Tags of masked secrets and digests of short values are keyed with it, so that they
- * compare within the store and tell nothing to whoever has the store without the key.
+ * compare within the store and tell nothing to a reader who has the store without the key.
  */
 export function openStoreKey(folder: string): Uint8Array {
   const path = join(folder, KEY_FILE)

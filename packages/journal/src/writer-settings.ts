@@ -1,12 +1,17 @@
 import { randomBytes } from "node:crypto"
 import type { FsyncPolicy } from "@orangebox/contract"
-import { type Clock, clockOf } from "./clock.js"
 import type { JournalOptions } from "./journal.js"
 import { type JournalFs, realFs } from "./journal-fs.js"
 import { writerStem } from "./journal-name.js"
 import { type ProcessIdentity, thisProcess } from "./process-identity.js"
 
 const MIB = 1024 * 1024
+
+/** Wall time is for people and may jump; durations and deadlines use the monotonic clock only. */
+export interface Clock {
+  wallMs(): number
+  monoMs(): number
+}
 
 /** What stays the same for the life of one writer: its options with their defaults, and who it is. */
 export interface WriterSettings {
@@ -43,4 +48,10 @@ export function settingsOf(options: JournalOptions): WriterSettings {
     maxTotalBytes: options.maxTotalBytes ?? 2048 * MIB,
     slowWriteMs: options.slowWriteMs ?? 250,
   }
+}
+
+function clockOf(now: JournalOptions["now"]): Clock {
+  return now === undefined
+    ? { wallMs: () => Date.now(), monoMs: () => performance.now() }
+    : { wallMs: () => now().wallMs, monoMs: () => now().monoUs / 1000 }
 }

@@ -1,5 +1,4 @@
 import { OrangeboxError, SystemError } from "@orangebox/contract"
-import { Episodes } from "./episodes.js"
 import { FileSequence } from "./file-sequence.js"
 import type {
   AppendResult,
@@ -13,11 +12,11 @@ import type {
 import { failureCode, isRefusal } from "./journal-fs.js"
 import { MAX_LINE_BYTES, type StreamStart } from "./line-format.js"
 import { LineWriter } from "./line-writer.js"
-import { LossAccount } from "./loss-account.js"
 import { Shedding } from "./shedding.js"
-import { StreamPlaces } from "./stream-places.js"
-import { type Chunk, streamWriter } from "./stream-writer.js"
-import { Trouble } from "./trouble.js"
+import { type Chunk, StreamPlaces, streamWriter } from "./stream-writer.js"
+import { UndeclaredLosses } from "./undeclared-losses.js"
+import { WarningLimiter } from "./warning-limiter.js"
+import { WriteRetry } from "./write-retry.js"
 import { settingsOf, type WriterSettings } from "./writer-settings.js"
 
 /** How often the writer looks up from appending: age, tampering, syncing, the end of shedding. */
@@ -26,7 +25,7 @@ const LOOK_UP_MS = 1000
 /** After these the file itself is suspect, or can take no more: go on in a new one. */
 const ABANDONING = new Set(["EIO", "EFBIG", "EBADF", "ESTALE", "ENXIO"])
 
-/** Failures of our own, told apart from the disk's. */
+/** Failures of our own, as the disk names its errors. */
 const CLOSED = "CLOSED"
 const LINE_TOO_LONG = "LINE_TOO_LONG"
 
@@ -40,17 +39,17 @@ export function openJournal(options: JournalOptions): Journal {
 
 /**
  * The append side. Nothing here is buffered: what `append` acknowledged is in the kernel, so neither a timer nor an exit hook stands
- * between a record and its survival. Timers only sync (against power cuts) and retry after trouble.
+ * between a record and its survival. Timers only sync (against power cuts) and retry after a failure.
  *
- * What happens besides the write itself has rooms of its own: `FileSequence` (rotation, syncing, the cap), `Trouble` (back-off),
- * `Shedding` (slow disks) and `LossAccount` (gaps and the reserve file).
+ * What happens besides the write itself is in `FileSequence` (rotation, syncing, the cap), `WriteRetry` (back-off), `Shedding` (slow disks)
+ * and `UndeclaredLosses` (gaps and the reserve file).
  */
 class Writer implements Journal {
   readonly #settings: WriterSettings
   readonly #lines = new LineWriter()
-  readonly #losses: LossAccount
+  readonly #losses: UndeclaredLosses
   readonly #shedding: Shedding
-  readonly #trouble: Trouble
+  readonly #retry: WriteRetry
   readonly #files: FileSequence
   readonly #streamPlaces = new StreamPlaces()
   #streams = 0
@@ -61,11 +60,11 @@ class Writer implements Journal {
   constructor(options: JournalOptions) {
     this.#settings = settingsOf(options)
     const { clock, folder } = this.#settings
-    const episodes = new Episodes(options.onWarning ?? (() => {}))
-    this.#losses = new LossAccount(clock)
-    this.#shedding = new Shedding(clock, this.#losses, episodes)
-    this.#trouble = new Trouble(episodes, () => this.#recover(clock.monoMs()))
-    this.#files = new FileSequence(this.#settings, this.#lines, this.#losses, episodes)
+    const warnings = new WarningLimiter(options.onWarning ?? (() => {}))
+    this.#losses = new UndeclaredLosses(clock)
+    this.#shedding = new Shedding(clock, this.#losses, warnings)
+    this.#retry = new WriteRetry(warnings, () => this.#recover(clock.monoMs()))
+    this.#files = new FileSequence(this.#settings, this.#lines, this.#losses, warnings)
     const now = clock.monoMs()
     this.#nextLookUpAt = now + LOOK_UP_MS
     try {
@@ -99,8 +98,8 @@ class Writer implements Journal {
     const startedAt = this.#settings.clock.monoMs()
     try {
       if (this.#closed) throw coded(CLOSED, "the journal is closed")
-      // Whoever asks for durability waits for an answer from the disk itself, so a pending back-off does not count.
-      if (!this.#isReady(startedAt) && !this.#recover(startedAt)) throw this.#troubleError()
+      // A caller that asks for durability waits for an answer from the disk itself, so a pending back-off does not count.
+      if (!this.#isReady(startedAt) && !this.#recover(startedAt)) throw this.#failureError()
       const file = this.#files.current!
       if (!this.#lines.event(file, line)) {
         throw coded(LINE_TOO_LONG, `the record is longer than ${MAX_LINE_BYTES} bytes`)
@@ -152,12 +151,12 @@ class Writer implements Journal {
     this.#shedding.end()
     try {
       if (this.#mustRecover()) this.#recover(now)
-      if (this.#trouble.failure === null) this.#writeExit(exit, now)
+      if (this.#retry.failure === null) this.#writeExit(exit, now)
     } catch (error) {
       this.#fail(error, now)
     }
     this.#closed = true
-    this.#trouble.stopRetrying()
+    this.#retry.stopRetrying()
     this.#files.leave()
     this.#losses.close()
   }
@@ -211,7 +210,7 @@ class Writer implements Journal {
 
   /** Whether a record can be written now; does on the way what is due: retry, rotate, look up. */
   #isReady(now: number): boolean {
-    if (this.#trouble.isWaiting(now)) return false
+    if (this.#retry.isWaiting(now)) return false
     if (this.#mustRecover() && !this.#recover(now)) return false
     if (now >= this.#nextLookUpAt) {
       this.#nextLookUpAt = now + LOOK_UP_MS
@@ -233,7 +232,7 @@ class Writer implements Journal {
     try {
       if (this.#files.current === undefined) this.#files.openNext(now)
       this.#files.declareLosses()
-      this.#trouble.end()
+      this.#retry.end()
       return true
     } catch (error) {
       this.#fail(error, now)
@@ -243,21 +242,21 @@ class Writer implements Journal {
 
   #fail(error: unknown, now: number): void {
     if (ABANDONING.has(failureCode(error))) this.#files.leave()
-    this.#trouble.enter(error, now, this.#files.place)
+    this.#retry.begin(error, now, this.#files.place)
   }
 
-  #drop(line: EventLine, failure = this.#trouble.failure): AppendResult {
+  #drop(line: EventLine, failure = this.#retry.failure): AppendResult {
     this.#losses.dropRecord(line, failure)
     return DROPPED
   }
 
   #dropChunk({ bytes }: Chunk): false {
-    this.#losses.dropChunk(bytes.length, this.#trouble.failure)
+    this.#losses.dropChunk(bytes.length, this.#retry.failure)
     return false
   }
 
-  #troubleError(): Error {
-    const failure = this.#trouble.failure ?? "UNKNOWN"
+  #failureError(): Error {
+    const failure = this.#retry.failure ?? "UNKNOWN"
     return coded(failure, `the journal cannot be written (${failure})`)
   }
 }

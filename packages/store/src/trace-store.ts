@@ -99,7 +99,7 @@ export interface Batch {
 
 export interface RecordedEvent {
   readonly event: Event
-  /** Which process wrote it; null when nobody knows (an import). */
+  /** Which process wrote it; null when that is unknown (an import). */
   readonly writerId: string | null
 }
 
@@ -365,7 +365,7 @@ export interface StoredRedactionReport {
   readonly runIds: readonly string[]
   /** Bodies with such text that are still being received, and were left alone. */
   readonly openStreams: readonly string[]
-  /** Bodies that are damaged, so that nobody could look into them. */
+  /** Bodies that are damaged, so that the redaction could not look into them. */
   readonly unreadableBodies: number
   /** Nothing of it is left in unused pages of the database, in its WAL or in packs. */
   readonly isSwept: boolean

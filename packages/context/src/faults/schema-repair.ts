@@ -38,7 +38,7 @@ export function withSchemaRepair<T>(options: SchemaRepairOptions<T>): Promise<Sc
   return repairUntilValid(options, () => {})
 }
 
-/** The loop, told as it goes: `onAttempt` hears of each attempt when it is over, with its texts. */
+/** The loop; `onAttempt` is called for each attempt when it is over, with its texts. */
 export async function repairUntilValid<T>(
   options: SchemaRepairOptions<T>,
   onAttempt: (record: RepairRecord, before: string, after: string | undefined) => void,

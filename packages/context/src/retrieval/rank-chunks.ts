@@ -67,7 +67,7 @@ function rerank(query: string, found: readonly FoundChunk[], reranker: Reranker)
   return scores
 }
 
-// Retrievers are often a thin wrapper over somebody's JSON, so their answers are checked whatever their type says.
+// Retrievers are often a thin wrapper over JSON from elsewhere, so their answers are checked whatever their type says.
 function isScoredChunk(entry: unknown): entry is ScoredChunk {
   if (typeof entry !== "object" || entry === null) return false
   const { chunk, score } = entry as { chunk?: { [K in keyof Chunk]?: unknown } | null; score?: unknown }

@@ -21,7 +21,7 @@ export function canonicalJsonText(text: string): string {
 
 /** What is known about a tree whose canonical text is asked for. */
 export interface CanonicalHints {
-  /** The canonical text of values inside, where somebody has it already. */
+  /** The canonical text of values inside, where the caller has it already. */
   readonly known?: ReadonlyMap<JsonNode, string>
   /** The text the tree was read from. Nodes that are not from there have an empty span. */
   readonly text?: string

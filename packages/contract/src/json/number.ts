@@ -24,7 +24,7 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]\+?(-?\d+))?$/
 const MOST_ZEROS_WRITTEN = 400
 const PLAIN_INTEGER_LENGTH = MOST_ZEROS_WRITTEN
 
-// By hand, because /0+$/ looks again from every zero of a long run: quadratic in text that anybody may send.
+// By hand, because /0+$/ looks again from every zero of a long run: quadratic in text that comes from outside.
 function countZeros(digits: string, from: number, step: 1 | -1): number {
   let at = from
   while (digits[at] === "0") at += step

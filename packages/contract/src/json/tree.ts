@@ -288,7 +288,7 @@ function isEscaped(text: string, quote: number): boolean {
 
 const BACKSLASH = 0x5c
 // Most keys and values are so short, and a loop is quicker for them than a call into the engine's own reader. A slice of more characters
-// would also keep the whole text in memory for as long as anybody keeps the value.
+// would also keep the whole text in memory for as long as a caller keeps the value.
 const SHORT = 12
 
 function isShortAndPlain(text: string, from: number, to: number): boolean {

@@ -3,7 +3,7 @@
  * tiny. Everything that is added takes part in the caller's transaction, which commits only after the pack files are synced.
  */
 export interface ChunkCatalogue {
-  /** Changes whenever chunks were removed, so that nobody builds on ids remembered from before. */
+  /** Changes whenever chunks were removed, so that a writer does not build on ids it remembers from before. */
   readonly generation: number
   /** The id of the chunk with this hash, unless it is not there or no longer to be used. */
   find(hash: Buffer): number | undefined

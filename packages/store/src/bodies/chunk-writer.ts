@@ -37,7 +37,7 @@ export class ChunkWriter {
     return this.#waiting?.ids.get(key) ?? this.#catalogue.find(digest) ?? this.#add(bytes, digest, key)
   }
 
-  /** The id of a new chunk that nobody will look for by its hash, which saves its row. The bytes are copied. */
+  /** The id of a new chunk that is never looked for by its hash, which saves its row. The bytes are copied. */
   putAlone(bytes: Uint8Array): number {
     return this.#add(bytes, undefined, undefined)
   }

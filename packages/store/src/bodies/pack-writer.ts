@@ -3,7 +3,7 @@
  *
  * The order that keeps a store whole: blocks are written, then `sync()`, then the transaction with the rows that name them
  * commits. So a row that is there has its block. What a killed process wrote beyond the last commit is named by no row: `open`
- * is told where the last named block ends and cuts the file there. A file needs no temporary name for that.
+ * learns where the last named block ends and cuts the file there. A file needs no temporary name for that.
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"

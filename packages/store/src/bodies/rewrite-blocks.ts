@@ -1,5 +1,5 @@
 /**
- * Reads blocks, leaves out the chunks nobody needs and writes the rest into other packs as larger, better compressed blocks.
+ * Reads blocks, leaves out the chunks that no body needs and writes the rest into other packs as larger, better compressed blocks.
  * Chunk ids stay, so hash rows and recipes do too. Used twice:
  *
  * - **Settling.** A collector commits every few hundred milliseconds, so fresh blocks are small and quickly compressed. Once

@@ -6,7 +6,7 @@ import { failpoint } from "../failpoint.js"
 import { applyEvent } from "../run-state.js"
 import type { Batch, CommitSummary, RecordedBody, RecordedEvent, StreamUpdate } from "../trace-store.js"
 import { BatchWork, type MutableSummary } from "./batch-work.js"
-import type { BodyShelf } from "./body-shelf.js"
+import type { BodyStorage } from "./body-storage.js"
 import { type BodyRow, BodyTable } from "./body-table.js"
 import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
@@ -30,7 +30,7 @@ const MAX_LINKED_TEXTS = 16_384
  * a copy of committed rows: after a rollback it is forgotten.
  */
 export class BatchWriter {
-  readonly #shelf: BodyShelf
+  readonly #storage: BodyStorage
   readonly #events: EventReader
   readonly #runs: RunTable
   readonly #bodies: BodyTable
@@ -52,8 +52,8 @@ export class BatchWriter {
   readonly #readBody: SqliteStatement
   #nextOutsideKey = 0
 
-  constructor(database: SqliteDatabase, shelf: BodyShelf, events: EventReader) {
-    this.#shelf = shelf
+  constructor(database: SqliteDatabase, storage: BodyStorage, events: EventReader) {
+    this.#storage = storage
     this.#events = events
     this.#runs = new RunTable(database)
     this.#bodies = new BodyTable(database)
@@ -163,7 +163,7 @@ export class BatchWriter {
       summary.buried++
       return
     }
-    const written = this.#bodies.put(this.#shelf, body.hash, body.bytes, mime, nowMs)
+    const written = this.#bodies.put(this.#storage, body.hash, body.bytes, mime, nowMs)
     if (written.isNew) {
       summary.newBodies++
       summary.newBodyBytes += written.byteSize
@@ -192,7 +192,7 @@ export class BatchWriter {
     }
     const mime = stream.mime ?? work.refTo(hash)?.mime_type ?? null
     const pieces = [...this.#streams.pieces(stream.key)]
-    const written = this.#bodies.put(this.#shelf, hash, pieces, mime, work.nowMs)
+    const written = this.#bodies.put(this.#storage, hash, pieces, mime, work.nowMs)
     if (written.isNew) {
       work.summary.newBodies++
       work.summary.newBodyBytes += written.byteSize
@@ -210,7 +210,7 @@ export class BatchWriter {
     const stream = this.#streams.find(update.streamId)
     if (stream === undefined || stream.state !== STREAM.open) return
     const pieces = [...this.#streams.pieces(stream.key)]
-    const { row } = this.#bodies.put(this.#shelf, "", pieces, stream.mime, work.nowMs)
+    const { row } = this.#bodies.put(this.#storage, "", pieces, stream.mime, work.nowMs)
     this.#streams.abandon(stream.key, row.key)
     const run = stream.runId === null ? undefined : (work.runs.get(stream.runId) ?? this.#runs.find(stream.runId))
     if (run === undefined) return
@@ -312,7 +312,7 @@ export class BatchWriter {
     let json = row.json
     let spilled: BodyRow | undefined
     if (json.length > MAX_ROW_TEXT / 3 && Buffer.byteLength(json) > MAX_ROW_TEXT) {
-      const written = this.#bodies.put(this.#shelf, "", Buffer.from(json), "application/json", work.nowMs)
+      const written = this.#bodies.put(this.#storage, "", Buffer.from(json), "application/json", work.nowMs)
       json = spillMark(written.hash)
       spilled = written.row
     }
@@ -339,7 +339,7 @@ export class BatchWriter {
   }
 
   #spill(text: string, work: BatchWork): string {
-    const { hash, row } = this.#bodies.put(this.#shelf, "", Buffer.from(text), "application/json", work.nowMs)
+    const { hash, row } = this.#bodies.put(this.#storage, "", Buffer.from(text), "application/json", work.nowMs)
     this.#bodies.refer(row.key, 0, HELD.event)
     return spillMark(hash)
   }
@@ -397,7 +397,7 @@ export class BatchWriter {
     if (inBatch !== undefined) return bodySegments(inBatch.head, inBatch.mime)
     const stored = this.#readBody.get(row.key)
     if (!(stored?.["recipe"] instanceof Uint8Array)) return []
-    const reading = this.#shelf.slice(stored["recipe"], 0, MAX_INDEXED_BYTES)
+    const reading = this.#storage.slice(stored["recipe"], 0, MAX_INDEXED_BYTES)
     return reading.bytes === undefined ? [] : bodySegments(reading.bytes, stored["mime"] as string | null)
   }
 

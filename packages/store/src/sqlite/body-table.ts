@@ -1,4 +1,4 @@
-import type { BodyShelf } from "./body-shelf.js"
+import type { BodyStorage } from "./body-storage.js"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
 import { packHash, packHashInto } from "./keys.js"
@@ -53,13 +53,13 @@ export class BodyTable {
 
   /** Stores bytes under the hash they have, which is returned; it differs from `announced` when the sender was wrong. */
   put(
-    shelf: BodyShelf,
+    storage: BodyStorage,
     announced: string,
     given: Uint8Array | Iterable<Uint8Array>,
     mime: string | null,
     nowMs: number,
   ): BodyWritten {
-    const { hash, bytes, recipe } = shelf.write(given)
+    const { hash, bytes, recipe } = storage.write(given)
     const found = this.find(hash)
     if (found !== undefined && found.state === BODY.here) return { hash, row: found, byteSize: bytes, isNew: false }
     if (found !== undefined) {

@@ -1,5 +1,5 @@
 import type { Event } from "@orangebox/contract"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
 import { EventCodec, ROW_NOTE, type RowPlace } from "./event-row.js"
 import { firstKey, lastKey, packHash, packUuid, runKeyOf, unpackHex } from "./keys.js"
@@ -19,7 +19,7 @@ export function spilledHash(text: string): string | undefined {
 /** Puts events together again from their rows. */
 export class EventReader {
   readonly codec: EventCodec
-  readonly #shelf: BodyShelfReader
+  readonly #storage: BodyStorageReader
   readonly #byKey: SqliteStatement
   readonly #byId: SqliteStatement
   readonly #run: SqliteStatement
@@ -27,9 +27,9 @@ export class EventReader {
   readonly #parent: SqliteStatement
   readonly #recipe: SqliteStatement
 
-  constructor(database: SqliteDatabase, shelf: BodyShelfReader) {
+  constructor(database: SqliteDatabase, storage: BodyStorageReader) {
     this.codec = new EventCodec(database)
-    this.#shelf = shelf
+    this.#storage = storage
     this.#byKey = database.prepare("SELECT * FROM event_rows WHERE key = ?")
     this.#byId = database.prepare("SELECT * FROM event_rows WHERE event_id = ?")
     this.#run = database.prepare("SELECT run_id, trace_id FROM run_rows WHERE key = ?")
@@ -96,7 +96,7 @@ export class EventReader {
     const hash = spilledHash(text)
     if (hash === undefined) return text
     const recipe = this.#recipe.get(packHash(hash)!)?.["recipe"]
-    const reading = recipe instanceof Uint8Array ? this.#shelf.read(recipe, hash) : undefined
+    const reading = recipe instanceof Uint8Array ? this.#storage.read(recipe, hash) : undefined
     // The event is shown without its payload rather than not at all; `integrity` names the loss.
     return reading?.bytes === undefined ? "{}" : reading.bytes.toString("utf8")
   }

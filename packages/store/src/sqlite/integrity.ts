@@ -1,6 +1,6 @@
 import type { Problem } from "@orangebox/contract"
 import type { Progress } from "../trace-store.js"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { unpackHash } from "./keys.js"
@@ -10,7 +10,7 @@ const SAMPLE = 200
 /** What is wrong with the store itself: the database's own check, counts that must agree, bodies that are not what their hash says. */
 export function checkIntegrity(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   options: { bodies?: "all" | "sample" | "none" } & Progress,
 ): Problem[] {
   const problems: Problem[] = []
@@ -35,7 +35,7 @@ export function checkIntegrity(
     const row = find.get(Number(key))
     if (row === undefined) continue
     const hash = unpackHash(row["hash"])
-    const { problem } = shelf.read(row["recipe"] as Uint8Array, hash)
+    const { problem } = storage.read(row["recipe"] as Uint8Array, hash)
     if (problem !== undefined) say(problem.code, hash, `${problem.reason} (${problem.where})`)
     if (index % 100 === 0) options.onProgress?.(index, keys.length, "bodies")
   }

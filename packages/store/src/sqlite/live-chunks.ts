@@ -1,5 +1,5 @@
 import type { BodyProblem } from "../bodies/body-problem.js"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 
@@ -9,14 +9,14 @@ import type { SqliteDatabase } from "./driver.js"
  */
 export function rankChunks(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   rankOf: (body: number) => number,
 ): { ranks: Uint32Array; problem: BodyProblem | undefined } {
-  const ranks = new Uint32Array(shelf.catalogue.nextChunkId())
+  const ranks = new Uint32Array(storage.catalogue.nextChunkId())
   const bodies = database.prepare(`SELECT key, recipe FROM body_rows WHERE state = ${BODY.here}`).iterate()
   for (const row of bodies) {
     const rank = rankOf(Number(row["key"]))
-    const runs = shelf.chunkRuns(row["recipe"] as Uint8Array)
+    const runs = storage.chunkRuns(row["recipe"] as Uint8Array)
     for (;;) {
       const next = runs.next()
       if (next.done) {

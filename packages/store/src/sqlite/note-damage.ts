@@ -12,7 +12,7 @@ export function markDamage(files: StoreFiles, error: unknown): OrangeboxError {
   try {
     writeFileSync(files.damageMark, `${String(error)}\n`, { mode: 0o600 })
   } catch {
-    // Whoever may not write here can still say what is wrong.
+    // A reader that may not write here can still say what is wrong.
   }
   return new OrangeboxError("STORE_CORRUPT", {
     what: "the database is damaged",

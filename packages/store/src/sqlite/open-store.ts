@@ -18,7 +18,7 @@ export interface OpenedStore {
   readonly store: TraceStore
   /** True when there was no database before: journals are read from their beginning. */
   readonly isFresh: boolean
-  /** Where a damaged database was put, with what was wrong; whoever opened the store tells the user and reads the journals again. */
+  /** Where a damaged database was put, with what was wrong; the caller tells the user and reads the journals again. */
   readonly setAside?: { readonly path: string; readonly reason: string }
 }
 
@@ -38,7 +38,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Opene
   return setAside === undefined ? { store, isFresh } : { store, isFresh, setAside }
 }
 
-/** Opens a store for reading only, beside whoever writes to it. */
+/** Opens a store for reading only, beside the collector that writes to it. */
 export function openStoreReader(folder: string): TraceReader {
   const files = storeFiles(folder)
   if (!existsSync(files.database)) {
@@ -58,7 +58,7 @@ function setAsideIfDamaged(files: StoreFiles, nowMs: number): { path: string; re
   if (reason === undefined) return undefined
   const suffix = `.corrupt-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`
   const path = files.database + suffix
-  // The packs go along: without their rows nobody can read them, and with them `recover` still can.
+  // The packs go along: without their rows they cannot be read, and with them `recover` still can.
   for (const file of [files.database, `${files.database}-wal`, `${files.database}-shm`, files.packs]) {
     if (existsSync(file)) renameSync(file, file + suffix)
   }

@@ -2,7 +2,7 @@ import { decodeLengths } from "../bodies/block-lengths.js"
 import { failpoint } from "../failpoint.js"
 import type { PruneReport, RetentionPolicy } from "../retention.js"
 import type { Progress } from "../trace-store.js"
-import type { BodyShelf } from "./body-shelf.js"
+import type { BodyStorage } from "./body-storage.js"
 import { BODY, HELD } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { firstKey, lastKey, runKeyOf } from "./keys.js"
@@ -35,7 +35,7 @@ const AGED_AT =
   "CASE WHEN coalesce(ended_at, last_at) > ?1 THEN ingested_at ELSE max(coalesce(ended_at, last_at), ingested_at) END"
 
 export async function prune(
-  context: ReleaseContext & { readonly shelf: BodyShelf },
+  context: ReleaseContext & { readonly storage: BodyStorage },
   policy: RetentionPolicy,
   { onProgress }: Progress,
 ): Promise<PruneReport> {
@@ -176,13 +176,13 @@ async function pruneOrphans({ database, transact, bury, nowMs }: ReleaseContext)
 
 /** Frees the chunks nothing needs. False when it could not be said which those are, so that all of them stay. */
 export async function collectDead(
-  { database, shelf, transact }: ReleaseContext & { readonly shelf: BodyShelf },
+  { database, storage, transact }: ReleaseContext & { readonly storage: BodyStorage },
   isThorough = false,
 ): Promise<boolean> {
   if (database.prepare("SELECT 1 FROM meta WHERE name = 'has_dead_chunks'").get() === undefined) return true
-  const { ranks, problem } = rankChunks(database, shelf, () => 1)
+  const { ranks, problem } = rankChunks(database, storage, () => 1)
   if (problem !== undefined) return false
-  await shelf.collectDead((chunk) => ranks[chunk] === 0, transact, isThorough)
+  await storage.collectDead((chunk) => ranks[chunk] === 0, transact, isThorough)
   await transact(() => database.prepare("DELETE FROM meta WHERE name = 'has_dead_chunks'").run())
   return true
 }
@@ -192,7 +192,7 @@ export async function collectDead(
  * a body frees nothing while a newer one has the same chunks: every chunk belongs to the newest run that needs it.
  */
 function runsToEvict(
-  { database, shelf, nowMs }: ReleaseContext & { readonly shelf: BodyShelf },
+  { database, storage, nowMs }: ReleaseContext & { readonly storage: BodyStorage },
   limit: number,
 ): number[] {
   const runs = agedRuns(database, nowMs, Number.MAX_SAFE_INTEGER, HELD.body)
@@ -208,7 +208,7 @@ function runsToEvict(
     const body = Number(row["body"])
     if ((rankOfBody.get(body) ?? 0) < rank) rankOfBody.set(body, rank)
   }
-  const { ranks } = rankChunks(database, shelf, (body) => rankOfBody.get(body) ?? staying)
+  const { ranks } = rankChunks(database, storage, (body) => rankOfBody.get(body) ?? staying)
 
   const freedBy = new Float64Array(staying + 1)
   for (const block of database.prepare("SELECT first_chunk, size, lengths FROM block_rows").iterate()) {

@@ -1,5 +1,5 @@
 import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { packHash } from "./keys.js"
@@ -23,7 +23,7 @@ export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | und
 /** Bytes or an explained absence; with a range, that slice of them, which is checked block by block but not against the whole hash. */
 export function readBody(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   hash: string,
   range?: { from: number; to: number },
 ): BodyReading {
@@ -35,8 +35,8 @@ export function readBody(
   const byteSize = Number(row["byte_size"])
   const reading =
     range === undefined
-      ? shelf.read(recipe, hash)
-      : shelf.slice(recipe, Math.max(0, range.from), Math.max(0, Math.min(range.to, byteSize)))
+      ? storage.read(recipe, hash)
+      : storage.slice(recipe, Math.max(0, range.from), Math.max(0, Math.min(range.to, byteSize)))
   if (reading.bytes !== undefined) return { bytes: reading.bytes, byteSize, mime: textOrNull(row["mime"]) }
   const { code, where, reason } = reading.problem
   return { absent: "lost", hash, byteSize, reason: `${code}: ${reason} (${where})` }

@@ -14,7 +14,7 @@ export function isOnReadOnlyDisk(path: string): boolean {
 }
 
 /**
- * How a database is opened for reading. In WAL mode SQLite wants to write beside it even to read; where nobody can write it may be told that
+ * How a database is opened for reading. In WAL mode SQLite wants to write beside it even to read; where no process can write it may be told that
  * nothing changes, and then it reads the file alone. A log that was never written back would be left out, so such a copy is refused.
  */
 export function readingPlace(path: string): string {

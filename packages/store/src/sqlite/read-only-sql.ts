@@ -35,7 +35,7 @@ const READING_PRAGMAS = new Set([
 
 /**
  * A connection for other people's SQL: opened read-only, `query_only`, and with an authorizer that lets nothing pass but reading.
- * So no ATTACH, no PRAGMA that sets anything, no extension, no write. A statement may take as long as it takes: whoever offers this to
+ * So no ATTACH, no PRAGMA that sets anything, no extension, no write. A statement may take as long as it takes: a caller that offers this to
  * strangers runs it in a process that can be ended.
  */
 export function openReadOnlySql(folder: string): ReadOnlySql {
@@ -100,7 +100,7 @@ function distinct(names: readonly string[]): string[] {
   })
 }
 
-/** A number that JavaScript cannot hold exactly is told by its digits. */
+/** A number that JavaScript cannot hold exactly is given as its digits. */
 function readable(value: SqliteValue): SqliteValue {
   if (typeof value !== "bigint") return value
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)

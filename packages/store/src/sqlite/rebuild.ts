@@ -3,7 +3,7 @@ import { eventTexts } from "../event-texts.js"
 import { failpoint } from "../failpoint.js"
 import { applyEvent, newRunState, type RunState, type StepState } from "../run-state.js"
 import type { Progress, RebuildReport } from "../trace-store.js"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
@@ -15,7 +15,7 @@ import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
 
 export interface RebuildContext {
   readonly database: SqliteDatabase
-  readonly shelf: BodyShelfReader
+  readonly storage: BodyStorageReader
   readonly reader: EventReader
   readonly transact: Transact
 }
@@ -25,7 +25,7 @@ export interface RebuildContext {
  * sure. One run after the other; how far it got is in `meta`, so an interrupted rebuild goes on where it was.
  */
 export async function rebuild(
-  { database, shelf, reader, transact }: RebuildContext,
+  { database, storage, reader, transact }: RebuildContext,
   progress: Progress,
 ): Promise<RebuildReport> {
   const marker = database.prepare("SELECT value FROM meta WHERE name = 'rebuild_next'")
@@ -48,9 +48,9 @@ export async function rebuild(
     const runKey = Number(next["value"])
     await transact(() => {
       const index = new TextIndex(database)
-      if (runKey === 0) report.events += deriveProcessEvents(database, shelf, reader, index)
+      if (runKey === 0) report.events += deriveProcessEvents(database, storage, reader, index)
       else {
-        const { state, steps } = deriveRun(database, shelf, reader, index, runKey)
+        const { state, steps } = deriveRun(database, storage, reader, index, runKey)
         countRollups(database, state, steps)
         report.events += state.events
         report.steps += state.steps
@@ -74,7 +74,7 @@ function setNext(database: SqliteDatabase, runKey: number): void {
 /** A run's row, steps, ids and texts again from its events and bodies. Texts it was linked to before must be unlinked first. */
 export function deriveRun(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   reader: EventReader,
   index: TextIndex,
   runKey: number,
@@ -94,7 +94,7 @@ export function deriveRun(
   }
   state ??= newRunState(place.runId ?? "", { trace_id: place.traceId } as never, 0)
   putRunState(database, runKey, state, steps)
-  indexBodies(database, shelf, index, runKey, firstKey(runKey), lastKey(runKey))
+  indexBodies(database, storage, index, runKey, firstKey(runKey), lastKey(runKey))
   return { state, steps }
 }
 
@@ -107,7 +107,7 @@ function countRollups(database: SqliteDatabase, state: RunState, steps: Iterable
 /** The same for what was said outside any run. */
 export function deriveProcessEvents(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   reader: EventReader,
   index: TextIndex,
 ): number {
@@ -116,7 +116,7 @@ export function deriveProcessEvents(
     indexEvent(database, index, row, reader.decode(row, reader.placeOfEvent(row)))
     events++
   }
-  indexBodies(database, shelf, index, 0, Number.MIN_SAFE_INTEGER, -1)
+  indexBodies(database, storage, index, 0, Number.MIN_SAFE_INTEGER, -1)
   return events
 }
 
@@ -136,7 +136,7 @@ function indexEvent(
 /** The texts of all bodies that events in this range hold, each body once for the first event that names it. */
 export function indexBodies(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   index: TextIndex,
   runKey: number,
   firstEvent: number,
@@ -149,7 +149,7 @@ export function indexBodies(
     )
     .all(firstEvent, lastEvent)
   for (const row of bodies) {
-    const reading = shelf.slice(row["recipe"] as Uint8Array, 0, MAX_INDEXED_BYTES)
+    const reading = storage.slice(row["recipe"] as Uint8Array, 0, MAX_INDEXED_BYTES)
     if (reading.bytes === undefined) continue
     for (const text of bodySegments(reading.bytes, row["mime"] === null ? null : String(row["mime"]))) {
       index.add(text, runKey, Number(row["class"]), Number(row["event"]))

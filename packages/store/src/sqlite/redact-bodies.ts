@@ -1,4 +1,4 @@
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import { BODY, HELD } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { firstKey, lastKey, packHash, runKeyOf } from "./keys.js"
@@ -11,10 +11,10 @@ import { TextIndex } from "./text-index.js"
  * stays. The bytes leave the disk when the packs are rewritten, which the caller does next.
  */
 export async function redactBodies(
-  context: ReleaseContext & { readonly shelf: BodyShelfReader },
+  context: ReleaseContext & { readonly storage: BodyStorageReader },
   hashes: readonly string[],
 ): Promise<number> {
-  const { database, shelf, transact, bury, nowMs } = context
+  const { database, storage, transact, bury, nowMs } = context
   const rows = hashes.flatMap((hash) => {
     const packed = packHash(hash)
     const row = packed && database.prepare("SELECT key, byte_size, state FROM body_rows WHERE hash = ?").get(packed)
@@ -37,7 +37,7 @@ export async function redactBodies(
     )
     for (const { row } of rows) mark.run(nowMs, Number(row["key"]))
     database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('has_dead_chunks', 1)").run()
-    for (const run of runs) indexAgain(database, shelf, run)
+    for (const run of runs) indexAgain(database, storage, run)
   })
   return rows.length
 }
@@ -49,9 +49,9 @@ function runsOf(database: SqliteDatabase, row: SqliteRow): number[] {
     .map((ref) => (Number(ref["event"]) < 0 ? 0 : runKeyOf(Number(ref["event"]))))
 }
 
-function indexAgain(database: SqliteDatabase, shelf: BodyShelfReader, run: number): void {
+function indexAgain(database: SqliteDatabase, storage: BodyStorageReader, run: number): void {
   const texts = database.prepare(`SELECT class, text FROM text_runs WHERE run = ? AND class <> ${HELD.event}`).all(run)
   for (const row of texts) unlinkText(database, Number(row["text"]), run, Number(row["class"]))
   const [first, last] = run === 0 ? [Number.MIN_SAFE_INTEGER, -1] : [firstKey(run), lastKey(run)]
-  indexBodies(database, shelf, new TextIndex(database), run, first, last)
+  indexBodies(database, storage, new TextIndex(database), run, first, last)
 }

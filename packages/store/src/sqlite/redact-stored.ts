@@ -2,7 +2,7 @@ import type { Event } from "@orangebox/contract"
 import { eventIds } from "../event-ids.js"
 import { failpoint } from "../failpoint.js"
 import type { Progress, StoredRedaction, StoredRedactionReport } from "../trace-store.js"
-import type { BodyShelf } from "./body-shelf.js"
+import type { BodyStorage } from "./body-storage.js"
 import { BodyTable } from "./body-table.js"
 import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
@@ -20,7 +20,7 @@ import { TextIndex } from "./text-index.js"
 import type { Tombstone } from "./tombstones.js"
 
 interface Context extends ReleaseContext {
-  readonly shelf: BodyShelf
+  readonly storage: BodyStorage
 }
 
 interface RevisedEvent {
@@ -94,7 +94,7 @@ export const NOTHING: StoredRedactionReport = Object.freeze({
 // ── Finding ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function find(
-  { database, reader, shelf }: Context,
+  { database, reader, storage }: Context,
   redaction: StoredRedaction,
   runKey: number | undefined,
   { onProgress }: Progress,
@@ -108,7 +108,7 @@ function find(
     if (index % 50 === 0) onProgress?.(index, rows.length, "bodies")
     const body = row.get(key)!
     const hash = unpackHash(body["hash"])
-    const { bytes } = shelf.read(body["recipe"] as Uint8Array, hash)
+    const { bytes } = storage.read(body["recipe"] as Uint8Array, hash)
     if (bytes === undefined) unreadableBodies++
     else if (redaction.body(bytes, body["mime"] === null ? null : String(body["mime"]))) {
       bodies.push({ key, hash, byteSize: Number(body["byte_size"]) })
@@ -220,7 +220,7 @@ function apply(context: Context, redaction: StoredRedaction, finds: Finds, runs:
   if (texts + finds.events.length + finds.bodies.length === 0) return 0
   const note = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)")
   note.run("has_dead_chunks")
-  // Whoever is killed before the sweep leaves it to the next redaction.
+  // A redaction killed before the sweep leaves it to the next one.
   note.run("is_unswept")
   for (const run of runs) deriveAgain(context, run)
   failpoint("redact:applied")
@@ -277,9 +277,9 @@ class EventRevision {
 
   /** A text as it fits into a row: itself, or the name of a body that holds it. */
   fitting(json: string, event: number): string {
-    const { shelf, nowMs } = this.#context
+    const { storage, nowMs } = this.#context
     if (Buffer.byteLength(json) <= MAX_ROW_TEXT) return json
-    const written = this.#bodies.put(shelf, "", Buffer.from(json), "application/json", nowMs)
+    const written = this.#bodies.put(storage, "", Buffer.from(json), "application/json", nowMs)
     this.#bodies.refer(written.row.key, event, HELD.event)
     return spillMark(written.hash)
   }
@@ -380,11 +380,11 @@ function inJson(json: string, text: (text: string) => string): string {
   return isChanged ? JSON.stringify(value) : json
 }
 
-function deriveAgain({ database, shelf, reader }: Context, run: number): void {
+function deriveAgain({ database, storage, reader }: Context, run: number): void {
   for (const row of database.prepare("SELECT class, text FROM text_runs WHERE run = ?").all(run)) {
     unlinkText(database, Number(row["text"]), run, Number(row["class"]))
   }
   const index = new TextIndex(database)
-  if (run === 0) deriveProcessEvents(database, shelf, reader, index)
-  else deriveRun(database, shelf, reader, index, run)
+  if (run === 0) deriveProcessEvents(database, storage, reader, index)
+  else deriveRun(database, storage, reader, index, run)
 }

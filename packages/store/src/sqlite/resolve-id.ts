@@ -6,7 +6,7 @@ import { eventKey, runKeyOf, unpackHash, unpackHex, unpackUuid } from "./keys.js
 const MAX_CANDIDATES = 10
 
 /**
- * From whatever id somebody has in hand to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
+ * From whatever id the caller has to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
  * newest run and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {

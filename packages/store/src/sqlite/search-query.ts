@@ -2,7 +2,7 @@ import { OrangeboxError, payloadRefs } from "@orangebox/contract"
 import { eventTexts } from "../event-texts.js"
 import { matchTerms, type Snippet, searchTerms, snippetAround } from "../search-terms.js"
 import type { SearchHit, SearchPage, SearchQuery } from "../trace-store.js"
-import type { BodyShelfReader } from "./body-shelf.js"
+import type { BodyStorageReader } from "./body-storage.js"
 import type { SqliteDatabase } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
 import { packHash, unpackHash } from "./keys.js"
@@ -24,7 +24,7 @@ const KEPT_BODIES = 32
  */
 export function search(
   database: SqliteDatabase,
-  shelf: BodyShelfReader,
+  storage: BodyStorageReader,
   reader: EventReader,
   query: SearchQuery,
 ): SearchPage {
@@ -36,7 +36,7 @@ export function search(
 
   const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT))
   const before = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(query.cursor)
-  const places = new TextPlaces(database, shelf, reader)
+  const places = new TextPlaces(database, storage, reader)
   const inRun =
     runKey === undefined ? "" : "AND EXISTS (SELECT 1 FROM text_runs WHERE text = search_index.rowid AND run = ?)"
   const runValues = runKey === undefined ? [] : [runKey]
@@ -93,13 +93,13 @@ function readCursor(cursor: string): number {
 /** Finds where a text stands: in an event itself, or in a body the event names. */
 class TextPlaces {
   readonly #database: SqliteDatabase
-  readonly #shelf: BodyShelfReader
+  readonly #storage: BodyStorageReader
   readonly #reader: EventReader
   readonly #bodies = new Map<string, { digest: Buffer; text: string }[]>()
 
-  constructor(database: SqliteDatabase, shelf: BodyShelfReader, reader: EventReader) {
+  constructor(database: SqliteDatabase, storage: BodyStorageReader, reader: EventReader) {
     this.#database = database
-    this.#shelf = shelf
+    this.#storage = storage
     this.#reader = reader
   }
 
@@ -178,7 +178,7 @@ class TextPlaces {
     const packed = packHash(hash)
     const row = packed && this.#database.prepare("SELECT recipe, mime FROM body_rows WHERE hash = ?").get(packed)
     const recipe = row?.["recipe"]
-    const reading = recipe instanceof Uint8Array ? this.#shelf.slice(recipe, 0, MAX_INDEXED_BYTES) : undefined
+    const reading = recipe instanceof Uint8Array ? this.#storage.slice(recipe, 0, MAX_INDEXED_BYTES) : undefined
     const segments =
       reading?.bytes === undefined
         ? []

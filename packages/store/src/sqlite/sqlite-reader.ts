@@ -24,7 +24,7 @@ import type {
   TraceStore,
   WriterRow,
 } from "../trace-store.js"
-import { BodyShelfReader } from "./body-shelf.js"
+import { BodyStorageReader } from "./body-storage.js"
 import { STREAM } from "./codes.js"
 import { openForReading } from "./connection.js"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
@@ -50,14 +50,14 @@ export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "red
 
 export interface ReadConnection {
   readonly database: SqliteDatabase
-  readonly shelf: BodyShelfReader
+  readonly storage: BodyStorageReader
   readonly reader: EventReader
 }
 
 export function connectForReading(files: StoreFiles): ReadConnection {
   const database = openForReading(files.database)
-  const shelf = new BodyShelfReader(database, files.packs)
-  return { database, shelf, reader: new EventReader(database, shelf) }
+  const storage = new BodyStorageReader(database, files.packs)
+  return { database, storage, reader: new EventReader(database, storage) }
 }
 
 export class SqliteReader implements TraceReader {
@@ -182,11 +182,11 @@ export class SqliteReader implements TraceReader {
   }
 
   async readBody(hash: string): Promise<BodyReading> {
-    return readBody(this.database, this.connection.shelf, hash)
+    return readBody(this.database, this.connection.storage, hash)
   }
 
   async readBodySlice(hash: string, from: number, to: number): Promise<BodyReading> {
-    return readBody(this.database, this.connection.shelf, hash, { from, to })
+    return readBody(this.database, this.connection.storage, hash, { from, to })
   }
 
   async readPartialStream(streamId: string): Promise<Uint8Array | undefined> {
@@ -197,12 +197,12 @@ export class SqliteReader implements TraceReader {
     const row = this.database
       .prepare("SELECT hash FROM stream_rows JOIN body_rows ON body_rows.key = stream_rows.body WHERE stream_id = ?")
       .get(streamId)
-    const reading = row && readBody(this.database, this.connection.shelf, unpackHash(row["hash"]))
+    const reading = row && readBody(this.database, this.connection.storage, unpackHash(row["hash"]))
     return reading !== undefined && "bytes" in reading ? reading.bytes : undefined
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    return search(this.database, this.connection.shelf, this.connection.reader, query)
+    return search(this.database, this.connection.storage, this.connection.reader, query)
   }
 
   async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {
@@ -210,7 +210,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async integrity(options: { bodies?: "all" | "sample" | "none" } & Progress = {}): Promise<readonly Problem[]> {
-    return checkIntegrity(this.database, this.connection.shelf, options)
+    return checkIntegrity(this.database, this.connection.storage, options)
   }
 
   async problems(query: { limit?: number } = {}): Promise<readonly RecordedProblem[]> {
@@ -243,7 +243,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async close(): Promise<void> {
-    this.connection.shelf.close()
+    this.connection.storage.close()
     this.connection.database.close()
   }
 }

@@ -13,7 +13,7 @@ import type {
   TraceStore,
 } from "../trace-store.js"
 import { BatchWriter } from "./batch-writer.js"
-import { BodyShelf } from "./body-shelf.js"
+import { BodyStorage } from "./body-storage.js"
 import { openForWriting } from "./connection.js"
 import { EventReader } from "./event-reader.js"
 import { markDamage } from "./note-damage.js"
@@ -34,21 +34,21 @@ const LONGEST_WAIT_MS = 1000
 
 export interface SqliteStoreOptions {
   readonly now: () => number
-  /** How long a transaction is tried again while somebody else holds the database. */
+  /** How long a transaction is tried again while another process holds the database. */
   readonly busyMs: number
 }
 
 interface WriteConnection extends ReadConnection {
-  readonly shelf: BodyShelf
+  readonly storage: BodyStorage
   readonly writer: BatchWriter
 }
 
 export function connectForWriting(files: StoreFiles): WriteConnection {
   const database = openForWriting(files.database)
   try {
-    const shelf = new BodyShelf(database, files.packs)
-    const reader = new EventReader(database, shelf)
-    return { database, shelf, reader, writer: new BatchWriter(database, shelf, reader) }
+    const storage = new BodyStorage(database, files.packs)
+    const reader = new EventReader(database, storage)
+    return { database, storage, reader, writer: new BatchWriter(database, storage, reader) }
   } catch (error) {
     database.close()
     throw error
@@ -75,7 +75,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
       const summary = await this.#transact(() => this.connection.writer.write(batch, nowMs))
       this.connection.writer.afterCommit()
       failpoint("commit:after")
-      await this.connection.shelf.settle((work) => this.#transact(work))
+      await this.connection.storage.settle((work) => this.#transact(work))
       this.#foldWal()
       return summary
     })
@@ -126,8 +126,8 @@ export class SqliteStore extends SqliteReader implements TraceStore {
 
   rebuild(progress: Progress = {}): Promise<RebuildReport> {
     return this.#inTurn(async () => {
-      const { database, shelf, reader } = this.connection
-      const report = await rebuild({ database, shelf, reader, transact: (work) => this.#transact(work) }, progress)
+      const { database, storage, reader } = this.connection
+      const report = await rebuild({ database, storage, reader, transact: (work) => this.#transact(work) }, progress)
       this.connection.writer.reset()
       this.#foldWal()
       return report
@@ -143,11 +143,11 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     })
   }
 
-  #releaseContext(): ReleaseContext & { shelf: BodyShelf } {
-    const { database, shelf, reader } = this.connection
+  #releaseContext(): ReleaseContext & { storage: BodyStorage } {
+    const { database, storage, reader } = this.connection
     return {
       database,
-      shelf,
+      storage,
       reader,
       transact: (work) => this.#transact(work),
       bury: (tombstones) => this.#tombstones.append(tombstones),
@@ -183,15 +183,15 @@ export class SqliteStore extends SqliteReader implements TraceStore {
   }
 
   #tryTransaction<T>(work: () => T): T {
-    const { database, shelf, writer } = this.connection
+    const { database, storage, writer } = this.connection
     database.exec("BEGIN IMMEDIATE")
     try {
       failpoint("commit:begin")
       const result = work()
-      shelf.beforeCommit()
+      storage.beforeCommit()
       failpoint("commit:before")
       database.exec("COMMIT")
-      shelf.afterCommit()
+      storage.afterCommit()
       return result
     } catch (error) {
       if (database.isTransaction) {
@@ -201,7 +201,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
           // The error that brought us here is the one to report.
         }
       }
-      shelf.afterRollback()
+      storage.afterRollback()
       writer.reset()
       throw error
     }
@@ -235,7 +235,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
   #reconnect(): void {
     const old = this.connection
     try {
-      old.shelf.close()
+      old.storage.close()
       old.database.close()
     } catch {
       // It is being thrown away.
@@ -243,7 +243,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     this.connection = connectForWriting(this.files)
   }
 
-  /** So that the database file alone is the store, for whoever copies it. Where that fails, the WAL stays beside it, as good. */
+  /** So that the database file alone is the store, for a user who copies it. Where that fails, the WAL stays beside it, as good. */
   #foldWalWhole(): void {
     try {
       this.connection.database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()

@@ -36,7 +36,7 @@ export function ensureFolder(folder: string): void {
   }
   if (process.getuid !== undefined && stat.uid !== process.getuid()) {
     throw new OrangeboxError("STORE_FOLDER", {
-      what: "the store's folder belongs to somebody else",
+      what: "the store's folder belongs to another user",
       where: folder,
       next: "Use a data folder of your own (ORANGEBOX_HOME)",
     })

@@ -20,7 +20,7 @@ const NOT_JUDGED: Liveness = { state: "silent", evidence: "not looked at yet" }
 const QUIET_MS = 60_000
 
 /** All writers by id. A copy of what the store says, brought forward by the lines that go by. */
-export class WriterBook {
+export class KnownWriters {
   readonly #entries = new Map<string, WriterEntry>()
   /** Those that have not ended: all that has to be asked after, however many there were in the past. */
   readonly #living = new Set<WriterEntry>()
@@ -102,7 +102,7 @@ export function hasEnded(entry: Pick<WriterEntry, "state">): boolean {
   return entry.state === "exited" || entry.state === "crashed"
 }
 
-/** `silent` means that nobody can say: the process cannot be asked from here, and nothing has come from it for a while. */
+/** `silent` means unknown: the process cannot be asked from here, and nothing has come from it for a while. */
 export function standingOf(entry: WriterEntry, nowMs: number): WriterState {
   if (hasEnded(entry) || entry.liveness.state === "dead") return entry.state
   if (entry.liveness.state === "alive") return "running"

@@ -18,7 +18,7 @@ const SETTLE_BYTES = 512 * 1024
 const DEAD_SHARE = 0.25
 
 /** Reads bodies out of packs. What a reading connection needs. */
-export class BodyShelfReader {
+export class BodyStorageReader {
   readonly catalogue: SqlChunkCatalogue
   readonly packReader: PackReader
   readonly #reader: BodyReader
@@ -50,7 +50,7 @@ export class BodyShelfReader {
  * Writes bodies into packs in step with the database's transactions: blocks are on disk and synced before the rows that name them
  * commit, and what no row names is swept away when the store is opened.
  */
-export class BodyShelf extends BodyShelfReader {
+export class BodyStorage extends BodyStorageReader {
   readonly #folder: string
   readonly #fresh: PackWriter
   readonly #settled: PackWriter

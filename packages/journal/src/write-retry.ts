@@ -1,18 +1,18 @@
-import type { Episodes } from "./episodes.js"
 import { failureCode } from "./journal-fs.js"
+import type { WarningLimiter } from "./warning-limiter.js"
 
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 2000
 
-/** A disk that does not take writes: one warning, and attempts that come ever more rarely, by themselves if nobody appends. */
-export class Trouble {
-  readonly #episodes: Episodes
+/** Retries while the disk does not take writes: ever more rarely, on a timer where the application appends nothing. */
+export class WriteRetry {
+  readonly #warnings: WarningLimiter
   readonly #retry: () => void
   #current: { readonly failure: string; readonly delayMs: number; readonly retryAt: number } | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(episodes: Episodes, retry: () => void) {
-    this.#episodes = episodes
+  constructor(warnings: WarningLimiter, retry: () => void) {
+    this.#warnings = warnings
     this.#retry = retry
   }
 
@@ -21,21 +21,21 @@ export class Trouble {
     return this.#current?.failure ?? null
   }
 
-  /** In trouble, and too early to try again. */
+  /** The last write failed, and it is too early to try again. */
   isWaiting(now: number): boolean {
     return this.#current !== undefined && now < this.#current.retryAt
   }
 
-  enter(error: unknown, now: number, where: string): void {
+  begin(error: unknown, now: number, where: string): void {
     const failure = failureCode(error)
-    const isSameEpisode = this.#episodes.isRunning("disk", now)
-    this.#episodes.warn("disk", now, "JOURNAL_WRITE", {
+    const isRepeated = this.#warnings.isRepeated("disk", now)
+    this.#warnings.warn("disk", now, "JOURNAL_WRITE", {
       what: `records are being dropped: the journal cannot be written (${failure})`,
       where,
       next: "The app goes on without them; recording resumes by itself once the disk takes writes again",
       cause: error,
     })
-    const delayMs = isSameEpisode
+    const delayMs = isRepeated
       ? Math.min((this.#current?.delayMs ?? FIRST_RETRY_MS) * 2, LAST_RETRY_MS)
       : FIRST_RETRY_MS
     this.#current = { failure, delayMs, retryAt: now + delayMs }
