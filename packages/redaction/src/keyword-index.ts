@@ -3,24 +3,29 @@ import type { Rule } from "./rule.js"
 /**
  * Finds every keyword of every rule in one pass.
  *
- * Each keyword is known by three of its letters. The pass keeps the last three characters as a 15-bit number, five bits each, and looks it
+ * Each keyword is known by three of its letters, the rarest, which were chosen when the rules were written out. The pass keeps the last three characters as a 15-bit number, five bits each, and looks it
  * up in a table that fits the processor's first cache; only where the table says so is anything compared. Text without keywords costs one
  * lookup per character, whatever the number of rules.
  */
 export class KeywordIndex {
-  readonly #mayEnd = new Uint8Array(1 << 15)
-  readonly #entries: Entry[][] = []
+  readonly #mayEnd: Uint8Array
+  readonly #entries: (Entry[] | undefined)[]
 
-  constructor(rules: readonly Rule[]) {
-    for (const rule of rules) for (const keyword of rule.keywords) this.#add(keyword, rule)
+  /** @param more a smaller index, whose rules this one has too */
+  constructor(rules: readonly Rule[], more?: KeywordIndex) {
+    this.#mayEnd = more === undefined ? new Uint8Array(1 << 15) : more.#mayEnd.slice()
+    this.#entries = more === undefined ? new Array(1 << 15) : more.#entries.slice()
+    for (const rule of rules) {
+      for (let i = 0; i < rule.keywords.length; i++) this.#add(rule.keywords[i]!, rule.trigramEnds[i]!, rule)
+    }
   }
 
-  #add(keyword: string, rule: Rule): void {
-    const end = rarestTrigram(keyword)
+  #add(keyword: string, end: number, rule: Rule): void {
     const code = trigramCode(keyword, end)
     this.#mayEnd[code] = 1
-    this.#entries[code] ??= []
-    this.#entries[code].push({ keyword, anyCase: keyword === keyword.toLowerCase(), end, rule })
+    const entry: Entry = { keyword, anyCase: keyword === keyword.toLowerCase(), end, rule }
+    // A new list, for the old one may be another index's too.
+    this.#entries[code] = [...(this.#entries[code] ?? []), entry]
   }
 
   /** Calls `visit` for every keyword that begins at or after `from`. */
@@ -75,32 +80,6 @@ function standsAt(text: string, at: number, { keyword, anyCase }: Entry): boolea
     if (lower !== keyword.charCodeAt(i)) return false
   }
   return true
-}
-
-// Of `-----BEGIN` the index should know `BEG`, not the dashes of every table in every README, and of `sk-proj-` not `pro`.
-function rarestTrigram(keyword: string): number {
-  if (keyword.length < 3) throw new RangeError(`a keyword needs three characters: ${keyword}`)
-  let rarest = 3
-  let least = Number.POSITIVE_INFINITY
-  for (let end = 3; end <= keyword.length; end++) {
-    const trigram = keyword.slice(end - 3, end).toLowerCase()
-    const frequency = [...trigram].reduce((product, character) => product * frequencyOf(character), 1)
-    // Punctuation likes company.
-    const expected = /^[^a-z]{3}$/.test(trigram) ? frequency * 100 : frequency
-    if (expected < least) {
-      least = expected
-      rarest = end
-    }
-  }
-  return rarest
-}
-
-/** How often a character stands in recorded text, by and large, in percent. */
-function frequencyOf(character: string): number {
-  const place = "etaoinsrhldcumfpgwybvkxjqz".indexOf(character)
-  if (place >= 0) return 9 / (1 + place * place * 0.05)
-  if (/[-_:/$|.~@]/.test(character)) return /[$|~]/.test(character) ? 0.1 : 0.8
-  return /\d/.test(character) ? 3 : 15
 }
 
 function trigramCode(text: string, end: number): number {

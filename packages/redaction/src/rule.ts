@@ -18,6 +18,8 @@ export interface Rule {
   readonly about: string
   /** At least three characters each. Lower case means any case; a keyword with a capital letter is taken as it is written. */
   readonly keywords: readonly string[]
+  /** For each keyword, where in it the three letters end that the index knows it by. */
+  readonly trigramEnds: readonly number[]
   find(text: string, keywordAt: number, keyword: string): Found | readonly Found[] | undefined
   /** Every regular expression it uses, so that a test can prove that none of them backtracks. */
   readonly patterns: readonly RegExp[]

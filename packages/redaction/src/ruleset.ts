@@ -1,7 +1,7 @@
 import { KeywordIndex } from "./keyword-index.js"
-import { PII_RULES } from "./pii/pack.js"
 import type { Rule, SweepRule } from "./rule.js"
-import { NAME_RULES, SHAPE_RULES } from "./rules/catalog.js"
+import { NAME_RULES, PII_RULES, SHAPE_RULES } from "./rules/catalog.js"
+import { RULES_VERSION } from "./rules/rules.generated.js"
 
 export interface RulesetOptions {
   /** Of the store, 32 bytes, never written beside what it tagged. */
@@ -23,17 +23,22 @@ export interface Ruleset {
   readonly shapes: Ruleset
 }
 
-/** Changes with every change of the built-in rules. */
-export const RULES_VERSION = 2
+/** Made with the first ruleset, so that an import costs nothing. */
+let indexes: { readonly shapes: KeywordIndex; readonly everything: KeywordIndex } | undefined
 
-const SHAPES = new KeywordIndex(SHAPE_RULES)
-const EVERYTHING = new KeywordIndex([...SHAPE_RULES, ...NAME_RULES])
+function keywordIndexes(): NonNullable<typeof indexes> {
+  if (indexes === undefined) {
+    const shapes = new KeywordIndex(SHAPE_RULES)
+    indexes = { shapes, everything: new KeywordIndex(NAME_RULES, shapes) }
+  }
+  return indexes
+}
 
 export function createRuleset({ key, pii = false, patterns = [] }: RulesetOptions): Ruleset {
   const shapes: Ruleset = {
     profile: `shapes-${RULES_VERSION}`,
     key,
-    keywords: SHAPES,
+    keywords: keywordIndexes().shapes,
     sweeps: [],
     get shapes() {
       return shapes
@@ -42,7 +47,7 @@ export function createRuleset({ key, pii = false, patterns = [] }: RulesetOption
   return {
     profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${patterns.length > 0 ? "+user" : ""}`,
     key,
-    keywords: EVERYTHING,
+    keywords: keywordIndexes().everything,
     sweeps: [...(pii ? PII_RULES : []), ...patterns],
     shapes,
   }

@@ -1,5 +1,6 @@
-import type { Found, Rule } from "../rule.js"
+import type { Found } from "../rule.js"
 import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
+import type { Finder } from "./finder.js"
 import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
 import { isPublishedExample } from "./published-example.js"
 import { kindOfName, type NameKind } from "./secret-names.js"
@@ -9,15 +10,7 @@ import { isSecretValue, type Quoting } from "./secret-values.js"
  * Values given to telling names, in any notation: `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, also
  * inside JSON strings, where every quote has its backslashes.
  */
-export const assignment: Rule = {
-  id: "assignment",
-  about: "Values assigned to names such as password, secret, token, api_key",
-  keywords: [
-    // Two letters are too few for a keyword, and `pass` alone is a verb: these need what follows.
-    ...["pass", "pw"].flatMap((name) => [":", "=", " =", " :", '"', "'", " !", "\\"].map((sign) => name + sign)),
-    ...["passw", "passphrase", "passcode", "pwd", "pswd", "psw", "pssw", "secret", "token"],
-    ...["key", "credential", "creds", "auth", "_pat", "salt"],
-  ],
+export const assignment: Finder = {
   patterns: GAP_PATTERNS,
   find(text, keywordAt, keyword) {
     const start = startOfName(text, keywordAt)

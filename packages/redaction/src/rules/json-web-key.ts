@@ -1,5 +1,6 @@
 import { isMask } from "../mask.js"
-import { type Found, LEAD, type Rule } from "../rule.js"
+import { type Found, LEAD } from "../rule.js"
+import type { Finder } from "./finder.js"
 
 const PRIVATE_PART = /\\{0,7}"(?:d|p|q|dp|dq|qi|k)\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"([\w-]{16,1400})\\{0,7}"/g
 
@@ -10,10 +11,7 @@ const END_OF_KEY = /[{}]|"kty|kty\\/
  * The private numbers of a JSON web key: `{"kty":"RSA","n":…,"d":…}`. Only those behind `kty`, where most libraries write it first: a stream
  * has given away what stood before it.
  */
-export const jsonWebKey: Rule = {
-  id: "json-web-key",
-  about: "Private parts of JSON web keys",
-  keywords: ['"kty"', 'kty\\"'],
+export const jsonWebKey: Finder = {
   patterns: [PRIVATE_PART, END_OF_KEY],
   find(text, keywordAt) {
     const found: Found[] = []

@@ -1,14 +1,12 @@
-import type { Found, Rule } from "../rule.js"
+import type { Found } from "../rule.js"
 import { beginsWord } from "../text-edges.js"
 import { endOfRun, isBase64, isBase64Url } from "./character-run.js"
+import type { Finder } from "./finder.js"
 
 const HEADER_NAME = /"(?:alg|typ|enc|kid|cty|zip)"/
 
 /** JSON web tokens: known by their header, which must decode to one. The signature may be missing. */
-export const jwt: Rule = {
-  id: "jwt",
-  about: "JSON web tokens, signed, unsigned and encrypted",
-  keywords: ["eyJ", "ewo"],
+export const jwt: Finder = {
   patterns: [HEADER_NAME],
   find(text, start) {
     if (!beginsWord(text, start)) return undefined
@@ -30,10 +28,7 @@ function isHeader(encoded: string): boolean {
 }
 
 /** A JWT that was encoded once more, as Kubernetes and some CI systems hand it out. */
-export const encodedJwt: Rule = {
-  id: "jwt-base64",
-  about: "JSON web tokens in base64",
-  keywords: ["ZXlK"],
+export const encodedJwt: Finder = {
   patterns: [],
   find(text, start): Found | undefined {
     if (!beginsWord(text, start)) return undefined

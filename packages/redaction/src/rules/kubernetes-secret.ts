@@ -1,4 +1,5 @@
-import { type Found, LEAD, type Rule } from "../rule.js"
+import { type Found, LEAD } from "../rule.js"
+import type { Finder } from "./finder.js"
 
 const LINE_BREAK = /(?:\r?\n|\\{1,7}r?\\{0,7}n)/.source
 const DATA = new RegExp(`data: {0,4}${LINE_BREAK}`, "y")
@@ -12,10 +13,7 @@ const SHORTEST_VALUE = 12
  * The values under `data:` in a Kubernetes Secret. A manifest may name its kind after its data, and a stream cannot wait for that, so an
  * `apiVersion: v1` before and values in base64 are enough; a ConfigMap has no base64 under `data:`.
  */
-export const kubernetesSecret: Rule = {
-  id: "kubernetes-secret",
-  about: "Values of Kubernetes Secrets",
-  keywords: ["data:"],
+export const kubernetesSecret: Finder = {
   patterns: [DATA, ENTRY],
   find(text, keywordAt) {
     DATA.lastIndex = keywordAt

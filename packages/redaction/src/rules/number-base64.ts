@@ -1,5 +1,5 @@
-import type { Rule } from "../rule.js"
 import { beginsWord, endsWord } from "../text-edges.js"
+import type { Finder } from "./finder.js"
 
 const DISCORD = /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}/y
 const ATLASSIAN = /[MNO][A-Za-z0-9+/]{43}/y
@@ -9,10 +9,7 @@ const ATLASSIAN_PLAIN = /^\d{10,14}:/
  * Tokens that begin with a number in base64: Discord's with the id of the bot, those of Atlassian's own servers with a counter. Three
  * digits have few beginnings in base64, and these are the keywords.
  */
-export const numberInBase64: Rule = {
-  id: "number-base64",
-  about: "Discord bot tokens, Jira and Confluence server tokens",
-  keywords: firstThreeOfDigits(),
+export const numberInBase64: Finder = {
   patterns: [DISCORD, ATLASSIAN],
   find(text, start) {
     if (!beginsWord(text, start)) return undefined
@@ -30,11 +27,3 @@ function endOf(pattern: RegExp, text: string, start: number): number | undefined
 
 const decoded = (text: string, start: number): string =>
   Buffer.from(text.slice(start, start + 24), "base64").toString("latin1")
-
-function firstThreeOfDigits(): string[] {
-  const beginnings = new Set<string>()
-  for (let number = 0; number < 1000; number++) {
-    beginnings.add(Buffer.from(String(number).padStart(3, "0")).toString("base64").slice(0, 3))
-  }
-  return [...beginnings]
-}

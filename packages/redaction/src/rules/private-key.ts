@@ -1,6 +1,7 @@
-import type { Found, Rule } from "../rule.js"
+import type { Found } from "../rule.js"
 import { beginsWord, isAlphanumeric, isSpace } from "../text-edges.js"
 import { endOfRun, isBase64 } from "./character-run.js"
+import type { Finder } from "./finder.js"
 
 const HEADER = /-----BEGIN[ A-Z0-9_]{0,40}PRIVATE KEY(?: BLOCK)?-----/y
 const LONGEST_BLOCK = 16_000
@@ -12,10 +13,7 @@ const SHORTEST_LINE = 24
  * Private keys in PEM, whatever became of their line breaks: real ones, `\n` in a JSON string (in a JSON string …), strings joined in
  * code. A block that breaks off is still a secret, as far as it goes.
  */
-export const privateKey: Rule = {
-  id: "private-key",
-  about: "Private keys in PEM, OpenSSH and PGP armour",
-  keywords: ["-----BEGIN"],
+export const privateKey: Finder = {
   patterns: [HEADER],
   find(text, start) {
     HEADER.lastIndex = start
@@ -73,10 +71,7 @@ const ARMOUR = new Set([..."\\\"'`,.:;-_()<>@*#|$&!"].map((character) => charact
 const isEscapedBreak = (text: string, at: number): boolean => text[at] === "\\" && text[at + 1] === "/"
 
 /** The same in base64, as Kubernetes and CI variables hold it. */
-export const encodedPrivateKey: Rule = {
-  id: "private-key-base64",
-  about: "Private keys in PEM, in base64",
-  keywords: ["LS0tLS1CRUdJTi"],
+export const encodedPrivateKey: Finder = {
   patterns: [],
   find(text, start) {
     if (!beginsWord(text, start)) return undefined

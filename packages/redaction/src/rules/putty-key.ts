@@ -1,15 +1,12 @@
-import type { Rule } from "../rule.js"
 import { endOfRun, isBase64 } from "./character-run.js"
+import type { Finder } from "./finder.js"
 
 const HEADER = /Private-Lines: {0,2}(\d{1,3})/y
 const LINE_BREAK = /(?:\r?\n|\\{1,7}r?\\{0,7}n)/y
 const LONGEST_LINE = 72
 
 /** The private half of a PuTTY key file: as many lines of base64 as its header says. */
-export const puttyKey: Rule = {
-  id: "putty-private-key",
-  about: "Private keys in PuTTY files",
-  keywords: ["Private-Lines:"],
+export const puttyKey: Finder = {
   patterns: [HEADER, LINE_BREAK],
   find(text, keywordAt) {
     HEADER.lastIndex = keywordAt

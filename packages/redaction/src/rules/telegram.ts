@@ -1,15 +1,10 @@
-import type { Rule } from "../rule.js"
 import { beginsWord, isDigit } from "../text-edges.js"
+import type { Finder } from "./finder.js"
 
 const SECRET_PART = /:A[\w-]{34}(?![\w-])/y
 
 /** Telegram's bot tokens: the number of the bot, a colon, 35 characters. In addresses the word `bot` stands before the number. */
-export const telegram: Rule = {
-  id: "telegram-token",
-  about: "Telegram bot tokens",
-  keywords: [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"].map(
-    (character) => `:A${character}`,
-  ),
+export const telegram: Finder = {
   patterns: [SECRET_PART],
   find(text, colon) {
     SECRET_PART.lastIndex = colon

@@ -1,0 +1,99 @@
+import type { NameKind } from "./secret-names.js"
+import type { Quoting } from "./secret-values.js"
+
+/**
+ * A rule as `rules.json` holds it, for every language that reads the file. Patterns keep to what JavaScript and Python's `re` both have:
+ * `\w` and `\d` are ASCII, `\s` is any white space, a lookbehind has one character, and every repetition ends.
+ *
+ * In a keyword `[0-9a-f]` stands for one character of the set, so `v1.[0-9a-f]` is sixteen keywords. A keyword without a capital letter is
+ * met in any case, one with a capital letter as it is written.
+ */
+export type RuleData = FormData | PhraseData | NamedData | SweepData | BuiltInData
+
+/** The same as the package loads it: keywords written out, and for each where its rarest three letters end. */
+export type WrittenRule = (Exclude<RuleData, SweepData> & { readonly trigramEnds: readonly number[] }) | SweepData
+
+interface Described {
+  readonly id: string
+  /** What it finds, in a few words, for people. */
+  readonly about: string
+  readonly category: string
+}
+
+interface Keyed extends Described {
+  readonly keywords: readonly string[]
+}
+
+interface Matching {
+  readonly pattern: string
+  readonly ignoreCase?: boolean
+  /** All of these have to hold of the secret. */
+  readonly accept?: readonly Predicate[]
+}
+
+/**
+ * A secret known by its own form: a prefix its vendor chose so that it can be found, and what may follow. It begins and ends where a word
+ * does, is no placeholder and no published example, and a keyword that could be a piece of base64 does not count inside of it.
+ */
+export interface FormData extends Keyed, Matching {
+  readonly kind: "form"
+  readonly start?: Start
+  /** A row of x of the right length counts as a secret: whoever checks only prefix and length cannot tell the two apart. */
+  readonly fillerIsSecret?: boolean
+}
+
+/** A secret known by what stands before it. It is the last group of the pattern that took part, or the whole match, and ends with the match. */
+export interface PhraseData extends Keyed, Matching {
+  readonly kind: "phrase"
+  readonly start?: Start
+  /** The match begins where a word does. */
+  readonly beginsWord?: boolean
+}
+
+/** A secret without a form of its own, known by a vendor's name, a sign of assignment, and by fitting that vendor's format. */
+export interface NamedData extends Keyed {
+  readonly kind: "named"
+  /** The rest of the name, from the keyword on. */
+  readonly name: string
+  readonly nameIgnoresCase?: boolean
+  readonly pattern: string
+  readonly ignoreCase?: boolean
+}
+
+/** Tried everywhere, without keywords: for packs that are off unless asked for. */
+export interface SweepData extends Described, Matching {
+  readonly kind: "sweep"
+  /** No match is longer. */
+  readonly longest: number
+}
+
+/** More than a pattern with predicates: code of this package, under the same id. */
+export interface BuiltInData extends Keyed {
+  readonly kind: "built-in"
+}
+
+/** Where the match begins, counted from the keyword; at the keyword itself where nothing is said. */
+export type Start =
+  | { readonly offset: number }
+  /** As far back as characters of this set stand, `most` of them at most. */
+  | { readonly back: string; readonly most: number }
+  /** Behind this pattern, which begins at the keyword; without it there is no match. */
+  | { readonly behind: string; readonly ignoreCase?: boolean }
+
+/** What has to hold of a secret. A closed list, so that each is written once in every language. */
+export type Predicate =
+  | { readonly matches: string; readonly from?: number }
+  | { readonly lacks: string; readonly from?: number }
+  /** How many digits it has, least and most. */
+  | { readonly digits: readonly [number, number] }
+  | { readonly length: readonly [number, number] }
+  | { readonly is: "mixed-case" | "drawn" | "unlike-words" | "luhn" | "iban" | "ipv6" }
+  | { readonly not: "placeholder" | "mask" }
+  /** Looks drawn by lot, and has so many characters. */
+  | { readonly random: number }
+  /** Can be the value that a name of this kind promises. */
+  | { readonly value: NameKind; readonly written: Quoting }
+  /** Is base64 of a text that matches. */
+  | { readonly decodes: string }
+  /** One of these lists holds as a whole. */
+  | { readonly any: readonly (readonly Predicate[])[] }
