@@ -1,6 +1,7 @@
-// Imports between packages point up the list of DESIGN's data flow and go through the door; the recorder's tree holds nothing native.
+// Imports between packages point up the list of DESIGN's data flow and go through the door; the recorder's tree holds nothing native; what
+// providers call things is known to dialects alone.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 
 export const PACKAGE_ORDER = [
   "contract",
@@ -30,21 +31,61 @@ const IMPURE_MODULES =
   /^node:(fs|net|http|https|http2|dgram|child_process|worker_threads|timers|cluster|dns|tls|os)(\/|$)/
 
 export function checkImports(root = ".") {
-  return [...findImports(root).flatMap(judge), ...nativeProblems(root)]
+  return [...findImports(root).flatMap(judge), ...nativeProblems(root), ...providerProblems(root)]
+}
+
+/** Words of providers' protocols: headers, members of requests and answers, variables. Only dialects speak them. */
+const PROVIDER_WORDS =
+  /\b(?:anthropic-(?:version|beta)|openai-beta|x-api-key|x-goog-api-key|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE)_[A-Z_]+|tool_use(?:_id)?|redacted_thinking|is_error|input_schema|cache_control|prompt_cache_\w+|stop_reason|function_call(?:_output)?|functionCall|functionResponse|functionDeclarations|function_declarations|systemInstruction|system_instruction|generationConfig|parametersJsonSchema|previous_response_id|max_output_tokens|max_completion_tokens|end_turn|api\.(?:anthropic|openai)\.com|generativelanguage|anthropic-messages|openai-chat|openai-responses)\b|=== "(?:anthropic|openai|gemini|gcp\.gemini)"/
+
+/** Where another package may name them, and why. */
+const MAY_NAME_PROVIDERS = [
+  [/^dialects\//, "the place for it"],
+  [/^cli\/src\/demo\//, "an agent and a model server that speak one dialect with each other"],
+  [/^cli\/src\/doctor\/wire-canary\.ts$/, "a scripted answer of one dialect"],
+  [/^cli\/src\/commands\//, "help pages show users the variables they know"],
+  [
+    /^recorder\/src\/model-step\.ts$/,
+    "the names by which an application's own request, in whatever shape, may call its parameters",
+  ],
+  [/^proxy\/src\/why-nothing\.ts$/, "hints about certain clients, not about a protocol"],
+  [
+    /^replay\/src\/override\/(?:profile|rule-book|override-answer)\.ts$/,
+    "`is_error` is a member of our own override profiles",
+  ],
+  [/^decisions\/src\/decision(?:s-of|-event)\.ts$/, "the published decision event names two providers"],
+]
+
+function providerProblems(root) {
+  return sourcesOf(root).flatMap(({ file, path, text }) => {
+    if (MAY_NAME_PROVIDERS.some(([allowed]) => allowed.test(path))) return []
+    return text.split("\n").flatMap((line, at) => {
+      if (/^\s*(?:\/\/|\/?\*)/.test(line)) return []
+      const word = PROVIDER_WORDS.exec(line)?.[0]
+      return word ? [`${file}:${at + 1}: ${word} belongs into a dialect`] : []
+    })
+  })
 }
 
 export function findImports(root) {
-  const imports = []
+  return sourcesOf(root).flatMap(({ from, file, text }) =>
+    specifiersOf(text).map((specifier) => ({ from, file, specifier })),
+  )
+}
+
+function sourcesOf(root) {
+  const sources = []
   for (const name of readdirSync(join(root, "packages"))) {
     const folder = join(root, "packages", name, "src")
     if (!existsSync(folder)) continue
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue
       const file = join(entry.parentPath ?? entry.path, entry.name)
-      for (const specifier of specifiersOf(readFileSync(file, "utf8"))) imports.push({ from: name, file, specifier })
+      const path = relative(join(root, "packages"), file)
+      sources.push({ from: name, file, path, text: readFileSync(file, "utf8") })
     }
   }
-  return imports
+  return sources
 }
 
 export function specifiersOf(source) {

@@ -13,13 +13,14 @@ import {
   createRequestMemory,
   type Dialect,
   detectDialect,
-  dialectOf,
+  dialectByShape,
   type JsonBody,
   type PromptPart,
   parseJson,
   type RequestMemory,
   readBody,
   type Sampling,
+  toolSchemaOf,
 } from "@orangebox/dialects"
 import type { z } from "zod"
 import { isMasked } from "./captured-text.js"
@@ -96,7 +97,8 @@ export class PromptReader {
 
   #sent(call: ModelCall, bytes: Uint8Array): SentPrompt {
     const body = readBody(bytes, this.#memory)
-    const dialect = dialectOfCall(payloadOf(call.sent.opened)) ?? dialectByBody(body) ?? dialectByProvider(call, body)
+    const dialect =
+      dialectOfCall(payloadOf(call.sent.opened)) ?? dialectByBody(body) ?? dialectByShape(body, call.provider)
     const outline = dialect && body.root?.kind === "object" ? dialect.outlineRequest(body.root, body.text) : undefined
     if (!outline || outline.parts.length === 0) return plainPrompt(body.text)
     return {
@@ -148,7 +150,7 @@ export class PromptReader {
     const known = this.#toolOfNode.get(part.node)
     if (known) return known
     const raw = text.slice(part.node.start, part.node.end)
-    const tool = this.#toolOf.get(raw) ?? toolOf(part, raw)
+    const tool = this.#toolOf.get(raw) ?? toolOf(part, text)
     this.#toolOf.set(raw, tool)
     this.#toolOfNode.set(part.node, tool)
     return tool
@@ -226,33 +228,15 @@ const ownText = (text: string): string => (text.isWellFormed() ? Buffer.from(tex
 const saysText = (part: PromptPart): boolean =>
   part.text !== null && (part.kind === "text" || part.kind === "system" || part.kind === "tool-result")
 
-function toolOf(part: PromptPart, raw: string): Tool {
-  const sent = asRecord(parseJson(raw)) ?? {}
-  const made = asRecord(sent["function"]) ?? sent
-  const schema = ["input_schema", "parameters", "parametersJsonSchema", "inputSchema"]
-    .map((name) => asRecord(made[name]))
-    .find((found) => found !== undefined)
-  return {
-    name: part.name ?? "?",
-    description: textIn(made, "description") ?? null,
-    schema: schema ? { ...schema } : null,
-  }
+function toolOf(part: PromptPart, text: string): Tool {
+  const sent = toolSchemaOf(part.node)
+  const schema = sent && asRecord(parseJson(text.slice(sent.start, sent.end)))
+  const description = part.text === null ? null : ownText(part.text)
+  return { name: part.name ?? "?", description, schema: schema ? { ...schema } : null }
 }
 
 function dialectByBody(body: JsonBody): Dialect | undefined {
   return detectDialect({ method: "POST", path: "/", requestBody: body })?.dialect
-}
-
-/** An application that records its own request gives no address; what it says about the provider, and the shape, decide. */
-function dialectByProvider(call: ModelCall, { root }: JsonBody): Dialect | undefined {
-  if (root?.kind !== "object") return undefined
-  const has = (name: string, kind: JsonNode["kind"]): boolean =>
-    root.members.some(({ key, value }) => key === name && value.kind === kind)
-  if (has("contents", "array")) return dialectOf("gemini")
-  if (has("messages", "array")) {
-    return dialectOf(call.provider === "anthropic" || has("system", "string") ? "anthropic-messages" : "openai-chat")
-  }
-  return has("input", "array") || has("input", "string") ? dialectOf("openai-responses") : undefined
 }
 
 /** A request in no dialect: the list of messages the AI SDK calls `prompt`, or else one text. */

@@ -25,6 +25,22 @@ export function detectDialect(
   return dialect && { dialect, endpoint: "generate", by: "body" }
 }
 
+/** For a request that an application recorded without an address: its members decide, and between equals what is said about the provider. */
+export function dialectByShape(request: JsonBody, provider: string | null): Dialect | undefined {
+  const members = request.root?.kind === "object" ? request.root.members : []
+  let best: { readonly dialect: Dialect; readonly score: number } | undefined
+  for (const dialect of DIALECTS) {
+    const known = members.filter(({ key }) => Object.hasOwn(dialect.shape.members, key))
+    const score = known.length + (dialect.provider === provider ? 0.5 : 0)
+    const hasHistory = known.some(
+      ({ key, value }) =>
+        dialect.shape.members[key] === "history" && (value.kind === "array" || value.kind === "string"),
+    )
+    if (hasHistory && score >= (best?.score ?? 0)) best = { dialect, score }
+  }
+  return best?.dialect
+}
+
 /** Whose answer this is, from the JSON of a body or of one stream event. */
 export function dialectOfAnswer(json: string): Dialect | undefined {
   const value: JsonValue | undefined = parseJson(json)

@@ -2,6 +2,7 @@ import type { JsonNode, TokenUsage } from "@orangebox/contract"
 import type { JsonRecord, JsonValue } from "./json/value.js"
 import type { BodyNotes } from "./memory/notes.js"
 import type { RequestOutline } from "./request/outline.js"
+import type { RequestShape } from "./request/shape.js"
 import type { IdNaming } from "./signature/id-naming.js"
 
 /**
@@ -32,6 +33,8 @@ export interface Dialect {
   outlineRequest(root: JsonNode, text: string): RequestOutline
   /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
   canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
+  /** Where the parts of a request stand, for edits and for comparing two of them. */
+  readonly shape: RequestShape
 }
 
 export interface ProviderAccess {

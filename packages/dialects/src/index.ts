@@ -1,6 +1,6 @@
 // Dialects
 
-export { type DetectedDialect, detectDialect, dialectOfAnswer } from "./detect-dialect.js"
+export { type DetectedDialect, detectDialect, dialectByShape, dialectOfAnswer } from "./detect-dialect.js"
 export type {
   Answer,
   AnswerFold,
@@ -43,7 +43,25 @@ export {
   type RequestAnatomy,
   readRequest,
 } from "./request/read-request.js"
-// Signatures
+export {
+  blocksOf,
+  continuationOf,
+  type HistoryPart,
+  historyOf,
+  historyParts,
+  messageHash,
+  modelMemberOf,
+  requestMember,
+  speakerOf,
+  systemTexts,
+  textsIn,
+  toolDefinitionOf,
+  toolListsOf,
+  toolSchemaOf,
+  toolTrafficOf,
+  withModelInAddress,
+} from "./request/request-places.js"
+export type { Continuation, RequestMember, RequestShape, ToolTraffic } from "./request/shape.js"
 export {
   type CallSignature,
   type CallToSign,
@@ -52,6 +70,8 @@ export {
   requestIdentity,
   requestSignature,
 } from "./signature/call-signature.js"
+// Signatures
+export { NONSEMANTIC } from "./signature/canon.js"
 export { CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
 export { mcpSignature } from "./signature/mcp-signature.js"

@@ -102,7 +102,6 @@ export {
   profileId,
 } from "./override/profile.js"
 export type { RequestEdit } from "./override/request-edit.js"
-export { messageHash } from "./override/request-parts.js"
 export type { RuleProblem } from "./override/rule-book.js"
 
 // Masks two runs propose and a person accepts

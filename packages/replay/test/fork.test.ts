@@ -1,4 +1,5 @@
 import { OrangeboxError, readJson } from "@orangebox/contract"
+import { messageHash } from "@orangebox/dialects"
 import type { Run } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -12,7 +13,6 @@ import {
   editRequest,
   type Fork,
   type ForkRequest,
-  messageHash,
   type OverrideOp,
   openReplay,
   parseProfile,

@@ -6,6 +6,7 @@ import { anthropicAccess } from "./access.js"
 import { anthropicFold, readAnthropicAnswer } from "./answer.js"
 import { canonicalAnthropic } from "./canon.js"
 import { outlineAnthropic } from "./outline.js"
+import { anthropicShape } from "./shape.js"
 import { anthropicUsage } from "./usage.js"
 
 const EVENTS = new Set([
@@ -61,4 +62,5 @@ export const anthropicMessages: Dialect = {
   usageOf: anthropicUsage,
   outlineRequest: outlineAnthropic,
   canonicalRequest: canonicalAnthropic,
+  shape: anthropicShape,
 }

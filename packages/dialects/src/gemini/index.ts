@@ -6,6 +6,7 @@ import { geminiAccess } from "./access.js"
 import { geminiFold, readGeminiAnswer } from "./answer.js"
 import { canonicalGemini } from "./canon.js"
 import { outlineGemini, requestOf } from "./outline.js"
+import { geminiShape } from "./shape.js"
 import { geminiUsage } from "./usage.js"
 
 const METHOD = /(?:\/models\/([^/:]+))?:(generateContent|streamGenerateContent|countTokens)$/
@@ -48,4 +49,5 @@ export const gemini: Dialect = {
   usageOf: geminiUsage,
   outlineRequest: outlineGemini,
   canonicalRequest: canonicalGemini,
+  shape: geminiShape,
 }

@@ -5,6 +5,7 @@ import { openaiAccess } from "./access.js"
 import { chatFold, readChatAnswer } from "./answer.js"
 import { canonicalChat } from "./canon.js"
 import { outlineChat } from "./outline.js"
+import { chatShape } from "./shape.js"
 import { chatUsage } from "./usage.js"
 
 /** Chat Completions, as spoken by OpenAI and by nearly every other server; the older text completions are the same with one text. */
@@ -46,4 +47,5 @@ export const openaiChat: Dialect = {
   usageOf: chatUsage,
   outlineRequest: outlineChat,
   canonicalRequest: canonicalChat,
+  shape: chatShape,
 }

@@ -5,6 +5,7 @@ import { openaiAccess } from "../openai-chat/access.js"
 import { readResponsesAnswer, responsesFold } from "./answer.js"
 import { canonicalResponses } from "./canon.js"
 import { outlineResponses } from "./outline.js"
+import { responsesShape } from "./shape.js"
 import { responsesUsage } from "./usage.js"
 
 export const openaiResponses: Dialect = {
@@ -41,4 +42,5 @@ export const openaiResponses: Dialect = {
   usageOf: responsesUsage,
   outlineRequest: outlineResponses,
   canonicalRequest: canonicalResponses,
+  shape: responsesShape,
 }

@@ -1,5 +1,5 @@
 import { canonicalJsonNode, type JsonNode } from "@orangebox/contract"
-import { type PromptPart, type RequestAnatomy, readRequest } from "@orangebox/dialects"
+import { NONSEMANTIC, type PromptPart, type RequestAnatomy, readRequest } from "@orangebox/dialects"
 import { commonSubsequence, escapePointer, Interner } from "@orangebox/text"
 import type { DiffStep } from "./diff-step.js"
 import { jsonOps, newOps, type Ops } from "./json-ops.js"
@@ -96,7 +96,7 @@ const knownParts = (prompt: Prompt | undefined): ReadonlySet<string> => {
   return known
 }
 
-const isAnswer = (part: PromptPart): boolean => part.role === "assistant" || part.role === "model"
+const isAnswer = (part: PromptPart): boolean => part.role === "assistant"
 
 /** Parts of either request that the other does not have in its place, side by side where they are of one kind. */
 function differingParts(a: Prompt, b: Prompt): [KnownPart | undefined, KnownPart | undefined][] {
@@ -164,12 +164,10 @@ function settingsOf(prompt: Prompt | undefined): ReadonlyMap<string, JsonNode> {
   const { model, params } = prompt.anatomy
   const settings = new Map(Object.entries(params))
   if (model !== null) settings.set("model", { kind: "string", value: model, start: 0, end: 0 })
-  for (const name of NONSEMANTIC) settings.delete(name)
+  // What moves and changes by itself; a signature does not read it either.
+  for (const name of ["metadata", ...NONSEMANTIC]) settings.delete(name)
   return settings
 }
-
-/** Moves and changes by itself; a signature does not read it either. */
-const NONSEMANTIC = ["metadata", "user", "cache_control", "prompt_cache_key", "service_tier", "stream_options", "store"]
 
 /** Follows the spans of the text down to the node. */
 function pointerTo(root: JsonNode, target: JsonNode): string {

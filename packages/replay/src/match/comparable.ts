@@ -1,6 +1,13 @@
-import { type JsonNode, readJson, textHash } from "@orangebox/contract"
-import { canonicalRequestText, detectDialect, type MaskType, maskText, readBody } from "@orangebox/dialects"
-import { memberOf, nodesOf, pointerMatches, stringAt } from "@orangebox/text"
+import { readJson, textHash } from "@orangebox/contract"
+import {
+  canonicalRequestText,
+  detectDialect,
+  type MaskType,
+  maskText,
+  readBody,
+  toolTrafficOf,
+} from "@orangebox/dialects"
+import { nodesOf, pointerMatches } from "@orangebox/text"
 import { type Splice, spliced } from "../json/splice.js"
 import { addressOf, withTags } from "../tape/sign.js"
 import { readStored } from "../tape/stored-body.js"
@@ -88,19 +95,8 @@ export function driftKey(text: string): { readonly key: string; readonly results
   if (!reading.ok) return { key: textHash(text), results: 0 }
   const splices: Splice[] = []
   for (const { node } of nodesOf(reading.node)) {
-    const result = resultIn(node)
+    const result = toolTrafficOf(node)?.result?.content
     if (result !== undefined) splices.push({ start: result.start, end: result.end, with: '"@result"' })
   }
   return { key: textHash(spliced(text, splices)), results: splices.length }
-}
-
-/** The content of a tool result, whatever the dialect calls it. */
-export function resultIn(node: JsonNode): JsonNode | undefined {
-  if (node.kind !== "object") return undefined
-  const type = stringAt(node, "type")
-  if (type !== undefined && /(?:^|_)tool_result$/.test(type)) return memberOf(node, "content")
-  if (type !== undefined && /_call_output$/.test(type)) return memberOf(node, "output")
-  const role = stringAt(node, "role")
-  if (role === "tool" || role === "function") return memberOf(node, "content")
-  return memberOf(memberOf(node, "functionResponse"), "response")
 }

@@ -1,10 +1,9 @@
-import { memberOf } from "@orangebox/text"
+import { blocksOf, type HistoryPart, historyOf, historyParts } from "@orangebox/dialects"
 import type { Splice } from "../json/splice.js"
 import type { AskedRequest } from "../match/ask.js"
 import { type JsonArrayNode, removeItems } from "./json-edit.js"
 import { inMessages, type MessageAnchor } from "./message-anchor.js"
 import { inJson, type RequestEdit, refused } from "./request-edit.js"
-import { type HistoryPart, historyOf, historyParts, isReasoning } from "./request-parts.js"
 
 /** Takes messages out of the history, and with a tool call its result, and with a result its call. */
 export function dropMessages(
@@ -13,7 +12,7 @@ export function dropMessages(
   pairing: "refuse" | "drop_pair",
 ): RequestEdit {
   return inMessages(request, anchors, (_text, history, messages) => {
-    const parts = historyParts(history)
+    const { parts } = historyParts(history)
     const wanted = new Set(messages.map(({ index }) => index))
     const dropped = new Set(parts.filter((part) => wanted.has(part.item)))
     const partners = partnersOf(parts, dropped)
@@ -28,12 +27,12 @@ export function dropMessages(
 export function stripReasoning(request: AskedRequest): RequestEdit {
   const stripped = inJson(request, (_text, root) => {
     const history = historyOf(root)
-    return history
-      ? removeParts(
-          history,
-          historyParts(history).filter(({ node }) => isReasoning(node)),
-        )
-      : []
+    if (!history) return []
+    const { parts } = historyParts(history)
+    return removeParts(
+      history,
+      parts.filter(({ isReasoning }) => isReasoning),
+    )
   })
   return stripped.ok ? { ...stripped, strippedReasoning: stripped.isChanged } : stripped
 }
@@ -44,12 +43,12 @@ function partnersOf(parts: readonly HistoryPart[], dropped: ReadonlySet<HistoryP
   for (;;) {
     const gone = [...dropped, ...partners]
     const calls = new Set(gone.flatMap((part) => part.calls))
-    const results = new Set(gone.flatMap((part) => part.results))
+    const answered = new Set(gone.map((part) => part.answers))
     const found = parts.filter(
       (part) =>
         !dropped.has(part) &&
         !partners.has(part) &&
-        (part.results.some((id) => calls.has(id)) || part.calls.some((id) => results.has(id))),
+        ((part.answers !== undefined && calls.has(part.answers)) || part.calls.some((id) => answered.has(id))),
     )
     if (found.length === 0) return partners
     for (const part of found) partners.add(part)
@@ -66,10 +65,9 @@ function removeParts(history: JsonArrayNode, parts: readonly HistoryPart[]): Spl
   }
   const splices: Splice[] = []
   for (const [item, indexes] of blocks) {
-    const node = history.items[item]!
-    const content = memberOf(node, "content") ?? memberOf(node, "parts")
-    if (content?.kind !== "array" || indexes.size === content.items.length) items.add(item)
-    else splices.push(...removeItems(content, indexes))
+    const list = blocksOf(history.items[item]!)
+    if (!list || indexes.size === list.items.length) items.add(item)
+    else splices.push(...removeItems(list, indexes))
   }
   return [...removeItems(history, items), ...splices]
 }

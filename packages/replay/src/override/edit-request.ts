@@ -1,5 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
-import { memberOf, nodeAt, pointerParts } from "@orangebox/text"
+import { modelMemberOf, systemTexts, textsIn, withModelInAddress } from "@orangebox/dialects"
+import { nodeAt, pointerParts } from "@orangebox/text"
 import type { Splice } from "../json/splice.js"
 import type { AskedRequest } from "../match/ask.js"
 import { dropMessages, stripReasoning } from "./drop-context.js"
@@ -8,7 +9,6 @@ import { insertItem, type JsonObjectNode, removeMembers, setMember } from "./jso
 import { inMessages, type MessageAnchor } from "./message-anchor.js"
 import type { OverrideOp } from "./profile.js"
 import { absent, type Changes, inJson, inTurn, type RequestEdit, refused } from "./request-edit.js"
-import { systemTexts, textsIn } from "./request-parts.js"
 import { editTexts } from "./text-edit.js"
 
 /** Everything a rule may do to a request before it is sent. Bytes the edit is not about stay what they are. */
@@ -65,20 +65,17 @@ function swapModel(request: AskedRequest, op: Extract<OverrideOp, { type: "model
   return isKept ? swapped : inTurn(request, [() => swapped, stripReasoning])
 }
 
-/** Gemini names the model in its address. */
 function swapInUrl(request: AskedRequest, model: string): RequestEdit | undefined {
-  if (request.url === null || !IN_ADDRESS.test(request.url)) return undefined
-  const url = request.url.replace(IN_ADDRESS, `$1${encodeURIComponent(model)}`)
+  const url = request.url === null ? undefined : withModelInAddress(request.url, model)
+  if (url === undefined) return undefined
   return { ok: true, request: { ...request, url }, isChanged: url !== request.url, strippedReasoning: false }
 }
 
-const IN_ADDRESS = /(\/models\/)[^/:?]+(?=:)/
-
 function swapInBody(request: AskedRequest, model: string): RequestEdit {
   return inJson(request, (_text, root) => {
-    const named = memberOf(root, "model")
-    if (root.kind !== "object" || named?.kind !== "string") return refused("it names no model")
-    return named.value === model ? [] : [setMember(root, "model", JSON.stringify(model))]
+    const named = modelMemberOf(root)
+    if (root.kind !== "object" || named?.value.kind !== "string") return refused("it names no model")
+    return named.value.value === model ? [] : [setMember(root, named.key, JSON.stringify(model))]
   })
 }
 

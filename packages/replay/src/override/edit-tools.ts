@@ -1,12 +1,10 @@
-import type { JsonNode } from "@orangebox/contract"
+import { historyOf, historyParts, toolDefinitionOf, toolListsOf } from "@orangebox/dialects"
 import { memberOf, stringAt } from "@orangebox/text"
 import type { Splice } from "../json/splice.js"
 import type { AskedRequest } from "../match/ask.js"
-import { resultIn } from "../match/comparable.js"
-import { insertItem, type JsonArrayNode, removeItems, setMember } from "./json-edit.js"
+import { insertItem, removeItems, setMember } from "./json-edit.js"
 import type { OverrideOp } from "./profile.js"
 import { absent, inJson, inTurn, type RequestEdit, refused } from "./request-edit.js"
-import { historyOf, historyParts, toolNames, toolsOf } from "./request-parts.js"
 
 type ToolsEdit = Extract<OverrideOp, { type: "tools.edit" }>
 
@@ -22,10 +20,10 @@ function patchTools(request: AskedRequest, op: ToolsEdit): RequestEdit {
   return inJson(request, (_text, root) => {
     const splices: Splice[] = []
     const unknown = new Set([...(op.remove ?? []), ...Object.keys(op.patch ?? {})])
-    for (const list of toolLists(root)) {
+    for (const list of toolListsOf(root)) {
       const gone = new Set<number>()
       for (const [index, tool] of list.items.entries()) {
-        const definition = memberOf(tool, "function") ?? tool
+        const definition = toolDefinitionOf(tool)
         const name = stringAt(definition, "name")
         if (name === undefined) continue
         unknown.delete(name)
@@ -45,22 +43,11 @@ function patchTools(request: AskedRequest, op: ToolsEdit): RequestEdit {
 
 function addTool(request: AskedRequest, tool: object): RequestEdit {
   return inJson(request, (_text, root) => {
-    const list = toolLists(root)[0]
+    const list = toolListsOf(root)[0]
     if (list) return [insertItem(list, list.items.length, JSON.stringify(tool))]
     if (root.kind !== "object") return refused("the request is no JSON object")
     return [setMember(root, "tools", JSON.stringify([tool]))]
   })
-}
-
-/** Gemini puts its tools one level deeper. */
-function toolLists(root: JsonNode): JsonArrayNode[] {
-  const tools = toolsOf(root)
-  if (!tools) return []
-  const nested = tools.items.flatMap((item) => {
-    const inner = memberOf(item, "functionDeclarations") ?? memberOf(item, "function_declarations")
-    return inner?.kind === "array" ? [inner] : []
-  })
-  return nested.length > 0 ? nested : [tools]
 }
 
 /**
@@ -75,20 +62,18 @@ export function editToolResults(
   return inJson(request, (_text, root) => {
     const history = historyOf(root)
     if (!history) return absent("it has no history")
-    const names = toolNames(history)
+    const { parts, toolNames } = historyParts(history)
     const splices: Splice[] = []
-    for (const { node, results } of historyParts(history)) {
-      const [id] = results
-      if (id === undefined || !picks(id, names.get(id) ?? id.replace(/#\d+$/, ""))) continue
-      const content = resultIn(node)
-      if (!content) continue
+    for (const { node, answers, result: given } of parts) {
+      const content = given?.content
+      if (answers === undefined || !content || !picks(answers, toolNames.get(answers) ?? given.name)) continue
       const isObject = content.kind === "object"
       const json = JSON.stringify(result.text)
       splices.push({ start: content.start, end: content.end, with: isObject ? `{"result":${json}}` : json })
-      const mark = memberOf(node, "is_error")
-      if (mark) splices.push({ start: mark.start, end: mark.end, with: String(result.isError) })
-      else if (result.isError && stringAt(node, "type") === "tool_result" && node.kind === "object") {
-        splices.push(setMember(node, "is_error", "true"))
+      const { errorMember } = given
+      if (errorMember === undefined || node.kind !== "object") continue
+      if (result.isError || memberOf(node, errorMember)) {
+        splices.push(setMember(node, errorMember, String(result.isError)))
       }
     }
     return splices.length > 0 ? splices : absent("the result is not in it")

@@ -1,8 +1,8 @@
 import type { JsonNode } from "@orangebox/contract"
+import { historyOf, messageHash } from "@orangebox/dialects"
 import type { AskedRequest } from "../match/ask.js"
 import type { JsonArrayNode } from "./json-edit.js"
 import { absent, type Changes, inJson, type RequestEdit } from "./request-edit.js"
-import { historyOf, messageHash } from "./request-parts.js"
 
 /** A message by what it says, and by which of its kind it is where it is said more than once. */
 export interface MessageAnchor {

@@ -1,4 +1,5 @@
 import { readJson } from "@orangebox/contract"
+import { historyOf, historyParts, messageHash, speakerOf } from "@orangebox/dialects"
 import { memberOf, nodeAt, stringAt } from "@orangebox/text"
 import type { AskedRequest } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
@@ -10,7 +11,6 @@ import type { MessageAnchor } from "./message-anchor.js"
 import { type AnswerSources, isAnswerOp, type MadeAnswer, overrideAnswer } from "./override-answer.js"
 import type { ContextRef, OverrideOp, OverrideProfile, OverrideRule, Selector } from "./profile.js"
 import type { RequestEdit } from "./request-edit.js"
-import { historyOf, historyParts, messageHash } from "./request-parts.js"
 
 /** A call as rules see it. */
 export interface RuledCall {
@@ -301,12 +301,12 @@ function indexesFrom(
   const call = tape.calls.find((candidate) => candidate.stepId === stepId)
   if (call?.kind === "tool" && call.toolCallId !== null) {
     const id = call.toolCallId
-    return new Set(historyParts(history).flatMap((part) => (part.results.includes(id) ? [part.item] : [])))
+    return new Set(historyParts(history).parts.flatMap((part) => (part.answers === id ? [part.item] : [])))
   }
   const asked = call && recordedRequest(call, tape.bodies)
   const reading = asked && readJson(Buffer.from(asked.body).toString("utf8"))
   const length = reading?.ok ? historyOf(reading.node)?.items.length : undefined
   const answer = length === undefined ? undefined : history.items[length]
   const role = stringAt(answer, "role") ?? (memberOf(answer, "type") ? "assistant" : "")
-  return new Set(length !== undefined && (role === "assistant" || role === "model") ? [length] : [])
+  return new Set(length !== undefined && speakerOf(role) === "assistant" ? [length] : [])
 }

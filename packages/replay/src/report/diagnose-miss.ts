@@ -1,5 +1,5 @@
-import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
-import { pointerPattern } from "@orangebox/text"
+import { MASK_TYPES, type MaskType, maskText, requestMember } from "@orangebox/dialects"
+import { pointerParts, pointerPattern } from "@orangebox/text"
 import type { Divergence, DivergenceCode, LeafDiff, NearestCall } from "./divergence.js"
 
 export interface MissDiagnosis {
@@ -7,8 +7,6 @@ export interface MissDiagnosis {
   readonly cause: Divergence["cause"]
   readonly suggest: readonly string[]
 }
-
-const STATEFUL = /^\/(?:previous_response_id|conversation|container|cachedContent)(?:\/|$)/
 
 /** What kind of change a miss is, from where the nearest recorded call differs. */
 export function diagnoseMiss(nearest: NearestCall | undefined, isExpected: boolean): MissDiagnosis {
@@ -19,7 +17,8 @@ export function diagnoseMiss(nearest: NearestCall | undefined, isExpected: boole
   const cause = causeOf(diffs)
   const suggest = suggestionsFor(diffs, cause)
   if (!isExpected) return { code: "REQ_EXTRA", cause, suggest }
-  if (all((diff) => STATEFUL.test(diff.ptr))) return { code: "STATEFUL_ID_UNKNOWN", cause, suggest }
+  if (all((diff) => requestMember(pointerParts(diff.ptr)[0] ?? "") === "server_state"))
+    return { code: "STATEFUL_ID_UNKNOWN", cause, suggest }
   if (all((diff) => diff.class === "model")) return { code: "MODEL_ALIAS", cause, suggest }
   if (all((diff) => diff.class === "param")) return { code: "PARAM_DRIFT", cause, suggest }
   return { code: "REQ_CHANGED", cause, suggest }

@@ -1,4 +1,5 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
+import { requestMember, speakerOf, toolTrafficOf } from "@orangebox/dialects"
 import { escapePointer, jsonDifference, leavesIn, nodeAt, pointerParts, stringAt } from "@orangebox/text"
 import type { Ask } from "../match/ask.js"
 import { comparableText, recordedText } from "../match/comparable.js"
@@ -117,9 +118,6 @@ function cutAround(text: string, other: string): string {
   return `${from > 0 ? "…" : ""}${cut(text.slice(from).toWellFormed())}`
 }
 
-const SYSTEM = new Set(["system", "instructions", "systemInstruction", "system_instruction"])
-const HISTORY = new Set(["messages", "input", "contents"])
-
 /** What sort of thing stands at a place of a request. */
 export function classOf(kind: TapeCall["kind"], pointer: string, root: JsonNode): LeafClass {
   if (kind === "tool") return "args"
@@ -127,20 +125,15 @@ export function classOf(kind: TapeCall["kind"], pointer: string, root: JsonNode)
   const parts = pointerParts(pointer)
   const [top] = parts
   if (top === undefined) return "other"
-  if (top === "model") return "model"
-  if (top === "tools" || top === "functions") return "tools"
-  if (SYSTEM.has(top)) return "system"
-  if (!HISTORY.has(top)) return "param"
+  const holds = requestMember(top)
+  if (holds === undefined || holds === "server_state") return "param"
+  if (holds !== "history") return holds
   for (let depth = parts.length; depth >= 1; depth--) {
     const node = nodeAt(root, `/${parts.slice(0, depth).map(escapePointer).join("/")}`)
-    const type = stringAt(node, "type")
-    if (type !== undefined && /(?:^|_)tool_result$|_call_output$/.test(type)) return "tool_result"
+    if (node && toolTrafficOf(node)?.result) return "tool_result"
     const role = stringAt(node, "role")
-    if (role === "tool" || role === "function") return "tool_result"
-    if (node?.kind === "object" && node.members.some(({ key }) => key === "functionResponse")) return "tool_result"
-    if (role === "assistant" || role === "model") return "assistant"
-    if (role === "system" || role === "developer") return "system"
-    if (role !== undefined) return "user"
+    const speaker = role === undefined ? undefined : speakerOf(role)
+    if (speaker !== undefined) return speaker === "tool" ? "tool_result" : speaker
   }
   return "user"
 }
