@@ -52,7 +52,7 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
   }
   switch (note.kind) {
     case "prompt":
-      return promptWords(promptOf(event), width)
+      return promptWords(promptOf(event), width, note.before && promptOf(note.before))
     case "log":
       return { label: `${note.weight === "bad" ? "error" : "warn"} ${logWords(event, payload, width)}` }
     case "retrieval": {

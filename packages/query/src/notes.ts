@@ -31,22 +31,38 @@ export interface NoteView {
   readonly gap: Gap | undefined
   /** The link it tells of, for a note of that kind. */
   readonly link: Link | undefined
+  /** The prompt before it in the same lane, for a note of that kind. */
+  readonly before: Event | undefined
 }
 
 /** Adds the notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
-export function addNotes(notes: NoteView[], event: Event): void {
+export function addNotes(notes: NoteView[], event: Event, promptsBefore: ReadonlyMap<Event, Event>): void {
   const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
-  if (kind !== undefined) notes.push({ kind, weight: weightOf(event), at, event, gap: undefined, link: undefined })
+  const note = { at, event, gap: undefined, link: undefined, before: promptsBefore.get(event) }
+  if (kind !== undefined) notes.push({ ...note, kind, weight: weightOf(event) })
   for (const link of linksOf(event)) {
     // The causal chain inside a run is what the tree already shows.
-    if (link.kind !== "follows") notes.push({ kind: "link", weight: "plain", at, event, gap: undefined, link })
+    if (link.kind !== "follows") notes.push({ ...note, kind: "link", weight: "plain", link })
   }
+}
+
+/** Every prompt with the one before it in its lane: what a reader wants to know of a prompt is what is new in it. */
+export function promptsBefore(own: readonly Event[]): ReadonlyMap<Event, Event> {
+  const before = new Map<Event, Event>()
+  const last = new Map<string | undefined, Event>()
+  for (const event of own) {
+    if (event.event_type !== "prompt_assembled") continue
+    const previous = last.get(event.lane_id)
+    if (previous) before.set(event, previous)
+    last.set(event.lane_id, event)
+  }
+  return before
 }
 
 export function gapNote(gap: Gap): NoteView {
   const at = gap.fromSequence ?? AFTER_THE_RUN
-  return { kind: "gap", weight: "bad", at, event: undefined, gap, link: undefined }
+  return { kind: "gap", weight: "bad", at, event: undefined, gap, link: undefined, before: undefined }
 }
 
 const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER

@@ -1,9 +1,60 @@
 import { cutToWidth, displayWidth, formatCount, recordedWord } from "@orangebox/text"
 import type { PromptSegment, PromptView } from "./step-facts.js"
 
-/** `persona(1180) · tool:read_file(300) · user(412)`: what a prompt was made of, in the order in which it was sent. */
-export function promptWords(prompt: PromptView, width: number): { label: string; verdict: string } {
-  const parts = stretches(prompt.segments).map(stretchWords)
+/**
+ * `persona(1180) · tool:read_file(300) · user(412)`: what a prompt was made of, in the order in which it was sent. Where most of it was in
+ * the prompt before as well, only what is new: `+ user(61) · ~ history(4.8k, +2.2k) · 5 as before`.
+ */
+export function promptWords(
+  prompt: PromptView,
+  width: number,
+  before?: PromptView,
+): { label: string; verdict: string } {
+  const budget = prompt.tokenBudget === undefined ? "" : ` of ${formatCount(prompt.tokenBudget)}`
+  const excluded = prompt.excluded ? `, ${prompt.excluded} left out` : ""
+  return {
+    label: `prompt ${(before && newsOf(prompt, before, width)) ?? partsOf(prompt.segments, width)}`,
+    verdict: `${formatCount(prompt.total)}${prompt.unit === "tokens" ? budget : ""} ${prompt.unit}${excluded}`,
+  }
+}
+
+function partsOf(segments: readonly PromptSegment[], width: number): string {
+  return fitParts(stretches(segments).map(stretchWords), width)
+}
+
+/** Undefined where the two prompts share nothing, or cannot be compared: then all of it is news. */
+function newsOf(prompt: PromptView, before: PromptView, width: number): string | undefined {
+  if (prompt.unit !== before.unit) return undefined
+  const keyOf = ({ kind, contributor }: PromptSegment): string => `${kind} ${contributor}`
+  const known = new Map<string, PromptSegment[]>()
+  for (const segment of before.segments) {
+    const alike = known.get(keyOf(segment))
+    if (alike) alike.push(segment)
+    else known.set(keyOf(segment), [segment])
+  }
+  const news: string[] = []
+  let same = 0
+  const added: PromptSegment[] = []
+  for (const segment of prompt.segments) {
+    const alike = known.get(keyOf(segment)) ?? []
+    const at = alike.findIndex(({ hash }) => hash !== undefined && hash === segment.hash)
+    if (at >= 0) {
+      alike.splice(at, 1)
+      same += 1
+    } else if (alike.length === 1 && segment.hash !== undefined) {
+      const grown = segment.size - alike.pop()!.size
+      news.push(`~ ${nameOf(segment)}(${segment.size}, ${grown < 0 ? "−" : "+"}${Math.abs(grown)})`)
+    } else added.push(segment)
+  }
+  if (same === 0) return undefined
+  const gone = [...known.values()].reduce((sum, { length }) => sum + length, 0)
+  const parts = [...stretches(added).map((stretch) => `+ ${stretchWords(stretch)}`), ...news]
+  const rest = [...(gone > 0 ? [`− ${gone} gone`] : []), `${same} as before`].join(" · ")
+  const shown = fitParts(parts, width - displayWidth(rest) - 3)
+  return shown === "" ? rest : `${shown} · ${rest}`
+}
+
+function fitParts(parts: readonly string[], width: number): string {
   const kept: string[] = []
   let used = 0
   for (const part of parts) {
@@ -13,12 +64,7 @@ export function promptWords(prompt: PromptView, width: number): { label: string;
   }
   const left = parts.length - kept.length
   const more = left === 0 ? "" : ` · … ${left} of ${parts.length} more`
-  const budget = prompt.tokenBudget === undefined ? "" : ` of ${formatCount(prompt.tokenBudget)}`
-  const excluded = prompt.excluded ? `, ${prompt.excluded} left out` : ""
-  return {
-    label: `prompt ${cutToWidth(kept.join(" · "), width)}${more}`,
-    verdict: `${formatCount(prompt.total)}${prompt.unit === "tokens" ? budget : ""} ${prompt.unit}${excluded}`,
-  }
+  return cutToWidth(kept.join(" · "), Math.max(1, width)) + more
 }
 
 /** From this many neighbours of one kind on, they are told as one: twelve tool definitions are `tools×12`. */
@@ -47,12 +93,17 @@ function stretches(segments: readonly PromptSegment[]): Stretch[] {
 function stretchWords({ segment, count, size }: Stretch): string {
   const words = KIND_WORDS.get(segment.kind)
   if (count > 1) return `${words?.many ?? recordedWord(segment.kind, 24)}×${count}(${size})`
-  if (!words) return `${recordedWord(segment.contributor, 32)}(${size})`
-  if (!words.isNamed) return `${words.one}(${size})`
+  return `${nameOf(segment)}(${size})`
+}
+
+function nameOf(segment: PromptSegment): string {
+  const words = KIND_WORDS.get(segment.kind)
+  if (!words) return recordedWord(segment.contributor, 32)
+  if (!words.isNamed) return words.one
   // A contributor that was read off the traffic says its kind itself: `tool:read_file`.
   const kind = `${words.one}:`
   const name = segment.contributor.startsWith(kind) ? segment.contributor.slice(kind.length) : segment.contributor
-  return `${kind}${recordedWord(name, 32)}(${size})`
+  return `${kind}${recordedWord(name, 32)}`
 }
 
 /** How a segment's kind is said; the named ones are told apart by their contributor. */

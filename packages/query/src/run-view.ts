@@ -21,7 +21,7 @@ import {
 } from "@orangebox/runs"
 import { gatherInside } from "./inside-step.js"
 import { priceSteps, type RunMoney } from "./money.js"
-import { addNotes, gapNote, type NoteView } from "./notes.js"
+import { addNotes, gapNote, type NoteView, promptsBefore } from "./notes.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -140,10 +140,11 @@ export function viewRun(input: RunInput): RunView {
   })
   const partials = partialsByStep(input.partials ?? [])
   const steps: StepView[] = new Array(run.steps.length)
+  const prompts = promptsBefore(run.own)
   let warnings = 0
   // Backwards, so that a step's children are viewed before it: an error that only passes through is told once, where it began.
   for (let index = run.steps.length - 1; index >= 0; index--) {
-    const view = viewStep(run.steps[index]!, run, steps, partials)
+    const view = viewStep(run.steps[index]!, run, steps, partials, prompts)
     for (const note of view.notes) if (note.weight !== "plain") warnings += 1
     steps[index] = view
   }
@@ -178,6 +179,7 @@ function viewStep(
   run: Run,
   views: readonly StepView[],
   partials: ReadonlyMap<string, readonly PartialBody[]>,
+  prompts: ReadonlyMap<Event, Event>,
 ): StepView {
   const { opened, closed, events, kind } = step
   const children = step.children.map((child) => views[child.no - 1]!)
@@ -208,7 +210,7 @@ function viewStep(
     attributes: inside.attributes,
     logs: inside.logs,
     links: step.links,
-    notes: notesOf(step, run),
+    notes: notesOf(step, run, prompts),
     attemptNo: step.attemptNo,
     attempts: step.attempts.length,
     inferredBy: step.inferredBy,
@@ -218,9 +220,9 @@ function viewStep(
 
 const NONE: readonly never[] = []
 
-function notesOf(step: Step, run: Run): readonly NoteView[] {
+function notesOf(step: Step, run: Run, prompts: ReadonlyMap<Event, Event>): readonly NoteView[] {
   const notes: NoteView[] = []
-  for (const event of step.events) addNotes(notes, event)
+  for (const event of step.events) addNotes(notes, event, prompts)
   if (step.no === 1) notes.push(...run.gaps.map(gapNote))
   return notes.length > 1 ? notes.sort((a, b) => a.at - b.at) : notes
 }

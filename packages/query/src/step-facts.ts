@@ -131,6 +131,8 @@ export interface PromptSegment {
   readonly kind: string
   readonly contributor: string
   readonly size: number
+  /** Equal for equal content; undefined where it was not hashed. */
+  readonly hash: string | undefined
 }
 
 export function promptOf(event: Event): PromptView {
@@ -141,6 +143,7 @@ export function promptOf(event: Event): PromptView {
     kind: textIn(segment, "kind") ?? "other",
     contributor: textIn(segment, "contributor") ?? "?",
     size: countIn(segment, hasTokens ? "tokens" : "length") ?? 0,
+    hash: textIn(segment, "segment_hash") ?? textIn(segment, "content_ref"),
   }))
   const sum = sized.reduce((total, segment) => total + segment.size, 0)
   return {
