@@ -1,20 +1,16 @@
 import { InputError } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
-import { damaged, findTarget, type LoadedRun, lineageOf, type RunReader, runOf } from "@orangebox/reader"
-import { findConfig } from "@orangebox/recorder"
+import { diffRunsAt } from "@orangebox/reader"
 import {
   DEFAULT_DIFF_BUDGET,
   diffColumns,
   diffHtml,
-  diffStoredRuns,
   diffText,
   exitCodeOf,
   MIN_DIFF_BUDGET,
   type RunDiff,
-  type StoredRun,
   Tier,
 } from "@orangebox/replay"
-import { isAbsent } from "@orangebox/store"
 import { estimateTokens, safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
@@ -80,15 +76,11 @@ function diff(
   checkOptions(options)
   return withRunsAt(session, options, [addressA, addressB], async (...readings) => {
     const [a, b] = [readings[0]!, readings[1]!]
-    const [runA, runB] = [await loadWhole(a), await loadWhole(b)]
-    const tools = findConfig(process.cwd())?.config.tools ?? {}
-    const found = await diffStoredRuns(storedRun(a.reader, runA), storedRun(b.reader, runB), {
-      lineage: await lineageOf([runA, runB], a.store ?? b.store),
-      effectOf: (tool) => (Object.hasOwn(tools, tool) ? tools[tool]?.effect : undefined),
+    const found = await diffRunsAt(a, b, {
       ...(options.mask === undefined ? {} : { masks: options.mask }),
       ...(options.at === undefined && !options.all ? {} : { payloads: Number.POSITIVE_INFINITY }),
     })
-    const places = placesOf(a, runA.row.runId, b, runB.row.runId)
+    const places = placesOf(a, found.a.run_id ?? "", b, found.b.run_id ?? "")
     const behindBytes = Math.max(a.freshness.behind_bytes, b.freshness.behind_bytes)
     if (options.html !== undefined && options.html !== "-") {
       writeNewFile(options.html, [Buffer.from(diffHtml(found))], options.force ?? false)
@@ -111,22 +103,6 @@ function checkOptions({ at, html, json, budget, columns, tier, force }: DiffComm
             ? "--force is about the file of --html"
             : undefined
   if (clash !== undefined) throw new InputError("USAGE", { what: clash, next: "Ask for one of them" })
-}
-
-/** A run to compare. A file that is only half there would differ in what it lost, so it is refused. */
-async function loadWhole({ reader, address, file }: PlacedReading): Promise<LoadedRun> {
-  if (file && file.problems.length > 0) throw damaged(file.path, file.problems)
-  return runOf(reader, await findTarget(reader, address))
-}
-
-function storedRun(reader: RunReader, { events, annotations }: LoadedRun): StoredRun {
-  return {
-    events: [...events, ...annotations],
-    async body(hash) {
-      const reading = await reader.readBody(hash)
-      return isAbsent(reading) ? { absent: reading.absent } : reading.bytes
-    },
-  }
 }
 
 interface DiffPlaces extends Places {

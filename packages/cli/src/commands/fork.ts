@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import { InputError } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
-import { outcomeOf, type ReplaySource } from "@orangebox/reader"
+import { effectsHere, outcomeOf, type ReplaySource } from "@orangebox/reader"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
@@ -10,7 +10,6 @@ import { parsePositive } from "../option-values.js"
 import { withReader } from "../reading.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
-import { effectsHere } from "../replaying/effects-here.js"
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
 import {
   forkJson,
@@ -184,7 +183,6 @@ function runnerOf(
 
 function checkEffects(session: Session, options: ForkOptions, { tape }: ReplaySource): void {
   refuseGaps(tape, {
-    effects: effectsHere(),
     isAllowed: (tool) => options.allowEffects.includes(tool) || options.allowEffects.includes("*"),
     allowWith: (tools) => `Allow them with --allow-effects ${tools}`,
   })

@@ -1,9 +1,9 @@
 import { InputError, type Verdict } from "@orangebox/contract"
-import { findTarget, rulesHere, runOf, writeOverride } from "@orangebox/reader"
+import { overrideAt } from "@orangebox/reader"
 import { recordedText, safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
-import { catchUpHere, withReading } from "../reading.js"
+import { withReader } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface OverrideOptions {
@@ -37,7 +37,7 @@ export function define(command: Command, session: Session): void {
     .action(shellOf<OverrideOptions>(session, override))
 }
 
-function override(session: Session, options: OverrideOptions & GlobalOptions, address = ""): Promise<undefined> {
+async function override(session: Session, options: OverrideOptions & GlobalOptions, address = ""): Promise<undefined> {
   const author = options.author ?? loginName()
   if (author === undefined) {
     throw new InputError("USAGE", { what: "nobody knows who you are here", next: "Say it with --author" })
@@ -51,38 +51,16 @@ function override(session: Session, options: OverrideOptions & GlobalOptions, ad
       next: "Say why: whoever reads the run will want to know",
     })
   }
-  return withReading(session, options, async ({ folder, store }) => {
-    const target = await findTarget(store, address)
-    const run = await runOf(store, target)
-    const { verdict, reason } = options
-    // The first step is the run itself.
-    const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
-    const stepId = n === undefined || n === 1 ? null : target.stepId
-    const event = writeOverride(
-      annotationDoor(),
-      folder,
-      run,
-      { author, verdict, reason, stepId },
-      rulesHere(process.cwd(), options).ruleset,
-    )
-    await catchUpHere(session, folder.path)
-    const place = stepId === null ? run.row.runId : `${run.row.runId}#${n}`
-    session.terminal.out(
-      options.json
-        ? safeJson(
-            {
-              event_id: event.event_id,
-              run_id: run.row.runId,
-              step_no: stepId === null ? null : n,
-              author: event.payload.author,
-              verdict,
-              reason: event.payload.reason,
-              at: event.timestamp_utc,
-            },
-            2,
-          )
-        : `${place}: ${recordedText(event.payload.author, 60)} says ${verdict}: ${recordedText(event.payload.reason, 200)}`,
-    )
-    return undefined
-  })
+  const { verdict, reason } = options
+  const { runId, n, event } = await withReader(session, options, (reader) =>
+    overrideAt(reader, annotationDoor(), address, { author, verdict, reason }),
+  )
+  const { author: by, reason: why } = event.payload
+  const { event_id, timestamp_utc: at } = event
+  session.terminal.out(
+    options.json
+      ? safeJson({ event_id, run_id: runId, step_no: n, author: by, verdict, reason: why, at }, 2)
+      : `${runId}${n === null ? "" : `#${n}`}: ${recordedText(by, 60)} says ${verdict}: ${recordedText(why, 200)}`,
+  )
+  return undefined
 }

@@ -18,7 +18,6 @@ import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
-import { effectsHere } from "../replaying/effects-here.js"
 import { readMasks } from "../replaying/masks.js"
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/replay-words.js"
@@ -130,7 +129,6 @@ async function byCommand(
   const { tape, run } = source
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
   refuseGaps(tape, {
-    effects: effectsHere(),
     isAllowed: () => options.allowToolExec ?? false,
     allowWith: () => "Allow it with --allow-tool-exec",
   })

@@ -1,7 +1,6 @@
 import { EVENT_TYPES, InputError } from "@orangebox/contract"
 import type { Painter } from "@orangebox/query"
-import { findRun } from "@orangebox/reader"
-import type { SearchHit, TraceReader } from "@orangebox/store"
+import { findRun, type NumberedHit, searchRuns } from "@orangebox/reader"
 import { cutToWidth, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, parsePositive } from "../option-values.js"
@@ -34,12 +33,6 @@ export function define(command: Command, session: Session): void {
     .action(shellOf<SearchOptions>(session, search))
 }
 
-/** A hit with the number of its step, which is how people address it. */
-interface NumberedHit {
-  readonly hit: SearchHit
-  readonly n: number | undefined
-}
-
 function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
   const text = words.join(" ")
   if (text.replaceAll('"', "").trim() === "") {
@@ -51,14 +44,13 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
   return withReading(session, options, async ({ store, freshness }) => {
     const { terminal } = session
     const run = options.run === undefined ? undefined : await findRun(store, options.run)
-    const page = await store.search({
+    const { hits, ...page } = await searchRuns(store, {
       text,
       limit: options.limit ?? 20,
       ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
       ...(options.kind === undefined ? {} : { kind: options.kind }),
       ...(run === undefined ? {} : { runId: run.row.runId }),
     })
-    const hits = await numbered(store, page.hits)
     if (options.json) {
       const json = { hits: hits.map(hitJson), candidates: page.candidates, cursor: page.cursor ?? null, ...freshness }
       terminal.out(safeJson(json, 2))
@@ -69,15 +61,6 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
     terminal.out(`${plural(hits.length, "place")}${more}`)
     return undefined
   })
-}
-
-async function numbered(store: TraceReader, hits: readonly SearchHit[]): Promise<NumberedHit[]> {
-  const numbers = new Map<string, number>()
-  for (const runId of new Set(hits.map((hit) => hit.runId))) {
-    if (runId === null) continue
-    for (const { stepId, no } of await store.stepsOf(runId)) numbers.set(`${runId} ${stepId}`, no)
-  }
-  return hits.map((hit) => ({ hit, n: numbers.get(`${hit.runId} ${hit.stepId}`) }))
 }
 
 const SNIPPET_WIDTH = 160

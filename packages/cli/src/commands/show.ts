@@ -1,13 +1,5 @@
-import {
-  conversationJson,
-  conversationText,
-  MIN_SKELETON_BUDGET,
-  type RunView,
-  skeletonJson,
-  skeletonText,
-} from "@orangebox/query"
-import { findTarget, loadRun, runOf } from "@orangebox/reader"
-import type { TraceReader } from "@orangebox/store"
+import { conversationJson, conversationText, MIN_SKELETON_BUDGET, skeletonJson, skeletonText } from "@orangebox/query"
+import { findTarget, loadConversation, runOf } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parsePositive } from "../option-values.js"
@@ -58,7 +50,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
     }
     const target = await findTarget(reader, reading.address)
     if (store && target.kind === "conversation") {
-      const runs = await conversationRuns(store, target.id)
+      const runs = await loadConversation(store, target.id)
       terminal.out(
         options.json ? safeJson({ ...conversationJson(runs, view), ...freshness }, 2) : conversationText(runs, view),
       )
@@ -79,18 +71,4 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
     )
     return undefined
   })
-}
-
-/** Oldest first, as a conversation is read. */
-async function conversationRuns(store: TraceReader, conversationId: string): Promise<RunView[]> {
-  const runs: RunView[] = []
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await store.listRuns({ conversationId, ...(cursor === undefined ? {} : { cursor }) })
-    for (const { runId } of page.rows) {
-      const run = await loadRun(store, runId)
-      if (run) runs.push(run.view)
-    }
-    cursor = page.cursor
-  }
-  return runs.reverse()
 }

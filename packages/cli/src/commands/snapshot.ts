@@ -1,20 +1,17 @@
 import {
   type Answer,
   askForSnapshot,
-  countDebugRequests,
-  dataPath,
   findRun,
   type LoadedRun,
   listSnapshots,
   materialise,
   type Reading,
-  type Standing,
 } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseCount } from "../option-values.js"
-import { withReading } from "../reading.js"
+import { withReader, withReading } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 import {
   answerWords,
@@ -91,25 +88,20 @@ async function snapshot(
 
 function ask(session: Session, options: SnapshotOptions & GlobalOptions, runId: string): Promise<Answer> {
   return whileNotInterrupted((signal) =>
-    askForSnapshot({
-      dataFolder: dataPath(options.data),
-      requestedBy: options.as === "builder" ? "builder_user" : "runtime_user",
-      waitMs: options.wait * 1000,
-      look: () => withReading(session, options, (reading) => standingOf(reading, runId)),
-      signal,
-    }),
+    withReader(session, options, (reader) =>
+      askForSnapshot(reader, {
+        runId,
+        requestedBy: options.as === "builder" ? "builder_user" : "runtime_user",
+        waitMs: options.wait * 1000,
+        signal,
+      }),
+    ),
   )
-}
-
-async function standingOf({ store }: Reading, runId: string): Promise<Standing> {
-  const { row, events } = await findRun(store, runId)
-  const writer = (await store.writers()).find(({ writerId }) => writerId === row.writerId)
-  return { runId, status: row.status, writer: writer?.state, taken: countDebugRequests(events) }
 }
 
 async function snapshotsOf({ store, folder }: Reading, run: LoadedRun, isToWrite: boolean): Promise<ShownSnapshot[]> {
   const shown: ShownSnapshot[] = []
-  for (const snapshot of listSnapshots(run.view, [...run.events, ...run.annotations])) {
+  for (const snapshot of listSnapshots(run)) {
     shown.push(isToWrite ? { ...snapshot, written: await materialise(store, folder.path, snapshot) } : snapshot)
   }
   return shown

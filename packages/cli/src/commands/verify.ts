@@ -1,14 +1,5 @@
 import { InputError } from "@orangebox/contract"
-import {
-  findRun,
-  type RunReading,
-  type RunVerdict,
-  type StoreVerdict,
-  trailOf,
-  verifyFile,
-  verifyRun,
-  verifyStore,
-} from "@orangebox/reader"
+import { type StoreVerdict, verifyAt, verifyStore } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
@@ -68,8 +59,7 @@ async function verify(
   }
   if (address !== undefined) {
     return withRunAt(session, options, address, async (reading) => {
-      const verdict = await verifyOne(reading)
-      return tell({ runs: [verdict], findings: [] }, reading.freshness)
+      return tell({ runs: [await verifyAt(reading)], findings: [] }, reading.freshness)
     })
   }
   return withReading(session, options, async ({ store, caughtUp, freshness }) => {
@@ -82,12 +72,6 @@ async function verify(
       bar.clear()
     }
   })
-}
-
-async function verifyOne({ reader, address, file }: RunReading): Promise<RunVerdict> {
-  const run = await findRun(reader, address)
-  const verdict = file ? await verifyFile(file, run) : await verifyRun(reader, run, { readBodies: true })
-  return { ...verdict, trail: await trailOf(reader, run) }
 }
 
 function parseDigest(text: string): string {

@@ -18,8 +18,10 @@ export async function completionsFor(
   if (!command) return commands.map(({ name }) => name).filter(fits)
   if (command.name === "completion") return SHELLS.filter(fits)
   if (!command.takesRun) return []
-  return ["last", ...(await recentRunIds(dataIn(before) ?? data))].filter(fits)
+  return ["last", ...(await recentRunIds(dataIn(before) ?? data, MOST_RUNS))].filter(fits)
 }
+
+const MOST_RUNS = 50
 
 function dataIn(words: readonly string[]): string | undefined {
   const at = words.lastIndexOf("--data")

@@ -1,7 +1,7 @@
-import { userInfo } from "node:os"
 import { loadSource, type ReplaySource } from "@orangebox/reader"
 import { type Calibration, proposeMasks } from "@orangebox/replay"
 import { plural, recordedText, safeJson, safeText } from "@orangebox/text"
+import { loginName } from "../decisions/login-name.js"
 import { EXIT } from "../exit-code.js"
 import { pasteable } from "../next-command.js"
 import { withReader } from "../reading.js"
@@ -20,7 +20,11 @@ export async function calibrate(
   const other = await withReader(session, options, (reader) => loadSource(reader, otherAddress))
   const found = proposeMasks(source.tape, other.tape)
   if (options.accept !== undefined) {
-    addMasks(options.accept, found.proposals, { acceptedBy: userName(), acceptedAt: new Date().toISOString() })
+    addMasks(options.accept, found.proposals, {
+      // A container may run as a user that has no name.
+      acceptedBy: loginName() ?? `user ${process.getuid?.() ?? "?"}`,
+      acceptedAt: new Date().toISOString(),
+    })
   }
   session.terminal.out(
     options.json
@@ -28,15 +32,6 @@ export async function calibrate(
       : calibrationText(source, other, found, options),
   )
   return found.unmasked.length > 0 || found.unpaired > 0 ? EXIT.findings : EXIT.fine
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    // A container may run as a user that has no name.
-    return `user ${process.getuid?.() ?? "?"}`
-  }
 }
 
 const SHOWN = 10

@@ -1,6 +1,6 @@
 import { InputError } from "@orangebox/contract"
-import { loadSource, type ReplaySource } from "@orangebox/reader"
-import { type CoverageGap, coverageGaps, type EffectMap, type Tape } from "@orangebox/replay"
+import { effectsHere, loadSource, type ReplaySource } from "@orangebox/reader"
+import { type CoverageGap, coverageGaps, type Tape } from "@orangebox/replay"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
 
@@ -69,12 +69,11 @@ function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
 export function refuseGaps(
   tape: Tape,
   options: {
-    readonly effects: EffectMap
     isAllowed(tool: string): boolean
     readonly allowWith: (tools: string) => string
   },
 ): void {
-  const gaps = coverageGaps(tape, { covers: ["model", "http"], effects: options.effects })
+  const gaps = coverageGaps(tape, { covers: ["model", "http"], effects: effectsHere() })
   const open = gaps.filter(({ tool }) => !options.isAllowed(tool))
   if (open.length === 0) return
   const tools = [...new Set(open.map(({ tool }) => tool))]

@@ -15,7 +15,7 @@ import {
   whyOf,
 } from "@orangebox/query"
 import type { RunReader } from "../open/run-reader.js"
-import { loadBodies } from "../run/load-bodies.js"
+import { loadBodies } from "../run/bodies.js"
 
 /** Every context of a run in outline. Bodies are read one context at a time: a long run's requests together do not fit. */
 export async function outlineContexts(
@@ -23,7 +23,9 @@ export async function outlineContexts(
   contexts: readonly RecordedContext[],
 ): Promise<ContextReading[]> {
   const readings: ContextReading[] = []
-  for (const context of contexts) readings.push(readContext(context, await loadBodies(store, outlineBodies(context))))
+  for (const context of contexts) {
+    readings.push(readContext(context, (await loadBodies(store, outlineBodies(context))).bytes))
+  }
   return readings
 }
 
@@ -40,8 +42,8 @@ export async function loadContext(
 ): Promise<LoadedContext> {
   const previous = previousContext(contexts, context)
   const before = previous ? contextBodies({ ...previous, response: undefined }) : []
-  const first = await loadBodies(store, [...contextBodies(context), ...before])
-  const more = await loadBodies(store, promptBodies(readContext(context, first)))
+  const { bytes: first } = await loadBodies(store, [...contextBodies(context), ...before])
+  const { bytes: more } = await loadBodies(store, promptBodies(readContext(context, first)))
   const bodies = new Map([...first, ...more])
   return { view: viewContext(contexts, context, bodies), bodies }
 }
@@ -61,7 +63,7 @@ export async function findWhy(
   for (const reading of readings) {
     const fresh = textBodies(reading).filter((hash) => !searched.has(hash))
     for (const hash of fresh) searched.add(hash)
-    const bodies = await loadBodies(store, fresh)
+    const { bytes: bodies } = await loadBodies(store, fresh)
     for (const hash of hashesHolding(reading, bodies, wanted)) hashes.add(hash)
   }
   return whyOf(readings, wanted, { hashes, from })

@@ -1,8 +1,9 @@
-import { bodyHash, type Event, isEventType, payloadRefs } from "@orangebox/contract"
+import { bodyHash, type Event } from "@orangebox/contract"
 import type { PortableNotes } from "@orangebox/replay"
-import { type Absence, isAbsent } from "@orangebox/store"
+import type { Absence } from "@orangebox/store"
 import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
+import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
 import { eventsOfTree } from "../run/run-tree.js"
 
@@ -41,19 +42,14 @@ export async function gatherRun(
   const others = runIds.filter((other) => other !== runId)
   const said = await Promise.all(others.map((other) => reader.annotationsOf(other)))
   const events = [...own, ...run.annotations, ...said.flat()]
-  const refs = refsOf(events)
-  const bodies = new Map<string, Uint8Array>()
-  const missing: MissingBody[] = []
-  const absent: PortableNotes["absent_bodies"] = []
-  for (const [hash, ref] of refs) {
-    const found = await reader.readBody(hash)
-    if (isAbsent(found)) {
-      const byteSize = found.byteSize ?? ref?.byteSize ?? null
-      missing.push({ hash, reason: ref?.absent ?? found.absent, byteSize, onMs: found.onMs ?? null })
-      if (found.absent !== "unknown") absent.push(absenceNote(found))
-    } else bodies.set(hash, found.bytes)
-    onProgress(bodies.size + missing.length, refs.size)
-  }
+  const named = bodiesNamedIn(events)
+  const { bytes, absent } = await loadBodies(reader, named.keys(), { onProgress })
+  const bodies = new Map(bytes)
+  const missing = [...absent].map(([hash, found]): MissingBody => {
+    const ref = named.get(hash)
+    const byteSize = found.byteSize ?? ref?.byteSize ?? null
+    return { hash, reason: ref?.absent ?? found.absent, byteSize, onMs: found.onMs ?? null }
+  })
   const streams = await Promise.all(runIds.map((id) => streamNotes(reader, id, bodies)))
   const gaps = await Promise.all(runIds.map((id) => gapNotes(reader, id)))
   const redactions = await Promise.all(
@@ -64,7 +60,7 @@ export async function gatherRun(
   const notes = {
     partial_streams: streams.flat(),
     gaps: gaps.flat(),
-    absent_bodies: absent,
+    absent_bodies: [...absent.values()].flatMap((found) => (found.absent === "unknown" ? [] : absenceNote(found))),
     redactions: redactions.flat(),
   }
   const unfinished = notes.partial_streams.length
@@ -116,22 +112,4 @@ async function gapNotes(reader: RunReader, runId: string): Promise<PortableNotes
     ...(atMs === undefined ? {} : { at_ms: atMs }),
     ...(detail === undefined ? {} : { detail: { ...detail } }),
   }))
-}
-
-interface Ref {
-  readonly absent: string | undefined
-  readonly byteSize: number
-}
-
-/** Every body the events name, once. */
-function refsOf(events: readonly Event[]): Map<string, Ref | undefined> {
-  const refs = new Map<string, Ref | undefined>()
-  for (const { event_type, payload, artifact_refs } of events) {
-    for (const { artifact_hash, absent, byte_size } of artifact_refs) {
-      if (!refs.get(artifact_hash)) refs.set(artifact_hash, { absent, byteSize: byte_size })
-    }
-    if (!isEventType(event_type)) continue
-    for (const { hash } of payloadRefs(event_type, payload)) if (!refs.has(hash)) refs.set(hash, undefined)
-  }
-  return refs
 }

@@ -14,10 +14,10 @@ import {
   readRun,
 } from "@orangebox/decisions"
 import { type FoundConfig, findConfig, type HeldBack, heldBackWarning } from "@orangebox/recorder"
-import type { ReaderOptions } from "../open/reader-options.js"
+import type { ReaderOptions } from "../open/data-folder.js"
 import type { RunReader } from "../open/run-reader.js"
+import { type LeftOut, withBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
-import { type LeftOut, withBodies } from "../run/recorded-run.js"
 import { checkPlace } from "./check-place.js"
 import { judgeCommand } from "./judge-command.js"
 import { constraintsFor, type RuleOptions, rulesGiven } from "./rules-given.js"

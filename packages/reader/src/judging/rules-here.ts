@@ -3,8 +3,8 @@ import { existsSync } from "node:fs"
 import { openStoreKey } from "@orangebox/journal"
 import { findConfig, type HeldBack, heldBackWarning, rulesOfConfig } from "@orangebox/recorder"
 import { compileUserRules, createRuleset, type Ruleset } from "@orangebox/redaction"
+import type { ReaderOptions } from "../open/data-folder.js"
 import { dataPath } from "../open/data-folder.js"
-import type { ReaderOptions } from "../open/reader-options.js"
 
 export interface RulesHere {
   readonly ruleset: Ruleset

@@ -1,10 +1,11 @@
+import { join } from "node:path"
 import { type CatchUpReport, catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
 import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
 import { formatBytes } from "@orangebox/text"
-import { locateData } from "./data-folder.js"
-import type { ReaderOptions } from "./reader-options.js"
+
+import { dataPath, locateData, type ReaderOptions } from "./data-folder.js"
 
 /** A store to read from, as fresh as it can be made. */
 export interface Reading {
@@ -42,6 +43,20 @@ export async function catchUpStore(
     return report
   } catch (error) {
     throw error instanceof OrangeboxError ? error : cannotCatchUp(dataFolder, error)
+  }
+}
+
+/** The newest runs without catching up: whoever waits for a completion waits at every key. No store, no ids, no complaint. */
+export async function recentRunIds(data: string | undefined, limit: number): Promise<string[]> {
+  try {
+    const store = openStoreReader(join(dataPath(data), "store"))
+    try {
+      return (await store.listRuns({ limit })).rows.map(({ runId }) => runId)
+    } finally {
+      await store.close()
+    }
+  } catch {
+    return []
   }
 }
 

@@ -3,9 +3,9 @@ import { catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
 import { acquireStoreLock, isOnReadOnlyDisk, type LockAttempt, openStore, type TraceStore } from "@orangebox/store"
+import type { ReaderOptions } from "./data-folder.js"
 import { locateData } from "./data-folder.js"
 import { holderWords } from "./open-reading.js"
-import type { ReaderOptions } from "./reader-options.js"
 
 /** The store for one writer alone, caught up with its journals first. */
 export async function writeStore<T>(

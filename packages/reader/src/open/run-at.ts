@@ -1,6 +1,6 @@
 import type { TraceReader } from "@orangebox/store"
+import type { ReaderOptions } from "./data-folder.js"
 import { type Reading, readStore } from "./open-reading.js"
-import type { ReaderOptions } from "./reader-options.js"
 import { fileInAddress, openRunFile, type RunFile } from "./run-file.js"
 import type { RunReader } from "./run-reader.js"
 

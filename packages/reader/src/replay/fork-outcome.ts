@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
 import { type ForkOutcome, lastTree } from "@orangebox/replay"
-import type { ReaderOptions } from "../open/reader-options.js"
+import type { ReaderOptions } from "../open/data-folder.js"
 import { loadSource } from "./replay-source.js"
 
 /**

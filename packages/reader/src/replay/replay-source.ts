@@ -1,12 +1,13 @@
-import { type ArtifactRef, type Event, InputError } from "@orangebox/contract"
-import { type CoverageProblem, coverage, type Tape, tapeOf } from "@orangebox/replay"
-import { isAbsent } from "@orangebox/store"
+import { type Event, InputError } from "@orangebox/contract"
+import { findConfig } from "@orangebox/recorder"
+import { type CoverageProblem, coverage, type EffectMap, type Tape, tapeOf } from "@orangebox/replay"
+import type { Absence } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findTarget, runOf } from "../address/find-target.js"
-import type { ReaderOptions } from "../open/reader-options.js"
+import type { ReaderOptions } from "../open/data-folder.js"
 import { type RunReading, readRunsAt } from "../open/run-at.js"
 import { damageWords } from "../open/run-file.js"
-import type { RunReader } from "../open/run-reader.js"
+import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
 import { eventsOfTree } from "../run/run-tree.js"
 
@@ -42,8 +43,8 @@ async function sourceAt(place: RunReading): Promise<ReplaySource> {
   const target = await findTarget(reader, address)
   const run = await runOf(reader, target)
   const events = await eventsOfTree(place, run.events)
-  const { bodies, absences } = await bodiesOf(reader, events)
-  const reading = tapeOf(withAbsences(events, absences), bodies, { runId: run.row.runId })
+  const { bytes, absent } = await loadBodies(reader, bodiesNamedIn(events).keys())
+  const reading = tapeOf(withAbsences(events, absent), bytes, { runId: run.row.runId })
   if (!reading.ok) {
     const [problem] = reading.problems
     throw new InputError("NO_TAPE", {
@@ -53,7 +54,7 @@ async function sourceAt(place: RunReading): Promise<ReplaySource> {
   }
   const runIds = new Set(events.map(({ run_id }) => run_id ?? ""))
   const redactions = (await Promise.all([...runIds].map((runId) => reader.redactionsOf(runId)))).flat()
-  const redactedBodies = [...absences.values()].filter((absent) => absent === "redacted_later").length
+  const redactedBodies = [...absent.values()].filter((body) => body.absent === "redacted_later").length
   return {
     run,
     events,
@@ -67,31 +68,23 @@ async function sourceAt(place: RunReading): Promise<ReplaySource> {
   }
 }
 
-type AbsentBecause = NonNullable<ArtifactRef["absent"]>
-
-async function bodiesOf(reader: RunReader, events: readonly Event[]) {
-  const bodies = new Map<string, Uint8Array>()
-  const absences = new Map<string, AbsentBecause>()
-  const hashes = new Set(events.flatMap(({ artifact_refs }) => artifact_refs.map((ref) => ref.artifact_hash)))
-  for (const hash of hashes) {
-    const reading = await reader.readBody(hash)
-    if (!isAbsent(reading)) bodies.set(hash, reading.bytes)
-    else if (reading.absent !== "unknown") absences.set(hash, reading.absent)
-  }
-  return { bodies, absences }
-}
-
 /** Events say why a body was never there; the store knows why one is there no more. */
-function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, AbsentBecause>): readonly Event[] {
+function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, Absence>): readonly Event[] {
   if (absences.size === 0) return events
   return events.map((event) => {
     if (!event.artifact_refs.some(({ artifact_hash }) => absences.has(artifact_hash))) return event
     const artifact_refs = event.artifact_refs.map((ref) => {
-      const absent = ref.absent ?? absences.get(ref.artifact_hash)
-      return absent === undefined ? ref : { ...ref, absent }
+      const absent = ref.absent ?? absences.get(ref.artifact_hash)?.absent
+      return absent === undefined || absent === "unknown" ? ref : { ...ref, absent }
     })
     return { ...event, artifact_refs }
   })
+}
+
+/** What the configuration found from here says that tools do. */
+export function effectsHere(): EffectMap {
+  const tools = findConfig(process.cwd())?.config.tools ?? {}
+  return Object.fromEntries(Object.entries(tools).flatMap(([name, { effect }]) => (effect ? [[name, effect]] : [])))
 }
 
 function voidedWords(events: number, bodies: number): string | undefined {

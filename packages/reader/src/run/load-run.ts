@@ -1,6 +1,6 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { type RunInput, type RunView, viewRun } from "@orangebox/query"
-import type { Gap } from "@orangebox/store"
+import type { Gap, RunQuery, TraceReader } from "@orangebox/store"
 import type { RunHead, RunReader } from "../open/run-reader.js"
 import { pricesFor } from "./prices.js"
 
@@ -41,7 +41,8 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
   return { row, events, annotations, declaredLost, digest, view }
 }
 
-async function allEvents(store: RunReader, runId: string): Promise<Event[]> {
+/** The run's own events, page by page. */
+export async function allEvents(store: RunReader, runId: string): Promise<Event[]> {
   const events: Event[] = []
   for (let from: number | undefined = 0; from !== undefined; ) {
     const page = await store.eventsOf(runId, { from })
@@ -50,6 +51,30 @@ async function allEvents(store: RunReader, runId: string): Promise<Event[]> {
     from = page.nextFrom
   }
   return events
+}
+
+/** The runs a query finds, over all its pages, each with how many there are. */
+export async function* everyRun(
+  store: TraceReader,
+  query: RunQuery,
+): AsyncGenerator<{ readonly runId: string; readonly total: number }> {
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await store.listRuns({ limit: PAGE, ...query, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { runId } of page.rows) yield { runId, total: page.total }
+    cursor = page.cursor
+  }
+}
+
+const PAGE = 200
+
+/** All runs of a conversation, oldest first, as it is read. */
+export async function loadConversation(store: TraceReader, conversationId: string): Promise<RunView[]> {
+  const views: RunView[] = []
+  for await (const { runId } of everyRun(store, { conversationId })) {
+    const run = await loadRun(store, runId)
+    if (run) views.push(run.view)
+  }
+  return views.reverse()
 }
 
 /** A journal's gap record lists the runs it took from, each with its own range; the whole gap may be larger. */

@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import type { RunReading } from "../open/run-at.js"
-import type { RunReader } from "../open/run-reader.js"
+import { allEvents, everyRun } from "./load-run.js"
 
 /**
  * The events of a run and of every run that was started from inside it, in this process or in another. A run tells which ones it started
@@ -11,7 +11,7 @@ export async function eventsOfTree(reading: RunReading, events: readonly Event[]
   if (first?.run_id == null || first.trace_id === null) return events
   const candidates = new Map<string, readonly Event[]>()
   for (const runId of await runsBeside(reading, first.run_id, first.trace_id)) {
-    candidates.set(runId, await allEventsOf(reading.reader, runId))
+    candidates.set(runId, await allEvents(reading.reader, runId))
   }
   const tree = new Set([first.run_id])
   const found = [...events]
@@ -31,22 +31,8 @@ export async function eventsOfTree(reading: RunReading, events: readonly Event[]
 async function runsBeside({ store, file }: RunReading, runId: string, traceId: string): Promise<string[]> {
   if (file) return file.header.runs.filter((other) => other !== runId)
   const runIds: string[] = []
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await store!.listRuns({ traceId, ...(cursor === undefined ? {} : { cursor }) })
-    for (const row of page.rows) if (row.runId !== runId) runIds.push(row.runId)
-    ;({ cursor } = page)
-  }
+  for await (const run of everyRun(store!, { traceId })) if (run.runId !== runId) runIds.push(run.runId)
   return runIds
-}
-
-async function allEventsOf(reader: RunReader, runId: string): Promise<Event[]> {
-  const events: Event[] = []
-  for (let from: number | undefined = 0; from !== undefined; ) {
-    const page = await reader.eventsOf(runId, { from })
-    for (const event of page.events) events.push(event)
-    from = page.nextFrom
-  }
-  return events
 }
 
 function starterOf(events: readonly Event[]): string | undefined {

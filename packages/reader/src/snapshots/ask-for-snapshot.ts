@@ -5,10 +5,13 @@ import {
   type SnapshotRequest,
   withdrawSnapshotRequest,
 } from "@orangebox/recorder"
+import type { TraceReader } from "@orangebox/store"
+import { findRun } from "../address/find-target.js"
+import { dataPath, type ReaderOptions } from "../open/data-folder.js"
+import { readStore } from "../open/open-reading.js"
 
 /** How a run stands that somebody wants to see the inside of. */
-export interface Standing {
-  readonly runId: string
+interface Standing {
   readonly status: "running" | "completed" | "failed" | "crashed"
   /** Of the process that writes the run; undefined where none is known. */
   readonly writer: "running" | "exited" | "crashed" | "silent" | undefined
@@ -23,12 +26,10 @@ export type Answer =
   /** It cannot be taken any more, or nobody is there to take it. */
   | { readonly outcome: "impossible"; readonly reason: string }
 
-export interface Asking {
-  readonly dataFolder: string
+export interface SnapshotQuestion {
+  readonly runId: string
   readonly requestedBy: SnapshotRequest["requestedBy"]
   readonly waitMs: number
-  /** Reads again how the run stands. */
-  readonly look: () => Promise<Standing>
   readonly signal: AbortSignal
 }
 
@@ -36,10 +37,13 @@ export interface Asking {
  * Leaves word for the process that writes the run and waits for its answer. It looks when a step ends, so an agent in the middle of a long
  * call answers late; this never waits longer than it was told.
  */
-export async function askForSnapshot(asking: Asking): Promise<Answer> {
-  const { dataFolder, requestedBy, waitMs, look, signal } = asking
+export async function askForSnapshot(
+  options: ReaderOptions,
+  { runId, requestedBy, waitMs, signal }: SnapshotQuestion,
+): Promise<Answer> {
+  const dataFolder = dataPath(options.data)
+  const look = (): Promise<Standing> => readStore(options, ({ store }) => standingOf(store, runId))
   const before = await look()
-  const { runId } = before
   const impossible = (reason: string): Answer => {
     // Also one that somebody left earlier: a file nobody will ever look at.
     withdrawSnapshotRequest(dataFolder, runId)
@@ -67,6 +71,13 @@ export async function askForSnapshot(asking: Asking): Promise<Answer> {
     }
     await sleep(ROUND_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
+}
+
+async function standingOf(store: TraceReader, runId: string): Promise<Standing> {
+  const { row, events } = await findRun(store, runId)
+  const writer = (await store.writers()).find(({ writerId }) => writerId === row.writerId)
+  const taken = events.filter((event) => event.event_type === "fault" && event.payload.trigger === "debug_request")
+  return { status: row.status, writer: writer?.state, taken: taken.length }
 }
 
 const ROUND_MS = 100

@@ -1,5 +1,5 @@
-import type { Event, FaultTrigger } from "@orangebox/contract"
-import type { RunView } from "@orangebox/query"
+import type { FaultTrigger } from "@orangebox/contract"
+import type { LoadedRun } from "../run/load-run.js"
 
 /** Bytes that were stored because of a fault, with the five facts every one of them has. */
 export interface Snapshot {
@@ -21,7 +21,8 @@ export interface Snapshot {
 export const SNAPSHOT_PREFIX = ".orangebox/snapshots/"
 
 /** The snapshots of a run, in the order they were taken: those it took itself, then what was found in its spool. */
-export function listSnapshots(view: RunView, events: readonly Event[]): Snapshot[] {
+export function listSnapshots({ view, events: own, annotations }: LoadedRun): Snapshot[] {
+  const events = [...own, ...annotations]
   const triggers = new Map<string, FaultTrigger>()
   for (const event of events) {
     if (event.event_type !== "fault") continue
@@ -49,9 +50,4 @@ export function listSnapshots(view: RunView, events: readonly Event[]): Snapshot
 const KINDS: Readonly<Record<string, Snapshot["kind"]>> = {
   prompt_snapshot: "prompt",
   tool_output_snapshot: "tool_output",
-}
-
-/** How many snapshots somebody has asked for and got. */
-export function countDebugRequests(events: readonly Event[]): number {
-  return events.filter((event) => event.event_type === "fault" && event.payload.trigger === "debug_request").length
 }

@@ -2,13 +2,24 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { InputError, OrangeboxError } from "@orangebox/contract"
 import { formatDuration } from "@orangebox/text"
-import type { SqlAnswer, SqlQuestion } from "./sql-exchange.js"
+
+/** What is said to the process that runs the query, and what it answers: one JSON document each way. */
+export interface SqlQuestion {
+  readonly storeFolder: string
+  readonly sql: string
+  readonly maxRows: number
+}
 
 export interface SqlTable {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
+  /** More rows were there than were asked for. */
   readonly isCut: boolean
 }
+
+export type SqlAnswer =
+  | SqlTable
+  | { readonly error: { readonly code: "SQL_INVALID" | "SQL_REFUSED" | "STORE"; readonly what: string } }
 
 const CHILD = fileURLToPath(new URL("sql-process.js", import.meta.url))
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
@@ -18,7 +29,7 @@ const MOST_ANSWER_BYTES = 64 * 1024 * 1024
  * process can be killed, and takes whatever memory the query filled with it.
  */
 export async function runSql(question: SqlQuestion, timeoutMs: number): Promise<SqlTable> {
-  const answer = parseAnswer(await askChild(question, timeoutMs))
+  const answer = JSON.parse(await askChild(question, timeoutMs)) as SqlAnswer
   if (!("error" in answer)) return answer
   const { code, what } = answer.error
   const views = "Views: runs, steps, events, model_calls, tool_calls, bodies; columns: orangebox sql --help"
@@ -54,10 +65,6 @@ function askChild(question: SqlQuestion, timeoutMs: number): Promise<string> {
     })
     child.stdin.end(JSON.stringify(question))
   })
-}
-
-function parseAnswer(text: string): SqlAnswer {
-  return JSON.parse(text) as SqlAnswer
 }
 
 const tooSlow = (timeoutMs: number): InputError =>

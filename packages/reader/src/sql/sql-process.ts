@@ -1,7 +1,7 @@
 /** The process that runs one query and nothing else. The question comes on stdin, the answer goes to stdout. */
 import { OrangeboxError } from "@orangebox/contract"
 import { openReadOnlySql } from "@orangebox/store"
-import type { SqlAnswer, SqlQuestion, SqlValue } from "./sql-exchange.js"
+import type { SqlAnswer, SqlQuestion } from "./run-sql.js"
 
 async function readQuestion(): Promise<SqlQuestion> {
   const chunks: Buffer[] = []
@@ -19,7 +19,7 @@ function answer({ storeFolder, sql, maxRows }: SqlQuestion): SqlAnswer {
   }
 }
 
-function plain(value: unknown): SqlValue {
+function plain(value: unknown): string | number | null {
   if (value === null || typeof value === "number" || typeof value === "string") return value
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString("hex")}'`
   return value === undefined ? null : String(value)

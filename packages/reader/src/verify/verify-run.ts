@@ -1,8 +1,12 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
-import { isAbsent } from "@orangebox/store"
+import { type Observability, observabilityOf } from "@orangebox/decisions"
+import { type Absence, type EventRedaction, isAbsent } from "@orangebox/store"
+import { plural } from "@orangebox/text"
+import { findRun } from "../address/find-target.js"
+import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
+import { type LeftOut, withBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
-import type { Trail } from "./trail-of.js"
 
 export interface RunVerdict {
   readonly runId: string
@@ -22,12 +26,45 @@ export interface RunVerdict {
   readonly redacted: { readonly events: number; readonly bodies: number; readonly onMs: number | null }
 }
 
-/** Every rule of the contract over one stored run, and its bodies read back and hashed where that is asked. */
+/** Where a run's trail has holes, as far as its bodies could be looked at. */
+export interface Trail extends Observability {
+  readonly leftOut: LeftOut
+}
+
+/** One run by every rule of the contract, and its bodies by their hashes; a file that it stands in, to the byte. */
+export async function verifyAt({ reader, address, file }: RunReading): Promise<RunVerdict> {
+  const run = await findRun(reader, address)
+  const verdict = await verifyRun(reader, run, { readBodies: true })
+  return file ? verdictOnFile(file.problems, verdict) : verdict
+}
+
+/**
+ * A body that a whole file does not hold was not there when it was written; of a damaged one nobody can tell, so its bodies are one finding
+ * and not one each.
+ */
+function verdictOnFile(problems: readonly Problem[], verdict: RunVerdict): RunVerdict {
+  const { runId, findings, declared } = verdict
+  const isMissing = ({ code }: Problem): boolean => code === "body_missing"
+  const others = (list: readonly Problem[]): Problem[] => list.filter((problem) => !isMissing(problem))
+  if (problems.length === 0) {
+    return { ...verdict, findings: others(findings), declared: [...declared, ...findings.filter(isMissing)] }
+  }
+  const missing = [...findings, ...declared].filter(isMissing).length
+  const reason = `${plural(missing, "body", "bodies")} cannot be read: behind the damage, or not there when the file was written`
+  const notThere: Problem = { code: "bodies_missing", severity: "error", subject: runId, field: "", reason }
+  return {
+    ...verdict,
+    findings: [...problems, ...(missing > 0 ? [notThere] : []), ...others(findings)],
+    declared: others(declared),
+  }
+}
+
+/** Every rule of the contract over one run, and its bodies read back and hashed where that is asked. */
 export async function verifyRun(
   store: RunReader,
   run: LoadedRun,
   options: { readonly readBodies: boolean },
-): Promise<Omit<RunVerdict, "trail">> {
+): Promise<RunVerdict> {
   const { runId } = run.row
   const bodies = await lookAtBodies(store, run.events, options.readBodies)
   const wrong = [...run.events, ...run.annotations].flatMap((event) => validate(event))
@@ -42,7 +79,9 @@ export async function verifyRun(
   const isDeclared = (problem: Problem): boolean =>
     problem.code === "sequence_hole" ? areHolesDeclared : problem.severity === "gap"
   const closed = problems.filter(({ severity }) => severity !== "open")
-  const absent = [...bodies.values()].filter((state) => state === "absent").length
+  const states = [...bodies.values()]
+  const absent = states.filter((state) => typeof state === "object")
+  const { recorded, leftOut } = await withBodies(store, run)
   return {
     runId,
     status: run.row.status,
@@ -51,8 +90,9 @@ export async function verifyRun(
     findings: closed.filter((problem) => !isDeclared(problem)),
     open: problems.filter(({ severity }) => severity === "open"),
     declared: closed.filter(isDeclared),
-    bodies: { present: [...bodies.values()].filter((state) => state === "present").length, absent },
-    redacted: await redactedLater(store, runId, bodies),
+    bodies: { present: states.filter((state) => state === "present").length, absent: absent.length },
+    trail: { ...observabilityOf(recorded), leftOut },
+    redacted: redactedLater(await store.redactionsOf(runId), absent),
   }
 }
 
@@ -62,9 +102,9 @@ function consequencesAside(problems: readonly Problem[], wrong: readonly Problem
   return problems.filter(({ subject, field }) => !places.has(`${subject}\0${field}`))
 }
 
-type BodyState = "present" | "absent" | "missing"
+/** A body that is absent says why (pruned, redacted); one that is missing should be there. */
+type BodyState = "present" | "missing" | Absence
 
-/** `absent` bodies say why (pruned, redacted); `missing` ones should be there. */
 async function lookAtBodies(
   store: RunReader,
   events: readonly Event[],
@@ -83,7 +123,7 @@ async function lookAtBodies(
 async function stateOf(store: RunReader, hash: string, isReading: boolean): Promise<BodyState> {
   const info = await store.bodyInfo(hash)
   if (!info) return "missing"
-  if (info.absent) return isExplained(info.absent.absent) ? "absent" : "missing"
+  if (info.absent) return isExplained(info.absent.absent) ? info.absent : "missing"
   if (!isReading) return "present"
   // The store hashes what it reads, and calls bytes that have another hash lost.
   const reading = await store.readBody(hash)
@@ -92,26 +132,10 @@ async function stateOf(store: RunReader, hash: string, isReading: boolean): Prom
 
 const isExplained = (reason: string): boolean => reason === "pruned" || reason === "redacted_later"
 
-async function redactedLater(
-  store: RunReader,
-  runId: string,
-  bodies: ReadonlyMap<string, BodyState>,
-): Promise<RunVerdict["redacted"]> {
-  const events = await store.redactionsOf(runId)
-  const times = events.map(({ atMs }) => atMs)
-  let count = 0
-  for (const [hash, state] of bodies) {
-    if (state !== "absent") continue
-    const absent = (await store.bodyInfo(hash))?.absent
-    if (absent?.absent !== "redacted_later") continue
-    count++
-    if (absent.onMs !== undefined) times.push(absent.onMs)
-  }
-  return {
-    events: events.length,
-    bodies: count,
-    onMs: times.reduce<number | null>((a, b) => Math.max(a ?? b, b), null),
-  }
+function redactedLater(events: readonly EventRedaction[], absent: readonly Absence[]): RunVerdict["redacted"] {
+  const bodies = absent.filter((body) => body.absent === "redacted_later")
+  const times = [...events.map(({ atMs }) => atMs), ...bodies.flatMap(({ onMs }) => onMs ?? [])]
+  return { events: events.length, bodies: bodies.length, onMs: times.length === 0 ? null : Math.max(...times) }
 }
 
 async function conflicts(store: RunReader, runId: string): Promise<Problem[]> {

@@ -1,8 +1,7 @@
 import type { CatchUpReport } from "@orangebox/collector"
 import type { Problem } from "@orangebox/contract"
 import type { Progress, TraceReader } from "@orangebox/store"
-import { loadRun } from "../run/load-run.js"
-import { trailOf } from "./trail-of.js"
+import { everyRun, loadRun } from "../run/load-run.js"
 import { type RunVerdict, verifyRun } from "./verify-run.js"
 
 export interface StoreVerdict {
@@ -22,18 +21,11 @@ export async function verifyStore(
   const integrity = await store.integrity({ bodies: "all", ...(onProgress ? { onProgress } : {}) })
   const journals = await store.problems()
   const runs: RunVerdict[] = []
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await store.listRuns({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-    for (const { runId } of page.rows) {
-      const run = await loadRun(store, runId)
-      if (run) {
-        // Its bodies are hashed with all the others above.
-        const verdict = await verifyRun(store, run, { readBodies: false })
-        runs.push({ ...verdict, trail: await trailOf(store, run) })
-      }
-      onProgress?.(runs.length, page.total, "runs")
-    }
-    cursor = page.cursor
+  for await (const { runId, total } of everyRun(store, {})) {
+    const run = await loadRun(store, runId)
+    // Its bodies are hashed with all the others above.
+    if (run) runs.push(await verifyRun(store, run, { readBodies: false }))
+    onProgress?.(runs.length, total, "runs")
   }
   const told = new Set(runs.flatMap(({ findings, declared }) => [...findings, ...declared]).map(identityOf))
   // What a journal's reader had against an event is found again in the event itself.
@@ -42,8 +34,6 @@ export async function verifyStore(
   const { bodies } = await store.status()
   return { runs, findings: problems.filter(({ severity }) => severity === "error"), bodiesHashed: bodies }
 }
-
-const PAGE = 200
 
 const identityOf = ({ code, subject, field, reason }: Problem): string => [code, subject, field, reason].join("\0")
 
