@@ -1,9 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { actionsOf } from "@orangebox/decisions"
-import { loadRun, withBodies } from "@orangebox/reader"
-import { openStoreReader } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
@@ -159,25 +156,5 @@ describe("orangebox verify", () => {
     const { stdout } = await orangeboxHere(["verify", "--data", folder])
     expect(stdout).toMatch(/its trail has holes: \d+ observability failures? and \d+ bypass/)
     expect(stdout).toContain("; 1 run with holes in the trail")
-  })
-
-  test("of a run too large to hold the smallest bodies are read, and what was left out is counted", async () => {
-    const folder = join(scratch.path, "large")
-    await record(folder, async (recorder) => {
-      const run = recorder.startRun({ entrypoint: "large", input: "x" })
-      await run.tool({ name: "Bash", args: { command: "git push" } }, () => "y".repeat(50_000))
-      run.complete({ output: "Done." })
-    })
-    await orangeboxHere(["runs", "--data", folder])
-    const store = openStoreReader(join(folder, "store"))
-    try {
-      const run = await loadRun(store, (await store.listRuns({ limit: 1 })).rows[0]!.runId)
-      const { recorded, leftOut } = await withBodies(store, run!, 10_000)
-      expect(leftOut).toEqual({ bodies: 1, bytes: 50_000 })
-      const [action] = actionsOf(recorded).actions
-      expect(action).toMatchObject({ commands: [{ text: "git push" }], unread: ["result"] })
-    } finally {
-      await store.close()
-    }
   })
 })

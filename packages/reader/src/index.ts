@@ -44,5 +44,6 @@ export { type Search, searchForValue, searchWithRules } from "./redact-stored/se
 
 // What the configuration found from here says
 
+export { checkPlace } from "./judging/check-place.js"
 export { CLASSIFIER, classifyIn } from "./judging/classify-calls.js"
 export { type RulesHere, rulesHere } from "./judging/rules-here.js"
