@@ -1,7 +1,7 @@
 import { type BodyHash, canonicalHash, type Event, type Verdict } from "@orangebox/contract"
 import { type CheckedConstraint, severityOf } from "./checks/constraint.js"
 import { CHECKS_EVALUATOR, type RunEvaluation } from "./checks/evaluate.js"
-import { verdictOf } from "./checks/gate.js"
+import { verdictOf } from "./checks/verdict.js"
 
 /** A later evaluation as it goes on record: an `evaluation` event about the whole run, without what only its writer knows. */
 export interface EvaluationToKeep {

@@ -13,10 +13,9 @@ import { holdsMask } from "./captured-text.js"
 import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
 import { pointTo } from "./evidence.js"
-import { exitCodeIn } from "./exit-code.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 import type { StepRecord } from "./run-index.js"
-import { outputTextOf } from "./tool-output.js"
+import { exitCodeIn, outputTextOf } from "./tool-output.js"
 import { readToolUse, type ToolReading, touchedBy } from "./tools/tool-reading.js"
 
 export type ToolMeanings = { readonly [toolName: string]: ToolMeaning }

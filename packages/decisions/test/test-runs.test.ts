@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readTestOutput } from "../src/test-runs/read-test-output.js"
+import { readTestOutput } from "../src/commands/read-test-output.js"
 
 const check = (output: string, expected: object): void => expect(readTestOutput(output)).toMatchObject(expected)
 

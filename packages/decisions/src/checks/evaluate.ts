@@ -1,8 +1,7 @@
-import type { Verdict } from "@orangebox/contract"
+import { MASK_MIDDLE, type Verdict } from "@orangebox/contract"
 import type { Action, EvidencePointer, RunActions } from "../action.js"
 import type { DecisionEvaluation, Violation } from "../decision-event.js"
 import { type CheckedConstraint, severityOf } from "./constraint.js"
-import { safeExcerpt } from "./excerpt.js"
 import { describeRuleProblem, parseRule, type RuleProblem } from "./parse-rule.js"
 import { type CommandMemory, type PreparedAction, prepareAction } from "./prepared-action.js"
 import type { Answer, CheckContext, Concern, Finding, Rule } from "./rule.js"
@@ -254,4 +253,34 @@ function evaluationOf(results: readonly ConstraintResult[]): DecisionEvaluation 
     policy: { status: worstVerdict(statuses.policy), checks: checks.policy },
     evaluator: CHECKS_EVALUATOR,
   }
+}
+
+const MAX_EXCERPT = 120
+
+/** A bit of recorded text that may be shown: short, on one line, without secrets, control characters or direction tricks. */
+function safeExcerpt(text: string, context: Pick<CheckContext, "findSecrets">): string {
+  const head = text.slice(0, MAX_EXCERPT * 8)
+  const masked = maskSecrets(head, context)
+  const plain = masked
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, (character) =>
+      // Joiners hold an emoji together; alone they are as invisible as the rest.
+      character === "\u200d" ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+    )
+  const characters = Array.from(plain)
+  if (characters.length <= MAX_EXCERPT && head.length === text.length) return plain
+  return `${characters.slice(0, MAX_EXCERPT - 1).join("")}…`
+}
+
+function maskSecrets(text: string, { findSecrets }: Pick<CheckContext, "findSecrets">): string {
+  if (findSecrets === undefined) return text
+  let masked = ""
+  let at = 0
+  for (const { start, end } of findSecrets(text)) {
+    if (start < at) continue
+    masked += text.slice(at, start) + MASK_MIDDLE
+    at = end
+  }
+  return masked + text.slice(at)
 }

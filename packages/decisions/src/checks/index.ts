@@ -10,8 +10,6 @@ export {
   evaluateRun,
   type RunEvaluation,
 } from "./evaluate.js"
-// Gate and reports for CI
-export { type GateLevel, gateExitCode, verdictOf } from "./gate.js"
 export { createGuard, type Guard, type GuardDecision, type GuardOptions } from "./guard.js"
 export { type InferredConstraint, inferConstraints } from "./infer-constraints.js"
 // Judges
@@ -31,4 +29,5 @@ export { renderJunit } from "./render/junit.js"
 export { renderSarif } from "./render/sarif.js"
 export type { CheckContext, Concern, FoundSecret, Rule, RuleDefinition } from "./rule.js"
 export { RULE_NAMES, RULES } from "./rules.js"
-export { worstVerdict } from "./verdict.js"
+// Gate and reports for CI
+export { type GateLevel, gateExitCode, verdictOf, worstVerdict } from "./verdict.js"

@@ -1,4 +1,5 @@
 import type { Verdict } from "@orangebox/contract"
+import type { RunEvaluation } from "./evaluate.js"
 
 const ORDER: readonly Verdict[] = ["fail", "warn", "unknown", "pass"]
 
@@ -16,4 +17,22 @@ export function scoreOf(verdicts: readonly Verdict[]): number | null {
   if (points.length === 0) return null
   const sum = points.reduce<number>((total, point) => total + point, 0)
   return Math.round((sum / points.length) * 1000) / 1000
+}
+
+/** From which verdict on a gate closes. */
+export type GateLevel = "fail" | "warn" | "unknown"
+
+/** One verdict for a run: the worst of its constraints. */
+export const verdictOf = (evaluation: RunEvaluation): Verdict =>
+  worstVerdict(evaluation.results.map((result) => result.status))
+
+/**
+ * The exit code of a gate: 0 fine, 1 a violation, 2 a rule that cannot be read. A rule that cannot be read is bad input and wins: a gate that
+ * does not know its rules has not judged.
+ */
+export function gateExitCode(evaluations: readonly RunEvaluation[], failOn: GateLevel = "fail"): 0 | 1 | 2 {
+  if (evaluations.some((evaluation) => evaluation.problems.length > 0)) return 2
+  const closes: readonly Verdict[] =
+    failOn === "fail" ? ["fail"] : failOn === "warn" ? ["fail", "warn"] : ["fail", "warn", "unknown"]
+  return evaluations.some((evaluation) => evaluation.results.some((result) => closes.includes(result.status))) ? 1 : 0
 }

@@ -1,8 +1,7 @@
 import type { ActionType } from "@orangebox/contract"
 import type { Commit, EvidencePointer, NetworkTarget, PullRequest, TestRun } from "../action.js"
 import { type CommandEffects, classifyCommand, parseShell, type SimpleCommand } from "../shell/index.js"
-import { readTestOutput } from "../test-runs/read-test-output.js"
-import type { TestCounts } from "../test-runs/test-counts.js"
+import { readTestOutput, type TestCounts } from "./read-test-output.js"
 
 /** What a command line did, from its words and from what it printed. */
 export interface CommandReading {

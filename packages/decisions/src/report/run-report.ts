@@ -10,8 +10,7 @@ import {
 import type { z } from "zod"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
-import { verdictOf } from "../checks/gate.js"
-import { worstVerdict } from "../checks/verdict.js"
+import { verdictOf, worstVerdict } from "../checks/verdict.js"
 import type {
   DecisionArtifact,
   DecisionEvaluation,

@@ -79,42 +79,12 @@ const COMMAND = ["command", "cmd", "script", "shell_command", "commandLine", "co
 /** Where the program stands alone under its name, its words stand here. */
 const ARGUMENTS = ["args", "arguments", "argv"]
 const DIRECTORY = ["workdir", "cwd", "working_directory", "workingDirectory", "directory", "dir_path", "Cwd"]
-const PATH = [
-  "file_path",
-  "filePath",
-  "path",
-  "target_file",
-  "notebook_path",
-  "notebookPath",
-  "absolute_path",
-  "file",
-  "filename",
-  "file_name",
-  "relative_path",
-  "relative_workspace_path",
-  "TargetFile",
-  "AbsolutePath",
-  "source",
-  "destination",
-  "filepath",
-  "FilePath",
-  "old_path",
-  "new_path",
-  "oldPath",
-  "newPath",
-  "source_path",
-  "destination_path",
-  "sourcePath",
-  "destinationPath",
-  "save_path",
-  "savePath",
-  "output_path",
-  "outputPath",
-  "output_file",
-  "outputFile",
-  "target_notebook",
-  "dirPath",
-]
+const PATH = (
+  "file_path filePath path target_file notebook_path notebookPath absolute_path file filename file_name relative_path " +
+  "relative_workspace_path TargetFile AbsolutePath source destination filepath FilePath old_path new_path oldPath newPath source_path " +
+  "destination_path sourcePath destinationPath save_path savePath output_path outputPath output_file outputFile target_notebook " +
+  "dirPath"
+).split(" ")
 const PATH_LISTS = ["paths", "file_paths", "filePaths"]
 
 function commandOf(

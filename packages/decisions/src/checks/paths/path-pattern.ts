@@ -7,15 +7,16 @@ export interface PathPattern {
   readonly alternatives: readonly Alternative[]
 }
 
-/** What a pattern is relative to, and its segments as written and without regard to how names may be disguised. */
+/** What a pattern is relative to, and its segments; they and those of a path are compared in the same form. */
 interface Alternative {
   readonly anchor: "inside" | "absolute" | "home"
-  readonly exact: Glob
-  readonly folded: Glob
-  readonly loose: Glob
-  /** The loose form is the exact one. */
+  readonly glob: (form: Form) => Glob
+  /** All forms of it are one. */
   readonly isPlain: boolean
 }
+
+/** A way to take a name: as it is written, in lower case, or as it looks. */
+type Form = (segment: string) => string
 
 const MAX_PATTERN = 1024
 
@@ -33,12 +34,15 @@ function alternative(text: string): Alternative {
   const isHome = text === "~" || text.startsWith("~/")
   const raw = absolute ?? (isHome ? text.slice(1) : text).split("/")
   const segments = raw.filter((segment) => segment !== "" && segment !== ".").map((segment) => segment.normalize("NFC"))
+  const globs = new Map<Form, Glob>()
   return {
     anchor: absolute !== undefined ? "absolute" : isHome ? "home" : "inside",
-    exact: compileGlob(segments),
-    folded: compileGlob(segments.map(fold)),
-    loose: compileGlob(segments.map(looseSegment)),
-    isPlain: segments.every((segment) => PLAIN.test(segment)),
+    isPlain: isPlain(segments),
+    glob: (form) => {
+      const glob = globs.get(form) ?? compileGlob(segments.map(form))
+      globs.set(form, glob)
+      return glob
+    },
   }
 }
 
@@ -109,20 +113,17 @@ function meet(
     pattern.alternatives.map((one): Meeting => {
       const segments = path[one.anchor]
       if (segments === undefined) return one.anchor === "inside" && path.isOutside ? "no" : "unknown"
-      if (path.isDisguised === true) return judge(one.loose, segments.map(looseSegment)) === "no" ? "no" : "possible"
-      const exact =
-        place.isCaseInsensitive === true ? judge(one.folded, segments.map(fold)) : judge(one.exact, segments)
-      if (exact === "yes" || (one.isPlain && segments.every((segment) => PLAIN.test(segment)))) return exact
+      const inForm = (form: Form): "yes" | "possible" | "no" => judge(one.glob(form), segments.map(form))
+      if (path.isDisguised === true) return inForm(asItLooks) === "no" ? "no" : "possible"
+      const exact = inForm(place.isCaseInsensitive === true ? inLowerCase : asWritten)
+      if (exact !== "no" || (one.isPlain && isPlain(segments))) return exact
       // A name that only looks or folds alike may be the same file on some file systems.
-      const isDisguised = judge(one.loose, segments.map(looseSegment)) !== "no"
-      const counts = isDisguised && !(place.isCaseInsensitive === false && !isMoreThanCase(segments))
-      return exact === "possible" || counts ? "possible" : "no"
+      const mayBeSame =
+        place.isCaseInsensitive !== false || segments.some((name) => asItLooks(name) !== inLowerCase(name))
+      return mayBeSame && inForm(asItLooks) !== "no" ? "possible" : "no"
     }),
   )
 }
-
-const isMoreThanCase = (segments: readonly string[]): boolean =>
-  segments.some((segment) => looseSegment(segment) !== fold(segment))
 
 function touchesGlob(glob: Glob, segments: readonly string[], extent: Extent): "yes" | "possible" | "no" {
   if (extent.isWild) {
@@ -164,13 +165,13 @@ function splitWild(segments: readonly string[]): {
 
 /** Nothing to fold and nothing to ignore: nearly every name there is. */
 const PLAIN = /^[!-/0-9:-@[-`a-z{-~]*[!-\-/0-9:-@[-`a-z{-~]$/
+const isPlain = (segments: readonly string[]): boolean => segments.every((segment) => PLAIN.test(segment))
 
-const fold = (segment: string): string => segment.toLowerCase()
+const asWritten: Form = (segment) => segment
+const inLowerCase: Form = (segment) => segment.toLowerCase()
 
-/**
- * A name without what some file systems and tools ignore: case, compatibility forms, invisible characters, dots and blanks at the end.
- */
-function looseSegment(segment: string): string {
+/** Without what some file systems and tools ignore: case, compatibility forms, invisible characters, dots and blanks at the end. */
+const asItLooks: Form = (segment) => {
   if (PLAIN.test(segment)) return segment
   const plain = segment.normalize("NFKC").toLowerCase()
   const visible = plain.replace(/\p{Default_Ignorable_Code_Point}/gu, "")
