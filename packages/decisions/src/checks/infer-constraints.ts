@@ -23,10 +23,10 @@ export function inferConstraints(request: string): readonly InferredConstraint[]
   // Typographic apostrophes are what phones and editors write. One for one, so offsets stay.
   const text = request.slice(0, MAX_REQUEST).replace(/[\u2018\u2019\u02bc]/g, "'")
   const found: InferredConstraint[] = []
-  for (const { id, type, pattern, rule } of PHRASES) {
+  for (const [id, type, pattern, rule] of PHRASES) {
     pattern.lastIndex = 0
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      const read = rule(match)
+      const read = typeof rule === "string" ? rule : rule(match[1] ?? "")
       if (read === undefined || found.some((other) => other.rule === read)) continue
       const earlier = found.filter((other) => other.id.startsWith(`inferred.${id}`)).length
       found.push({
@@ -44,12 +44,12 @@ export function inferConstraints(request: string): readonly InferredConstraint[]
   return found.sort((one, other) => one.start - other.start)
 }
 
-interface Phrase {
-  readonly id: string
-  readonly type: CheckedConstraint["type"]
-  readonly pattern: RegExp
-  readonly rule: (match: RegExpExecArray) => string | undefined
-}
+type Phrase = readonly [
+  id: string,
+  type: CheckedConstraint["type"],
+  pattern: RegExp,
+  rule: string | ((clause: string) => string | undefined),
+]
 
 const NOT = "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|please no|avoid|without)"
 const CHANGE =
@@ -60,118 +60,90 @@ const CLAUSE = "((?:[^.;!?\\n]|\\.(?=[\\w/*-])){1,240})"
 const phrase = (source: string): RegExp => new RegExp(`\\b${source}`, "gi")
 
 const PHRASES: readonly Phrase[] = [
-  {
-    id: "paths_deny",
-    type: "scope",
-    pattern: phrase(`${NOT} ${CHANGE} ${CLAUSE}`),
-    rule: (match) => denied(match[1] ?? ""),
-  },
-  {
-    id: "paths_only",
-    type: "scope",
-    pattern: phrase(
+  ["paths_deny", "scope", phrase(`${NOT} ${CHANGE} ${CLAUSE}`), denied],
+  [
+    "paths_only",
+    "scope",
+    phrase(
       `(?:only ${CHANGE}|${CHANGE} only|only (?:make|work)(?: changes)?|restrict (?:your )?changes|limit (?:your )?changes|stay)(?: (?:the )?(?:files?|code|things|changes))? (?:under|in|inside|within|to|below) ${CLAUSE}`,
     ),
-    rule: (match) => only(match[1] ?? ""),
-  },
-  {
-    id: "paths_only",
-    type: "scope",
-    pattern: phrase(`(?:only ${CHANGE}|${CHANGE} only) ${CLAUSE}`),
-    rule: (match) => onlyNamed(match[1] ?? ""),
-  },
-  {
-    id: "no_emoji",
-    type: "style",
-    pattern: /\b(?:no|without(?: any)?|(?:do not|don't|never) use(?: any)?|avoid(?: any| using)?) emojis?\b/gi,
-    rule: () => "output.no_emoji",
-  },
-  {
-    id: "json",
-    type: "format",
-    pattern:
-      /\b(?:answer|respond|reply|output|return|result|response)(?: must be| should be| only| with| in| as| valid| a| single| just| strictly){0,5} json\b/gi,
-    rule: () => "output.json",
-  },
-  {
-    id: "max_chars",
-    type: "format",
-    pattern:
-      /\b(?:at most|no more than|max(?:imum)?(?: of)?|under|fewer than|less than|up to) (\d{1,3}(?:[ ,_]?\d{3}){0,2}) ?(?:characters|chars)\b/gi,
-    rule: (match) => `output.max_chars ${(match[1] ?? "").replace(/[ ,_]/g, "")}`,
-  },
-  {
-    id: "no_dependencies",
-    type: "scope",
-    pattern: phrase(
+    only,
+  ],
+  ["paths_only", "scope", phrase(`(?:only ${CHANGE}|${CHANGE} only) ${CLAUSE}`), onlyNamed],
+  [
+    "no_emoji",
+    "style",
+    /\b(?:no|without(?: any)?|(?:do not|don't|never) use(?: any)?|avoid(?: any| using)?) emojis?\b/gi,
+    "output.no_emoji",
+  ],
+  [
+    "json",
+    "format",
+    /\b(?:answer|respond|reply|output|return|result|response)(?: must be| should be| only| with| in| as| valid| a| single| just| strictly){0,5} json\b/gi,
+    "output.json",
+  ],
+  [
+    "max_chars",
+    "format",
+    /\b(?:at most|no more than|max(?:imum)?(?: of)?|under|fewer than|less than|up to) (\d{1,3}(?:[ ,_]?\d{3}){0,2}) ?(?:characters|chars)\b/gi,
+    (count) => `output.max_chars ${count.replace(/[ ,_]/g, "")}`,
+  ],
+  [
+    "no_dependencies",
+    "scope",
+    phrase(
       `(?:${NOT} (?:add|adding|install|installing|introduce|introducing)(?: any| new| more| extra| other| third-party){0,3}|no (?:new|additional|extra|more)(?: external| third-party)?) (?:dependenc(?:y|ies)|packages?|libraries)\\b`,
     ),
-    rule: () =>
-      'commands.deny "npm install *" "npm i *" "npm add" "pnpm add" "yarn add" "bun add" "pip install *" "pip3 install *" "uv add" "uv pip install *" "poetry add" "cargo add" "go get" "gem install" "composer require"',
-  },
-  {
-    id: "no_push",
-    type: "safety",
-    pattern: phrase(`${NOT} (?:git )?push(?:ing)?\\b`),
-    rule: () => 'commands.deny "git push"',
-  },
-  {
-    id: "no_commit",
-    type: "scope",
-    pattern: phrase(`${NOT} (?:git )?commit(?:ting)?\\b`),
-    rule: () => 'commands.deny "git commit"',
-  },
-  {
-    id: "no_pr",
-    type: "scope",
-    pattern: phrase(
-      `${NOT} (?:open|opening|create|creating|make)(?: an?| any)? (?:pr|prs|pull requests?|merge requests?)\\b`,
-    ),
-    rule: () => 'commands.deny "gh pr create" "glab mr create"',
-  },
-  {
-    id: "no_deploy",
-    type: "safety",
-    pattern: phrase(`${NOT} (?:deploy|deploying|release|publish|publishing)\\b`),
-    rule: () =>
-      'commands.deny "npm publish" "cargo publish" "twine upload" "terraform apply" "kubectl apply" "helm upgrade" "helm install" "vercel deploy" "fly deploy" "wrangler deploy" "firebase deploy"',
-  },
-  {
-    id: "no_delete",
-    type: "safety",
-    pattern: phrase(`${NOT} (?:delete|deleting|remove|removing) (?:any |the |my |existing )?files?\\b`),
-    rule: () => 'commands.deny rm rmdir unlink shred "git rm" "git clean"',
-  },
-  {
-    id: "no_network",
-    type: "safety",
-    pattern: phrase(
+    'commands.deny "npm install *" "npm i *" "npm add" "pnpm add" "yarn add" "bun add" "pip install *" "pip3 install *" "uv add" "uv pip install *" "poetry add" "cargo add" "go get" "gem install" "composer require"',
+  ],
+  ["no_push", "safety", phrase(`${NOT} (?:git )?push(?:ing)?\\b`), 'commands.deny "git push"'],
+  ["no_commit", "scope", phrase(`${NOT} (?:git )?commit(?:ting)?\\b`), 'commands.deny "git commit"'],
+  [
+    "no_pr",
+    "scope",
+    phrase(`${NOT} (?:open|opening|create|creating|make)(?: an?| any)? (?:pr|prs|pull requests?|merge requests?)\\b`),
+    'commands.deny "gh pr create" "glab mr create"',
+  ],
+  [
+    "no_deploy",
+    "safety",
+    phrase(`${NOT} (?:deploy|deploying|release|publish|publishing)\\b`),
+    'commands.deny "npm publish" "cargo publish" "twine upload" "terraform apply" "kubectl apply" "helm upgrade" "helm install" "vercel deploy" "fly deploy" "wrangler deploy" "firebase deploy"',
+  ],
+  [
+    "no_delete",
+    "safety",
+    phrase(`${NOT} (?:delete|deleting|remove|removing) (?:any |the |my |existing )?files?\\b`),
+    'commands.deny rm rmdir unlink shred "git rm" "git clean"',
+  ],
+  [
+    "no_network",
+    "safety",
+    phrase(
       `(?:${NOT} (?:use|using|access|accessing|go on|connect to) the (?:network|internet|web)|no (?:network|internet) access|work offline)\\b`,
     ),
-    rule: () => "network.deny",
-  },
-  {
-    id: "tests_run",
-    type: "other",
-    pattern:
-      /\b(?:run|execute|rerun|re-run) (?:all )?(?:the |your |our |unit |existing |full |whole |entire )*(?:tests?|test suite|specs?)\b(?! yourself| manually)/gi,
-    rule: () => "tests.must_run",
-  },
-  {
-    id: "tests_pass",
-    type: "other",
-    pattern:
-      /\b(?:make sure|ensure|verify|check|until)(?: that)? (?:all )?(?:the |our |existing )*(?:tests?|test suite|specs?) (?:still |all )?(?:pass|passes|succeed|are green|is green)\b/gi,
-    rule: () => "tests.must_pass",
-  },
-  {
-    id: "no_secrets",
-    type: "safety",
-    pattern: phrase(
+    "network.deny",
+  ],
+  [
+    "tests_run",
+    "other",
+    /\b(?:run|execute|rerun|re-run) (?:all )?(?:the |your |our |unit |existing |full |whole |entire )*(?:tests?|test suite|specs?)\b(?! yourself| manually)/gi,
+    "tests.must_run",
+  ],
+  [
+    "tests_pass",
+    "other",
+    /\b(?:make sure|ensure|verify|check|until)(?: that)? (?:all )?(?:the |our |existing )*(?:tests?|test suite|specs?) (?:still |all )?(?:pass|passes|succeed|are green|is green)\b/gi,
+    "tests.must_pass",
+  ],
+  [
+    "no_secrets",
+    "safety",
+    phrase(
       `${NOT} (?:print|printing|leak|leaking|expose|exposing|log|logging|reveal|exfiltrate|commit)(?: any| the)? (?:secrets?|credentials?|passwords?|api keys?|tokens?)\\b`,
     ),
-    rule: () => "secrets.none",
-  },
+    "secrets.none",
+  ],
 ]
 
 /** Words that name a part of a repository rather than a folder. */

@@ -6,18 +6,11 @@ import { escapePointer } from "@orangebox/text"
 
 const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"])
 const ANNOTATIONS = new Set(["$schema", "$id", "title", "description", "default", "examples", "$comment", "deprecated"])
-const NUMBERS = new Set([
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "minProperties",
-  "maxProperties",
-])
+const NUMBERS = new Set(
+  "minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems minProperties maxProperties".split(
+    " ",
+  ),
+)
 const MAX_SCHEMA_DEPTH = 32
 const MAX_PROBLEMS = 8
 

@@ -25,17 +25,7 @@ export function readEdits(args: unknown, context: EditContext): MadeEdit[] {
 
 const OLD = ["old_string", "oldString", "old_str", "oldText", "old_text", "old_code", "search", "find", "old"]
 const NEW = ["new_string", "newString", "new_str", "newText", "new_text", "new_code", "replace", "replacement", "new"]
-const CONTENT = [
-  "content",
-  "file_text",
-  "contents",
-  "text",
-  "new_source",
-  "code",
-  "code_edit",
-  "new_content",
-  "file_content",
-]
+const CONTENT = "content file_text contents text new_source code code_edit new_content file_content".split(" ")
 const EDIT_TEXT = new Set([...OLD, ...NEW, ...CONTENT, "insert_text"])
 
 /** Text of the file, old or new, and nothing else. A patch is not: it also names the files. */

@@ -19,6 +19,17 @@ interface Range {
 
 type CommandItem = Extract<Item, { kind: "command" }>
 
+/** A command as it is about to run. */
+interface Call {
+  readonly words: readonly Word[]
+  readonly redirections: readonly Redirection[]
+  readonly environment: SimpleCommand["environment"]
+  readonly scope: Scope
+  readonly input: Input
+  readonly isConditional: boolean
+  readonly range: Range
+}
+
 /**
  * Walks what was read in the order a shell would, following the folder and the variables the text itself sets. It takes every branch: a
  * command that may run is a command.
@@ -175,7 +186,6 @@ export class Interpreter {
     isConditional: boolean,
     outerRange: Range | undefined,
   ): { output: Input; leaves: boolean } {
-    const range = outerRange ?? { start: item.start, end: item.end }
     const rules = this.rules(scope, outerRange)
     const words: Word[] = []
     let isChosen = false
@@ -184,10 +194,11 @@ export class Interpreter {
       if (words.length === 0 && isChoice) isChosen = true
       if (index === 0 || words.length < 4096) words.push(...expanded)
     }
-    const redirections = item.redirections.map((redirection): Redirection => {
-      const target = expandWhole(redirection.target, scope, rules)
-      if (redirection.body === undefined) return { operator: redirection.operator, target }
-      return { operator: redirection.operator, target, body: expandWhole(redirection.body, scope, rules) }
+    const redirections = item.redirections.map(({ operator, target, body }): Redirection => {
+      const file = expandWhole(target, scope, rules)
+      return body === undefined
+        ? { operator, target: file }
+        : { operator, target: file, body: expandWhole(body, scope, rules) }
     })
     const environment = item.assignments.map((assignment) => ({
       name: assignment.name,
@@ -198,11 +209,13 @@ export class Interpreter {
     }
     if (words.length === 0 && redirections.length === 0) return { output: undefined, leaves: false }
     const given = inputOf(redirections) ?? input
+    const range = outerRange ?? { start: item.start, end: item.end }
+    const call: Call = { words, redirections, environment, scope, input: given, isConditional, range }
     if (isChosen) {
-      this.emit(words, redirections, environment, scope, "command", "which program runs depends on a variable", range)
+      this.emit(call, "command", "which program runs depends on a variable")
       return { output: unknownWord(""), leaves: false }
     }
-    this.dispatch(words, redirections, environment, scope, given, isConditional, range)
+    this.dispatch(call)
     const program = programOf(words[0])
     return {
       output: program === undefined ? unknownWord("") : outputOf(program, words, given),
@@ -220,63 +233,48 @@ export class Interpreter {
   }
 
   /** Records a command, and everything it runs in turn. */
-  private dispatch(
-    words: readonly Word[],
-    redirections: readonly Redirection[],
-    environment: SimpleCommand["environment"],
-    scope: Scope,
-    input: Input,
-    isConditional: boolean,
-    range: Range,
-  ): void {
-    const first = words[0]
-    const program = first === undefined ? "" : programOf(first)
+  private dispatch(call: Call): void {
+    const program = programOf(call.words[0])
     if (program === undefined) {
-      const why = "the program is named by something only running it would tell"
-      this.emit(words, redirections, environment, scope, "command", why, range)
+      this.emit(call, "command", "the program is named by something only running it would tell")
       return
     }
-    const unwrapped = unwrap(program, words, input)
+    const unwrapped = unwrap(program, call.words, call.input)
     const role: CommandRole = this.functions.has(program) ? "function" : (unwrapped?.role ?? "command")
     const isTooDeep = unwrapped !== undefined && unwrapped.runs.length > 0 && this.depth >= MAX_WRAPPING
+    const isUnread = unwrapped?.runs.some(({ script }) => script?.isKnown === false) === true
     const dynamic = isTooDeep
       ? "commands run commands too deeply"
-      : (unwrapped?.dynamic ?? unwrapped?.runs.map(whyUnread).find((why) => why !== undefined))
-    this.emit(words, redirections, environment, scope, role, dynamic, range)
-    this.runBuiltin(program, words, scope, isConditional)
+      : (unwrapped?.dynamic ?? (isUnread ? "it runs a script that is not written out" : undefined))
+    this.emit(call, role, dynamic)
+    this.runBuiltin(program, call)
     if (isTooDeep || unwrapped === undefined) return
     this.depth++
-    for (const run of unwrapped.runs) this.runInner(run, environment, scope, input, isConditional, range)
+    for (const run of unwrapped.runs) this.runInner(run, call)
     this.depth--
   }
 
-  private runInner(
-    run: InnerRun,
-    environment: SimpleCommand["environment"],
-    scope: Scope,
-    input: Input,
-    isConditional: boolean,
-    range: Range,
-  ): void {
+  private runInner(run: InnerRun, call: Call): void {
+    const { scope } = call
     const place = run.place ?? scope.place
     const inner =
       run.isSameShell === true ? scope : run.script === undefined ? scope.inside(place) : scope.otherShell(place)
     if (run.chdir !== undefined) inner.cwds = move(inner.cwds, run.chdir)
     if (run.isElsewhere === true) inner.cwds = undefined
-    const passed = [...environment, ...(run.environment ?? [])]
+    const environment = [...call.environment, ...(run.environment ?? [])]
     if (run.words !== undefined) {
-      this.dispatch(run.words, [], passed, inner, input, isConditional, range)
+      this.dispatch({ ...call, words: run.words, redirections: [], environment, scope: inner })
       return
     }
     if (run.script?.isKnown !== true) return
-    for (const { name, value } of passed) inner.set(name, value.isKnown ? [value.text] : undefined)
+    for (const { name, value } of environment) inner.set(name, value.isKnown ? [value.text] : undefined)
     run.positional?.slice(0, 10).forEach((word, index) => {
       inner.set(String(index), word.isKnown && !word.hasGlob ? [word.text] : undefined)
     })
-    this.read(run.script.text, inner, range)
+    this.read(run.script.text, inner, call.range)
   }
 
-  private runBuiltin(program: string, words: readonly Word[], scope: Scope, isConditional: boolean): void {
+  private runBuiltin(program: string, { words, scope, isConditional }: Call): void {
     switch (program) {
       case "cd":
       case "chdir":
@@ -325,22 +323,15 @@ export class Interpreter {
     }
   }
 
-  private emit(
-    words: readonly Word[],
-    redirections: readonly Redirection[],
-    environment: SimpleCommand["environment"],
-    scope: Scope,
-    role: CommandRole,
-    dynamic: string | undefined,
-    range: Range,
-  ): void {
+  private emit(call: Call, role: CommandRole, dynamic: string | undefined): void {
+    const { words, redirections, environment, scope, range } = call
     if (this.commands.length >= MAX_COMMANDS) {
       if (!this.isFull)
         this.allowance.problems.push({ position: range.start, reason: "the text holds too many commands" })
       this.isFull = true
       return
     }
-    const program = words[0] === undefined ? "" : programOf(words[0])
+    const program = programOf(words[0])
     const { cwds, place } = scope
     const isAlias = program !== undefined && this.aliases.has(program)
     const known = { program, words, environment, redirections, cwds, place, role, dynamic, ...range }
@@ -355,10 +346,6 @@ function programOf(word: Word | undefined): string | undefined {
   if (word === undefined) return ""
   if (!word.isKnown || (word.hasGlob && word.text !== "[" && word.text !== "[[")) return undefined
   return word.text.slice(word.text.lastIndexOf("/") + 1)
-}
-
-function whyUnread(run: InnerRun): string | undefined {
-  return run.script !== undefined && !run.script.isKnown ? "it runs a script that is not written out" : undefined
 }
 
 function move(folders: readonly string[] | undefined, target: Word): readonly string[] | undefined {

@@ -426,16 +426,8 @@ function plainText(word: RawWord): string | undefined {
   return text
 }
 
-const KEYWORDS = new Set([
-  ...Object.keys(OPENING),
-  ...CLOSING,
-  ...BRANCHING,
-  ...SKIPPED,
-  "case",
-  "for",
-  "select",
-  "function",
-])
+const BLOCKS = ["case", "for", "select", "function"]
+const KEYWORDS = new Set([...Object.keys(OPENING), ...CLOSING, ...BRANCHING, ...SKIPPED, ...BLOCKS])
 
 function keywordText(word: RawWord): string | undefined {
   // No keyword is longer.

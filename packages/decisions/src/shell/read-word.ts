@@ -150,19 +150,8 @@ function readQuotedParts(cursor: Cursor, parts: Part[], closer: '"' | "}" | unde
 }
 
 const ANSI_ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  e: "\x1b",
-  E: "\x1b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  "\\": "\\",
-  "'": "'",
-  '"': '"',
-  "?": "?",
+  ...{ a: "\x07", b: "\b", e: "\x1b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" },
+  ...{ "\\": "\\", "'": "'", '"': '"', "?": "?" },
 }
 const NUMBERED_ESCAPE = /x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)/y
 
