@@ -4,6 +4,7 @@
 export { type ExtraVariable, type PlannedVariable, planVariables, type VariablePlan } from "./client-variables.js"
 export type { ProxyLimits } from "./limits.js"
 export { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.js"
+export type { ProxyStats } from "./proxy-stats.js"
 export {
   type CommandVerdict,
   type RecordCommandOptions,
@@ -12,7 +13,6 @@ export {
 } from "./record-command.js"
 export { type ReplayCommandOptions, type ReplayedCommand, replayCommand } from "./replay-command.js"
 export type { UpstreamTls } from "./upstream-agents.js"
-export type { ProxyStats } from "./usage-ledger.js"
 
 // The work tree of a recorded run
 export {

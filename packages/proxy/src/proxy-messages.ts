@@ -1,7 +1,7 @@
 import type { CaptureMode } from "@orangebox/contract"
 import type { Handoff } from "@orangebox/recorder"
 import type { ProxyLimits } from "./limits.js"
-import type { ProxyStats } from "./usage-ledger.js"
+import type { ProxyStats } from "./proxy-stats.js"
 
 /** What the supervisor tells the process that runs the proxy. */
 export type ToProxy =

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { OrangeboxError } from "@orangebox/contract"
 import type { Handoff } from "@orangebox/recorder"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
-import { addStats, NO_STATS, type ProxyStats } from "./usage-ledger.js"
+import { addStats, NO_STATS, type ProxyStats } from "./proxy-stats.js"
 
 // Tests read the sources; a child process always runs the build.
 const PROXY_PROCESS = fileURLToPath(

@@ -8,13 +8,13 @@ import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
 import type { ReplayRecorder } from "@orangebox/replay"
 import { Exchange, type Observer } from "./exchange.js"
 import { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
+import { oneRun, type RunOpening, runPerConversation } from "./open-runs.js"
+import type { ProxyStats } from "./proxy-stats.js"
 import { refuse } from "./refuse.js"
 import { type Door, type Route, routeOf, valuesOf } from "./route.js"
-import { oneRun, type RunOpening, runPerConversation } from "./run-shelf.js"
-import { TrafficBook } from "./traffic-book.js"
 import { openAgents, type UpstreamTls } from "./upstream-agents.js"
 import { isSuspicious, readUpstreams } from "./upstreams.js"
-import type { ProxyStats } from "./usage-ledger.js"
+import { WireRunRecorder } from "./wire-run-recorder.js"
 import type { WorkspaceWatch } from "./workspace/record-workspace.js"
 
 export interface ProxyOptions {
@@ -77,10 +77,10 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   }
   const token = options.token ?? randomBytes(16).toString("hex")
   const agents = openAgents(options.tls ?? {})
-  const shelf = options.run
+  const runs = options.run
     ? oneRun(options.run)
     : runPerConversation((opening) => startRun(options.recorder, opening), options.idleRunMs ?? IDLE_RUN_MS)
-  const book = new TrafficBook(shelf, {
+  const wireRuns = new WireRunRecorder(runs, {
     ...(options.prices ? { prices: options.prices } : {}),
     ...(options.onStats ? { onStats: options.onStats } : {}),
     ...(options.workspace ? { workspace: options.workspace } : {}),
@@ -105,13 +105,13 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const route = routeOf(request, door)
     const { replay, beforeAnswer } = options
     if (!("upstream" in route)) {
-      book.count({ refused: 1 })
+      wireRuns.count({ refused: 1 })
       // Whoever knows the token is the agent. Without it anybody may have knocked, in the recording as well.
       if (route.code === "upstream") replay?.session.turnedAway("request", route.message)
       refuse(response, route)
       return
     }
-    const observer = replay ? book : observerFor(request, book)
+    const observer = replay ? wireRuns : observerFor(request, wireRuns)
     const parts = {
       target: route,
       agents,
@@ -126,7 +126,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   server.on("checkContinue", (request, response) => handle(request, response, true))
   server.on("connect", (request, socket) => refuseSocket(socket, routeOf(request, door), request))
   server.on("upgrade", (request, socket) => {
-    book.count({ refused: 1 })
+    wireRuns.count({ refused: 1 })
     refuseSocket(socket, routeOf(request, door), request)
   })
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -152,7 +152,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       }
       return `${origin}/${token}/${name}`
     },
-    stats: () => book.stats,
+    stats: () => wireRuns.stats,
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -161,7 +161,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       })
       // The server is done when the sockets are; an exchange whose client was killed hears of it a moment later, and still has its end to tell.
       await connections.allTold()
-      book.close()
+      wireRuns.close()
       agents.destroy()
     },
   }
@@ -210,12 +210,12 @@ const KEEP_ALIVE_MS = 11 * 60_000
 const STEP_NAME = /^(run_[0-9A-Z]{26})\/([0-9a-f]{16})$/
 
 /** An agent that records itself says which step a request belongs to; then it is not recorded a second time. */
-function observerFor(request: IncomingMessage, book: TrafficBook): Observer {
+function observerFor(request: IncomingMessage, wireRuns: WireRunRecorder): Observer {
   const named = STEP_NAME.exec(valuesOf(request.rawHeaders, STEP_HEADER)[0] ?? "")
-  if (!named) return book
+  if (!named) return wireRuns
   return {
     opened() {
-      book.linked(named[1]!, named[2]!)
+      wireRuns.linked(named[1]!, named[2]!)
       return undefined
     },
   }

@@ -5,8 +5,8 @@ import { type CaptureMode, OrangeboxError } from "@orangebox/contract"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import type { ProxyLimits } from "./limits.js"
 import { passSignals } from "./pass-signals.js"
+import type { ProxyStats } from "./proxy-stats.js"
 import { ProxySupervisor } from "./proxy-supervisor.js"
-import type { ProxyStats } from "./usage-ledger.js"
 import { hintsFor, whyNothing } from "./why-nothing.js"
 
 export interface RecordCommandOptions {

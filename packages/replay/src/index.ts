@@ -93,6 +93,7 @@ export { FILE_ARTIFACT, WorkspaceSnapshot } from "./fork/workspace-snapshot.js"
 export { editRequest } from "./override/edit-request.js"
 export type { MessageAnchor } from "./override/message-anchor.js"
 export type { FromRun } from "./override/override-answer.js"
+export type { RuleProblem } from "./override/override-rules.js"
 export {
   EMPTY_PROFILE,
   type OverrideOp,
@@ -102,7 +103,6 @@ export {
   profileId,
 } from "./override/profile.js"
 export type { RequestEdit } from "./override/request-edit.js"
-export type { RuleProblem } from "./override/rule-book.js"
 
 // Masks two runs propose and a person accepts
 

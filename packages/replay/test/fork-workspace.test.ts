@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { Run } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isOutsideTree, whyUnsafe } from "../src/fork/tree-path.js"
+import { isOutsideTree, whyUnsafe } from "../src/fork/recorded-workspace.js"
 import { compareOutcomes, type ForkOutcome, planFork, type RecordedTree, workspaceAt } from "../src/index.js"
 import { anthropicAnswer, messages, recordRun } from "./recorded.js"
 

@@ -1,7 +1,7 @@
 import type { LogAttributes, Run, Step } from "@orangebox/recorder"
+import type { WorkspaceSnapshot } from "@orangebox/replay"
 import { FILE_ARTIFACT } from "@orangebox/replay"
 import { isSameTree, lookAgain, lookAtWorkspace, type WorkspaceView } from "./look-at-workspace.js"
-import { snapshotOf } from "./snapshot-of.js"
 import { changedPaths, workspaceDiff } from "./workspace-diff.js"
 
 /** A model call that has just been asked: what its agent did before is done, and it waits. */
@@ -232,3 +232,32 @@ const slowWords = (tookMs: number): string => `a look took ${Math.round(tookMs)}
 /** Names that look like those of a drive stay in the summary alone: a recorded path is relative, whoever reads it. */
 const pathOf = (path: string): { readonly path?: string } =>
   path.length > 4096 || /^[A-Za-z]:[\\/]/.test(path) ? {} : { path }
+
+const MOST_NAMED = 100
+
+function snapshotOf(
+  view: WorkspaceView,
+  atStep: string | null,
+  contentOf: (hash: string) => string | undefined,
+): WorkspaceSnapshot {
+  const { root, folder, base, head, branch } = view
+  const leftOut = [...view.leftOut].map(([path, why]) => ({ path, why }))
+  return {
+    version: 1,
+    root,
+    folder,
+    base,
+    head,
+    branch,
+    at_step: atStep,
+    files: [...view.files].map(([path, { kind, hash, bytes }]) => ({
+      path,
+      kind,
+      hash,
+      byte_size: bytes?.length ?? null,
+      content: contentOf(hash) ?? null,
+    })),
+    left_out: leftOut.slice(0, MOST_NAMED),
+    left_out_more: Math.max(0, leftOut.length - MOST_NAMED),
+  }
+}

@@ -1,7 +1,6 @@
 import { type Event, OrangeboxError } from "@orangebox/contract"
 import { Interner } from "@orangebox/text"
 import type { AlignmentWork } from "./align-sequences.js"
-import { findCarry } from "./carry.js"
 import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
 import type { DiffStep } from "./diff-step.js"
 import { type Divergences, findDivergences } from "./divergences.js"
@@ -26,6 +25,7 @@ import {
 } from "./run-diff.js"
 import { type BodyReading, DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
 import { type BodySource, isStamped, StepReader } from "./step-reader.js"
+import { findPropagation } from "./value-propagation.js"
 
 /**
  * What two runs differ in: their steps aligned, each difference with its kind, its cause and its weight, and where the runs went apart.
@@ -108,7 +108,7 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
     stats: { ...countsOf(items), in_sync_share: inSyncShare, anchors: work.anchors, cells: work.cells },
     ...found,
     outcome,
-    carry: findCarry(items, divergences.root ?? divergences.first, readers),
+    carry: findPropagation(items, divergences.root ?? divergences.first, readers),
     items: items.map((item, index) => itemOf(item, readers, compared.get(index) ?? null)),
     payloads_left_out: order.length - compared.size,
     notes: notesOf(work, readers, options.masks ?? []),

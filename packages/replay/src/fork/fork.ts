@@ -3,8 +3,8 @@ import type { Match } from "../match/matcher.js"
 import type { ReplaySession } from "../match/session.js"
 import type { SessionState } from "../match/session-state.js"
 import { type FromRun, inlineAnswer } from "../override/override-answer.js"
+import { OverrideRules, type RuleEffect, type RuleProblem, untouchedEffect } from "../override/override-rules.js"
 import { EMPTY_PROFILE, type OverrideProfile, profileId } from "../override/profile.js"
-import { RuleBook, type RuleEffect, type RuleProblem, untouchedEffect } from "../override/rule-book.js"
 import type { Divergence } from "../report/divergence.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { descendantsOf } from "./causal-cut.js"
@@ -62,7 +62,7 @@ export class Fork {
   readonly at: "before_request" | "after_response"
   readonly profile: OverrideProfile
   readonly profileId: string
-  readonly rules: RuleBook
+  readonly rules: OverrideRules
   /** Said at the start of every replay of this fork. */
   readonly notes: readonly Pick<Divergence, "code" | "message">[]
   readonly #tape: Tape
@@ -82,7 +82,7 @@ export class Fork {
     const descendants = descendantsOf(tape, place.call.stepId, place.at === "before_request" ? "start" : "end")
     this.#cut = descendants
     this.#cutLanes = new Set(tape.calls.filter((call) => this.#cut.has(call.stepId)).map((call) => call.lane))
-    this.rules = new RuleBook(this.profile, tape, {
+    this.rules = new OverrideRules(this.profile, tape, {
       anchorCall: this.#anchorCall(),
       sources: { bodies: tape.bodies, fromRun: request.fromRun ?? (() => undefined) },
       isInScope: (call) => this.#isInScope(call),

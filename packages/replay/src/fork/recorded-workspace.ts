@@ -1,6 +1,6 @@
-import { type Event, payloadOf, textIn } from "@orangebox/contract"
+import { posix } from "node:path"
+import { type Event, MASK_MIDDLE, payloadOf, textIn } from "@orangebox/contract"
 import type { Bodies, TapeCall } from "../tape/tape.js"
-import { isOutsideTree, whyUnsafe } from "./tree-path.js"
 import { FILE_ARTIFACT, WorkspaceSnapshot } from "./workspace-snapshot.js"
 
 /** A work tree as it was at one look: a commit, and the files that differed from it. */
@@ -35,14 +35,14 @@ export type WorkspaceAt =
 
 /** Reads the work tree of a call out of a recording. The recording may come from anywhere: nothing it names leads out of the tree. */
 export function workspaceAt(events: readonly Event[], bodies: Bodies, call: TapeCall): WorkspaceAt {
-  const book = new SnapshotBook(events, bodies)
-  const [first] = book.looks
+  const trees = new SnapshotTrees(events, bodies)
+  const [first] = trees.looks
   if (first === undefined) return { found: false, why: "no work tree was recorded with the run" }
   const steps = new Set([call.stepId, call.attemptOf, ...call.attempts])
-  const at = book.looks.find(({ atStep }) => atStep !== null && steps.has(atStep))
-  const before = at ?? book.looks.findLast(({ place }) => place < book.openingOf(call.stepId)) ?? first
-  const start = book.treeOf(first.snapshotId)
-  const cut = book.treeOf(before.snapshotId)
+  const at = trees.looks.find(({ atStep }) => atStep !== null && steps.has(atStep))
+  const before = at ?? trees.looks.findLast(({ place }) => place < trees.openingOf(call.stepId)) ?? first
+  const start = trees.treeOf(first.snapshotId)
+  const cut = trees.treeOf(before.snapshotId)
   if (start === undefined || cut === undefined) {
     return {
       found: false,
@@ -56,16 +56,16 @@ export function workspaceAt(events: readonly Event[], bodies: Bodies, call: Tape
 
 /** The work tree as a run found it; undefined where nobody looked. */
 export function firstTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
-  const book = new SnapshotBook(events, bodies)
-  const [first] = book.looks
-  return first && book.treeOf(first.snapshotId)
+  const trees = new SnapshotTrees(events, bodies)
+  const [first] = trees.looks
+  return first && trees.treeOf(first.snapshotId)
 }
 
 /** The work tree as a run left it; undefined where nobody looked. */
 export function lastTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
-  const book = new SnapshotBook(events, bodies)
-  const last = book.looks.at(-1)
-  return last && book.treeOf(last.snapshotId)
+  const trees = new SnapshotTrees(events, bodies)
+  const last = trees.looks.at(-1)
+  return last && trees.treeOf(last.snapshotId)
 }
 
 interface Look {
@@ -74,7 +74,7 @@ interface Look {
   readonly atStep: string | null
 }
 
-class SnapshotBook {
+class SnapshotTrees {
   readonly looks: readonly Look[]
   readonly #events: readonly Event[]
   readonly #bodies: Bodies
@@ -162,4 +162,36 @@ class SnapshotBook {
 /** Null for none, undefined for what is no name of a commit. */
 function commitOf(text: string | null): string | null | undefined {
   return text === null || /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : undefined
+}
+
+/**
+ * Why a recorded path may not be written to; undefined for one that stays inside the tree and out of git's own folder. Names that some file
+ * systems take for `.git` count as it.
+ */
+export function whyUnsafe(path: string): string | undefined {
+  if (path.includes(MASK_MIDDLE)) return "its name is masked"
+  if (path === "" || path.startsWith("/") || path.includes("\0")) return "no path inside the tree"
+  const parts = path.split("/")
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "no path inside the tree"
+  if (parts.some(isGitsOwn)) return "git's own folder"
+  return undefined
+}
+
+const isGitsOwn = (part: string): boolean => {
+  // Some file systems ignore these characters, and others dots and spaces at the end and what follows a colon.
+  const bare = part.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").replace(/(?::.*|[. ]+)$/, "")
+  return /^(?:\.git|git~\d+)$/i.test(bare) || part.includes("\\")
+}
+
+/** Whether a link at this path points out of the tree. */
+export function isOutsideTree(path: string, target: Uint8Array): boolean {
+  const text = Buffer.from(target).toString("utf8")
+  if (text === "" || text.includes("\0") || posix.isAbsolute(text) || text.includes("\\")) return true
+  const parts = text.split("/").filter((part) => part !== "" && part !== ".")
+  // Behind a name `..` is the parent of wherever the name leads, which need not be the folder it stands in.
+  if (parts.lastIndexOf("..") > parts.findIndex((part) => part !== "..") && parts.some((part) => part !== ".."))
+    return true
+  const leads = posix.normalize(posix.join(posix.dirname(path), text))
+  if (leads === ".." || leads.startsWith("../")) return true
+  return leads !== "." && leads.split("/").some(isGitsOwn)
 }

@@ -166,7 +166,7 @@ export class ReplaySession {
     return reportOf(this, end)
   }
 
-  // What the fork's desk is made of.
+  // What what answers a fork is made of.
 
   answerFromTape(ask: Ask, match: Match, ticket: number): Outcome {
     const isLeft = match.found === "call" && match.tier === "drift" && this.policy.onDrift === "fork"

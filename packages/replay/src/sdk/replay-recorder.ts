@@ -16,7 +16,7 @@ import { openReplay, type ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { CallKind, Tape } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
-import { AnswerDesk } from "./answer-desk.js"
+import { ReplayAnswers } from "./replay-answers.js"
 import { ReplayRun, replayLogger } from "./replay-steps.js"
 import { TapeSink } from "./tape-sink.js"
 
@@ -53,7 +53,7 @@ export class ReplayRecorder implements Scope {
   readonly recorder: Recorder
   readonly #covers: readonly CallKind[]
   readonly #sink: TapeSink
-  readonly #desk: AnswerDesk
+  readonly #answers: ReplayAnswers
 
   constructor(session: ReplaySession, options: RecorderOptions, covers: readonly CallKind[]) {
     this.session = session
@@ -73,7 +73,7 @@ export class ReplayRecorder implements Scope {
       })
     }
     this.#sink = made
-    this.#desk = new AnswerDesk(session, made)
+    this.#answers = new ReplayAnswers(session, made)
     this.source = this.recorder.source
   }
 
@@ -81,26 +81,26 @@ export class ReplayRecorder implements Scope {
     return true
   }
   get log(): Logger {
-    return replayLogger(this.recorder.log, this.#desk)
+    return replayLogger(this.recorder.log, this.#answers)
   }
   /** For a client that is made once: its requests are told apart by the header in `send`, as with a recorder. */
   get fetch(): Fetch {
     // Asking for it makes the recorder give every model call that header.
     void this.recorder.fetch
-    return this.#desk.fetchFor(
-      ({ headers }) => this.#desk.openModel(headers) ?? this.recorder.startRun({ entrypoint: "fetch" }),
+    return this.#answers.fetchFor(
+      ({ headers }) => this.#answers.openModel(headers) ?? this.recorder.startRun({ entrypoint: "fetch" }),
     )
   }
 
   startRun(options: StartRun): Run {
-    return new ReplayRun(this.recorder.startRun(options), this.#desk)
+    return new ReplayRun(this.recorder.startRun(options), this.#answers)
   }
   scope(name: string): Scope {
     const scope = this.recorder.scope(name)
     return {
       source: name,
-      log: replayLogger(scope.log, this.#desk),
-      startRun: (options) => new ReplayRun(scope.startRun(options), this.#desk),
+      log: replayLogger(scope.log, this.#answers),
+      startRun: (options) => new ReplayRun(scope.startRun(options), this.#answers),
     }
   }
 
@@ -127,7 +127,7 @@ export class ReplayRecorder implements Scope {
 
   /** Resolves when an answer may be given, so that concurrent calls are answered in their recorded order. */
   turnOf(served: Served): Promise<void> {
-    return this.#desk.turnOf(served)
+    return this.#answers.turnOf(served)
   }
 
   /** Judges the replay. The events are the ones the tape was made of. */
@@ -146,7 +146,7 @@ export class ReplayRecorder implements Scope {
       sourceEvents,
       replay: reading.ok ? reading.tape : null,
       covers: this.#covers,
-      toolsExecuted: more.toolsExecuted ?? this.#desk.toolsExecuted,
+      toolsExecuted: more.toolsExecuted ?? this.#answers.toolsExecuted,
       ...(more.seen ? { seen: more.seen } : {}),
     })
   }

@@ -1,91 +1,111 @@
-import { type EventType, OrangeboxError, type PayloadOf } from "@orangebox/contract"
+import { OrangeboxError } from "@orangebox/contract"
 import type {
-  AssembledPrompt,
   Capture,
-  DecisionMade,
-  EventExtras,
   Fetch,
-  FinalOutputGiven,
-  Handoff,
-  LinkTarget,
   LogAttributes,
   Logger,
-  MadeArtifact,
   ModelCall,
   ModelSend,
   ModelStep,
-  QueueHandle,
-  ReceivedInput,
-  RenderedPrompt,
-  RepairMade,
   RetrievalCall,
   RetrievedChunk,
   Run,
-  SafetyDecisionMade,
   SourceScope,
   StartRun,
   Step,
   StepOptions,
-  StepOutcome,
   ToolCall,
   ToolContext,
   ToolStep,
-  ValidatorDecisionMade,
 } from "@orangebox/recorder"
-import type { AnswerDesk } from "./answer-desk.js"
+import type { ReplayAnswers } from "./replay-answers.js"
 
-/** The same handles over a tape: whatever asks the world is answered by the desk, everything else is recorded as ever. */
-export class ReplayStep implements Step {
+/** What asks nothing of the world. A member of `Step` that stands neither here nor in `ReplayStep` is refused by the type checker. */
+const RECORDED_AS_EVER = [
+  "id",
+  "runId",
+  "traceId",
+  "signal",
+  "queue",
+  "setAttributes",
+  "addLink",
+  "end",
+  "inputReceived",
+  "promptRendered",
+  "promptAssembled",
+  "validatorDecision",
+  "safetyDecision",
+  "finalOutput",
+  "repair",
+  "decide",
+  "artifact",
+  "context",
+  "fault",
+  "snapshot",
+  "handoff",
+  "emit",
+  "commit",
+] as const
+
+/** A class whose members of these names are those of the step inside. */
+function handingOn<K extends keyof Step>(names: readonly K[]): new (inner: Step) => HandingOn<K> {
+  class Outer {
+    readonly inner: Step
+    constructor(inner: Step) {
+      this.inner = inner
+    }
+  }
+  for (const name of names) {
+    Object.defineProperty(Outer.prototype, name, {
+      get(this: Outer) {
+        const member: unknown = this.inner[name]
+        return typeof member === "function" ? member.bind(this.inner) : member
+      },
+    })
+  }
+  return Outer as new (
+    inner: Step,
+  ) => HandingOn<K>
+}
+
+type HandingOn<K extends keyof Step> = Pick<Step, K> & { readonly inner: Step }
+
+/** The same handles over a tape: whatever asks the world is answered from it, everything else is recorded as ever. */
+export class ReplayStep extends handingOn(RECORDED_AS_EVER) implements Step {
   /** Adapters that run work by themselves look for this and hand it over instead. */
   readonly isReplaying = true
-  protected readonly inner: Step
-  protected readonly desk: AnswerDesk
+  protected readonly answers: ReplayAnswers
   #fetch: Fetch | undefined
 
-  constructor(inner: Step, desk: AnswerDesk) {
-    this.inner = inner
-    this.desk = desk
+  constructor(inner: Step, answers: ReplayAnswers) {
+    super(inner)
+    this.answers = answers
   }
 
-  get id(): string {
-    return this.inner.id
-  }
-  get runId(): string {
-    return this.inner.runId
-  }
-  get traceId(): string {
-    return this.inner.traceId
-  }
   get log(): Logger {
-    return replayLogger(this.inner.log, this.desk)
+    return replayLogger(this.inner.log, this.answers)
   }
   /** For adapters: what two calls are compared by. */
   get capture(): Capture | undefined {
     return (this.inner as { readonly capture?: Capture }).capture
   }
-  get signal(): AbortSignal {
-    return this.inner.signal
-  }
-  get queue(): QueueHandle {
-    return this.inner.queue
-  }
   get fetch(): Fetch {
-    this.#fetch ??= this.desk.fetchFor(() => this.inner)
+    this.#fetch ??= this.answers.fetchFor(() => this.inner)
     return this.#fetch
   }
 
   model<T>(call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T> {
-    return this.inner.model(call, (options, step) => this.desk.answerModel(call, options, step, send))
+    return this.inner.model(call, (options, step) => this.answers.answerModel(call, options, step, send))
   }
   tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
-    return this.inner.tool(call, (context) => this.desk.answerTool(call, context, run))
+    return this.inner.tool(call, (context) => this.answers.answerTool(call, context, run))
   }
   retrieval<T extends readonly RetrievedChunk[]>(
     call: RetrievalCall,
     retrieve: (context: ToolContext) => T | PromiseLike<T>,
   ): Promise<T> {
-    this.desk.expectRetrieval(call, this.capture)
-    return this.inner.retrieval(call, (context) => this.desk.answerRetrieval(call, context, retrieve))
+    this.answers.expectRetrieval(call, this.capture)
+    return this.inner.retrieval(call, (context) => this.answers.answerRetrieval(call, context, retrieve))
   }
 
   startModel(call: ModelCall): ModelStep {
@@ -96,76 +116,21 @@ export class ReplayStep implements Step {
   }
 
   child(name: string, attributes?: LogAttributes, options?: StepOptions): Step {
-    return new ReplayStep(this.inner.child(name, attributes, options), this.desk)
+    return new ReplayStep(this.inner.child(name, attributes, options), this.answers)
   }
   as(scope: SourceScope): Step {
-    return new ReplayStep(this.inner.as(scope), this.desk)
+    return new ReplayStep(this.inner.as(scope), this.answers)
   }
   startRun(options: StartRun): Run {
-    return new ReplayRun(this.inner.startRun(options), this.desk)
-  }
-
-  setAttributes(attributes: LogAttributes): void {
-    this.inner.setAttributes(attributes)
-  }
-  addLink(target: LinkTarget, reason?: string): void {
-    this.inner.addLink(target, reason)
-  }
-  end(outcome?: StepOutcome): void {
-    this.inner.end(outcome)
-  }
-  inputReceived(input: ReceivedInput): void {
-    this.inner.inputReceived(input)
-  }
-  promptRendered(prompt: RenderedPrompt): void {
-    this.inner.promptRendered(prompt)
-  }
-  promptAssembled(prompt: AssembledPrompt): void {
-    this.inner.promptAssembled(prompt)
-  }
-  validatorDecision(made: ValidatorDecisionMade): void {
-    this.inner.validatorDecision(made)
-  }
-  safetyDecision(made: SafetyDecisionMade): void {
-    this.inner.safetyDecision(made)
-  }
-  finalOutput(output: FinalOutputGiven): void {
-    this.inner.finalOutput(output)
-  }
-  repair(repair: RepairMade): void {
-    this.inner.repair(repair)
-  }
-  decide(made: DecisionMade): void {
-    this.inner.decide(made)
-  }
-  artifact(artifact: MadeArtifact): void {
-    this.inner.artifact(artifact)
-  }
-  context(...args: Parameters<Step["context"]>): ReturnType<Step["context"]> {
-    return this.inner.context(...args)
-  }
-  fault(...args: Parameters<Step["fault"]>): ReturnType<Step["fault"]> {
-    return this.inner.fault(...args)
-  }
-  snapshot(...args: Parameters<Step["snapshot"]>): ReturnType<Step["snapshot"]> {
-    return this.inner.snapshot(...args)
-  }
-  handoff(): Handoff {
-    return this.inner.handoff()
-  }
-  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
-    this.inner.emit(type, payload, extras)
-  }
-  commit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
-    this.inner.commit(type, payload, extras)
+    return new ReplayRun(this.inner.startRun(options), this.answers)
   }
 }
 
 export class ReplayRun extends ReplayStep implements Run {
   readonly #run: Run
 
-  constructor(run: Run, desk: AnswerDesk) {
-    super(run, desk)
+  constructor(run: Run, answers: ReplayAnswers) {
+    super(run, answers)
     this.#run = run
   }
 
@@ -184,8 +149,8 @@ export class ReplayRun extends ReplayStep implements Run {
 export class ReplayModelStep extends ReplayStep implements ModelStep {
   readonly #model: ModelStep
 
-  constructor(model: ModelStep, desk: AnswerDesk) {
-    super(model, desk)
+  constructor(model: ModelStep, answers: ReplayAnswers) {
+    super(model, answers)
     this.#model = model
   }
 
@@ -208,14 +173,14 @@ export class ReplayModelStep extends ReplayStep implements ModelStep {
 }
 
 /** Spans of a logger are steps, and must not be a way around the tape. */
-export function replayLogger(inner: Logger, desk: AnswerDesk): Logger {
+export function replayLogger(inner: Logger, answers: ReplayAnswers): Logger {
   return {
     debug: (message, attributes) => inner.debug(message, attributes),
     info: (message, attributes) => inner.info(message, attributes),
     warn: (message, attributes) => inner.warn(message, attributes),
     error: (message, attributes) => inner.error(message, attributes),
-    child: (context) => replayLogger(inner.child(context), desk),
-    span: (name, attributes, options) => new ReplayStep(inner.span(name, attributes, options), desk),
+    child: (context) => replayLogger(inner.child(context), answers),
+    span: (name, attributes, options) => new ReplayStep(inner.span(name, attributes, options), answers),
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from "@orangebox/recorder"
 import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
-import { PlaceBook } from "../tape/place-book.js"
+import { CallPlaces } from "../tape/call-places.js"
 import type { TapeCall } from "../tape/tape.js"
 import { MAIN_LANE, stepAround, subLane } from "../tape/tape-of.js"
 import { askOfEvent } from "./ask-of-event.js"
@@ -30,7 +30,7 @@ export class TapeSink implements Sink {
   readonly #session: ReplaySession
   readonly #outcomes = new Map<string, Outcome>()
   readonly #lanes = new Map<string, string>()
-  readonly #places = new PlaceBook()
+  readonly #places = new CallPlaces()
   readonly #parents = new Map<string, string | null>()
   readonly #kept = new Map<string, Uint8Array>()
   #inferred: Map<string | null, TapeCall[]> | undefined

@@ -1,5 +1,5 @@
+import { hash } from "node:crypto"
 import type { StreamEnd, StreamIndex } from "../tape/tape.js"
-import { seededRandom } from "./seeded-random.js"
 
 /** How a body is cut into writes: at its events, as it was read when it was recorded, not at all, or anywhere. */
 export type Chunking = "event" | "recorded" | "single" | `fuzz:${string}`
@@ -127,4 +127,15 @@ export function parseChunking(text: string): Chunking | undefined {
 export function parseTiming(text: string): Timing | undefined {
   if (text === "none" || text === "recorded" || text === "ttft") return text
   return /^(?:scale|fixed):\d+(?:\.\d+)?$/.test(text) ? (text as Timing) : undefined
+}
+
+/** Numbers in [0, 1) that are the same for the same seed, on every machine (mulberry32 over a hashed seed). */
+function seededRandom(seed: string): () => number {
+  let state = Number.parseInt(hash("sha256", seed, "hex").slice(0, 8), 16)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
 }

@@ -1,9 +1,9 @@
+import type { DeterminismMode } from "@orangebox/contract"
 import type { AskedRequest, Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
 import { type HaltResponse, haltResponse, refusal } from "../report/halt-response.js"
-import type { HeaderPairs } from "../tape/tape.js"
+import type { HeaderPairs, RecordedAnswer } from "../tape/tape.js"
 import { type EmissionPlan, emissionPlan } from "./emission-plan.js"
-import { servedHeaders } from "./served-headers.js"
 
 /** What an edge that speaks HTTP does with a request it has asked about. */
 export type WireAnswer =
@@ -45,3 +45,30 @@ function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing
 }
 
 const NOTHING = new Uint8Array(0)
+
+/** Headers that spoke about one connection, one moment or one user, and would be wrong about ours. */
+const DROPPED = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  // The stored bytes are decoded.
+  "content-encoding",
+  "date",
+  "set-cookie",
+  "alt-svc",
+  "strict-transport-security",
+])
+
+/** The recorded headers as they are served again: type, request id, rate limits and retry-after stay; what is ours is said. */
+function servedHeaders(answer: RecordedAnswer, mode: DeterminismMode, stepId: string): HeaderPairs {
+  const kept = (answer.headers ?? []).filter(([name]) => !DROPPED.has(name.toLowerCase()))
+  const hasType = kept.some(([name]) => name.toLowerCase() === "content-type")
+  const type: HeaderPairs = hasType || answer.body === null ? [] : [["content-type", answer.body.mimeType]]
+  return [...kept, ...type, ["x-orangebox-mode", mode], ["x-orangebox-source-step", stepId]]
+}

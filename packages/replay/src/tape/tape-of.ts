@@ -1,6 +1,6 @@
 import { definitionOf, type Event, type Problem } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
-import { PlaceBook } from "./place-book.js"
+import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
 import { type Sign, signStored } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
@@ -85,7 +85,7 @@ class TapeBuilder {
   readonly #runs = new Set<string>()
   /** Run that was started → the step that started it. */
   readonly #spawned = new Map<string, string>()
-  readonly #places = new PlaceBook()
+  readonly #places = new CallPlaces()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
   #ended: RunOutputs["ended"] = "open"

@@ -80,7 +80,7 @@ export interface TapeCall {
   /** How many calls with the same lane and signature were opened before. */
   readonly occurrence: number
   readonly parentStepId: string | null
-  /** Where in the run it was made, by names: see `PlaceBook`. */
+  /** Where in the run it was made, by names: see `CallPlaces`. */
   readonly place: string
   /** The call it was made inside of, such as a model call of a tool: who is answered from a tape does not make it again. */
   readonly within: string | null

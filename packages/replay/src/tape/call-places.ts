@@ -4,7 +4,7 @@ import type { Event } from "@orangebox/contract"
  * Where a step stands among the steps around it, by names and not by ids, so that it is the same place in every run of the same code. It
  * tells apart equal questions that were asked side by side in different parts of an agent.
  */
-export class PlaceBook {
+export class CallPlaces {
   readonly #places = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 

@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /** Lets answers out in their recorded order. When nothing moves any more the first in line goes, and the report says so. */
-export class Turnstile {
+export class AnswerQueue {
   readonly #session: ReplaySession
   readonly #order: CompletionOrder | undefined
   readonly #answered = new Set<string>()

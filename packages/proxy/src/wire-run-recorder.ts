@@ -29,18 +29,18 @@ import {
 } from "@orangebox/recorder"
 import type { ObservedCall, ObservedEnd, Observer } from "./exchange.js"
 import { headerIn } from "./forwarded-headers.js"
-import { LaneBook, laneLabel, questionOf } from "./lane-book.js"
+import { LaneRecorder, laneLabel, questionOf } from "./lane-recorder.js"
+import type { OpenRun, OpenRuns } from "./open-runs.js"
+import { addStats, NO_STATS, type ProxyStats, statsOf } from "./proxy-stats.js"
 import type { RecordableBody } from "./request-body.js"
-import type { OpenRun, RunShelf } from "./run-shelf.js"
-import { addStats, NO_STATS, type ProxyStats, statsOf } from "./usage-ledger.js"
 import type { WorkspaceWatch } from "./workspace/record-workspace.js"
 
 /**
  * Turns traffic into runs. The wire reducer says what it sees; here it becomes steps: which run a call belongs to, which turn, which try of
  * which call, and the tools between one answer and the next request. When the reducer cannot read something, the call is recorded without it.
  */
-export class TrafficBook implements Observer {
-  readonly #shelf: RunShelf
+export class WireRunRecorder implements Observer {
+  readonly #runs: OpenRuns
   readonly #prices: PriceTable
   readonly #onStats: (stats: ProxyStats) => void
   #state: WireState = EMPTY_WIRE_STATE
@@ -48,7 +48,7 @@ export class TrafficBook implements Observer {
   readonly #memory = createRequestMemory()
   #callCount = 0
   #stats: ProxyStats = NO_STATS
-  readonly #lanes = new Map<string, LaneBook>()
+  readonly #lanes = new Map<string, LaneRecorder>()
   readonly #endedRuns = new Map<string, string>()
   readonly #callSteps = new Map<string, CallStep>()
   readonly #retries = new Map<string, WaitingCall>()
@@ -56,14 +56,14 @@ export class TrafficBook implements Observer {
   readonly #workspace: WorkspaceWatch | undefined
 
   constructor(
-    shelf: RunShelf,
+    runs: OpenRuns,
     parts: { prices?: PriceTable; onStats?: (stats: ProxyStats) => void; workspace?: WorkspaceWatch } = {},
   ) {
-    this.#shelf = shelf
+    this.#runs = runs
     this.#workspace = parts.workspace
     this.#prices = parts.prices ?? BUILT_IN_PRICES
     this.#onStats = parts.onStats ?? (() => {})
-    shelf.onEnding((run) => this.#endRun(run))
+    runs.onEnding((run) => this.#endRun(run))
   }
 
   get stats(): ProxyStats {
@@ -91,13 +91,13 @@ export class TrafficBook implements Observer {
     this.count({ linkedCalls: 1 })
     if (this.#linked.has(stepId)) return
     this.#linked.add(stepId)
-    this.#shelf.latest()?.run.addLink({ runId, stepId }, "recorded by the agent itself")
+    this.#runs.latest()?.run.addLink({ runId, stepId }, "recorded by the agent itself")
   }
 
   close(): void {
     for (const waiting of this.#retries.values()) waiting.giveUp()
     this.#sayWhatOnlyTheEndShows()
-    this.#shelf.close()
+    this.#runs.close()
   }
 
   #open(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined {
@@ -219,7 +219,7 @@ export class TrafficBook implements Observer {
   #spotFor(known: KnownRequest, seen: SortedFacts): Spot {
     const { placed } = seen
     if (!placed || (seen.sideCall && seen.started)) {
-      const open = this.#shelf.latest() ?? this.#openRun(known, seen, undefined)
+      const open = this.#runs.latest() ?? this.#openRun(known, seen, undefined)
       return { open, step: open.run, lane: undefined }
     }
     const lane = this.#lanes.get(placed.lane) ?? this.#newLane(known, seen, placed)
@@ -231,26 +231,26 @@ export class TrafficBook implements Observer {
     return { open: lane.open, step: lane.place, lane }
   }
 
-  #newLane(known: KnownRequest, seen: SortedFacts, placed: CallPlaced): LaneBook {
+  #newLane(known: KnownRequest, seen: SortedFacts, placed: CallPlaced): LaneRecorder {
     const boss = seen.started?.spawnedBy ? this.#laneOfCall(seen.started.spawnedBy.call) : undefined
     const before = placed.followsBy === "summary" && placed.follows ? this.#laneOfCall(placed.follows) : undefined
     const task = known.anatomy && questionOf(known.anatomy)
     const lane = boss
-      ? LaneBook.forAgent(placed.lane, boss, seen.started?.spawnedBy?.toolCallId ?? null, task)
+      ? LaneRecorder.forAgent(placed.lane, boss, seen.started?.spawnedBy?.toolCallId ?? null, task)
       : before
-        ? LaneBook.goingOn(placed.lane, before)
-        : new LaneBook(placed.lane, this.#openRun(known, seen, this.#endedRuns.get(placed.lane)), undefined)
+        ? LaneRecorder.goingOn(placed.lane, before)
+        : new LaneRecorder(placed.lane, this.#openRun(known, seen, this.#endedRuns.get(placed.lane)), undefined)
     this.#lanes.set(placed.lane, lane)
     return lane
   }
 
-  #laneOfCall(call: string): LaneBook | undefined {
+  #laneOfCall(call: string): LaneRecorder | undefined {
     const lane = this.#callSteps.get(call)?.lane
     return lane === undefined ? undefined : this.#lanes.get(lane)
   }
 
   #openRun(known: KnownRequest, seen: SortedFacts, continues: string | undefined): OpenRun {
-    return this.#shelf.open({
+    return this.#runs.open({
       name: known.anatomy?.dialect ?? "proxy",
       input: known.anatomy && questionOf(known.anatomy),
       conversationId: seen.conversation?.conversationId,
@@ -360,7 +360,7 @@ class WaitingCall {
 interface Spot {
   readonly open: OpenRun
   readonly step: Step
-  readonly lane: LaneBook | undefined
+  readonly lane: LaneRecorder | undefined
 }
 
 interface CallStep {

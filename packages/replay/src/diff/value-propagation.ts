@@ -16,7 +16,7 @@ const VALUE = /[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]{3,}[\p{L}\p{N}_]/gu
  * The first later call whose arguments hold a value that only the diverged output has: neither the other run's output at that place nor
  * anything the step was asked has it. Looked for in the second run, then in the first.
  */
-export function findCarry(items: readonly Judged[], from: number | null, readers: Readers): RunDiff["carry"] {
+export function findPropagation(items: readonly Judged[], from: number | null, readers: Readers): RunDiff["carry"] {
   if (from === null) return null
   for (const side of ["b", "a"] as const) {
     const step = items[from]![side]

@@ -18,7 +18,7 @@ export interface OpenRun {
 }
 
 /** Decides which run a call is recorded in. */
-export interface RunShelf {
+export interface OpenRuns {
   /** For a conversation that belongs to no run yet. */
   open(opening: RunOpening): OpenRun
   /** For what belongs to no conversation: side calls and plain requests. */
@@ -28,7 +28,7 @@ export interface RunShelf {
 }
 
 /** `orangebox run`: one command is one run, and somebody else ends it. */
-export function oneRun(run: Run): RunShelf {
+export function oneRun(run: Run): OpenRuns {
   const only: OpenRun = { run, hold: () => () => {} }
   let ending = (_: Run): void => {}
   return {
@@ -42,7 +42,7 @@ export function oneRun(run: Run): RunShelf {
 }
 
 /** A standing proxy: every conversation is a run, and one in which nothing happens any more has ended. Nobody said so: it is deduced. */
-export function runPerConversation(startRun: (opening: RunOpening) => Run, idleMs: number): RunShelf {
+export function runPerConversation(startRun: (opening: RunOpening) => Run, idleMs: number): OpenRuns {
   const runs = new Set<IdleRun>()
   let ending = (_: Run): void => {}
   return {

@@ -19,22 +19,22 @@ import type { Denied, Outcome, Served } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { TapeCall } from "../tape/tape.js"
+import { AnswerQueue } from "./answer-queue.js"
 import { retrievalAsk } from "./ask-of-event.js"
 import { ReplayDivergence } from "./replay-divergence.js"
 import { ReplayModelStep, ReplayStep } from "./replay-steps.js"
 import { servedResponse } from "./served-response.js"
 import { isOfParts, servedError, servedParts, servedValue } from "./served-value.js"
 import type { TapeSink } from "./tape-sink.js"
-import { Turnstile } from "./turnstile.js"
 
 /**
  * Answers what agents ask, in the place of the world. By the time it is called the step is open, so its question was already put to the
  * session by the sink; what is left is to hand the answer over in the form the caller expects.
  */
-export class AnswerDesk {
+export class ReplayAnswers {
   readonly #session: ReplaySession
   readonly #sink: TapeSink
-  readonly #turnstile: Turnstile
+  readonly #queue: AnswerQueue
   readonly #openModels = new Map<string, ModelStep>()
   /** Tools that ran for real. */
   toolsExecuted = 0
@@ -42,7 +42,7 @@ export class AnswerDesk {
   constructor(session: ReplaySession, sink: TapeSink) {
     this.#session = session
     this.#sink = sink
-    this.#turnstile = new Turnstile(session)
+    this.#queue = new AnswerQueue(session)
   }
 
   async answerTool<T>(
@@ -196,7 +196,7 @@ export class AnswerDesk {
 
   /** Resolves when an answer may be given: concurrent calls are answered in their recorded order. */
   async turnOf({ source }: Served): Promise<void> {
-    if (source) await this.#turnstile.turnOf(source)
+    if (source) await this.#queue.turnOf(source)
   }
 
   /** Whether the answer was handed out while its bytes still came: then there was no value to record, only the bytes of its last try. */
@@ -249,7 +249,7 @@ const blocked = (name: string, { reason }: Denied): string => `[blocked by repla
 const denial = (name: string, { reason }: Denied): OrangeboxError =>
   new OrangeboxError("EFFECT_DENIED", { what: `${name} was not run: ${reason}` })
 
-/** What comes to the desk without having been asked in the sink would get past the tape, and must not. */
+/** What is to be answered without having been asked in the sink would get past the tape, and must not. */
 const unheard = (name: string): OrangeboxError =>
   new OrangeboxError("COVERAGE_GAP", {
     what: `${name}: the call did not come through the recorder, so nothing on the tape could answer it`,

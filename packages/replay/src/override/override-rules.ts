@@ -54,7 +54,7 @@ export interface RuleProblem {
 }
 
 /** The rules of a profile over one tape. Which rule fired how often is the session's to remember. */
-export class RuleBook {
+export class OverrideRules {
   readonly #rules: readonly OverrideRule[]
   readonly #tape: Tape
   readonly #sources: AnswerSources

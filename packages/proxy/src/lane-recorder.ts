@@ -1,6 +1,6 @@
 import { type RequestAnatomy, type ToolAnswered, type ToolCalled, WIRE_REDUCER } from "@orangebox/dialects"
 import { type InferredToolStep, openInferredStep, openInferredTool, type Step } from "@orangebox/recorder"
-import type { OpenRun } from "./run-shelf.js"
+import type { OpenRun } from "./open-runs.js"
 
 /** A tool call that was asked for and not answered yet. */
 interface PendingTool {
@@ -8,14 +8,14 @@ interface PendingTool {
   readonly callId: string | null
   readonly tool: InferredToolStep
   /** The sub-agents that work for it. */
-  readonly agents: LaneBook[]
+  readonly agents: LaneRecorder[]
 }
 
 /**
  * One agent's chain of calls as steps: a turn for everything between a question and its answer, the model calls and tools of the turn below
  * it. All of it is deduced, and every event here says so.
  */
-export class LaneBook {
+export class LaneRecorder {
   readonly id: string
   readonly open: OpenRun
   /** What the lane's steps hang under: the run, or the step of a sub-agent. */
@@ -32,7 +32,7 @@ export class LaneBook {
   }
 
   /** A lane for a sub-agent, below the tool call that asked for it or, where that is not known, below the turn. */
-  static forAgent(id: string, boss: LaneBook, toolCallId: string | null, task: string | undefined): LaneBook {
+  static forAgent(id: string, boss: LaneRecorder, toolCallId: string | null, task: string | undefined): LaneRecorder {
     const pending = boss.#tools.find((tool) => toolCallId !== null && tool.callId === toolCallId)
     const step = openInferredStep(pending?.tool.step ?? boss.place, {
       name: task ?? "sub-agent",
@@ -40,14 +40,14 @@ export class LaneBook {
       laneId: laneLabel(id),
       inferredBy: WIRE_REDUCER,
     })
-    const lane = new LaneBook(id, boss.open, step)
+    const lane = new LaneRecorder(id, boss.open, step)
     pending?.agents.push(lane)
     return lane
   }
 
   /** The same agent after its history was replaced: its turn goes on. */
-  static goingOn(id: string, before: LaneBook): LaneBook {
-    const lane = new LaneBook(id, before.open, before.#isAgent ? before.#root : undefined)
+  static goingOn(id: string, before: LaneRecorder): LaneRecorder {
+    const lane = new LaneRecorder(id, before.open, before.#isAgent ? before.#root : undefined)
     lane.#turn = before.#turn
     before.#turn = undefined
     return lane
