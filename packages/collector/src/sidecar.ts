@@ -43,7 +43,7 @@ export class Sidecar {
   }
 }
 
-const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+export const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 /** Ends early where the bytes end: the store notices by the hash and says so. */
 function* readPieces(path: string, offset: number, byteSize: number): Generator<Uint8Array, void> {

@@ -1,14 +1,12 @@
-import type { Problem } from "@orangebox/contract"
+import { isRecord, type LoosePayload, type Problem } from "@orangebox/contract"
 import { fileProblem, type WorkspaceFiles } from "../workspace-files.js"
-
-export type JsonRecord = Readonly<Record<string, unknown>>
 
 /** The objects of a JSON Lines file with their line numbers, and a problem for every line that is none. */
 export function readJsonLines(
   files: WorkspaceFiles,
   path: string,
-): { records: { line: number; record: JsonRecord }[]; problems: Problem[] } {
-  const records: { line: number; record: JsonRecord }[] = []
+): { records: { line: number; record: LoosePayload }[]; problems: Problem[] } {
+  const records: { line: number; record: LoosePayload }[] = []
   const problems: Problem[] = []
   const lines = textOf(files.read(path)).split("\n")
   for (const [index, text] of lines.entries()) {
@@ -35,11 +33,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The stage a record speaks of; files of different ages call it `step` or `step_id`. */
-export function stageOf(record: JsonRecord): number | string | undefined {
+export function stageOf(record: LoosePayload): number | string | undefined {
   const id = record["step"] ?? record["step_id"]
   return typeof id === "number" || typeof id === "string" ? id : undefined
 }

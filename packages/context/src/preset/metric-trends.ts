@@ -1,6 +1,7 @@
+import { isRecord, type LoosePayload } from "@orangebox/contract"
 import type { TrendSummary } from "../bundle.js"
 import type { ContextSource, SourceItem } from "../stage.js"
-import { isRecord, type JsonRecord, readJsonLines, stageOf } from "./json-lines.js"
+import { readJsonLines, stageOf } from "./json-lines.js"
 
 /**
  * How a stage's key metrics moved over its last runs: one JSON object a line, oldest first, with `step` and the metrics either in
@@ -25,7 +26,7 @@ export function metricTrends(path = "run_history.jsonl", windowSize = 5): Contex
   }
 }
 
-function valuesOf(records: readonly JsonRecord[], metric: string): number[] {
+function valuesOf(records: readonly LoosePayload[], metric: string): number[] {
   return records.flatMap((record) => {
     const metrics = isRecord(record["metrics"]) ? record["metrics"] : record
     const value = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined

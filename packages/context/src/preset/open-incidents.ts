@@ -1,5 +1,6 @@
+import type { LoosePayload } from "@orangebox/contract"
 import type { ContextSource, SourceExclusion, SourceItem } from "../stage.js"
-import { badLine, type JsonRecord, readJsonLines, stageOf } from "./json-lines.js"
+import { badLine, readJsonLines, stageOf } from "./json-lines.js"
 
 /**
  * Failures that are not resolved: one JSON object a line with `message` (or `error`), optionally `step` and `id`. A line is resolved by
@@ -10,7 +11,7 @@ export function openIncidents(path = "watcher_failures.jsonl"): ContextSource {
     id: "open-incidents",
     read(files, stage) {
       const { records, problems } = readJsonLines(files, path)
-      const latest = new Map<unknown, JsonRecord>()
+      const latest = new Map<unknown, LoosePayload>()
       for (const { record } of records) {
         const id = incidentId(record)
         if (id !== undefined) latest.set(id, record)
@@ -44,20 +45,20 @@ export function openIncidents(path = "watcher_failures.jsonl"): ContextSource {
   }
 }
 
-function incidentId(record: JsonRecord): string | number | undefined {
+function incidentId(record: LoosePayload): string | number | undefined {
   const id = record["id"] ?? record["incident_id"]
   return typeof id === "string" || typeof id === "number" ? id : undefined
 }
 
-const isResolved = (record: JsonRecord): boolean => record["resolved"] === true || record["status"] === "resolved"
+const isResolved = (record: LoosePayload): boolean => record["resolved"] === true || record["status"] === "resolved"
 
 /** An incident that names no step concerns all of them. */
-function concerns(record: JsonRecord, stageId: number | string): boolean {
+function concerns(record: LoosePayload, stageId: number | string): boolean {
   const step = stageOf(record)
   return step === undefined || String(step) === String(stageId)
 }
 
-function sentence(record: JsonRecord, message: string): string {
+function sentence(record: LoosePayload, message: string): string {
   const step = stageOf(record)
   return step === undefined ? message : `step ${step}: ${message}`
 }

@@ -1,8 +1,8 @@
-import type { Problem } from "@orangebox/contract"
+import { isRecord, type LoosePayload, type Problem } from "@orangebox/contract"
 import type { OutcomeRecord } from "../bundle.js"
 import type { ContextSource, SourceExclusion, SourceItem } from "../stage.js"
 import { fileProblem } from "../workspace-files.js"
-import { isRecord, type JsonRecord, parseJson, stageOf, textOf } from "./json-lines.js"
+import { parseJson, stageOf, textOf } from "./json-lines.js"
 
 /** Curated outcomes of earlier runs: every `*.json` of a folder, one outcome or a list of outcomes each; newest first. */
 export function outcomeSummaries(folder = "chapter13/summaries"): ContextSource {
@@ -45,7 +45,7 @@ export function outcomeSummaries(folder = "chapter13/summaries"): ContextSource 
 
 const FIELDS = "step, run_id, result, metric_delta, key_metric, timestamp"
 
-function outcomeOf(record: JsonRecord): OutcomeRecord | undefined {
+function outcomeOf(record: LoosePayload): OutcomeRecord | undefined {
   const step = stageOf(record)
   const { run_id, result, metric_delta, key_metric, timestamp } = record
   if (step === undefined || typeof run_id !== "string" || typeof result !== "string") return undefined

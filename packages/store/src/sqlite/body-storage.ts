@@ -2,6 +2,7 @@ import type { BodyHash } from "@orangebox/contract"
 import type { BodyReading } from "../bodies/body-problem.js"
 import { BodyReader } from "../bodies/body-reader.js"
 import { BodyWriter, type StoredBody } from "../bodies/body-writer.js"
+import type { Block } from "../bodies/chunk-catalogue.js"
 import { removeUnnamedPacks } from "../bodies/pack-folder.js"
 import { PackReader } from "../bodies/pack-reader.js"
 import { PackWriter } from "../bodies/pack-writer.js"
@@ -97,16 +98,7 @@ export class BodyStorage extends BodyStorageReader {
     if (this.catalogue.freshBytes() < atLeast) return
     const blocks = this.catalogue.freshBlocks()
     const old = new Set(blocks.map((block) => block.pack))
-    const { written, unreadable } = await rewriteBlocks({ blocks, from: this.packReader, to: this.#settled })
-    this.#settled.sync()
-    failpoint("bodies:settled")
-    const lost = new Set(unreadable.map(({ block }) => block.firstChunk))
-    await inTransaction(() =>
-      this.catalogue.replaceBlocks(
-        blocks.filter((block) => !lost.has(block.firstChunk)),
-        written,
-      ),
-    )
+    await this.#rewrite(blocks, "bodies:settled", inTransaction)
     failpoint("bodies:before-unlink")
     this.#fresh.startNewPack()
     this.#sweep(old)
@@ -126,21 +118,7 @@ export class BodyStorage extends BodyStorageReader {
       const share = deadShare(blocks, isDead)
       if (share === 0 || (share < DEAD_SHARE && !isThorough)) continue
       if (this.#settled.end?.pack === pack) this.#settled.startNewPack()
-      const { written, unreadable } = await rewriteBlocks({
-        blocks,
-        from: this.packReader,
-        to: this.#settled,
-        keeps: (chunk) => !isDead(chunk),
-      })
-      this.#settled.sync()
-      failpoint("prune:pack-rewritten")
-      const lost = new Set(unreadable.map(({ block }) => block.firstChunk))
-      await inTransaction(() =>
-        this.catalogue.replaceBlocks(
-          blocks.filter((block) => !lost.has(block.firstChunk)),
-          written,
-        ),
-      )
+      await this.#rewrite(blocks, "prune:pack-rewritten", inTransaction, (chunk) => !isDead(chunk))
       this.#sweep(new Set([pack]))
     }
   }
@@ -149,6 +127,26 @@ export class BodyStorage extends BodyStorageReader {
     super.close()
     this.#fresh.close()
     this.#settled.close()
+  }
+
+  /** Puts the chunks of these blocks into settled ones; a block that cannot be read stays where it is. */
+  async #rewrite(
+    blocks: readonly Block[],
+    written: string,
+    inTransaction: Transact,
+    keeps?: (chunk: number) => boolean,
+  ): Promise<void> {
+    const rewrite = await rewriteBlocks({
+      blocks,
+      from: this.packReader,
+      to: this.#settled,
+      ...(keeps === undefined ? {} : { keeps }),
+    })
+    this.#settled.sync()
+    failpoint(written)
+    const lost = new Set(rewrite.unreadable.map(({ block }) => block.firstChunk))
+    const readable = blocks.filter((block) => !lost.has(block.firstChunk))
+    await inTransaction(() => this.catalogue.replaceBlocks(readable, rewrite.written))
   }
 
   #sweep(old: ReadonlySet<number>): void {

@@ -1,4 +1,4 @@
-import { decodeLengths } from "../bodies/block-lengths.js"
+import { decodeLengths } from "../bodies/varint.js"
 import { failpoint } from "../failpoint.js"
 import type { PruneReport, RetentionPolicy } from "../retention.js"
 import type { Progress } from "../trace-store.js"

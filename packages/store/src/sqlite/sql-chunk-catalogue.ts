@@ -1,6 +1,6 @@
-import { decodeLengths, encodeLengths } from "../bodies/block-lengths.js"
 import type { Block, ChunkCatalogue } from "../bodies/chunk-catalogue.js"
 import type { PackEnd } from "../bodies/pack-writer.js"
+import { decodeLengths, encodeLengths } from "../bodies/varint.js"
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
 
 /** Which chunk is where, as rows that commit together with the bodies that use them. */

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { decodeLengths, encodeLengths } from "../../src/bodies/block-lengths.js"
 import { decodeParts, encodeParts } from "../../src/bodies/recipe.js"
+import { decodeLengths, encodeLengths } from "../../src/bodies/varint.js"
 import { openBodyStoreForTest } from "./body-store.js"
 
 const id = fc.integer({ min: 0, max: 2 ** 48 })

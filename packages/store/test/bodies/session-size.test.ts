@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { generatedSession, type Session, trajectorySessions } from "../../../../bench/sessions.mjs"
-import { encodeLengths } from "../../src/bodies/block-lengths.js"
 import type { Block } from "../../src/bodies/chunk-catalogue.js"
 import { PackWriter } from "../../src/bodies/pack-writer.js"
 import { rewriteBlocks } from "../../src/bodies/rewrite-blocks.js"
+import { encodeLengths } from "../../src/bodies/varint.js"
 import { openBodyStoreForTest } from "./body-store.js"
 
 /** Measured with dbstat on SQLite tables of these shapes, indexes and half-empty pages included; lengths and recipes come on top. */
