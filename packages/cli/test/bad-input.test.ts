@@ -41,7 +41,7 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
         runIds.push((await recordOrdinaryRun(recorder, input)).runId)
       }
     })
-    expect((await orangebox(["collect", "--data", good])).exitCode).toBe(0)
+    expect((await orangeboxHere(["collect", "--data", good])).exitCode).toBe(0)
   })
   afterAll(() => scratch.remove())
 
@@ -142,7 +142,7 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     "a folder that cannot be written (root can write everywhere, so not as root)",
     async () => {
       const folder = damaged("read-only", (path) => chmodSync(join(path, "store"), 0o500))
-      const { stderr, exitCode } = await orangebox(["runs", "--data", folder])
+      const { stderr, exitCode } = await orangeboxHere(["runs", "--data", folder])
       chmodSync(join(folder, "store"), 0o700)
       expect(stderr).toMatch(/orangebox: .+\n[\s\S]*next/)
       expect(exitCode).toBe(3)
@@ -164,11 +164,11 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     const folder = damaged("corrupt", (path) =>
       writeFileSync(join(path, "store/trace.db"), "this is no database, it is a poem"),
     )
-    const verified = await orangebox(["verify", "--data", folder])
+    const verified = await orangeboxHere(["verify", "--data", folder])
     expect(verified.stderr).toContain("the database was damaged")
     expect(verified.stdout).toContain("database_damaged")
     expect(verified.exitCode).toBe(1)
-    const runs = await orangebox(["runs", "--data", folder])
+    const runs = await orangeboxHere(["runs", "--data", folder])
     for (const runId of runIds) expect(runs.stdout).toContain(runId)
     expect(runs.exitCode).toBe(0)
   })
@@ -179,10 +179,10 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
       const start = (rootPageOf(database, "text_runs") - 1) * 4096
       writeFileSync(database, readFileSync(database).fill(0xff, start, start + 4096))
     })
-    const verified = await orangebox(["verify", "--data", folder])
+    const verified = await orangeboxHere(["verify", "--data", folder])
     expect(verified.stderr).toContain("the database is damaged")
     expect(verified.exitCode).toBe(3)
-    const again = await orangebox(["verify", "--data", folder])
+    const again = await orangeboxHere(["verify", "--data", folder])
     expect(again.stdout).toContain("database_damaged")
     for (const runId of runIds) expect(again.stdout).toContain(runId)
     expect(again.exitCode).toBe(1)
@@ -195,7 +195,7 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     const [journal] = readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".ndjson"))
     const path = join(folder, "journal", journal!)
     truncateSync(path, Math.floor(readFileSync(path).length * 0.7))
-    const { stdout, exitCode } = await orangebox(["runs", "--data", folder])
+    const { stdout, exitCode } = await orangeboxHere(["runs", "--data", folder])
     expect(stdout).toContain(runIds[0])
     expect(exitCode).toBe(0)
   })
@@ -204,7 +204,7 @@ describe("[O-02] what goes wrong is told with what, where and next, and with an 
     const folder = damaged("dropped", (path) =>
       tamper(join(path, "store/trace.db"), "DROP VIEW runs; DROP TABLE conflict_rows"),
     )
-    const quiet = await orangebox(["verify", "last", "--data", folder])
+    const quiet = await orangeboxHere(["verify", "last", "--data", folder])
     expect(quiet.exitCode).toBe(3)
     expect(quiet.stderr).toMatch(/conflict_rows/)
     expect(quiet.stderr).not.toMatch(/^\s+at /m)

@@ -11,7 +11,7 @@ import { startProxy } from "@orangebox/proxy"
 import { Recorder } from "@orangebox/recorder"
 import { isAbsent, openStoreReader } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { orangebox } from "./command.js"
+import { orangebox, orangeboxHere } from "./command.js"
 
 /**
  * Ten thousand secrets go in by every way there is; afterwards every byte that was stored or printed is searched for any of them. All carry
@@ -93,7 +93,6 @@ describe.each(["redacted", "hashed"] as const)("[X-04] [X-01] canaries under cap
     expect(filesHolding(folder)).toEqual([])
     expect(await storedHolding(folder)).toEqual([])
 
-    const env = { ORANGEBOX_HOME: folder }
     for (const args of [
       ["runs", "--json"],
       ["show", "last", "--json", "--budget", "100000"],
@@ -101,10 +100,10 @@ describe.each(["redacted", "hashed"] as const)("[X-04] [X-01] canaries under cap
       ["verify"],
       ["step", "last#2"],
     ]) {
-      const { stdout, stderr } = await orangebox(args, { env })
+      const { stdout, stderr } = await orangeboxHere([...args, "--data", folder])
       expect(needlesIn(Buffer.from(stdout + stderr))).toEqual([])
     }
-    const { stdout } = await orangebox(["runs", "--json"], { env })
+    const { stdout } = await orangebox(["runs", "--json"], { env: { ORANGEBOX_HOME: folder } })
     expect(stdout).toContain("run_")
   })
 })
