@@ -16,9 +16,9 @@ describe("the tree is the architecture", () => {
     expect(specifiersOf(source)).toEqual(["one", "two", "three", "four", "five", "six"])
   })
 
-  test("an application that only records gets zod and our own packages, nothing else", () => {
+  test("[O-13] an application that only records gets our own packages, nothing else", () => {
     const behind = [...packagesBehind(root, "@orangebox/recorder")].sort()
-    expect(behind.filter((name) => !name.startsWith("@orangebox/"))).toEqual(["zod"])
+    expect(behind.filter((name) => !name.startsWith("@orangebox/"))).toEqual([])
   })
 
   test("every path that ARCHITECTURE.md and the other documents name exists", () => {

@@ -1,6 +1,6 @@
 import { type Problem, summarizeText } from "@orangebox/contract"
 import type { Candidate, Considered } from "./candidate.js"
-import type { ItemType } from "./manifest.js"
+import type { ItemType } from "./generated.js"
 import { itemText, SECTIONS } from "./sections.js"
 import type { Stage } from "./stage.js"
 

@@ -1,5 +1,5 @@
 import { textHash } from "@orangebox/contract"
-import type { ExcludedReason, ExclusionEntry, IncludedReason, ItemType } from "./manifest.js"
+import type { ExcludedReason, ExclusionEntry, IncludedReason, ItemType } from "./generated.js"
 import type { Placed } from "./sections.js"
 import type { ProvenanceRecord } from "./workspace-files.js"
 

@@ -1,6 +1,6 @@
 import type { Problem } from "@orangebox/contract"
 import type { Candidate, Considered } from "./candidate.js"
-import type { ContextManifest } from "./manifest.js"
+import type { ContextManifest } from "./generated.js"
 import { type RankedChunk, rankChunks } from "./retrieval/rank-chunks.js"
 import type { Reranker } from "./retrieval/reranker.js"
 import type { Retriever } from "./retrieval/retriever.js"

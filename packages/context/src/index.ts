@@ -71,7 +71,6 @@ export type { Chunk, Retriever, ScoredChunk } from "./retrieval/retriever.js"
 
 export { reviseManifest } from "./build-manifest.js"
 export { findInjectedContext } from "./context-injected.js"
-export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export {
   ContextManifest,
   type ExcludedReason,
@@ -80,7 +79,8 @@ export {
   type IncludedReason,
   type InclusionEntry,
   type ItemType,
-} from "./manifest.js"
+} from "./generated.js"
+export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
 
 // Faults

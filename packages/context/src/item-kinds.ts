@@ -1,5 +1,5 @@
 import type { Segment } from "@orangebox/contract"
-import type { ItemType } from "./manifest.js"
+import type { ItemType } from "./generated.js"
 
 /**
  * The one table between a prompt's segments and a manifest's items. Read from left to right, the first line of a kind is what a segment of

@@ -1,5 +1,5 @@
 import { bodyHash } from "@orangebox/contract"
-import type { ContextManifest, InclusionEntry } from "./manifest.js"
+import type { ContextManifest, InclusionEntry } from "./generated.js"
 
 /** Where bodies come from: a map by hash, or anything that can look one up, by its hash or by the item's source. */
 export type BodyLookup =

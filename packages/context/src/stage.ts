@@ -1,7 +1,7 @@
 import { OrangeboxError, type Problem } from "@orangebox/contract"
 import type { StageId } from "./bundle.js"
 import { deepFreeze } from "./deep-freeze.js"
-import type { ExcludedReason, ItemType } from "./manifest.js"
+import type { ExcludedReason, ItemType } from "./generated.js"
 import type { Placed } from "./sections.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
 

@@ -1,21 +1,11 @@
-import { z } from "zod"
+import type { AttributeMark } from "./generated.js"
 
 export type AttributeValue = string | number | boolean | null
 export type Attributes = { readonly [name: string]: AttributeValue }
 
-/** What had to be done to a value to make it a flat scalar. Kept beside the attributes, so that a reader never mistakes one for the other. */
-export const AttributeMark = z.enum(["json", "text", "truncated", "unreadable"])
-export type AttributeMark = z.infer<typeof AttributeMark>
-
 export const MAX_ATTRIBUTES = 128
-const MAX_ATTRIBUTE_NAME = 256
+export const MAX_ATTRIBUTE_NAME = 256
 export const MAX_ATTRIBUTE_TEXT = 4096
-
-export const AttributesSchema = z.record(
-  z.string().max(MAX_ATTRIBUTE_NAME),
-  z.union([z.string(), z.number(), z.boolean(), z.null()]),
-)
-export const AttributeMarks = z.record(z.string(), AttributeMark)
 
 export interface FlatAttributes {
   readonly attributes: Attributes

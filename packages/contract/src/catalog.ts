@@ -1,78 +1,12 @@
-import { z } from "zod"
-import type { EventDefinition } from "./define-event.js"
-import { envelopeShape } from "./envelope.js"
-import { ArtifactRecorded } from "./events/artifact-recorded.js"
-import { AttributesSet } from "./events/attributes-set.js"
-import { ContextManifest } from "./events/context-manifest.js"
-import { Decision } from "./events/decision.js"
-import { Evaluation } from "./events/evaluation.js"
-import { Fault } from "./events/fault.js"
-import { FinalOutput } from "./events/final-output.js"
-import { InputReceived } from "./events/input-received.js"
-import { LinkAdded } from "./events/link-added.js"
-import { Log } from "./events/log.js"
-import { ModelCalled } from "./events/model-called.js"
-import { ModelResult } from "./events/model-result.js"
-import { Override } from "./events/override.js"
-import { ProcessCrashed } from "./events/process-crashed.js"
-import { ProcessExited } from "./events/process-exited.js"
-import { ProcessStarted } from "./events/process-started.js"
-import { PromptAssembled } from "./events/prompt-assembled.js"
-import { PromptRendered } from "./events/prompt-rendered.js"
-import { Repair } from "./events/repair.js"
-import { RetrievalExecuted } from "./events/retrieval-executed.js"
-import { RunCompleted } from "./events/run-completed.js"
-import { RunFailed } from "./events/run-failed.js"
-import { RunStarted } from "./events/run-started.js"
-import { SafetyDecision } from "./events/safety-decision.js"
-import { StepEnded } from "./events/step-ended.js"
-import { StepStarted } from "./events/step-started.js"
-import { ToolCalled } from "./events/tool-called.js"
-import { ToolResult } from "./events/tool-result.js"
-import { ValidatorDecision } from "./events/validator-decision.js"
-import { type Edition, editionOf } from "./schema-edition.js"
+import type { EventDefinition } from "./event-definition.js"
+import { CATALOG, Envelope, type Payloads } from "./generated.js"
+import { type Edition, editionOf, type ObjectNode } from "./schema/schema-node.js"
+
+export type EventType = keyof Payloads
+export type PayloadOf<T extends EventType> = Payloads[T]
 
 /** Every event type there is. The first thirteen are schema 1.0. */
-export const CATALOG = {
-  run_started: RunStarted,
-  input_received: InputReceived,
-  prompt_rendered: PromptRendered,
-  retrieval_executed: RetrievalExecuted,
-  tool_called: ToolCalled,
-  tool_result: ToolResult,
-  model_called: ModelCalled,
-  model_result: ModelResult,
-  validator_decision: ValidatorDecision,
-  safety_decision: SafetyDecision,
-  final_output: FinalOutput,
-  run_completed: RunCompleted,
-  run_failed: RunFailed,
-
-  step_started: StepStarted,
-  step_ended: StepEnded,
-  log: Log,
-  link_added: LinkAdded,
-  attributes_set: AttributesSet,
-  prompt_assembled: PromptAssembled,
-  context_manifest: ContextManifest,
-  artifact_recorded: ArtifactRecorded,
-  decision: Decision,
-  evaluation: Evaluation,
-  override: Override,
-  fault: Fault,
-  repair: Repair,
-  process_started: ProcessStarted,
-  process_exited: ProcessExited,
-  process_crashed: ProcessCrashed,
-} as const
-
-export type EventType = keyof typeof CATALOG
-export type PayloadOf<T extends EventType> = z.infer<(typeof CATALOG)[T]["payload"]>
-
 export const EVENT_TYPES = Object.keys(CATALOG) as readonly EventType[]
-
-const Envelope = z.strictObject(envelopeShape)
-export type Envelope = z.infer<typeof Envelope>
 
 /** One immutable record. `Event<"log">` is a log event, `Event` is any. */
 export type Event<T extends EventType = EventType> = {
@@ -87,8 +21,8 @@ export function definitionOf(type: EventType): EventDefinition {
   return CATALOG[type]
 }
 
-/** The whole event of one type as a schema: what is published as JSON Schema. */
-export function eventSchema(type: EventType, edition: Edition = "current"): z.ZodType {
-  const schema = z.strictObject({ ...envelopeShape, event_type: z.literal(type), payload: CATALOG[type].payload })
-  return editionOf(schema, edition)
+/** The whole event of one type. */
+export function eventNode(type: EventType, edition: Edition): ObjectNode {
+  const own = { event_type: { is: "one_of", values: [type] }, payload: CATALOG[type].payload.node } as const
+  return editionOf({ is: "object", fields: { ...Envelope.fields, ...own } }, edition)
 }

@@ -1,5 +1,6 @@
-import { z } from "zod"
-import { CATALOG, type EventType } from "./catalog.js"
+import type { EventType } from "./catalog.js"
+import { CATALOG } from "./generated.js"
+import type { SchemaNode } from "./schema/schema-node.js"
 
 export interface PayloadRef {
   /** Dotted path in the payload: `request_ref`, `segments.3.content_ref`. */
@@ -43,21 +44,16 @@ function collect(value: unknown, place: Place, depth: number, field: string, fou
   }
 }
 
-function placesIn(schema: z.ZodType, path: Place["path"], isOptional: boolean): Place[] {
-  if (schema.meta()?.["bodyRef"] === true) return [{ path, isOptional }]
-  if (schema instanceof z.ZodOptional) return placesIn(schema.unwrap() as z.ZodType, path, true)
-  if (schema instanceof z.ZodNullable) return placesIn(schema.unwrap() as z.ZodType, path, isOptional)
-  if (schema instanceof z.ZodArray) return placesIn(schema.element as z.ZodType, [...path, EVERY_ITEM], isOptional)
-  if (schema instanceof z.ZodObject) {
-    return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) =>
-      placesIn(field, [...path, name], isOptional),
-    )
-  }
-  return []
+function placesIn(node: SchemaNode, path: Place["path"], isOptional: boolean): Place[] {
+  const canDoWithout = isOptional || node.optional === true
+  if (node.bodyRef) return [{ path, isOptional: canDoWithout }]
+  if (node.is === "list") return placesIn(node.of, [...path, EVERY_ITEM], canDoWithout)
+  if (node.is !== "object") return []
+  return Object.entries(node.fields).flatMap(([name, field]) => placesIn(field, [...path, name], canDoWithout))
 }
 
 const PLACES: ReadonlyMap<EventType, readonly Place[]> = new Map(
-  Object.values(CATALOG).map((definition) => [definition.type, placesIn(definition.payload, [], false)]),
+  Object.values(CATALOG).map((definition) => [definition.type, placesIn(definition.payload.node, [], false)]),
 )
 
 const REF_FIELDS: ReadonlyMap<EventType, readonly string[]> = new Map(

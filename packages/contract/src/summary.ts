@@ -4,6 +4,9 @@
  */
 export const MAX_SUMMARY = 240
 
+/** A log message that is longer stands behind a ref. */
+export const MAX_LOG_MESSAGE = 8192
+
 export function summarizeText(text: string): string {
   const head = text
     .slice(0, MAX_SUMMARY * 4)

@@ -1,5 +1,5 @@
 import { definitionOf, type Event } from "./catalog.js"
-import type { StepKind } from "./define-event.js"
+import type { StepKind } from "./event-definition.js"
 import { payloadRefs } from "./payload-refs.js"
 import type { Problem, ProblemSeverity } from "./problem.js"
 import { isUsable } from "./usable-event.js"

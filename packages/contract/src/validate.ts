@@ -1,10 +1,10 @@
-import type { z } from "zod"
-import { CATALOG, definitionOf, type Event, type EventType, eventSchema, isEventType } from "./catalog.js"
+import { definitionOf, type Event, type EventType, eventNode, isEventType } from "./catalog.js"
 import { isRecord } from "./loose-payload.js"
 import { payloadRefs } from "./payload-refs.js"
 import type { Problem } from "./problem.js"
-import { type QuickCheck, quickCheck } from "./quick-check.js"
-import type { Edition } from "./schema-edition.js"
+import { type QuickCheck, quickCheck } from "./schema/quick-check.js"
+import { Schema } from "./schema/schema.js"
+import type { Edition, SchemaNode } from "./schema/schema-node.js"
 import { upgradeFromV0 } from "./upgrade/v0.js"
 import { upgradeFrom10 } from "./upgrade/v1-0.js"
 import { isUsable } from "./usable-event.js"
@@ -53,8 +53,8 @@ function read(raw: unknown): EventReading {
 /** The payload alone: what the recorder checks at the call, where the envelope is right by construction. Throws nothing. */
 export function validatePayload(type: EventType, payload: unknown): readonly PayloadProblem[] {
   try {
-    const checker = payloadCheckers.get(type)!
-    const problems = checker.isFine(payload) ? NO_PROBLEMS : zodProblems(checker.schema, payload, "payload")
+    const checker = checkerOf(type, () => definitionOf(type).payload.node)
+    const problems = checker.isFine(payload) ? NO_PROBLEMS : problemsOf(checker.schema, payload, "payload")
     const crossed = crossFieldProblem(type, payload)
     return crossed === undefined ? problems : [...problems, crossed]
   } catch (error) {
@@ -71,13 +71,22 @@ export interface PayloadProblem {
 const NO_PROBLEMS: readonly PayloadProblem[] = Object.freeze([])
 
 interface Checker {
-  readonly schema: z.ZodType
+  readonly schema: Schema<unknown>
   readonly isFine: QuickCheck
 }
 
-const payloadCheckers: ReadonlyMap<EventType, Checker> = new Map(
-  Object.values(CATALOG).map(({ type, payload }) => [type, { schema: payload, isFine: quickCheck(payload) }]),
-)
+// Made when a type is first met: most processes see few of the types.
+const checkers = new Map<string, Checker>()
+
+function checkerOf(key: string, node: () => SchemaNode): Checker {
+  let checker = checkers.get(key)
+  if (!checker) {
+    const schema = new Schema(node())
+    checker = { schema, isFine: quickCheck(schema.node) }
+    checkers.set(key, checker)
+  }
+  return checker
+}
 
 function check(raw: unknown): Problem[] {
   if (!isRecord(raw)) return [problem("not_an_event", raw, "", "an event is a JSON object")]
@@ -104,8 +113,9 @@ function check(raw: unknown): Problem[] {
     return [problem("event_type", raw, "event_type", `${type} came with schema 1.1, the event says ${version.major}.0`)]
   }
 
-  const checker = eventChecker(type, editionFor(version))
-  const found: PayloadProblem[] = checker.isFine(raw) ? [] : zodProblems(checker.schema, raw, "")
+  const edition: Edition = editionFor(version)
+  const checker = checkerOf(`${edition}:${type}`, () => eventNode(type, edition))
+  const found: PayloadProblem[] = checker.isFine(raw) ? [] : problemsOf(checker.schema, raw, "")
   const crossed = crossFieldProblem(type, raw["payload"])
   if (crossed) found.push(crossed)
   found.push(...placeProblems(type, raw, version))
@@ -113,19 +123,6 @@ function check(raw: unknown): Problem[] {
     ...found.map(({ code, field, reason }) => problem(code, raw, field, reason)),
     ...refProblems(type, raw).map((one) => ({ ...one, subject: subjectOf(raw) })),
   ]
-}
-
-const eventCheckers = new Map<string, Checker>()
-
-function eventChecker(type: EventType, edition: Edition): Checker {
-  const key = `${edition}:${type}`
-  let checker = eventCheckers.get(key)
-  if (!checker) {
-    const schema = eventSchema(type, edition)
-    checker = { schema, isFine: quickCheck(schema) }
-    eventCheckers.set(key, checker)
-  }
-  return checker
 }
 
 /** What no single field can say about itself. */
@@ -202,7 +199,7 @@ function refProblems(type: EventType, event: Record<string, unknown>): Omit<Prob
   })
 }
 
-function zodProblems(schema: z.ZodType, value: unknown, prefix: string): PayloadProblem[] {
+function problemsOf(schema: Schema<unknown>, value: unknown, prefix: string): PayloadProblem[] {
   const result = schema.safeParse(value)
   if (result.success) return []
   return result.error.issues.flatMap((issue): PayloadProblem[] => {
@@ -211,7 +208,7 @@ function zodProblems(schema: z.ZodType, value: unknown, prefix: string): Payload
       const reason = "is not a field of this schema version"
       return issue.keys.map((key) => ({ code: "unknown_field", field: path === "" ? key : `${path}.${key}`, reason }))
     }
-    // Zod calls a missing word or literal an invalid one; to whoever wrote the event it is a missing field like any other.
+    // A missing word or literal reads as an invalid one; to the caller who wrote the event it is a missing field like any other.
     if (valueAt(value, issue.path) === undefined) return [{ code: "required", field: path, reason: "is required" }]
     return [{ code: "invalid", field: path, reason: issue.message }]
   })

@@ -1,4 +1,4 @@
-import type { Edition } from "./schema-edition.js"
+import type { Edition } from "./schema/schema-node.js"
 
 /**
  * 1.0 is the canonical trace specification: thirteen event types and their envelope.

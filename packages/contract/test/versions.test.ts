@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import {
   canonicalHash,
   EVENT_TYPES,
   type Event,
-  eventSchema,
   isEventType,
   readEvent,
   SCHEMA_VERSION,
@@ -13,14 +12,14 @@ import {
 } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
+import { eventSchema } from "../definitions/catalog.js"
 import {
   type JsonSchema,
   publishedSchemas,
   recordVersion,
   type SchemaHistory,
   schemaDigest,
-  schemaText,
-} from "../src/json-schemas.js"
+} from "../definitions/json-schemas.js"
 import { byRun, eventOf, fixture, samples } from "./run-of.js"
 
 const read = (version: "0" | "1.0" | "1.1"): Event[] =>
@@ -162,12 +161,6 @@ describe("published JSON Schemas", () => {
   const folder = new URL("../schemas/", import.meta.url)
   const committed = (name: string): string => readFileSync(new URL(name, folder), "utf8")
   const history = JSON.parse(committed("history.json")) as SchemaHistory
-
-  test("[C-01] the committed files are what the definitions generate; if not: npm run schemas", () => {
-    const generated = publishedSchemas()
-    expect(readdirSync(folder).toSorted()).toEqual([...generated.keys(), "history.json"].toSorted())
-    for (const [name, schema] of generated) expect(committed(name), name).toBe(schemaText(schema))
-  })
 
   test("[C-04] a changed event schema needs a new SCHEMA_VERSION", () => {
     expect(history[SCHEMA_VERSION], "the event schemas changed: raise SCHEMA_VERSION").toBe(schemaDigest("current"))

@@ -1,7 +1,7 @@
 import { countIn, type Event, integerIn, payloadOf, summarizeText, textHash, textIn } from "@orangebox/contract"
 import type { Action, EvidencePointer } from "./action.js"
 import { capturedText, isMasked } from "./captured-text.js"
-import type { DecisionArtifact } from "./decision-event.js"
+import type { DecisionArtifact } from "./generated.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
 /**

@@ -1,14 +1,13 @@
 import { asRecord, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
-import type { z } from "zod"
-import type { BundleMessage } from "./decision-event.js"
+import type { BundleMessage } from "./generated.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 import type { CallPrompt } from "./sent-prompts.js"
 import { outputTextOf } from "./tool-output.js"
 import { toolsBeforeLook } from "./workspace-changes.js"
 
-type Message = z.infer<typeof BundleMessage>
+type Message = BundleMessage
 
 /** What reached the model or the workspace without passing the recorder. */
 export interface BypassFinding {

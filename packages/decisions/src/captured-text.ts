@@ -1,13 +1,5 @@
 import { type ArtifactRef, MASK_MIDDLE } from "@orangebox/contract"
-import { z } from "zod"
-
-/**
- * How recorded text stands in a DecisionEvent. Seed 002 allows `string | redacted | hash` in one place, so the value is always a string:
- * the text, the text with its secrets masked, or a `sha256:…` digest of it. Because a text may look like a digest, what is not verbatim
- * says so beside itself, in `<name>_form`; no form means verbatim.
- */
-export const TextForm = z.enum(["redacted", "hash"])
-export type TextForm = z.infer<typeof TextForm>
+import type { TextForm } from "./generated.js"
 
 export interface CapturedText {
   readonly text: string

@@ -3,7 +3,7 @@ import type { CheckedConstraint } from "./checks/constraint.js"
 import { CHECKS_EVALUATOR, compileConstraints, evaluateAction } from "./checks/evaluate.js"
 import type { CommandMemory } from "./checks/prepared-action.js"
 import type { CheckContext } from "./checks/rule.js"
-import type { DecisionEvaluation } from "./decision-event.js"
+import type { DecisionEvaluation } from "./generated.js"
 import { actionAhead } from "./live-action.js"
 import type { ReadOptions } from "./read-run.js"
 

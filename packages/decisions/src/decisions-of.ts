@@ -16,20 +16,17 @@ import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
 import type { CheckedConstraint } from "./checks/constraint.js"
 import type { RunEvaluation } from "./checks/evaluate.js"
-import {
-  DECISION_SCHEMA_VERSION,
-  type DecisionEvaluation,
-  type DecisionEvent,
-  type PromptBundle,
-} from "./decision-event.js"
 import { decisionId, decisionSpanId } from "./decision-id.js"
 import { standingEvaluation, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
+import type { DecisionEvaluation, DecisionEvent, PromptBundle } from "./generated.js"
 import { markedSummary } from "./marked-summary.js"
 import { type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
 import { bodyText, type RecordedRun } from "./recorded-run.js"
 import { type CallPrompt, sentPrompts } from "./sent-prompts.js"
+
+const DECISION_SCHEMA_VERSION: DecisionEvent["schema_version"] = "0.2"
 
 export interface DecisionOptions extends ReadOptions {
   /**

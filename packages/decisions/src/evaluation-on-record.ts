@@ -1,8 +1,7 @@
 import { type Event, numberIn, payloadOf, textIn, Verdict } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
-import type { z } from "zod"
 import { worstVerdict } from "./checks/verdict.js"
-import { DecisionEvaluation, type HumanOverride } from "./decision-event.js"
+import { DecisionEvaluation, type HumanOverride } from "./generated.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 
@@ -22,7 +21,7 @@ export interface VerdictsOnRecord {
   readonly overridesOf: ReadonlyMap<string, readonly Override[]>
   readonly overridesOfRun: readonly Override[]
 }
-type Override = z.infer<typeof HumanOverride>
+type Override = HumanOverride
 
 /** An evaluation of a run as a whole that somebody kept. */
 export interface RecordedEvaluation {

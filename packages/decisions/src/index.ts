@@ -27,18 +27,17 @@ export { userRequests } from "./user-requests.js"
 
 // Decisions
 
+export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
+export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
+export { type EvaluationToKeep, evaluationToKeep, keptAlready } from "./evaluation-to-keep.js"
 export {
-  DECISION_SCHEMA_VERSION,
   type DecisionArtifact,
   DecisionEvaluation,
   DecisionEvent,
   type PromptBundle,
   type Transformation,
   type Violation,
-} from "./decision-event.js"
-export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
-export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
-export { type EvaluationToKeep, evaluationToKeep, keptAlready } from "./evaluation-to-keep.js"
+} from "./generated.js"
 
 // Checks
 

@@ -1,4 +1,4 @@
-import type { DecisionEvent } from "./decision-event.js"
+import type { DecisionEvent } from "./generated.js"
 
 /** OTLP/JSON: `POST /v1/logs` takes it as it is. */
 export interface OtlpLogs {

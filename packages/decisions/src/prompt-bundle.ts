@@ -22,14 +22,13 @@ import {
   type Sampling,
   toolSchemaOf,
 } from "@orangebox/dialects"
-import type { z } from "zod"
 import { isMasked } from "./captured-text.js"
-import type { BundleMessage, BundleTool, PromptBundle } from "./decision-event.js"
+import type { BundleMessage, BundleTool, PromptBundle } from "./generated.js"
 import { dialectOfCall, type ModelCall } from "./model-calls.js"
 import { type BodyLookup, bodyBytes } from "./recorded-run.js"
 
-type Message = z.infer<typeof BundleMessage>
-type Tool = z.infer<typeof BundleTool>
+type Message = BundleMessage
+type Tool = BundleTool
 
 /** What was sent with a call, read from the bytes where they are kept, from the list of segments or the manifest where only hashes are. */
 export interface SentPrompt {

@@ -1,7 +1,7 @@
 import { CandidateList, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import { capturedText } from "./captured-text.js"
-import type { PromptBundle } from "./decision-event.js"
+import type { PromptBundle } from "./generated.js"
 import type { ModelCall } from "./model-calls.js"
 import { isSameMessage, PromptReader, type SentPrompt } from "./prompt-bundle.js"
 import type { RunReading } from "./read-run.js"

@@ -1,12 +1,11 @@
 import { countIn, type Event, payloadOf, readJson, textIn } from "@orangebox/contract"
 import { jsonDifference } from "@orangebox/text"
-import type { z } from "zod"
-import type { BundleMessage, Transformation } from "./decision-event.js"
+import type { BundleMessage, Transformation } from "./generated.js"
 import type { ModelCall } from "./model-calls.js"
 import { isSameMessage, type SentPrompt } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
-type Message = z.infer<typeof BundleMessage>
+type Message = BundleMessage
 
 /** What happened to a prompt on its way: what the application recorded, what its two forms show, what the history shows. */
 export interface Transformations {

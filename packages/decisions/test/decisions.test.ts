@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs"
 import { canonicalHash, type Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { decisionJsonSchemaText } from "../src/decision-json-schema.js"
 import { actionsOf, DecisionEvent, decisionsOf, evaluateRun, type RecordedRun } from "../src/index.js"
 import { answer, fixerRun, REQUEST, request, SYSTEM, TOOLS } from "./agent-runs.js"
 import { recordInMemory, withoutBodies } from "./recorded.js"
@@ -106,11 +104,6 @@ test("[D-01] without any text, digests stand for it and say that they do", async
   expect(edit!.agent_action.tool_results[0]).toMatchObject({ result_form: "hash" })
   expect(edit!.agent_action.action_type).toBe("edit")
   expect(edit!.evaluation.alignment.status).toBe("unknown")
-})
-
-test("[D-01] the published JSON Schema is the one decisions are validated with", () => {
-  const published = readFileSync(new URL("../schemas/decision-event.schema.json", import.meta.url), "utf8")
-  expect(published, "run node packages/decisions/scripts/write-schemas.mjs").toBe(decisionJsonSchemaText())
 })
 
 test("[D-01] a decision the application states is one of its own, also when it is to do nothing", () => {

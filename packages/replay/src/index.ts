@@ -30,7 +30,6 @@ export type { AnsweredCall, SessionState } from "./match/session-state.js"
 
 // What a replay found, and what it proves
 
-export { Certificate, DeclaredOutputs } from "./certificate/certificate.js"
 export {
   type Blocking,
   type Certification,
@@ -42,13 +41,14 @@ export {
 export { fingerprintOf } from "./certificate/fingerprint.js"
 export { type Recheck, recheckCertificate } from "./certificate/recheck.js"
 export {
-  DIVERGENCE_CODES,
+  Certificate,
+  DeclaredOutputs,
   type Divergence,
-  type DivergenceCode,
+  DivergenceCode,
   DivergenceReport,
   type LeafDiff,
   type NearestCall,
-} from "./report/divergence.js"
+} from "./generated.js"
 export { type HaltResponse, haltResponse } from "./report/halt-response.js"
 export { type ReportTextOptions, reportText } from "./report/report-text.js"
 
@@ -81,6 +81,7 @@ export {
   type Simulator,
 } from "./fork/fork.js"
 export {
+  FILE_ARTIFACT,
   firstTree,
   lastTree,
   type NotRestored,
@@ -89,25 +90,19 @@ export {
   type WorkspaceAt,
   workspaceAt,
 } from "./fork/recorded-workspace.js"
-export { FILE_ARTIFACT, WorkspaceSnapshot } from "./fork/workspace-snapshot.js"
+export { type OverrideOp, OverrideProfile, type OverrideRule, WorkspaceSnapshot } from "./generated.js"
 export { editRequest } from "./override/edit-request.js"
 export type { MessageAnchor } from "./override/message-anchor.js"
 export type { FromRun } from "./override/override-answer.js"
 export type { RuleProblem } from "./override/override-rules.js"
-export {
-  EMPTY_PROFILE,
-  type OverrideOp,
-  OverrideProfile,
-  type OverrideRule,
-  parseProfile,
-  profileId,
-} from "./override/profile.js"
+export { EMPTY_PROFILE, parseProfile, profileId } from "./override/profile.js"
 export type { RequestEdit } from "./override/request-edit.js"
 
 // Masks two runs propose and a person accepts
 
-export { acceptMasks, EMPTY_MASKS, HARNESS_MASKS, MasksFile, parseMasksFile } from "./calibrate/masks-file.js"
+export { acceptMasks, EMPTY_MASKS, HARNESS_MASKS, parseMasksFile } from "./calibrate/masks-file.js"
 export { type Calibration, type MaskProposal, proposeMasks, type UnmaskedChange } from "./calibrate/propose-masks.js"
+export { MasksFile } from "./generated.js"
 
 // Streams
 
@@ -124,7 +119,8 @@ export type { WireAnswer } from "./stream/wire-answer.js"
 
 // One run in one file
 
-export { NO_NOTES, PORTABLE_VERSION, type PortableHeader, type PortableNotes } from "./portable/portable-format.js"
+export type { PortableHeader, PortableNotes } from "./generated.js"
+export { NO_NOTES, PORTABLE_VERSION } from "./portable/portable-format.js"
 export { type PortableReading, readPortable } from "./portable/read-portable.js"
 export { type PortableOptions, writePortable } from "./portable/write-portable.js"
 
@@ -133,12 +129,12 @@ export { type PortableOptions, writePortable } from "./portable/write-portable.j
 export {
   type BodyAbsence,
   type BodyReading,
-  Cause,
-  Change,
+  type Cause,
+  type Change,
   type ColumnOptions,
   DEFAULT_DIFF_BUDGET,
   DEFAULT_PAYLOADS,
-  DiffItem,
+  type DiffItem,
   type DiffOptions,
   type DiffTextOptions,
   diffColumns,
@@ -150,15 +146,14 @@ export {
   type Lineage,
   MIN_COLUMNS,
   MIN_DIFF_BUDGET,
-  PayloadDiff,
-  PayloadOp,
-  RUN_DIFF_VERSION,
+  type PayloadDiff,
+  type PayloadOp,
   RunDiff,
   type RunToDiff,
   type SideOfDiff,
   type StepOfDiff,
   type StoredRun,
-  TextDiff,
+  type TextDiff,
   type TextHunk,
   Tier,
 } from "./diff/index.js"

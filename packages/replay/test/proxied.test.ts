@@ -8,7 +8,8 @@ import {
   type WireCall,
 } from "@orangebox/recorder"
 import { expect, test } from "vitest"
-import { type Certificate, sealed } from "../src/certificate/certificate.js"
+import { sealed } from "../src/certificate/certificate.js"
+import type { Certificate } from "../src/generated.js"
 import {
   coverageGaps,
   fingerprintOf,

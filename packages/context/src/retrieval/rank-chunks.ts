@@ -1,5 +1,5 @@
 import { OrangeboxError, type Problem } from "@orangebox/contract"
-import { ItemType } from "../manifest.js"
+import { ItemType } from "../generated.js"
 import type { FoundChunk, Reranker } from "./reranker.js"
 import type { Chunk, Retriever, ScoredChunk } from "./retriever.js"
 

@@ -1,4 +1,4 @@
-import type { ItemType } from "../manifest.js"
+import type { ItemType } from "../generated.js"
 import type { ProvenanceRecord } from "../workspace-files.js"
 
 /** A piece of text that may go into a context. */

@@ -1,17 +1,11 @@
 import { hash } from "node:crypto"
-import { z } from "zod"
-import { AttributesSchema } from "../attributes.js"
-import type { ArtifactRef } from "../body-ref.js"
 import type { Event } from "../catalog.js"
-import { Level, MAX_LOG_MESSAGE } from "../events/log.js"
+import { type ArtifactRef, RecordV0 } from "../generated.js"
 import { textHash } from "../hash.js"
 import { derivedEventId } from "../ids.js"
 import type { Problem } from "../problem.js"
-import { summarizeText } from "../summary.js"
+import { MAX_LOG_MESSAGE, summarizeText } from "../summary.js"
 import { SCHEMA_VERSION } from "../version.js"
-
-// The end of year 9999: later times have no four-digit year.
-const LAST_MS = 253_402_300_799_999
 
 /**
  * Major 0 was the flat log record: `log`, `span-open` and `span-close`, correlated by turn and span, the extension's id as its source and
@@ -21,31 +15,6 @@ const LAST_MS = 253_402_300_799_999
  * Text that major 1 keeps behind a ref has no address without being stored again, so its ref says `not_kept`; the collector keeps the old
  * line.
  */
-const common = {
-  schema_version: z.string(),
-  seq: z.number().int().nonnegative(),
-  extensionId: z.string().min(1).max(256),
-  conversationId: z.string().max(512).optional(),
-  turnId: z.string().min(1),
-  spanId: z.string().min(1),
-  parentSpanId: z.string().min(1).optional(),
-  /** Milliseconds since 1970. */
-  timestamp: z.number().nonnegative().max(LAST_MS),
-  attributes: AttributesSchema.optional(),
-  body: z.string().optional(),
-}
-const RecordV0 = z.discriminatedUnion("kind", [
-  z.object({ ...common, kind: z.literal("log"), level: Level, msg: z.string() }),
-  z.object({ ...common, kind: z.literal("span-open"), name: z.string().min(1).max(512) }),
-  z.object({
-    ...common,
-    kind: z.literal("span-close"),
-    durationMs: z.number().nonnegative(),
-    error: z.string().optional(),
-  }),
-])
-type RecordV0 = z.infer<typeof RecordV0>
-
 export function upgradeFromV0(raw: unknown): { event: Event | undefined; problems: readonly Problem[] } {
   const parsed = RecordV0.safeParse(raw)
   if (!parsed.success) {

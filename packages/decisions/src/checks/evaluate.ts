@@ -1,6 +1,6 @@
 import { MASK_MIDDLE, type Verdict } from "@orangebox/contract"
 import type { Action, EvidencePointer, RunActions } from "../action.js"
-import type { DecisionEvaluation, Violation } from "../decision-event.js"
+import type { DecisionEvaluation, Violation } from "../generated.js"
 import { type CheckedConstraint, severityOf } from "./constraint.js"
 import { describeRuleProblem, parseRule, type RuleProblem } from "./parse-rule.js"
 import { type CommandMemory, type PreparedAction, prepareAction } from "./prepared-action.js"

@@ -1,5 +1,5 @@
 import type { Action } from "../action.js"
-import type { Violation } from "../decision-event.js"
+import type { Violation } from "../generated.js"
 import type { CheckedConstraint } from "./constraint.js"
 import { type ActionEvaluation, compileConstraints, evaluateAction } from "./evaluate.js"
 import type { RuleProblem } from "./parse-rule.js"

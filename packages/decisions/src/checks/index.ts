@@ -1,4 +1,6 @@
 // Constraints and the rule language
+
+export { JudgeAnswer, JudgeQuestion } from "../generated.js"
 export type { CheckedConstraint, ConstraintSource } from "./constraint.js"
 // Evaluating
 export {
@@ -13,16 +15,7 @@ export {
 export { createGuard, type Guard, type GuardDecision, type GuardOptions } from "./guard.js"
 export { type InferredConstraint, inferConstraints } from "./infer-constraints.js"
 // Judges
-export {
-  askJudge,
-  JUDGE_PROTOCOL,
-  type Judge,
-  JudgeAnswer,
-  type JudgeOutcome,
-  JudgeQuestion,
-  judgeQuestions,
-  readJudgeAnswer,
-} from "./judge.js"
+export { askJudge, JUDGE_PROTOCOL, type Judge, type JudgeOutcome, judgeQuestions, readJudgeAnswer } from "./judge.js"
 export { describeRuleProblem, parseRule, type RuleProblem, type RuleReading } from "./parse-rule.js"
 export { followLinks, type PathPlace } from "./paths/located-path.js"
 export { renderJunit } from "./render/junit.js"

@@ -7,17 +7,10 @@ import {
   textIn,
   type Verdict,
 } from "@orangebox/contract"
-import type { z } from "zod"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf, worstVerdict } from "../checks/verdict.js"
-import type {
-  DecisionArtifact,
-  DecisionEvaluation,
-  DecisionEvent,
-  HumanOverride,
-  Violation,
-} from "../decision-event.js"
+import type { DecisionArtifact, DecisionEvaluation, DecisionEvent, HumanOverride, Violation } from "../generated.js"
 import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
 import { headlineOf, type VerdictsOnRecord, verdictsOnRecord } from "../evaluation-on-record.js"
 import { rulesHashOf } from "../evaluation-to-keep.js"
@@ -49,7 +42,7 @@ export interface RunReport {
   readonly timeline: readonly TimelineEntry[]
   readonly artifacts: readonly ReportArtifact[]
   readonly observability: Observability
-  readonly overrides: readonly z.infer<typeof HumanOverride>[]
+  readonly overrides: readonly HumanOverride[]
   /** What was said about the run as a whole and kept, the last word of each evaluator by each set of rules. */
   readonly recorded_evaluations: readonly ReportEvaluation[]
 }

@@ -15,7 +15,7 @@ import {
   verdictOf,
   worstVerdict,
 } from "../../src/checks/index.js"
-import { DecisionEvaluation } from "../../src/decision-event.js"
+import { DecisionEvaluation } from "../../src/generated.js"
 import { constraint, editAction, outputAction, sampleRun, shellAction, testAction, toolAction } from "./sample-run.js"
 
 const onlySrc = constraint("paths.only src/**", { id: "src-only" })

@@ -1,24 +1,7 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { CANON_VERSION, MASK_TYPES, type MaskType } from "@orangebox/dialects"
-import { z } from "zod"
+import { CANON_VERSION } from "@orangebox/dialects"
+import { MasksFile } from "../generated.js"
 import type { AcceptedMask } from "../match/comparable.js"
-
-/** The masks somebody accepted for a project, as a file beside its configuration. Every report names the ones it used. */
-export const MasksFile = z.strictObject({
-  v: z.literal(1),
-  /** The canonical form the places point into. */
-  canon_version: z.number().int().nonnegative(),
-  masks: z.array(
-    z.strictObject({
-      id: z.string().min(1),
-      type: z.enum(MASK_TYPES as [MaskType, ...MaskType[]]),
-      at: z.string().startsWith("/"),
-      accepted_by: z.string().min(1),
-      accepted_at: z.string().min(1),
-    }),
-  ),
-})
-export type MasksFile = z.infer<typeof MasksFile>
 
 export const EMPTY_MASKS: MasksFile = { v: 1, canon_version: CANON_VERSION, masks: [] }
 

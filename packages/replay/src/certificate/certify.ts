@@ -1,12 +1,12 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
+import type { Certificate, DeclaredOutputs, DivergenceReport } from "../generated.js"
 import type { ReplaySession } from "../match/session.js"
-import type { DivergenceReport } from "../report/divergence.js"
 import { readStored } from "../tape/stored-body.js"
 import type { CallKind, StoredBody, Tape } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
-import { type Certificate, type DeclaredOutputs, sealed } from "./certificate.js"
+import { sealed } from "./certificate.js"
 import { fingerprintOf } from "./fingerprint.js"
 
 /** The conditions a replay has to meet, numbered as the documentation numbers them. */

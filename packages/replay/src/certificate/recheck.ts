@@ -1,9 +1,10 @@
 import { runDigest } from "@orangebox/contract"
+import type { Certificate } from "../generated.js"
 import { askableCalls } from "../match/matcher.js"
 import { cutWords, readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
-import { type Certificate, hasItsId } from "./certificate.js"
+import { hasItsId } from "./certificate.js"
 import { asItsSource, asTold, claimOf, declaredOutputs } from "./certify.js"
 import { fingerprintOf, isCounted } from "./fingerprint.js"
 

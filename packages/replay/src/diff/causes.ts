@@ -1,6 +1,6 @@
+import type { Cause } from "../generated.js"
 import type { DiffStep } from "./diff-step.js"
 import { isWrite, type Judged, mayWrite } from "./judge.js"
-import type { Cause } from "./run-diff.js"
 
 /**
  * The order in which two runs went apart: where a step's input differs, at its beginning; where only what came out of a container

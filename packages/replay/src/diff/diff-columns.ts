@@ -1,5 +1,6 @@
 import type { Painter, PaintRole } from "@orangebox/query"
 import { cutToWidth, displayWidth, formatDuration, padToWidth, plural, recordedWord, safeLine } from "@orangebox/text"
+import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "../generated.js"
 import {
   changeWords,
   countWords,
@@ -12,7 +13,6 @@ import {
   replayWords,
   weightWords,
 } from "./item-words.js"
-import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "./run-diff.js"
 
 export interface ColumnOptions {
   /** Columns of the terminal; at least `MIN_COLUMNS`. Default 100. */

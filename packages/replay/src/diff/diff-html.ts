@@ -1,4 +1,5 @@
 import { escapeHtml, formatDuration, htmlPage, safeText } from "@orangebox/text"
+import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "../generated.js"
 import {
   changeWords,
   countWords,
@@ -10,7 +11,6 @@ import {
   ROOT_ABSENT_WORDS,
   replayWords,
 } from "./item-words.js"
-import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "./run-diff.js"
 
 /** A diff as one file that needs nothing else: no link but to its own rows, and its style sheet does the filtering by tier. */
 export function diffHtml(diff: RunDiff): string {

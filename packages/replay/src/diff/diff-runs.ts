@@ -1,5 +1,6 @@
 import { type Event, OrangeboxError } from "@orangebox/contract"
 import { Interner } from "@orangebox/text"
+import type { Change, DiffItem, PayloadDiff, RunDiff, SideOfDiff, StepOfDiff } from "../generated.js"
 import type { AlignmentWork } from "./align-sequences.js"
 import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
 import type { DiffStep } from "./diff-step.js"
@@ -14,15 +15,6 @@ import { awaitPayloads, type Origins, payloadDiffs } from "./payload-diff.js"
 import { type DiffRun, readSteps } from "./read-steps.js"
 import { commonAncestor, namedPairs } from "./related.js"
 import { RequestSignatures } from "./request-signatures.js"
-import {
-  type Change,
-  type DiffItem,
-  type PayloadDiff,
-  RUN_DIFF_VERSION,
-  type RunDiff,
-  type SideOfDiff,
-  type StepOfDiff,
-} from "./run-diff.js"
 import { type BodyReading, DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
 import { type BodySource, isStamped, StepReader } from "./step-reader.js"
 import { findPropagation } from "./value-propagation.js"
@@ -100,7 +92,7 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
   const compared = isWaiting() ? new Map<number, PayloadDiff[]>() : comparePayloads(items, chosen, readers)
   const { inSyncShare, ...found } = divergences
   return {
-    v: RUN_DIFF_VERSION,
+    v: 1,
     regime,
     verdict: order.length > 0 || outcome.differs ? "differs" : items.some(isNoise) ? "noise" : "same",
     a: sideOf(runA, readers.a),

@@ -1,6 +1,6 @@
+import type { RunDiff } from "../generated.js"
 import { comparison } from "./diff-runs.js"
 import type { DiffStep } from "./diff-step.js"
-import type { RunDiff } from "./run-diff.js"
 import { type BodyReading, type DiffOptions, type RunToDiff, TO_COME } from "./run-to-diff.js"
 import type { BodySource } from "./step-reader.js"
 

@@ -1,4 +1,5 @@
 import { type CountTokens, cutToWidth, displayWidth, estimateTokens, plural, recordedWord } from "@orangebox/text"
+import type { DiffItem, RunDiff } from "../generated.js"
 import {
   changeWords,
   countWords,
@@ -13,7 +14,6 @@ import {
   replayWords,
   weightWords,
 } from "./item-words.js"
-import type { DiffItem, RunDiff } from "./run-diff.js"
 
 export interface DiffTextOptions {
   /** At most this many tokens; at least `MIN_DIFF_BUDGET`. Default 600. */

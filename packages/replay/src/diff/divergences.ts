@@ -1,7 +1,7 @@
+import type { RunDiff, Tier } from "../generated.js"
 import { isBehaviour } from "./diff-step.js"
 import { IN_SYNC } from "./distance.js"
 import { isWrite, type Judged, mayWrite } from "./judge.js"
-import type { RunDiff, Tier } from "./run-diff.js"
 
 /** So many calls in sync after a difference, and it was a detour. Before it, so many make a common beginning. */
 const RESYNC = 2

@@ -1,21 +1,20 @@
 // Comparing two runs
 
-export { diffRuns, exitCodeOf } from "./diff-runs.js"
-export { diffStoredRuns, type StoredRun } from "./diff-stored-runs.js"
 export {
-  Cause,
-  Change,
-  DiffItem,
-  PayloadDiff,
-  PayloadOp,
-  RUN_DIFF_VERSION,
+  type Cause,
+  type Change,
+  type DiffItem,
+  type PayloadDiff,
+  type PayloadOp,
   RunDiff,
   type SideOfDiff,
   type StepOfDiff,
-  TextDiff,
+  type TextDiff,
   type TextHunk,
   Tier,
-} from "./run-diff.js"
+} from "../generated.js"
+export { diffRuns, exitCodeOf } from "./diff-runs.js"
+export { diffStoredRuns, type StoredRun } from "./diff-stored-runs.js"
 export {
   type BodyAbsence,
   type BodyReading,
@@ -29,5 +28,4 @@ export {
 
 export { type ColumnOptions, diffColumns, MIN_COLUMNS } from "./diff-columns.js"
 export { diffHtml } from "./diff-html.js"
-export { runDiffJsonSchemaText } from "./diff-json-schema.js"
 export { DEFAULT_DIFF_BUDGET, type DiffTextOptions, diffText, MIN_DIFF_BUDGET } from "./diff-text.js"

@@ -1,5 +1,5 @@
 import { cutToWidth, formatCount, formatDuration, recordedText, recordedWord } from "@orangebox/text"
-import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, SideOfDiff, StepOfDiff, TextHunk } from "./run-diff.js"
+import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, SideOfDiff, StepOfDiff, TextHunk } from "../generated.js"
 
 /** `#18` where both runs have it there, `#18/#20` where not, `a#18` or `b#20` for a step of one run. */
 export function itemAddress({ a, b }: DiffItem): string {

@@ -1,6 +1,6 @@
 import { canonicalJsonNode, type JsonNode, readJson } from "@orangebox/contract"
 import { jsonDifference } from "@orangebox/text"
-import type { PayloadOp } from "./run-diff.js"
+import type { PayloadOp } from "../generated.js"
 import { cut, diffTexts } from "./text-diff.js"
 
 /** Operations listed; the rest is counted. */

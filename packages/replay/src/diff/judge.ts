@@ -1,8 +1,8 @@
+import type { Cause, Change, Field, Tier } from "../generated.js"
 import type { DiffStep } from "./diff-step.js"
 import { distance } from "./distance.js"
 import type { Features } from "./features.js"
 import type { Placed } from "./lay-out.js"
-import type { Cause, Change, Field, Tier } from "./run-diff.js"
 import { decisionOf, type StepReader } from "./step-reader.js"
 
 /** What is said about one line of a diff. */

@@ -1,6 +1,6 @@
+import type { RunDiff } from "../generated.js"
 import type { Readers } from "./judge.js"
 import type { DiffRun } from "./read-steps.js"
-import type { RunDiff } from "./run-diff.js"
 import type { StepReader } from "./step-reader.js"
 import { cut } from "./text-diff.js"
 

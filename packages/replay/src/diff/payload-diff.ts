@@ -1,10 +1,10 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
 import { looksBinary } from "@orangebox/dialects"
+import type { PayloadDiff } from "../generated.js"
 import { contextDelta } from "./context-delta.js"
 import type { DiffStep } from "./diff-step.js"
 import { jsonOps, newOps, put, textOp } from "./json-ops.js"
 import type { Judged, Readers } from "./judge.js"
-import type { PayloadDiff } from "./run-diff.js"
 import { answerText, decode, type StepReader } from "./step-reader.js"
 
 /** Where each differing part of a context was first seen: an edited message is told there, and later calls only name the place. */

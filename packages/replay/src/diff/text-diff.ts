@@ -1,5 +1,5 @@
 import { commonSubsequence, Interner } from "@orangebox/text"
-import type { TextDiff, TextHunk } from "./run-diff.js"
+import type { TextDiff, TextHunk } from "../generated.js"
 
 const LONG = 20_000
 const MAX_WORD_EDITS = 2_000

@@ -1,8 +1,8 @@
 import { readJson } from "@orangebox/contract"
 import { escapePointer } from "@orangebox/text"
+import type { RunDiff } from "../generated.js"
 import type { DiffStep } from "./diff-step.js"
 import type { Judged, Readers } from "./judge.js"
-import type { RunDiff } from "./run-diff.js"
 
 /** So much of an output is looked through, and so many later calls. */
 const MAX_OUTPUT = 65_536

@@ -1,7 +1,10 @@
 import { posix } from "node:path"
 import { type Event, MASK_MIDDLE, payloadOf, textIn } from "@orangebox/contract"
+import { WorkspaceSnapshot } from "../generated.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"
-import { FILE_ARTIFACT, WorkspaceSnapshot } from "./workspace-snapshot.js"
+
+/** The artifact that the contents of a file are recorded as. */
+export const FILE_ARTIFACT = "workspace/file/"
 
 /** A work tree as it was at one look: a commit, and the files that differed from it. */
 export interface RecordedTree {

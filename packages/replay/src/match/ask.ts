@@ -1,5 +1,5 @@
 import type { BodyMask, DeterminismMode, EffectClass } from "@orangebox/contract"
-import type { Divergence } from "../report/divergence.js"
+import type { Divergence } from "../generated.js"
 import type { CallKind, HeaderPairs, RecordedAnswer, RecordedRetrieval, TapeCall } from "../tape/tape.js"
 
 /** A call of the run that is being replayed, with the signature the recorder stamped on it. */

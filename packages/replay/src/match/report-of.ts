@@ -1,4 +1,4 @@
-import type { DivergenceReport } from "../report/divergence.js"
+import type { DivergenceReport } from "../generated.js"
 import type { TapeCall } from "../tape/tape.js"
 import type { ReplaySession } from "./session.js"
 

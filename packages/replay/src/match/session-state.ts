@@ -1,5 +1,5 @@
 import type { DeterminismMode } from "@orangebox/contract"
-import type { Divergence } from "../report/divergence.js"
+import type { Divergence } from "../generated.js"
 import type { Tier } from "./ask.js"
 
 export type Taint = Exclude<DeterminismMode, "exact">

@@ -1,5 +1,5 @@
 import { pointerParts } from "@orangebox/text"
-import type { JsonPatchOp } from "./profile.js"
+import type { JsonPatchOp } from "../generated.js"
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -1,9 +1,9 @@
 import { bodyHash } from "@orangebox/contract"
+import type { OverrideOp, OverrideValue } from "../generated.js"
 import type { Ask } from "../match/ask.js"
 import { readStored } from "../tape/stored-body.js"
 import type { Bodies, RecordedAnswer, TapeCall } from "../tape/tape.js"
 import { jsonPatched } from "./json-patch.js"
-import type { OverrideOp, OverrideValue } from "./profile.js"
 
 /** Where values of other runs come from; undefined where they are not to be had. */
 export type FromRun = (

@@ -1,6 +1,7 @@
 import { readJson } from "@orangebox/contract"
 import { historyOf, historyParts, messageHash, speakerOf } from "@orangebox/dialects"
 import { memberOf, nodeAt, stringAt } from "@orangebox/text"
+import type { ContextRef, OverrideOp, OverrideProfile, OverrideRule, Selector } from "../generated.js"
 import type { AskedRequest } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
 import type { SessionState } from "../match/session-state.js"
@@ -9,7 +10,6 @@ import { editRequest } from "./edit-request.js"
 import { editToolResults } from "./edit-tools.js"
 import type { MessageAnchor } from "./message-anchor.js"
 import { type AnswerSources, isAnswerOp, type MadeAnswer, overrideAnswer } from "./override-answer.js"
-import type { ContextRef, OverrideOp, OverrideProfile, OverrideRule, Selector } from "./profile.js"
 import type { RequestEdit } from "./request-edit.js"
 
 /** A call as rules see it. */

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import type { PortableNotes } from "../generated.js"
 
 /**
  * One run, with the runs it started, in one file.
@@ -18,67 +18,6 @@ import { z } from "zod"
 export const MAGIC = "OBXRUN1\n"
 
 export const PORTABLE_VERSION = 2
-
-export const PortableHeader = z.strictObject({
-  v: z.union([z.literal(1), z.literal(2)]),
-  format: z.literal("orangebox-run"),
-  run_id: z.string(),
-  /** More than one when runs of sub-agents come along. */
-  runs: z.array(z.string()),
-  events: z.number().int().nonnegative(),
-  bodies: z.number().int().nonnegative(),
-  /** Digest of the runs' events: what a certificate names. */
-  digest: z.string(),
-  written_by: z.string(),
-})
-export type PortableHeader = z.infer<typeof PortableHeader>
-
-const count = z.number().int().nonnegative()
-
-/** What a store knows about runs beside their events. */
-export const PortableNotes = z.strictObject({
-  /** Answers that were cut off, or still arriving when the file was written. */
-  partial_streams: z.array(
-    z.strictObject({
-      run_id: z.string(),
-      stream_id: z.string(),
-      step_id: z.string().nullable(),
-      role: z.string(),
-      mime_type: z.string().nullable(),
-      byte_size: count,
-      chunks: count,
-      is_unbroken: z.boolean(),
-      last_at_us: z.number().nonnegative(),
-      state: z.enum(["open", "abandoned"]),
-      /** The bytes, as a body of the file. */
-      body: z.string().nullable(),
-    }),
-  ),
-  /** Records that were lost, as their loss was recorded. */
-  gaps: z.array(
-    z.strictObject({
-      run_id: z.string(),
-      code: z.string(),
-      reason: z.string(),
-      lost: count.optional(),
-      at_ms: z.number().optional(),
-      detail: z.record(z.string(), z.unknown()).optional(),
-    }),
-  ),
-  /** Why bodies that events name were not there any more. */
-  absent_bodies: z.array(
-    z.strictObject({
-      hash: z.string(),
-      absent: z.enum(["pruned", "redacted_later", "lost", "unknown"]),
-      reason: z.string(),
-      on_ms: z.number().optional(),
-      byte_size: count.optional(),
-    }),
-  ),
-  /** Events that were redacted after they were recorded. */
-  redactions: z.array(z.strictObject({ run_id: z.string(), event_id: z.string(), at_ms: z.number() })),
-})
-export type PortableNotes = z.infer<typeof PortableNotes>
 
 export const NO_NOTES: PortableNotes = { partial_streams: [], gaps: [], absent_bodies: [], redactions: [] }
 

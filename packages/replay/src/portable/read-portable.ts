@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto"
 import { brotliDecompressSync } from "node:zlib"
 import { bodyHash, type Event, type Problem, readEvent, runDigest } from "@orangebox/contract"
+import { PortableHeader, PortableNotes } from "../generated.js"
 import { ownEvents } from "../tape/tape-of.js"
-import {
-  LONGEST_SECTION,
-  MAGIC,
-  MOST_UNPACKED_IN_FILE,
-  MOST_UNPACKED_IN_SECTION,
-  NO_NOTES,
-  PortableHeader,
-  PortableNotes,
-} from "./portable-format.js"
+import { LONGEST_SECTION, MAGIC, MOST_UNPACKED_IN_FILE, MOST_UNPACKED_IN_SECTION, NO_NOTES } from "./portable-format.js"
 import { crcOf } from "./write-portable.js"
 
 export interface PortableReading {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto"
 import { brotliCompressSync, constants, crc32 } from "node:zlib"
 import { type Event, OrangeboxError, payloadRefs, runDigest } from "@orangebox/contract"
+import type { PortableHeader, PortableNotes } from "../generated.js"
 import type { Bodies } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
-import { hasNotes, MAGIC, NO_NOTES, type PortableHeader, type PortableNotes } from "./portable-format.js"
+import { hasNotes, MAGIC, NO_NOTES } from "./portable-format.js"
 
 const EVENTS_PER_SECTION = 2000
 /** Brotli at its middle: half the size of deflate on histories that repeat themselves, at a speed nobody waits for. */

@@ -1,6 +1,6 @@
 import { MASK_TYPES, type MaskType, maskText, requestMember } from "@orangebox/dialects"
 import { pointerParts, pointerPattern } from "@orangebox/text"
-import type { Divergence, DivergenceCode, LeafDiff, NearestCall } from "./divergence.js"
+import type { Divergence, DivergenceCode, LeafDiff, NearestCall } from "../generated.js"
 
 export interface MissDiagnosis {
   readonly code: DivergenceCode

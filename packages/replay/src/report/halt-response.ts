@@ -1,5 +1,5 @@
+import type { Divergence, DivergenceCode } from "../generated.js"
 import type { HeaderPairs } from "../tape/tape.js"
-import type { Divergence, DivergenceCode } from "./divergence.js"
 
 export interface HaltResponse {
   readonly status: 422

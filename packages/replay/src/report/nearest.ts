@@ -1,10 +1,10 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
 import { requestMember, speakerOf, toolTrafficOf } from "@orangebox/dialects"
 import { escapePointer, jsonDifference, leavesIn, nodeAt, pointerParts, stringAt } from "@orangebox/text"
+import type { LeafClass, LeafDiff, NearestCall } from "../generated.js"
 import type { Ask } from "../match/ask.js"
 import { comparableText, recordedText } from "../match/comparable.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"
-import type { LeafClass, LeafDiff, NearestCall } from "./divergence.js"
 
 const TOP = 3
 const SHOWN_DIFFS = 8

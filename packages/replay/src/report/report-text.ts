@@ -1,5 +1,5 @@
 import { safeLine } from "@orangebox/text"
-import type { Divergence, DivergenceReport } from "./divergence.js"
+import type { Divergence, DivergenceReport } from "../generated.js"
 
 export interface ReportTextOptions {
   /** Divergences shown in full; the rest is counted. */

@@ -1,5 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-import type { Divergence } from "../report/divergence.js"
+import type { Divergence } from "../generated.js"
 
 /** Thrown in the place of an answer that is not on the tape. */
 export class ReplayDivergence extends OrangeboxError {

@@ -2,15 +2,7 @@ import { readFileSync } from "node:fs"
 import type { Painter } from "@orangebox/query"
 import { displayWidth, estimateTokens } from "@orangebox/text"
 import { describe, expect, test } from "vitest"
-import {
-  diffColumns,
-  diffHtml,
-  diffRuns,
-  diffText,
-  MIN_COLUMNS,
-  MIN_DIFF_BUDGET,
-  runDiffJsonSchemaText,
-} from "../../src/diff/index.js"
+import { diffColumns, diffHtml, diffRuns, diffText, MIN_COLUMNS, MIN_DIFF_BUDGET } from "../../src/diff/index.js"
 import { type Act, model, type ScriptOptions, scriptRun, tool } from "./script-run.js"
 
 const HOSTILE = "\u001b[31mred\u001b[0m\u0007 </pre><script>alert(1)</script> \u202eevil \u200b\n\rROOT #1 tool faked"
@@ -167,10 +159,5 @@ describe("[P-09] a diff told", () => {
     expect(simulated.length).toBeGreaterThan(0)
     expect(diffText(diff, { all: true }).match(/simulated\]/g)!.length).toBeGreaterThanOrEqual(simulated.length)
     expect(diffColumns(diff).match(/\[simulated\]/g)!.length).toBe(simulated.length)
-  })
-
-  test("[P-09] the published JSON Schema is the one of this build", () => {
-    const published = readFileSync(new URL("../../schemas/run-diff.schema.json", import.meta.url), "utf8")
-    expect(published).toBe(runDiffJsonSchemaText())
   })
 })

@@ -1,5 +1,5 @@
 import { safeText } from "@orangebox/text"
-import type { Violation } from "../../decision-event.js"
+import type { Violation } from "../../generated.js"
 import type { ConstraintResult, RunEvaluation } from "../evaluate.js"
 import { parseRule } from "../parse-rule.js"
 import { RULES } from "../rules.js"

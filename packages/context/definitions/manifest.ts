@@ -1,0 +1,140 @@
+import { z } from "zod"
+import { BodyId } from "../../contract/definitions/ids.js"
+import { MANIFEST_VERSION } from "../src/version.js"
+
+const Name = z.string().min(1).max(512)
+const Pointer = z.string().min(1).max(4096)
+const Count = z.number().int().nonnegative()
+const Inline = z.string().max(512)
+const StageRef = z.union([z.number(), Name])
+
+/** Where an item of the context came from. */
+export const ItemType = z.enum(["user_input", "tool_output", "memory", "evidence", "policy", "summary"])
+
+export const IncludedReason = z.enum(["policy_requirement", "plan_dependency", "retrieval_trigger"])
+
+/**
+ * `budget_limit` no room left · `score_below_threshold` · `policy_filter` a filter or the catalog refuses it · `duplicate` of an item that
+ * ranks higher · `other_stage` about another stage · `resolved` an incident that is over · `not_a_key_metric` a result the stage does not
+ * summarise · `unreadable` it has no usable form · `retriever_failed` / `source_failed` the whole source is out.
+ */
+export const ExcludedReason = z.enum([
+  "budget_limit",
+  "score_below_threshold",
+  "policy_filter",
+  "duplicate",
+  "other_stage",
+  "resolved",
+  "not_a_key_metric",
+  "unreadable",
+  "retriever_failed",
+  "source_failed",
+])
+
+export const InclusionEntry = z.strictObject({
+  item_id: Pointer,
+  item_type: ItemType,
+  source_ref: Pointer.describe("Pointer to the origin"),
+  included_reason: IncludedReason,
+  section: Name.describe("The part of the bundle's context that holds it"),
+  tier: z.union([z.literal(0), z.literal(1), z.literal(2)]),
+  tokens: Count.describe("As it stands in the prompt, heading included where it opens a section"),
+  rendered_ref: BodyId.describe("The bytes it contributes to the prompt; all of them in order are the prompt"),
+  source_hash: BodyId.describe("Of the item before truncation"),
+  from_tokens: Count.optional().describe("Set where the item was truncated: its size before"),
+  to_tokens: Count.optional().describe("Set where the item was truncated: its size after"),
+})
+
+export const ExclusionEntry = z.strictObject({
+  item_id: Pointer,
+  item_type: ItemType,
+  source_ref: Pointer,
+  excluded_reason: ExcludedReason,
+  score: z.number().optional(),
+  duplicate_of: Pointer.optional(),
+  detail: Inline.optional().describe("Which filter, or which class of error"),
+})
+
+const ShareUse = z.strictObject({ reserved: Count, used: Count, left: Count })
+
+const TokenBudgetUse = z.strictObject({
+  ctx_max_tokens: Count,
+  tier0_reserved: Count,
+  tier1_cap: Count,
+  history_cap: Count,
+  telemetry_cap: Count,
+  generation_reserve_tokens: Count,
+  counter: z.strictObject({ id: Name, version: Name }),
+  tiers: z
+    .strictObject({ tier0: ShareUse, tier1: ShareUse, history: ShareUse, telemetry: ShareUse, generation: ShareUse })
+    .describe("reserved is what the tier could have had in this context: its cap, or less where others left less"),
+  prompt_tokens: Count,
+  headroom_tokens: Count.describe("Left of the window beside the prompt and the generation reserve"),
+})
+
+const Provenance = z.strictObject({
+  path: z
+    .string()
+    .max(4096)
+    .regex(/^(?!\/|[A-Za-z]:[\\/])/, "must be relative to the workspace"),
+  sha256: z.string().regex(/^(?:[0-9a-f]{64}|FILE_NOT_FOUND|FILE_UNREADABLE)$/),
+  size_bytes: Count,
+})
+
+export const FaultArtifact = z.strictObject({
+  artifact_id: Name,
+  path: Provenance.shape.path.nullable(),
+  hash: BodyId,
+  size_bytes: Count,
+  created_at: z.string().max(64),
+})
+
+const ManifestFault = z.strictObject({
+  trigger: z.enum([
+    "system_error",
+    "schema_repair_failure",
+    "loop_guard_override",
+    "tool_failure",
+    "missing_pointer",
+    "debug_request",
+  ]),
+  detail: Inline,
+  missing: z.array(Pointer),
+  artifacts: z.array(FaultArtifact),
+})
+
+/**
+ * What was in a step's context, why, what was not, and what it cost. Pointers only: ids, refs, hashes and counts. The short texts it does
+ * hold (intent and query, cut like every inline summary) are what the step was asked, not what was retrieved for it.
+ */
+export const ContextManifest = z.strictObject({
+  manifest_version: z.literal(MANIFEST_VERSION),
+  revision: Count.describe("0 is the manifest of the step; a fault appends a higher one that names its artifacts"),
+  run_id: Name,
+  step_id: Name,
+  snapshot_id: Name.describe("The state of everything the context was compiled from"),
+  stage: z.strictObject({ catalog: Name, step_id: StageRef, step_name: Name }),
+  intent: z.strictObject({ objective: Inline, invariants: z.array(Inline) }),
+  intent_ref: BodyId.describe("Canonical JSON of the whole intent"),
+  retrieval_query: Inline.nullable(),
+  retrieval_query_ref: BodyId.nullable(),
+  retrievers: z.array(z.strictObject({ id: Name, version: Name })),
+  candidate_chunk_ids: z
+    .array(z.strictObject({ chunk_id: Pointer, score: z.number() }))
+    .describe("Every chunk a retriever offered, best first"),
+  selected_chunk_ids: z.array(Pointer),
+  reranker_model: Name,
+  reranker_version: Name,
+  token_budget: TokenBudgetUse,
+  compiler_version: Name,
+  grammar_name: Name.nullable(),
+  prefix_hash: BodyId.describe("Of the tier-0 prefix, which is the same for every context of the stage"),
+  prefix_length: Count.describe("In bytes"),
+  prompt_hash: BodyId,
+  prompt_length: Count.describe("In bytes"),
+  considered_count: Count,
+  inclusion_log: z.array(InclusionEntry).describe("In prompt order"),
+  exclusion_log: z.array(ExclusionEntry),
+  provenance: z.array(Provenance),
+  faults: z.array(ManifestFault),
+})

@@ -1,0 +1,147 @@
+// Written by `npm run schemas` from the zod definitions in definitions/. Change those.
+import { ObjectSchema, WordSchema } from "@orangebox/contract"
+import type { SchemaNode } from "@orangebox/contract"
+
+/**
+ * `budget_limit` no room left · `score_below_threshold` · `policy_filter` a filter or the catalog refuses it · `duplicate` of an item that
+ * ranks higher · `other_stage` about another stage · `resolved` an incident that is over · `not_a_key_metric` a result the stage does not
+ * summarise · `unreadable` it has no usable form · `retriever_failed` / `source_failed` the whole source is out.
+ */
+export type ExcludedReason = "budget_limit" | "score_below_threshold" | "policy_filter" | "duplicate" | "other_stage" | "resolved" | "not_a_key_metric" | "unreadable" | "retriever_failed" | "source_failed"
+export type ExclusionEntry = {
+  item_id: string
+  item_type: ItemType
+  source_ref: string
+  excluded_reason: ExcludedReason
+  score?: number | undefined
+  duplicate_of?: string | undefined
+  detail?: string | undefined
+}
+export type FaultArtifact = {
+  artifact_id: string
+  path: string | null
+  hash: string
+  size_bytes: number
+  created_at: string
+}
+export type IncludedReason = "policy_requirement" | "plan_dependency" | "retrieval_trigger"
+export type InclusionEntry = {
+  item_id: string
+  item_type: ItemType
+  source_ref: string
+  included_reason: IncludedReason
+  section: string
+  tier: 0 | 1 | 2
+  tokens: number
+  rendered_ref: string
+  source_hash: string
+  from_tokens?: number | undefined
+  to_tokens?: number | undefined
+}
+/**
+ * What was in a step's context, why, what was not, and what it cost. Pointers only: ids, refs, hashes and counts. The short texts it does
+ * hold (intent and query, cut like every inline summary) are what the step was asked, not what was retrieved for it.
+ */
+export type ContextManifest = {
+  manifest_version: "1.0.0"
+  revision: number
+  run_id: string
+  step_id: string
+  snapshot_id: string
+  stage: {
+    catalog: string
+    step_id: number | string
+    step_name: string
+  }
+  intent: {
+    objective: string
+    invariants: string[]
+  }
+  intent_ref: string
+  retrieval_query: string | null
+  retrieval_query_ref: string | null
+  retrievers: {
+    id: string
+    version: string
+  }[]
+  candidate_chunk_ids: {
+    chunk_id: string
+    score: number
+  }[]
+  selected_chunk_ids: string[]
+  reranker_model: string
+  reranker_version: string
+  token_budget: {
+    ctx_max_tokens: number
+    tier0_reserved: number
+    tier1_cap: number
+    history_cap: number
+    telemetry_cap: number
+    generation_reserve_tokens: number
+    counter: {
+      id: string
+      version: string
+    }
+    tiers: {
+      tier0: {
+        reserved: number
+        used: number
+        left: number
+      }
+      tier1: {
+        reserved: number
+        used: number
+        left: number
+      }
+      history: {
+        reserved: number
+        used: number
+        left: number
+      }
+      telemetry: {
+        reserved: number
+        used: number
+        left: number
+      }
+      generation: {
+        reserved: number
+        used: number
+        left: number
+      }
+    }
+    prompt_tokens: number
+    headroom_tokens: number
+  }
+  compiler_version: string
+  grammar_name: string | null
+  prefix_hash: string
+  prefix_length: number
+  prompt_hash: string
+  prompt_length: number
+  considered_count: number
+  inclusion_log: InclusionEntry[]
+  exclusion_log: ExclusionEntry[]
+  provenance: {
+    path: string
+    sha256: string
+    size_bytes: number
+  }[]
+  faults: {
+    trigger: "system_error" | "schema_repair_failure" | "loop_guard_override" | "tool_failure" | "missing_pointer" | "debug_request"
+    detail: string
+    missing: string[]
+    artifacts: FaultArtifact[]
+  }[]
+}
+/** Where an item of the context came from. */
+export type ItemType = "user_input" | "tool_output" | "memory" | "evidence" | "policy" | "summary"
+
+const ItemTypeNode: SchemaNode = { is: "one_of", values: ["user_input","tool_output","memory","evidence","policy","summary"] }
+const IncludedReasonNode: SchemaNode = { is: "one_of", values: ["policy_requirement","plan_dependency","retrieval_trigger"] }
+const InclusionEntryNode: SchemaNode = { is: "object", fields: { item_id: { is: "string", min: 1, max: 4096 }, item_type: ItemTypeNode, source_ref: { is: "string", min: 1, max: 4096 }, included_reason: IncludedReasonNode, section: { is: "string", min: 1, max: 512 }, tier: { is: "union", of: [{ is: "one_of", values: [0] }, { is: "one_of", values: [1] }, { is: "one_of", values: [2] }] }, tokens: { is: "number", int: true, min: 0 }, rendered_ref: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, source_hash: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, from_tokens: { is: "number", int: true, min: 0, optional: true }, to_tokens: { is: "number", int: true, min: 0, optional: true } } }
+const ExcludedReasonNode: SchemaNode = { is: "one_of", values: ["budget_limit","score_below_threshold","policy_filter","duplicate","other_stage","resolved","not_a_key_metric","unreadable","retriever_failed","source_failed"] }
+const ExclusionEntryNode: SchemaNode = { is: "object", fields: { item_id: { is: "string", min: 1, max: 4096 }, item_type: ItemTypeNode, source_ref: { is: "string", min: 1, max: 4096 }, excluded_reason: ExcludedReasonNode, score: { is: "number", optional: true }, duplicate_of: { is: "string", min: 1, max: 4096, optional: true }, detail: { is: "string", max: 512, optional: true } } }
+const FaultArtifactNode: SchemaNode = { is: "object", fields: { artifact_id: { is: "string", min: 1, max: 512 }, path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace", nullable: true }, hash: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, size_bytes: { is: "number", int: true, min: 0 }, created_at: { is: "string", max: 64 } } }
+const ContextManifestNode: SchemaNode = { is: "object", fields: { manifest_version: { is: "one_of", values: ["1.0.0"] }, revision: { is: "number", int: true, min: 0 }, run_id: { is: "string", min: 1, max: 512 }, step_id: { is: "string", min: 1, max: 512 }, snapshot_id: { is: "string", min: 1, max: 512 }, stage: { is: "object", fields: { catalog: { is: "string", min: 1, max: 512 }, step_id: { is: "union", of: [{ is: "number" }, { is: "string", min: 1, max: 512 }] }, step_name: { is: "string", min: 1, max: 512 } } }, intent: { is: "object", fields: { objective: { is: "string", max: 512 }, invariants: { is: "list", of: { is: "string", max: 512 } } } }, intent_ref: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, retrieval_query: { is: "string", max: 512, nullable: true }, retrieval_query_ref: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)", nullable: true }, retrievers: { is: "list", of: { is: "object", fields: { id: { is: "string", min: 1, max: 512 }, version: { is: "string", min: 1, max: 512 } } } }, candidate_chunk_ids: { is: "list", of: { is: "object", fields: { chunk_id: { is: "string", min: 1, max: 4096 }, score: { is: "number" } } } }, selected_chunk_ids: { is: "list", of: { is: "string", min: 1, max: 4096 } }, reranker_model: { is: "string", min: 1, max: 512 }, reranker_version: { is: "string", min: 1, max: 512 }, token_budget: { is: "object", fields: { ctx_max_tokens: { is: "number", int: true, min: 0 }, tier0_reserved: { is: "number", int: true, min: 0 }, tier1_cap: { is: "number", int: true, min: 0 }, history_cap: { is: "number", int: true, min: 0 }, telemetry_cap: { is: "number", int: true, min: 0 }, generation_reserve_tokens: { is: "number", int: true, min: 0 }, counter: { is: "object", fields: { id: { is: "string", min: 1, max: 512 }, version: { is: "string", min: 1, max: 512 } } }, tiers: { is: "object", fields: { tier0: { is: "object", fields: { reserved: { is: "number", int: true, min: 0 }, used: { is: "number", int: true, min: 0 }, left: { is: "number", int: true, min: 0 } } }, tier1: { is: "object", fields: { reserved: { is: "number", int: true, min: 0 }, used: { is: "number", int: true, min: 0 }, left: { is: "number", int: true, min: 0 } } }, history: { is: "object", fields: { reserved: { is: "number", int: true, min: 0 }, used: { is: "number", int: true, min: 0 }, left: { is: "number", int: true, min: 0 } } }, telemetry: { is: "object", fields: { reserved: { is: "number", int: true, min: 0 }, used: { is: "number", int: true, min: 0 }, left: { is: "number", int: true, min: 0 } } }, generation: { is: "object", fields: { reserved: { is: "number", int: true, min: 0 }, used: { is: "number", int: true, min: 0 }, left: { is: "number", int: true, min: 0 } } } } }, prompt_tokens: { is: "number", int: true, min: 0 }, headroom_tokens: { is: "number", int: true, min: 0 } } }, compiler_version: { is: "string", min: 1, max: 512 }, grammar_name: { is: "string", min: 1, max: 512, nullable: true }, prefix_hash: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, prefix_length: { is: "number", int: true, min: 0 }, prompt_hash: { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)" }, prompt_length: { is: "number", int: true, min: 0 }, considered_count: { is: "number", int: true, min: 0 }, inclusion_log: { is: "list", of: InclusionEntryNode }, exclusion_log: { is: "list", of: ExclusionEntryNode }, provenance: { is: "list", of: { is: "object", fields: { path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace" }, sha256: { is: "string", pattern: /^(?:[0-9a-f]{64}|FILE_NOT_FOUND|FILE_UNREADABLE)$/ }, size_bytes: { is: "number", int: true, min: 0 } } } }, faults: { is: "list", of: { is: "object", fields: { trigger: { is: "one_of", values: ["system_error","schema_repair_failure","loop_guard_override","tool_failure","missing_pointer","debug_request"] }, detail: { is: "string", max: 512 }, missing: { is: "list", of: { is: "string", min: 1, max: 4096 } }, artifacts: { is: "list", of: FaultArtifactNode } } } } } }
+export const ContextManifest = new ObjectSchema<ContextManifest>(ContextManifestNode)
+export const ItemType = new WordSchema<ItemType>(ItemTypeNode)

@@ -1,0 +1,129 @@
+import { z } from "zod"
+import { ActionType } from "./events/decision.js"
+import { Level } from "./events/log.js"
+import { EffectClass } from "./events/tool-called.js"
+import { CaptureMode, Constraint, Environment, Name } from "./fields.js"
+
+export const FsyncPolicy = z.enum(["never", "interval", "always"])
+export const Profile = z.enum(["debug", "audit"])
+
+const DollarsPerMillion = z.number().nonnegative()
+
+/** What a model costs, in US dollars per million tokens; null is unknown. Takes the place of the built-in entry for the model. */
+export const PriceOverride = z.strictObject({
+  model: z.string().min(1).max(256),
+  validFrom: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\d$/, "is not a day (2026-01-31)")
+    .optional()
+    .describe("First day these rates hold; left out: always"),
+  input: DollarsPerMillion,
+  output: DollarsPerMillion,
+  cacheRead: DollarsPerMillion.nullable().optional(),
+  cacheWrite5m: DollarsPerMillion.nullable().optional(),
+  cacheWrite1h: DollarsPerMillion.nullable().optional(),
+})
+
+/** `event_type.field`, `*` standing for any one part. */
+const FieldPath = z.string().min(1).max(512)
+const Pattern = { pattern: z.string().min(1).max(4096), flags: z.string().max(8).optional() }
+
+/** What the user adds to the built-in redaction rules. */
+export const RedactionRules = z.strictObject({
+  pii: z.boolean().optional().describe("Also mask e-mail addresses, phone and card numbers, IBANs and IP addresses"),
+  deny: z
+    .array(z.strictObject({ path: FieldPath, policy: z.enum(["redact_required", "hash_only", "drop"]).optional() }))
+    .optional()
+    .describe("Fields that are redacted, hashed or dropped whatever their type says"),
+  allow: z
+    .array(z.strictObject({ path: FieldPath }))
+    .optional()
+    .describe("Fields whose text is searched for secret shapes only"),
+  keys: z
+    .array(z.strictObject({ ...Pattern, action: z.enum(["mask", "drop", "hash", "allow"]) }))
+    .optional()
+    .describe("Keys of nested objects: what happens to the whole value under them"),
+  values: z
+    .array(z.strictObject({ id: z.string().min(1).max(64), ...Pattern, about: z.string().max(240).optional() }))
+    .optional()
+    .describe("Patterns in text: what they match is masked"),
+})
+
+/** Which bodies are kept when nothing goes wrong. */
+export const KeptBodies = z
+  .union([z.enum(["always", "on_fault"]), z.templateLiteral(["sample:", z.string().regex(/^[1-9]\d{0,8}$/)])], {
+    error: "is none of always, on_fault, sample:N",
+  })
+  .describe("always, on_fault, or sample:N (one successful call in N)")
+export const AuditMode = z.enum(["required", "best_effort"])
+
+/** A judge is a command that reads a question as JSON on stdin and answers with JSON on stdout. */
+export const JudgeCommand = z.strictObject({
+  command: z.array(z.string().min(1)).min(1),
+  timeoutMs: z.number().int().min(1).optional(),
+})
+
+/** What a tool of the application does, where its name alone does not tell. */
+export const ToolMeaning = z.strictObject({
+  action: ActionType.optional(),
+  effect: EffectClass.optional(),
+  path: z.string().min(1).max(256).optional().describe("The argument that names the file it touches"),
+  command: z.string().min(1).max(256).optional().describe("The argument that holds a shell command"),
+})
+
+/** `orangebox.config.json`: one file, one schema, grown with the product. */
+export const Config = z.strictObject({
+  $schema: z.string().optional(),
+  app: z.string().min(1).max(256).optional().describe("Name of the application, shown on every run"),
+  enabled: z.boolean().optional().describe("false turns recording off"),
+  profile: Profile.optional().describe(
+    "debug: verbatim and fail-open; audit: manifests only, everything on a fault, fail-closed",
+  ),
+  capture: CaptureMode.optional().describe("What is kept of prompts, answers and tool traffic"),
+  allowFull: z.boolean().optional().describe("Needed beside capture full wherever the environment is not local"),
+  bodies: KeptBodies.optional(),
+  audit: AuditMode.optional().describe("required: a manifest or snapshot that cannot be written stops the run"),
+  environment: Environment.optional().describe("Where the application runs; found from CI variables when left out"),
+  redaction: RedactionRules.optional().describe("Redaction rules beside the built-in ones"),
+  upstreams: z
+    .record(Name, z.url({ protocol: /^https?$/ }))
+    .optional()
+    .describe("Where the proxy forwards the calls of a provider; needs trust in a repository's configuration"),
+  checks: z
+    .array(Constraint.extend({ severity: z.enum(["warn", "fail"]).optional() }))
+    .optional()
+    .describe("Rules every run is held to"),
+  judges: z
+    .record(Name, JudgeCommand)
+    .optional()
+    .describe("Commands behind judge:<name> rules; need trust in a repository's configuration"),
+  tools: z.record(Name, ToolMeaning).optional().describe("What the application's own tools do"),
+  strict: z
+    .boolean()
+    .optional()
+    .describe("true throws on an event that breaks the contract instead of recording it with its problems"),
+  journal: z
+    .strictObject({
+      fsync: FsyncPolicy.optional().describe(
+        "never, interval (once a second) or always; all three survive a killed process",
+      ),
+      maxFileBytes: z.number().int().min(4096).optional().describe("A journal file is rotated above this size"),
+      maxFileAgeMs: z.number().int().min(1000).optional().describe("A journal file is rotated above this age"),
+      maxTotalBytes: z.number().int().min(65536).optional().describe("All journal files of the data folder together"),
+    })
+    .optional(),
+  sources: z
+    .record(
+      z.string(),
+      z.strictObject({
+        level: Level.optional().describe("Logs below this level are not recorded"),
+        sample: z.number().int().min(1).optional().describe("Keep one in N debug and info logs"),
+      }),
+    )
+    .optional()
+    .describe("Per source: minimum level and sampling of logs"),
+  prices: z
+    .array(PriceOverride)
+    .optional()
+    .describe("Prices of models that differ from the built-in table or are not in it"),
+})

@@ -1,0 +1,18 @@
+import { z } from "zod"
+import type { EventFacts, StepKind, StepRole } from "../src/event-definition.js"
+
+/** One event type: its payload as zod fields, and the facts about it. `npm run schemas` writes what ships. */
+export function defineEvent<Type extends string, Shape extends z.ZodRawShape>(
+  type: Type,
+  definition: Omit<EventFacts, "type" | "mayAnnotate"> & { mayAnnotate?: boolean; payload: Shape },
+): EventFacts<Type> & { readonly payload: z.ZodObject<Shape, z.core.$strict> } {
+  return { type, mayAnnotate: false, ...definition, payload: z.strictObject(definition.payload) }
+}
+
+export const opens = (step: StepKind): StepRole => ({ does: "opens", step })
+export const closes = (step: StepKind): StepRole => ({ does: "closes", step })
+export const within: StepRole = { does: "within" }
+export const ofProcess: StepRole = { does: "process" }
+
+/** Marks a field that came with schema 1.1: legal only on events that say 1.1 or later. */
+export const added = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), since: "1.1" }) as T

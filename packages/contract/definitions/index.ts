@@ -1,0 +1,80 @@
+import * as attributes from "./attributes.js"
+import * as bodyRef from "./body-ref.js"
+import { CATALOG, Envelope } from "./catalog.js"
+import * as config from "./config.js"
+import * as envelope from "./envelope.js"
+import { ArtifactType } from "./events/artifact-recorded.js"
+import { ActionType } from "./events/decision.js"
+import { Verdict } from "./events/evaluation.js"
+import { FaultTrigger } from "./events/fault.js"
+import { Level } from "./events/log.js"
+import { Segment, SegmentKind } from "./events/prompt-assembled.js"
+import { Candidate, CandidateList } from "./events/retrieval-executed.js"
+import { EffectClass } from "./events/tool-called.js"
+import * as fields from "./fields.js"
+import * as ids from "./ids.js"
+import * as link from "./link.js"
+import { RecordV0 } from "./record-v0.js"
+
+export { jsonSchemas } from "./json-schemas.js"
+
+/** What others are made of. */
+export const shared = {
+  ...fields,
+  ...ids,
+  ...bodyRef,
+  ...attributes,
+  ...envelope,
+  ...link,
+  ...config,
+  ArtifactType,
+  SegmentKind,
+}
+
+/** What ships as a type. */
+export const types = {
+  AbsentReason: bodyRef.AbsentReason,
+  ActorType: envelope.ActorType,
+  AttributeMark: attributes.AttributeMark,
+  AuditMode: config.AuditMode,
+  BodyMask: bodyRef.BodyMask,
+  Candidate,
+  DeterminismMode: envelope.DeterminismMode,
+  FsyncPolicy: config.FsyncPolicy,
+  JudgeCommand: config.JudgeCommand,
+  KeptBodies: config.KeptBodies,
+  Level,
+  Link: link.Link,
+  LinkKind: link.LinkKind,
+  PriceOverride: config.PriceOverride,
+  Profile: config.Profile,
+  RedactionRules: config.RedactionRules,
+  RedactionStatus: envelope.RedactionStatus,
+  Segment,
+  Status: fields.Status,
+  TokenUsage: fields.TokenUsage,
+  ToolMeaning: config.ToolMeaning,
+}
+
+/** What ships as a schema with its type. */
+export const schemas = {
+  ActionType,
+  ArtifactRef: bodyRef.ArtifactRef,
+  BodyId: ids.BodyId,
+  CandidateList,
+  CaptureMode: fields.CaptureMode,
+  Config: config.Config,
+  Constraint: fields.Constraint,
+  EffectClass,
+  Envelope,
+  Environment: fields.Environment,
+  EventId: ids.EventId,
+  FaultTrigger,
+  RecordV0,
+  RunId: ids.RunId,
+  StepId: ids.StepId,
+  TraceId: ids.TraceId,
+  Verdict,
+}
+
+export const events = CATALOG

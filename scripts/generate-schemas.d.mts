@@ -1,0 +1,1 @@
+export function filesOf(definitions: object, folder: string, isUnreleased?: boolean): Map<string, string>
