@@ -50,7 +50,7 @@ const MAY_NAME_PROVIDERS = [
   ],
   [/^proxy\/src\/why-nothing\.ts$/, "hints about certain clients, not about a protocol"],
   [
-    /^replay\/src\/override\/(?:profile|override-rules|override-answer)\.ts$/,
+    /^replay\/src\/(?:generated|override\/(?:override-rules|override-answer))\.ts$/,
     "`is_error` is a member of our own override profiles",
   ],
   [/^decisions\/src\/decision(?:s-of|-event)\.ts$/, "the published decision event names two providers"],

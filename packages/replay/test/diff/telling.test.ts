@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import type { Painter } from "@orangebox/query"
 import { displayWidth, estimateTokens } from "@orangebox/text"
 import { describe, expect, test } from "vitest"
