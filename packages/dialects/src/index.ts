@@ -32,7 +32,7 @@ export { createRequestMemory, type RequestMemory } from "./memory/request-memory
 export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { type Price, priceOf } from "./prices/price-of.js"
 export { type PriceEntry, type PriceTable, type Rates, withOverrides } from "./prices/price-table.js"
-export { looksBinary, readableText } from "./readable-text.js"
+export { answerText, looksBinary, readableText } from "./readable-text.js"
 // Requests
 export type { PartKind, PromptPart, Sampling, ServerContext } from "./request/outline.js"
 export {

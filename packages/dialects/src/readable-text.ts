@@ -4,7 +4,7 @@ import type { Dialect } from "./dialect.js"
 import { type FoldedResponse, foldResponse } from "./fold-response.js"
 import { decodeUtf8 } from "./json/body.js"
 import { stringsOf } from "./json/node.js"
-import { sseParser } from "./sse.js"
+import { type SseFrame, sseParser } from "./sse.js"
 
 /**
  * The words in a body, for full-text search: a streamed answer as the text it adds up to, a JSON body as its strings, anything else as it
@@ -20,13 +20,38 @@ export function readableText(bytes: Uint8Array, mimeType: string, dialect?: Dial
   return jsonText(text, 0) ?? linesText(text) ?? text
 }
 
-function streamText(bytes: Uint8Array, known: Dialect | undefined): string | undefined {
+/**
+ * An answer as a person reads it: its text, its thinking and the calls it asks for, in order, however it was streamed. Undefined where no
+ * dialect knows it.
+ */
+export function answerText(bytes: Uint8Array): string | undefined {
+  const text = decodeUtf8(bytes)
+  const dialect = /^\s*[[{]/.test(text) ? dialectOfAnswer(text) : dialectOfStream(framesOf(bytes))
+  if (dialect === undefined) return undefined
+  const folded = foldResponse(dialect, bytes)
+  if (folded.eventCount > 0 && folded.unknownEvents.length === folded.eventCount) return undefined
+  const lines = folded.parts.map((part) => {
+    if (part.kind === "tool-call") return `→ ${part.name ?? "?"} ${part.arguments}`
+    return part.kind === "thinking" ? `(thinking) ${part.text}` : part.text
+  })
+  if (folded.error) lines.push(`error ${[folded.error.type, folded.error.message].filter(Boolean).join(": ")}`)
+  return lines.length === 0 ? undefined : lines.join("\n")
+}
+
+function framesOf(bytes: Uint8Array): SseFrame[] {
   const parser = sseParser()
   const frames = parser.push(bytes)
   const rest = parser.finish()
-  if (rest) frames.push(rest)
+  return rest ? [...frames, rest] : frames
+}
+
+const dialectOfStream = (frames: readonly SseFrame[]): Dialect | undefined =>
+  frames.map((frame) => dialectOfAnswer(frame.data)).find((found) => found !== undefined)
+
+function streamText(bytes: Uint8Array, known: Dialect | undefined): string | undefined {
+  const frames = framesOf(bytes)
   if (frames.length === 0) return undefined
-  const dialect = known ?? frames.map((frame) => dialectOfAnswer(frame.data)).find((found) => found !== undefined)
+  const dialect = known ?? dialectOfStream(frames)
   if (dialect !== undefined) {
     const folded = foldResponse(dialect, bytes)
     if (folded.unknownEvents.length < folded.eventCount) return foldedText(folded)

@@ -72,6 +72,7 @@ export type { RowValue, StepRow } from "./step-rows.js"
 export {
   DEFAULT_STEP_BUDGET,
   MIN_STEP_BUDGET,
+  type StepContent,
   type StepOptions,
   type StepReportJson,
   stepJson,

@@ -1,10 +1,11 @@
+import { estimateTokens } from "@orangebox/text"
 import { expect, test } from "vitest"
 import { stepJson, stepText, viewRun } from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
 import { crashedRun } from "./sample-runs.js"
 
 test("[Q-02] one step with everything recorded in it", () => {
-  expect(stepText(viewRun(crashedRun()), 12, { address: "last" })).toMatchInlineSnapshot(`
+  expect(stepText(viewRun(crashedRun()), 12, { address: "last", all: true })).toMatchInlineSnapshot(`
     "#12 tool run_tests "npm test" · 12.0s · ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
     step:
       step_id                000000000000000c
@@ -43,10 +44,40 @@ test("[Q-02] one step with everything recorded in it", () => {
   `)
 })
 
+test("[Q-10] content comes before facts, and hashes, nulls and ids of events only when they are asked for", () => {
+  const contents = [
+    { title: "arguments", text: '{ "command": "npm test" }', body: "args" },
+    { title: "output", text: "1 failed\nrows 1–2 of 2", body: "result" },
+    { title: "exception", text: undefined, note: "not here: pruned", body: "error_message" },
+  ]
+  const text = stepText(viewRun(crashedRun()), 12, { address: "last", contents })
+  expect(text.split("\n").slice(0, 8)).toEqual([
+    '#12 tool run_tests "npm test" · 12.0s · ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"',
+    "arguments:",
+    '  │ { "command": "npm test" }',
+    "output:",
+    "  │ 1 failed",
+    "  │ rows 1–2 of 2",
+    "exception (not here: pruned):",
+    "step:",
+  ])
+  expect(text).not.toMatch(/sha256:|\bnull\b|event_id|trace_id/)
+  expect(text).toMatch(/^ {2}args +64 B · application\/json$/m)
+  expect(text).toMatch(/rows 1–\d+ of \d+ · 9 more with --all: hashes, nulls, ids$/)
+})
+
+test("[Q-10] one long content leaves room for the facts, and says how to read the rest", () => {
+  const contents = [{ title: "output", text: "a line of output\n".repeat(2000), body: "result" }]
+  const text = stepText(viewRun(crashedRun()), 12, { address: "last", contents, budget: 600 })
+  expect(estimateTokens(text)).toBeLessThanOrEqual(600)
+  expect(text).toContain("  … orangebox step last#12 --body result")
+  expect(text).toMatch(/^ {2}exit_code +1$/m)
+})
+
 test("[Q-02] a step that does not fit says which rows of how many, and how to go on", () => {
   const view = viewRun(crashedRun())
-  const text = stepText(view, 2, { address: "last", budget: 250 })
-  const [, to, total] = /rows 1–(\d+) of (\d+) · next: orangebox step last#2 --cursor \1$/.exec(text)!
+  const text = stepText(view, 2, { address: "last", budget: 250, all: true })
+  const [, to, total] = /rows 1–(\d+) of (\d+) · next: orangebox step last#2 --all --cursor \1$/.exec(text)!
   expect(Number(total)).toBeGreaterThan(Number(to))
   const rest = stepJson(view, 2, { cursor: Number(to) })
   expect(rest).toMatchObject({ from: Number(to), to: Number(total), total: Number(total), next_cursor: null })

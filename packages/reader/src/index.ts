@@ -14,6 +14,7 @@ export { type LeftOut, leftOutWords } from "./run/bodies.js"
 export { type FoundBody, findBody } from "./run/find-body.js"
 export { type LoadedRun, loadConversation, loadRun } from "./run/load-run.js"
 export { type NumberedHit, searchRuns } from "./run/search-runs.js"
+export { stepContents } from "./run/step-contents.js"
 
 // Answers
 

@@ -1,4 +1,5 @@
 import { InputError } from "@orangebox/contract"
+import { answerText } from "@orangebox/dialects"
 import {
   beforeAfterOf,
   beforeAfterText,
@@ -12,8 +13,8 @@ import {
   stepJson,
   stepText,
 } from "@orangebox/query"
-import { type FoundBody, findBody, findTarget, type RunReader, runOf } from "@orangebox/reader"
-import { safeJson } from "@orangebox/text"
+import { type FoundBody, findBody, findTarget, type RunReader, runOf, stepContents } from "@orangebox/reader"
+import { plural, safeJson, safeText } from "@orangebox/text"
 import type { Command } from "commander"
 import { parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
@@ -22,6 +23,7 @@ import { examples, type GlobalOptions, type Session, shellOf } from "../session.
 interface StepCommandOptions {
   readonly budget?: number
   readonly cursor?: number
+  readonly all?: boolean
   readonly markdown?: boolean
   readonly body?: string
   readonly from?: number
@@ -34,7 +36,7 @@ interface StepCommandOptions {
 
 export function define(command: Command, session: Session): void {
   command
-    .description("Show everything about one step, or read one of its bodies.")
+    .description("Show one step, what was said in it first, or read one of its bodies.")
     .argument(
       "[address]",
       "last#13, run_01JT9#13, ./run.obxrun#13, a step id, or any id that stands in a step",
@@ -42,9 +44,10 @@ export function define(command: Command, session: Session): void {
     )
     .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, parsePositive)
     .option("--cursor <n>", "the row to begin with", parseCount)
+    .option("--all", "every recorded row, also hashes, nulls and ids of events")
     .option("--markdown", "as a fenced Markdown block")
     .option("--body <name>", "read a body instead: request, response, args, result … or a sha256 hash")
-    .option("--from <byte>", "where in the body to begin", parseCount, 0)
+    .option("--from <byte>", "where in the body to begin, in bytes as it came", parseCount)
     .option("--bytes <n>", `so many bytes of it; default: about ${DEFAULT_SLICE_BUDGET} tokens`, parsePositive)
     .option("--pretty", "indent a JSON body; --from then counts bytes of the indented text")
     .option("--raw", "the exact bytes, for a pipe or a file")
@@ -54,7 +57,8 @@ export function define(command: Command, session: Session): void {
       "after",
       examples([
         ["orangebox step last#4", "step 4 of the last run"],
-        ["orangebox step last#4 --body response", "what the model answered, as it came"],
+        ["orangebox step last#4 --body response", "what the model answered, put together from its stream"],
+        ["orangebox step last#4 --body response --from 0", "the same as it came, byte by byte"],
         ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
         ["orangebox step last#4 --body request --raw > request.json", "the exact bytes"],
         ["orangebox step last#4 --before-after", "what a transform did to the prompt"],
@@ -88,7 +92,10 @@ function showStep(
     if (options.body !== undefined) {
       const body = await findBody(reader, run.view, n, options.body)
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
-      if (options.raw) writeRaw(session, body, slice, options.force ?? false)
+      const isAsItCame = options.raw || options.pretty || options.from !== undefined || options.bytes !== undefined
+      const assembled = isAsItCame || options.json || body.role !== "response" ? undefined : answerText(body.bytes)
+      if (assembled !== undefined) showAssembled(session, body, assembled, `${place}#${n}`)
+      else if (options.raw) writeRaw(session, body, slice, options.force ?? false)
       else
         showSlice(session, body, slice, { ...options, place: `${place}#${n}`, step: run.view.steps[n - 1], freshness })
       return undefined
@@ -97,8 +104,10 @@ function showStep(
       address: place,
       ...(options.budget === undefined ? {} : { budget: options.budget }),
       ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+      ...(options.all ? { all: true } : {}),
       ...(options.markdown ? { format: "markdown" as const } : {}),
       ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
+      ...(options.json ? {} : { contents: await stepContents(reader, run.view, n) }),
     }
     terminal.out(
       options.json ? safeJson({ ...stepJson(run.view, n, view), ...freshness }, 2) : stepText(run.view, n, view),
@@ -123,6 +132,27 @@ async function showBeforeAfter(
     options.json
       ? safeJson({ ...refs, is_equal: comparison.isEqual, changes: comparison.changes, ...options.freshness }, 2)
       : `#${refs.before.n} as built, #${refs.after.n} as sent\n${beforeAfterText(comparison, options.budget === undefined ? {} : { budget: options.budget })}`,
+  )
+}
+
+/** A streamed answer as the text it adds up to. */
+function showAssembled(
+  { terminal }: Session,
+  { hash, bytes, isPartial }: FoundBody,
+  text: string,
+  place: string,
+): void {
+  const paint = terminal.paint ?? ((line: string) => line)
+  const partial = isPartial ? " · incomplete: this is what had arrived" : ""
+  terminal.out(
+    [
+      paint(`response ${hash ?? "(still arriving, or cut off)"}`, "heading"),
+      safeText(text),
+      paint(
+        `put together from ${plural(bytes.length, "byte")}${partial} · as it came: orangebox step ${place} --body response --from 0`,
+        "dim",
+      ),
+    ].join("\n"),
   )
 }
 
