@@ -1,24 +1,17 @@
 /** How many terminal columns a text takes. Expects text that went through `safeText` or `safeLine`. */
 export function displayWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  if (NARROW.test(text)) return text.length
   let width = 0
-  for (const char of text) width += charWidth(char)
+  for (const cluster of clustersOf(text)) width += clusterWidth(cluster)
   return width
 }
 
-/** The text in at most `width` columns; what was cut ends in `…`. Characters and their marks stay whole. */
+/** The text in at most `width` columns; what was cut ends in `…`. Characters, their marks and emoji stay whole. */
 export function cutToWidth(text: string, width: number): string {
-  if (text.length <= width && /^[\x20-\x7e]*$/.test(text)) return text
-  let used = 0
-  let kept = ""
-  let keptWithEllipsis = ""
-  for (const char of text) {
-    used += charWidth(char)
-    if (used > width) return width > 0 ? `${keptWithEllipsis}…` : ""
-    kept += char
-    if (used <= width - 1) keptWithEllipsis = kept
-  }
-  return text
+  if (text.length <= width && NARROW.test(text)) return text
+  const head = headOf(text, width)
+  if (head.length === text.length) return text
+  return width > 0 ? `${headOf(text, width - 1)}…` : ""
 }
 
 export function padToWidth(text: string, width: number, side: "left" | "right" = "right"): string {
@@ -27,8 +20,34 @@ export function padToWidth(text: string, width: number, side: "left" | "right" =
   return side === "right" ? text + " ".repeat(missing) : " ".repeat(missing) + text
 }
 
-const ZERO_WIDTH = /\p{M}/u
-const EMOJI = /\p{Emoji_Presentation}/u
+/** As much of the beginning as `width` columns hold, in at most `length` code units. */
+export function headOf(text: string, width: number, length = Number.POSITIVE_INFINITY): string {
+  let used = 0
+  let end = 0
+  for (const cluster of clustersOf(text)) {
+    used += clusterWidth(cluster)
+    if (used > width || end + cluster.length > length) return text.slice(0, end)
+    end += cluster.length
+  }
+  return text
+}
+
+// Latin, punctuation, arrows, the pictures of control characters, boxes and blocks: one column each, and never joined to a neighbour.
+const NARROW =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2212\u2400-\u2421\u2500-\u259f]*$/
+const CLUSTERED = /[^\x20-\x7e]/
+
+let segmenter: Intl.Segmenter | undefined
+
+/** What a terminal draws in one place: a character with its marks, or an emoji with all that is joined to it. */
+function clustersOf(text: string): Iterable<string> {
+  if (!CLUSTERED.test(text) || NARROW.test(text)) return text
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" })
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f|\u200d)|^[0-9#*]\ufe0f/u
+const MARK = /\p{M}/u
 
 // East Asian Wide and Fullwidth blocks (UAX #11), joined where only unassigned code points lie between them.
 const WIDE: readonly (readonly [number, number])[] = [
@@ -50,12 +69,20 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ]
 
+function clusterWidth(cluster: string): number {
+  if (cluster.length === 1 && cluster < "\u0300") return 1
+  // An emoji is one picture of two columns, however many characters it is made of.
+  if (EMOJI.test(cluster)) return 2
+  let width = 0
+  for (const char of cluster) width += charWidth(char)
+  return width
+}
+
 function charWidth(char: string): number {
   const code = char.codePointAt(0)!
   if (code < 0x300) return 1
-  // The emoji selector turns a one-column sign into a two-column picture.
-  if (code === 0xfe0f) return 1
-  if (ZERO_WIDTH.test(char)) return 0
+  // Vowels and finals of a Hangul syllable stand inside the columns of its first letter.
+  if (MARK.test(char) || code === 0x200d || (code >= 0x1160 && code <= 0x11ff)) return 0
   if (code < 0x1100) return 1
-  return WIDE.some(([first, last]) => code >= first && code <= last) || EMOJI.test(char) ? 2 : 1
+  return WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1
 }

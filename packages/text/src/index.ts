@@ -1,9 +1,8 @@
 // Recorded text made safe for a terminal, for Markdown, for a page, for JSON
 
-export { escapeHtml, htmlPage } from "./html-page.js"
-export { fenced } from "./markdown-fence.js"
+export { htmlPage } from "./html-page.js"
 export { firstLine, recordedText, recordedWord } from "./quote-recorded.js"
-export { safeJson, safeLine, safeText } from "./safe-text.js"
+export { fenced, safeHtml, safeJson, safeLine, safeMarkdown, safeText } from "./safe-text.js"
 export { shortBlock, shortLine } from "./short-text.js"
 
 // Columns: how wide a text is, and fitting it

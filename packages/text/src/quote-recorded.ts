@@ -1,4 +1,4 @@
-import { cutToWidth } from "./display-width.js"
+import { cutToWidth, displayWidth, headOf } from "./display-width.js"
 import { safeLine } from "./safe-text.js"
 
 /**
@@ -29,8 +29,6 @@ const BARE = /^[A-Za-z0-9_][A-Za-z0-9_./:@+=~-]*$/
 
 /** By width and by length: marks take no column but cost their reader as much as letters do. */
 function cutToSize(text: string, size: number): string {
-  const cut = cutToWidth(text, size)
-  if (cut.length <= size) return cut
-  const kept = cut.slice(0, Math.max(0, size - 1)).replace(/[\ud800-\udbff]$/, "")
-  return cutToWidth(`${kept}…`, size)
+  if (displayWidth(text) <= size && text.length <= size) return text
+  return size > 0 ? `${headOf(text, size - 1, size - 1)}…` : ""
 }

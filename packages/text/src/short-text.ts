@@ -1,14 +1,12 @@
+import { displayWidth, headOf } from "./display-width.js"
 import { safeLine, safeText } from "./safe-text.js"
 
-/** Safe, on one line, and no longer than asked; says how much is left out. */
+/** Safe, on one line, and no longer than asked, in columns and in characters. */
 export function shortLine(text: string, longest: number): string {
-  const head = text
-    .slice(0, longest * 2)
-    .replace(/\s+/g, " ")
-    .trim()
-  const isCut = head.length > longest || text.length > longest * 2
-  const kept = isCut ? head.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, "") : head
-  return isCut ? `${safeLine(kept)}…` : safeLine(kept)
+  const head = text.slice(0, longest * 2).replace(/[\ud800-\udbff]$/, "")
+  const safe = safeLine(head.replace(/\s+/g, " ").trim())
+  const isCut = text.length > longest * 2 || safe.length > longest || displayWidth(safe) > longest
+  return isCut ? `${headOf(safe, longest - 1, longest - 1)}…` : safe
 }
 
 /** Safe lines of a block: overlong lines and overlong blocks are cut, and the cut says how much is gone. */

@@ -3,11 +3,14 @@ import { expect, test } from "vitest"
 import {
   cutToWidth,
   displayWidth,
+  fenced,
   padToWidth,
   recordedText,
   recordedWord,
+  safeHtml,
   safeJson,
   safeLine,
+  safeMarkdown,
   safeText,
 } from "../src/index.js"
 import { HOSTILE_TEXTS, hostileText, ONLY_SAFE } from "./hostile-text.js"
@@ -23,6 +26,34 @@ test("[Q-03] for any text, what is printed holds only safe characters", () => {
       expect(safeLine(text)).not.toContain("\n")
     }),
     MANY,
+  )
+})
+
+test("[Q-03] a page and Markdown hold only safe characters too, and nothing that is markup", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const tabless = (safe: string): string => safe.replaceAll("\t", "")
+      expect(tabless(safeHtml(text))).toMatch(ONLY_SAFE)
+      expect(safeHtml(text)).not.toMatch(/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/)
+      expect(safeMarkdown(text)).toMatch(ONLY_SAFE)
+      expect(safeMarkdown(text)).not.toMatch(/[\n<>@:]|(?<!\\)[`*_[\]|]|&(?!(?:amp|lt|gt|#64|#58|#46);)/)
+      const [fence, ...lines] = fenced(text).split("\n")
+      expect(tabless(lines.join("\n"))).toMatch(ONLY_SAFE)
+      expect(lines.slice(0, -1).some((line) => line.trim().startsWith(fence!.replace("text", "")))).toBe(false)
+    }),
+    { numRuns: 2000 },
+  )
+  expect(safeMarkdown("[x](http://a.b) <b> www.c.d")).toBe("\\[x\\]\\(http&#58;//a.b\\) &lt;b&gt; www&#46;c.d")
+})
+
+test("[Q-03] what is safe stays as it is", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(safeText(safeText(text))).toBe(safeText(text))
+      expect(safeLine(safeLine(text))).toBe(safeLine(text))
+      expect(safeLine(safeText(text))).toBe(safeLine(text))
+    }),
+    { numRuns: 2000 },
   )
 })
 
@@ -46,7 +77,7 @@ test("[Q-03] escape codes, bidi and invisible characters are shown, not removed"
 })
 
 test("[Q-03] ordinary text of any script stays as it is", () => {
-  for (const text of ["naïve café", "日本語", "नमस्ते", "שלום", "⚠️ ❤️ 👋🏽", "a\u0301", "→ — …"]) {
+  for (const text of ["naïve café", "日本語", "नमस्ते", "שלום", "⚠️ ❤️ 👋🏽 1️⃣ 👩‍👩‍👧 🏳️‍🌈 👩🏽‍💻 🇩🇪", "a\u0301", "→ — …"]) {
     expect(safeText(text)).toBe(text)
   }
 })
@@ -54,6 +85,8 @@ test("[Q-03] ordinary text of any script stays as it is", () => {
 test("[Q-03] selectors that carry hidden bytes and towers of marks are shown", () => {
   expect(safeLine("x\ufe00\ufe01")).toBe("x\\u{fe00}\\u{fe01}")
   expect(safeLine("☺\ufe0f\ufe0f")).toBe("☺\ufe0f\\u{fe0f}")
+  expect(safeLine("日\ufe0f 1\ufe0f a\u200db ☺\u200d")).toBe("日\\u{fe0f} 1\\u{fe0f} a\\u{200d}b ☺\\u{200d}")
+  expect(safeLine("☺\u200d☺\u200d☺\u200d☺\u200d☺")).toBe("☺\u200d☺\u200d☺\u200d☺\\u{200d}☺")
   expect(safeLine(`Z${"\u0301".repeat(9)}`)).toBe(`Z${"\u0301".repeat(4)}${"\\u{301}".repeat(5)}`)
 })
 
@@ -90,6 +123,12 @@ test("[Q-03] quoted text cannot close its quotes", () => {
 
 test("text is cut and padded by the columns it takes", () => {
   expect(displayWidth("日本 a👋é")).toBe(9)
+  expect(
+    ["⚠️", "⚠", "😀", "👋🏽", "1️⃣", "👩‍👩‍👧", "🏳️‍🌈", "🇩🇪", "a\u0301", "한", "\u1112\u1161\u11ab", "✓ ↻ │ …"].map(
+      displayWidth,
+    ),
+  ).toEqual([2, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 7])
+  expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧", 3)).toBe("👩‍👩‍👧…")
   expect(cutToWidth("日本語", 5)).toBe("日本…")
   expect(cutToWidth("日本語", 6)).toBe("日本語")
   expect(cutToWidth("abcdef", 4)).toBe("abc…")

@@ -1,4 +1,5 @@
 import { MASK_MIDDLE, type Verdict } from "@orangebox/contract"
+import { shortLine } from "@orangebox/text"
 import type { Action, EvidencePointer, RunActions } from "../action.js"
 import type { DecisionEvaluation, Violation } from "../generated.js"
 import { type CheckedConstraint, severityOf } from "./constraint.js"
@@ -260,17 +261,8 @@ const MAX_EXCERPT = 120
 /** A bit of recorded text that may be shown: short, on one line, without secrets, control characters or direction tricks. */
 function safeExcerpt(text: string, context: Pick<CheckContext, "findSecrets">): string {
   const head = text.slice(0, MAX_EXCERPT * 8)
-  const masked = maskSecrets(head, context)
-  const plain = masked
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, (character) =>
-      // Joiners hold an emoji together; alone they are as invisible as the rest.
-      character === "\u200d" ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
-    )
-  const characters = Array.from(plain)
-  if (characters.length <= MAX_EXCERPT && head.length === text.length) return plain
-  return `${characters.slice(0, MAX_EXCERPT - 1).join("")}…`
+  const shown = shortLine(maskSecrets(head, context), MAX_EXCERPT)
+  return head.length < text.length && !shown.endsWith("…") ? `${shown}…` : shown
 }
 
 function maskSecrets(text: string, { findSecrets }: Pick<CheckContext, "findSecrets">): string {

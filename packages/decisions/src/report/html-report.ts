@@ -1,5 +1,5 @@
 import type { Verdict } from "@orangebox/contract"
-import { escapeHtml, htmlPage, safeText, shortBlock, shortLine } from "@orangebox/text"
+import { htmlPage, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
 import { REPORT_STYLE } from "./html-style.js"
 import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
@@ -28,7 +28,7 @@ ${overrides(report)}
 ${timeline(report)}
 ${commands(report)}
 ${changes(report)}
-<p class="dim">${escapeHtml(plural(summary.decisions, "decision"))}, ${escapeHtml(plural(report.artifacts.length, "artifact"))}. Recorded text is shown as text: control and invisible characters stand as ␛ or \\u{…}.</p>
+<p class="dim">${safeHtml(plural(summary.decisions, "decision"))}, ${safeHtml(plural(report.artifacts.length, "artifact"))}. Recorded text is shown as text: control and invisible characters stand as ␛ or \\u{…}.</p>
 </main>`,
   })
 }
@@ -42,16 +42,16 @@ function head(report: RunReport): string {
     (name) => `<div class="card"><b>${name}</b>${badge(summary[name])}</div>`,
   )
   const rows = summaryRows(report).map(
-    ([name, value]) => `<div class="card"><b>${escapeHtml(name)}</b>${escapeHtml(value)}</div>`,
+    ([name, value]) => `<div class="card"><b>${safeHtml(name)}</b>${safeHtml(value)}</div>`,
   )
   const constraints = run.constraints.map(
-    ({ id, rule }) => `<code>${escapeHtml(shortLine(`${id}: ${rule}`, 200))}</code>`,
+    ({ id, rule }) => `<code>${safeHtml(shortLine(`${id}: ${rule}`, 200))}</code>`,
   )
   return `<header>
-<h1>${badge(summary.verdict)}<span>${escapeHtml(shortLine(run.agent_id, 80))}</span></h1>
-<div class="dim">${escapeHtml(facts.join(" · "))}</div>
-<div class="dim mono">${escapeHtml(run.run_id)}${run.started_at === null ? "" : ` · ${escapeHtml(run.started_at)}`} · ${escapeHtml(STATUS_WORDS[run.status])}</div>
-<div class="request">${escapeHtml(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
+<h1>${badge(summary.verdict)}<span>${safeHtml(shortLine(run.agent_id, 80))}</span></h1>
+<div class="dim">${safeHtml(facts.join(" · "))}</div>
+<div class="dim mono">${safeHtml(run.run_id)}${run.started_at === null ? "" : ` · ${safeHtml(run.started_at)}`} · ${safeHtml(STATUS_WORDS[run.status])}</div>
+<div class="request">${safeHtml(cut(run.request)) || '<span class="dim">no request on record</span>'}</div>
 ${constraints.length === 0 ? "" : `<ul class="asked">${constraints.map((rule) => `<li>${rule}</li>`).join("")}</ul>`}
 </header>
 <div class="cards">${parts.join("")}${rows.join("")}</div>`
@@ -64,12 +64,12 @@ function violations({ violations: all }: RunReport): string {
     const more = violation.steps.length > 20 ? ` and ${violation.steps.length - 20} more` : ""
     const times = violation.count > 1 ? ` ×${violation.count}` : ""
     const evidence =
-      violation.evidence === null ? "" : `<p><code>${escapeHtml(shortLine(violation.evidence, 400))}</code></p>`
+      violation.evidence === null ? "" : `<p><code>${safeHtml(shortLine(violation.evidence, 400))}</code></p>`
     const rule =
       violation.rule === undefined
         ? ""
-        : `<p class="dim mono">${escapeHtml(shortLine(violation.rule, 200))}${violation.is_inferred ? " (inferred from the request)" : ""}</p>`
-    return `<div class="item">${badge(violation.severity)} <b>${escapeHtml(shortLine(violation.id, 120))}</b>${times} <span class="dim">${escapeHtml(steps.join(" ") + more)}</span><p>${escapeHtml(shortLine(violation.message, 600))}</p>${evidence}${rule}</div>`
+        : `<p class="dim mono">${safeHtml(shortLine(violation.rule, 200))}${violation.is_inferred ? " (inferred from the request)" : ""}</p>`
+    return `<div class="item">${badge(violation.severity)} <b>${safeHtml(shortLine(violation.id, 120))}</b>${times} <span class="dim">${safeHtml(steps.join(" ") + more)}</span><p>${safeHtml(shortLine(violation.message, 600))}</p>${evidence}${rule}</div>`
   })
   return section("Violations", items.join("\n") + rest(all.length, MOST.violations))
 }
@@ -92,7 +92,7 @@ function holes({ observability }: RunReport): string {
     .slice(0, MOST.holes)
     .map(
       ({ words, stepNo, detail }) =>
-        `<tr><td class="no mono">${escapeHtml(stepWord(stepNo))}</td><td>${escapeHtml(words)}</td><td>${escapeHtml(shortLine(detail, 400))}</td></tr>`,
+        `<tr><td class="no mono">${safeHtml(stepWord(stepNo))}</td><td>${safeHtml(words)}</td><td>${safeHtml(shortLine(detail, 400))}</td></tr>`,
     )
   return section("Holes in the trail", `<table><tbody>${rows.join("")}</tbody></table>${rest(all.length, MOST.holes)}`)
 }
@@ -101,7 +101,7 @@ function overrides({ overrides: all }: RunReport): string {
   if (all.length === 0) return ""
   const items = all.map(
     ({ author, verdict, reason, timestamp }) =>
-      `<div class="item">${badge(verdict)} <b>${escapeHtml(shortLine(author, 120))}</b> <span class="dim mono">${escapeHtml(timestamp)}</span><p>${escapeHtml(shortLine(reason, 600))}</p></div>`,
+      `<div class="item">${badge(verdict)} <b>${safeHtml(shortLine(author, 120))}</b> <span class="dim mono">${safeHtml(timestamp)}</span><p>${safeHtml(shortLine(reason, 600))}</p></div>`,
   )
   return section("What people said", items.join("\n"))
 }
@@ -110,8 +110,8 @@ function timeline({ timeline: all }: RunReport): string {
   if (all.length === 0) return section("Timeline", '<p class="dim">no decisions</p>')
   const rows = all.slice(0, MOST.timeline).map((entry) => {
     const notes = [entry.status === "success" ? "" : entry.status, entry.is_inferred ? "inferred" : ""].filter(Boolean)
-    const note = notes.length === 0 ? "" : ` <span class="dim">(${escapeHtml(notes.join(", "))})</span>`
-    return `<tr><td class="time">${escapeHtml(durationWords(entry.offset_ms))}</td><td class="no mono">${escapeHtml(stepWord(entry.step_no))}</td><td class="type">${escapeHtml(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${escapeHtml(shortLine(entry.summary, 300))}${note}</td></tr>`
+    const note = notes.length === 0 ? "" : ` <span class="dim">(${safeHtml(notes.join(", "))})</span>`
+    return `<tr><td class="time">${safeHtml(durationWords(entry.offset_ms))}</td><td class="no mono">${safeHtml(stepWord(entry.step_no))}</td><td class="type">${safeHtml(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${safeHtml(shortLine(entry.summary, 300))}${note}</td></tr>`
   })
   const names =
     '<tr><th class="time">after</th><th class="no">step</th><th class="type">action</th><th class="verdict">verdict</th><th>what</th></tr>'
@@ -137,7 +137,7 @@ function commands({ artifacts }: RunReport): string {
             ? "pass"
             : "fail"
     const text = type === "command" && content !== null && content_form !== "hash" ? content : summary
-    return `<tr><td class="no mono">${escapeHtml(stepWord(step_no))}</td><td class="type">${escapeHtml(type)}</td><td class="no ${mark}">${exit === null ? "" : `exit ${exit}`}</td><td class="mono">${escapeHtml(shortLine(text, 600))}</td></tr>`
+    return `<tr><td class="no mono">${safeHtml(stepWord(step_no))}</td><td class="type">${safeHtml(type)}</td><td class="no ${mark}">${exit === null ? "" : `exit ${exit}`}</td><td class="mono">${safeHtml(shortLine(text, 600))}</td></tr>`
   })
   return section(
     "Commands, tests, commits",
@@ -155,7 +155,7 @@ function changes({ artifacts }: RunReport): string {
 
 function diff({ content, content_form, metadata, summary, step_no }: ReportArtifact): string {
   const counts = `+${metadata.lines_added ?? "?"} −${metadata.lines_removed ?? "?"}`
-  const name = `<span class="mono">${escapeHtml(shortLine(metadata.path ?? summary, 300))}</span> <span class="dim">${escapeHtml(counts)} · ${escapeHtml(stepWord(step_no))}</span>`
+  const name = `<span class="mono">${safeHtml(shortLine(metadata.path ?? summary, 300))}</span> <span class="dim">${safeHtml(counts)} · ${safeHtml(stepWord(step_no))}</span>`
   if (content === null || content_form === "hash")
     return `<div class="item">${name} <span class="dim">text not kept</span></div>`
   const lines = shortBlock(content, { lines: MOST.diffLines, columns: MOST.columns }).map((line) => {
@@ -166,12 +166,12 @@ function diff({ content, content_form, metadata, summary, step_no }: ReportArtif
         : line.startsWith("-")
           ? "del"
           : ""
-    return `<span${kind === "" ? "" : ` class="${kind}"`}>${escapeHtml(line)}</span>`
+    return `<span${kind === "" ? "" : ` class="${kind}"`}>${safeHtml(line)}</span>`
   })
   return `<details open><summary>${name}</summary><pre>${lines.join("")}</pre></details>`
 }
 
-const section = (title: string, content: string): string => `<section><h2>${escapeHtml(title)}</h2>${content}</section>`
+const section = (title: string, content: string): string => `<section><h2>${safeHtml(title)}</h2>${content}</section>`
 const rest = (count: number, most: number): string =>
   count > most ? `<p class="dim">${count - most} of ${count} left out</p>` : ""
 const badge = (verdict: Verdict): string => `<span class="badge ${verdict}">${verdict}</span>`

@@ -1,4 +1,4 @@
-import { safeLine, shortBlock, shortLine } from "@orangebox/text"
+import { fenced, safeMarkdown, shortBlock, shortLine } from "@orangebox/text"
 import { durationWords, FAILURE_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
@@ -89,10 +89,7 @@ function diffBlock({ content, summary, step_no, content_form }: ReportArtifact):
   const title = `**${stepWord(step_no)}** ${cell(summary, 200)}`
   if (content === null || content_form === "hash") return title
   const lines = shortBlock(content, { lines: MOST.diffLines, columns: MOST.columns })
-  // A fence longer than any run of backticks inside cannot be closed by what it holds.
-  const longest = Math.max(2, ...lines.flatMap((line) => (line.match(/`+/g) ?? []).map((ticks) => ticks.length)))
-  const fence = "`".repeat(longest + 1)
-  return `${title}\n\n${fence}diff\n${lines.join("\n")}\n${fence}`
+  return `${title}\n\n${fenced(lines.join("\n"), "diff")}`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -100,15 +97,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
 }
 
-/** Recorded text as text: nothing in it is a link, a tag or the end of a cell. */
-function cell(text: string, longest: number): string {
-  return shortLine(text, longest)
-    .replace(/[\\`*_{}[\]<>()#+!|~&@:]/g, (char) => ESCAPES[char] ?? `\\${char}`)
-    .replace(/(www)\./gi, "$1&#46;")
-}
-
-// A colon, an at sign or the dot behind www makes links of bare addresses, and no backslash hinders that.
-const ESCAPES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;" }
+const cell = (text: string, longest: number): string => safeMarkdown(shortLine(text, longest))
 
 function code(text: string, longest: number): string {
   const line = shortLine(text, longest).replaceAll("|", "\\|")
@@ -119,6 +108,6 @@ function code(text: string, longest: number): string {
 function quoted(text: string): string {
   if (text === "") return ""
   return shortBlock(text, { lines: 10, columns: 300 })
-    .map((line) => `> ${cell(safeLine(line), 300)}`)
+    .map((line) => `> ${cell(line, 300)}`)
     .join("\n")
 }

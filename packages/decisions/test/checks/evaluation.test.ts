@@ -121,7 +121,7 @@ describe("evaluating a run", () => {
     const hostile = `evil\u001b[31m\u202e<script>${"x".repeat(500)}`
     const { evaluation } = evaluateRun(sampleRun([editAction(hostile)]), [onlySrc])
     const { evidence, message } = evaluation.alignment.violations[0]!
-    expect(evidence).toContain("evil\\u{1b}[31m\\u{202e}<script>")
+    expect(evidence).toContain("evil␛[31m\\u{202e}<script>")
     expect(evidence!.length).toBeLessThanOrEqual(121)
     expect(message).not.toMatch(/[\u001b\u202e]/)
   })

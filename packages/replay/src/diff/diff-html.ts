@@ -1,4 +1,4 @@
-import { escapeHtml, formatDuration, htmlPage, safeText } from "@orangebox/text"
+import { formatDuration, htmlPage, safeHtml, safeText } from "@orangebox/text"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "../generated.js"
 import {
   changeWords,
@@ -18,12 +18,12 @@ export function diffHtml(diff: RunDiff): string {
   return htmlPage({
     title: safeText(`diff ${a.run_id ?? "?"} ${b.run_id ?? "?"}`),
     style: CSS,
-    body: `<h1>${text(a.run_id ?? "?")} <span class="dim">→</span> ${text(b.run_id ?? "?")}</h1>
-<p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${text(countWords(diff))}</p>
+    body: `<h1>${safeHtml(a.run_id ?? "?")} <span class="dim">→</span> ${safeHtml(b.run_id ?? "?")}</h1>
+<p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${safeHtml(countWords(diff))}</p>
 ${facts(diff)}
 ${filters(diff)}
 <table>
-<thead><tr><th>a ${text(a.status)}</th><th></th><th>b ${text(b.status)}</th></tr></thead>
+<thead><tr><th>a ${safeHtml(a.status)}</th><th></th><th>b ${safeHtml(b.status)}</th></tr></thead>
 ${stretches(diff)
   .map((stretch) => (stretch.isFolded ? foldedRows(stretch, diff) : `<tbody>${rows(stretch, diff)}</tbody>`))
   .join("\n")}
@@ -64,8 +64,6 @@ ${FILTERS.map(([tier]) => `body:has(#${tier}:checked) tr.difference.${tier}{disp
 
 const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
 
-const text = (recorded: string): string => escapeHtml(safeText(recorded))
-
 function facts(diff: RunDiff): string {
   const places = [place("root", diff, diff.root), place("first difference", diff, diff.first)]
   if (diff.decisive)
@@ -82,7 +80,7 @@ function facts(diff: RunDiff): string {
     said.push(`${itemAddress(diff.items[from]!)} carries "${value}" to ${itemAddress(diff.items[to]!)}`)
   }
   for (const note of diff.notes) said.push(`${note.code}: ${note.text}`)
-  const lines = [...places, ...said.map(text)].filter((line) => line !== "")
+  const lines = [...places, ...said.map(safeHtml)].filter((line) => line !== "")
   return `<ul>${lines.map((line) => `<li>${line}</li>`).join("")}</ul>`
 }
 
@@ -90,7 +88,7 @@ function place(label: string, diff: RunDiff, index: number | null): string {
   const item = index === null ? undefined : diff.items[index]
   if (!item) return ""
   const words = `${itemAddress(item)} ${itemName(item)}: ${changeWords(item)}`
-  return `<b>${label}</b> <a href="#i${index}">${text(words)}</a>`
+  return `<b>${label}</b> <a href="#i${index}">${safeHtml(words)}</a>`
 }
 
 function filters(diff: RunDiff): string {
@@ -151,11 +149,12 @@ function row(diff: RunDiff, index: number): string {
 function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
   if (!step) return ""
   const badges = [`<span class="badge ${step.mode}">${step.mode}</span>`]
-  if (step.effect_class !== null) badges.push(`<span class="badge">${text(step.effect_class)}</span>`)
-  if (step.status !== "success") badges.push(`<span class="badge">${text(step.status)}</span>`)
+  if (step.effect_class !== null) badges.push(`<span class="badge">${safeHtml(step.effect_class)}</span>`)
+  if (step.status !== "success") badges.push(`<span class="badge">${safeHtml(step.status)}</span>`)
   if (step.attempts > 1) badges.push(`<span class="badge">${step.attempts} tries</span>`)
-  const time = step.duration_us === null ? "" : ` <span class="dim">${text(formatDuration(step.duration_us))}</span>`
-  return `<b>#${step.n}</b> ${kind} ${text(step.name)} ${badges.join(" ")}${time}`
+  const time =
+    step.duration_us === null ? "" : ` <span class="dim">${safeHtml(formatDuration(step.duration_us))}</span>`
+  return `<b>#${step.n}</b> ${kind} ${safeHtml(step.name)} ${badges.join(" ")}${time}`
 }
 
 const differenceClasses = (item: DiffItem): string[] => (item.cause === null ? [] : ["difference", ...tiersOf(item)])
@@ -163,26 +162,26 @@ const differenceClasses = (item: DiffItem): string[] => (item.cause === null ? [
 function detail(diff: RunDiff, item: DiffItem): string {
   if (item.cause === null || !item.a || !item.b) return ""
   const payloads = (item.payloads ?? []).map((payload) => payloadHtml(payload, diff)).join("")
-  const words = `<span class="dim">${text(changeWords(item))}</span>`
+  const words = `<span class="dim">${safeHtml(changeWords(item))}</span>`
   const classes = ["detail", ...differenceClasses(item)].join(" ")
-  return `<tr class="${classes}"><td colspan="3">${payloads === "" ? words : `<details open><summary>${text(changeWords(item))}</summary>${payloads}</details>`}</td></tr>`
+  return `<tr class="${classes}"><td colspan="3">${payloads === "" ? words : `<details open><summary>${safeHtml(changeWords(item))}</summary>${payloads}</details>`}</td></tr>`
 }
 
 function payloadHtml(payload: PayloadDiff, diff: RunDiff): string {
-  const lines = payload.ops.map((op) => `<pre>${text(`${payload.what} ${op.ptr}`)}\n${opHtml(op)}</pre>`)
+  const lines = payload.ops.map((op) => `<pre>${safeHtml(`${payload.what} ${op.ptr}`)}\n${opHtml(op)}</pre>`)
   if (payload.more > 0) lines.push(`<p class="dim">${payload.more} more</p>`)
   const inherits = inheritWords(payload, diff.items)
-  if (inherits !== undefined) lines.push(`<p class="dim">${text(inherits)}</p>`)
+  if (inherits !== undefined) lines.push(`<p class="dim">${safeHtml(inherits)}</p>`)
   if (payload.form === "absent") lines.push(`<p class="dim">${payload.what}: bytes not there, hashes differ</p>`)
   return lines.join("")
 }
 
 function opHtml(op: PayloadOp): string {
-  const removed = (said: string | null): string => (said === null || said === "" ? "" : `<del>${text(said)}</del>`)
-  const added = (said: string | null): string => (said === null || said === "" ? "" : `<ins>${text(said)}</ins>`)
+  const removed = (said: string | null): string => (said === null || said === "" ? "" : `<del>${safeHtml(said)}</del>`)
+  const added = (said: string | null): string => (said === null || said === "" ? "" : `<ins>${safeHtml(said)}</ins>`)
   if (op.text?.form !== "words") return `${removed(op.a)} ${added(op.b)}`
   const hunks = op.text.hunks.map(
-    (hunk) => `${hunk.before === "" ? "" : `…${text(hunk.before)}`}${removed(hunk.a)}${added(hunk.b)}`,
+    (hunk) => `${hunk.before === "" ? "" : `…${safeHtml(hunk.before)}`}${removed(hunk.a)}${added(hunk.b)}`,
   )
   if (op.text.more > 0) hunks.push(`… ${op.text.more} more`)
   return hunks.join("\n")
