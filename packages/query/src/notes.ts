@@ -1,4 +1,13 @@
-import { countIn, type Event, isEventType, type Link, numberIn, payloadOf, textIn } from "@orangebox/contract"
+import {
+  countIn,
+  type Event,
+  type EventType,
+  isEventType,
+  type Link,
+  numberIn,
+  payloadOf,
+  textIn,
+} from "@orangebox/contract"
 import { type Gap, linksOf } from "@orangebox/runs"
 
 export type NoteKind =
@@ -69,36 +78,41 @@ const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER
 
 function kindOf(event: Event): NoteKind | undefined {
   if (!isEventType(event.event_type)) return "unknown"
-  switch (event.event_type) {
-    case "prompt_assembled":
-      return "prompt"
-    case "log": {
-      const level = textIn(payloadOf(event), "level")
-      return level === "warn" || level === "error" ? "log" : undefined
-    }
-    case "retrieval_executed":
-      return "retrieval"
-    case "validator_decision":
-      return "validator"
-    case "safety_decision":
-      return "safety"
-    case "context_manifest":
-      return "context"
-    case "artifact_recorded":
-      return "artifact"
-    case "final_output":
-      return "output"
-    case "process_crashed":
-      return "crash"
-    case "decision":
-    case "evaluation":
-    case "override":
-    case "fault":
-    case "repair":
-      return event.event_type
-    default:
-      return undefined
-  }
+  const isQuietLog = event.event_type === "log" && !/^(?:warn|error)$/.test(textIn(payloadOf(event), "level") ?? "")
+  return isQuietLog ? undefined : (NOTE_KINDS[event.event_type] ?? undefined)
+}
+
+/** The line every type of event is worth; null for what its step's own line tells. */
+const NOTE_KINDS: Readonly<Record<EventType, NoteKind | null>> = {
+  run_started: null,
+  input_received: null,
+  prompt_rendered: null,
+  retrieval_executed: "retrieval",
+  tool_called: null,
+  tool_result: null,
+  model_called: null,
+  model_result: null,
+  validator_decision: "validator",
+  safety_decision: "safety",
+  final_output: "output",
+  run_completed: null,
+  run_failed: null,
+  step_started: null,
+  step_ended: null,
+  log: "log",
+  link_added: null,
+  attributes_set: null,
+  prompt_assembled: "prompt",
+  context_manifest: "context",
+  artifact_recorded: "artifact",
+  decision: "decision",
+  evaluation: "evaluation",
+  override: "override",
+  fault: "fault",
+  repair: "repair",
+  process_started: null,
+  process_exited: null,
+  process_crashed: "crash",
 }
 
 function weightOf(event: Event): NoteView["weight"] {

@@ -1,4 +1,4 @@
-import { type EventType, isEventType } from "@orangebox/contract"
+import { type EventType, isEventType, type PayloadOf } from "@orangebox/contract"
 
 /**
  * What may happen to a field on its way to the journal:
@@ -10,13 +10,13 @@ export type FieldPolicy = "raw_allowed" | "redact_required" | "hash_only" | "dro
 /** From the least to the most that is kept back. */
 export const POLICIES: readonly FieldPolicy[] = ["raw_allowed", "redact_required", "hash_only", "drop"]
 
-type PolicyTable = { readonly [T in EventType]: { readonly [field: string]: FieldPolicy } }
+type PolicyTable = { readonly [T in EventType]: { readonly [Field in keyof PayloadOf<T>]-?: FieldPolicy } }
 
 // Two words for the table: what our own code, a vendor's model list or a closed set of words puts there, and what anybody may write.
 const ours = "raw_allowed"
 const theirs = "redact_required"
 
-/** The type default of every payload field there is. A test fails for one that is missing; until then it is redacted. */
+/** The type default of every payload field there is; the type checker names one that is missing. */
 export const FIELD_POLICIES: PolicyTable = {
   run_started: {
     app_id: ours,
@@ -240,7 +240,7 @@ const ENVELOPE_POLICIES: { readonly [field: string]: FieldPolicy } = {
 export function defaultPolicy(eventType: string, field: string): FieldPolicy {
   const top = field.split(".", 1)[0]!
   if (isEventType(eventType)) {
-    const fields = FIELD_POLICIES[eventType]
+    const fields: Readonly<Record<string, FieldPolicy>> = FIELD_POLICIES[eventType]
     if (Object.hasOwn(fields, top)) return fields[top]!
   }
   return Object.hasOwn(ENVELOPE_POLICIES, top) ? ENVELOPE_POLICIES[top]! : theirs

@@ -82,7 +82,7 @@ describe("[X-01] what each mode keeps", () => {
     expect(JSON.stringify(sink.events)).not.toContain("SOMEBODYS")
     for (const event of sink.events as Event[]) {
       for (const [field, value] of Object.entries(event.payload)) {
-        const policy = FIELD_POLICIES[event.event_type][field]
+        const policy = (FIELD_POLICIES[event.event_type] as Record<string, string>)[field]
         const isRef = refFieldsOf(event.event_type).includes(field)
         const isShape = field === "segments" || field === "constraints"
         const isDigest = typeof value === "string" && value.startsWith("hmac:")
