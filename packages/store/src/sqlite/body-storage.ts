@@ -98,7 +98,7 @@ export class BodyStorage extends BodyStorageReader {
     if (this.catalogue.freshBytes() < atLeast) return
     const blocks = this.catalogue.freshBlocks()
     const old = new Set(blocks.map((block) => block.pack))
-    await this.#rewrite(blocks, "bodies:settled", inTransaction)
+    await this.#rewrite(blocks, inTransaction, () => failpoint("bodies:settled"))
     failpoint("bodies:before-unlink")
     this.#fresh.startNewPack()
     this.#sweep(old)
@@ -118,7 +118,12 @@ export class BodyStorage extends BodyStorageReader {
       const share = deadShare(blocks, isDead)
       if (share === 0 || (share < DEAD_SHARE && !isThorough)) continue
       if (this.#settled.end?.pack === pack) this.#settled.startNewPack()
-      await this.#rewrite(blocks, "prune:pack-rewritten", inTransaction, (chunk) => !isDead(chunk))
+      await this.#rewrite(
+        blocks,
+        inTransaction,
+        () => failpoint("prune:pack-rewritten"),
+        (chunk) => !isDead(chunk),
+      )
       this.#sweep(new Set([pack]))
     }
   }
@@ -132,8 +137,8 @@ export class BodyStorage extends BodyStorageReader {
   /** Puts the chunks of these blocks into settled ones; a block that cannot be read stays where it is. */
   async #rewrite(
     blocks: readonly Block[],
-    written: string,
     inTransaction: Transact,
+    afterSync: () => void,
     keeps?: (chunk: number) => boolean,
   ): Promise<void> {
     const rewrite = await rewriteBlocks({
@@ -143,7 +148,7 @@ export class BodyStorage extends BodyStorageReader {
       ...(keeps === undefined ? {} : { keeps }),
     })
     this.#settled.sync()
-    failpoint(written)
+    afterSync()
     const lost = new Set(rewrite.unreadable.map(({ block }) => block.firstChunk))
     const readable = blocks.filter((block) => !lost.has(block.firstChunk))
     await inTransaction(() => this.catalogue.replaceBlocks(readable, rewrite.written))
