@@ -98,9 +98,9 @@ export {
 
 // The run report
 
+export { evaluationWords } from "./report/format-report.js"
 export { reportHtml } from "./report/html-report.js"
 export { reportMarkdown } from "./report/markdown-report.js"
-export { evaluationWords } from "./report/report-words.js"
 export {
   type ReportArtifact,
   type ReportEvaluation,

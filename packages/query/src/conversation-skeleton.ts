@@ -8,11 +8,11 @@ import {
   recordedText,
   recordedWord,
 } from "@orangebox/text"
+import { headerOf, stepToLookAt } from "./format-run.js"
+import { errorWords } from "./format-skeleton.js"
 import type { RunView } from "./run-view.js"
-import { headerOf, stepToLookAt } from "./run-words.js"
 import { MIN_SKELETON_BUDGET, type Painter, skeletonRows } from "./skeleton.js"
 import { type RunJson, runJson } from "./skeleton-json.js"
-import { errorWords } from "./skeleton-words.js"
 
 export interface ConversationOptions {
   /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 4,000. */

@@ -31,7 +31,7 @@ export {
   conversationText,
   DEFAULT_CONVERSATION_BUDGET,
 } from "./conversation-skeleton.js"
-export { headerOf } from "./run-words.js"
+export { headerOf } from "./format-run.js"
 export {
   DEFAULT_SKELETON_BUDGET,
   MIN_SKELETON_BUDGET,
@@ -111,6 +111,7 @@ export {
   type ManifestRevision,
   viewContext,
 } from "./context/context-view.js"
+export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/format-why.js"
 export type { HistoryLoss } from "./context/history-loss.js"
 export type { ProviderContext } from "./context/provider-context.js"
 export { readContext } from "./context/read-context.js"
@@ -132,7 +133,6 @@ export {
   type WhyView,
   whyOf,
 } from "./context/why-item.js"
-export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/why-words.js"
 
 // What people and agents type to point at something
 

@@ -11,12 +11,12 @@ import {
   recordedWord,
   wrapText,
 } from "@orangebox/text"
-import { foldWords } from "./fold-words.js"
-import { noteWords } from "./note-words.js"
+import { foldWords } from "./format-fold.js"
+import { noteWords } from "./format-note.js"
+import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
+import { type LineWords, stepWords } from "./format-skeleton.js"
 import type { RunView } from "./run-view.js"
-import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./run-words.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
-import { type LineWords, stepWords } from "./skeleton-words.js"
 
 export interface SkeletonOptions {
   /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 2,000. */

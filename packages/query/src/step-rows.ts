@@ -1,7 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { formatBytes, formatDuration, recordedWord } from "@orangebox/text"
+import { stepWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
-import { stepWords } from "./skeleton-words.js"
 import { bodiesOf } from "./step-facts.js"
 
 export type RowValue = string | number | boolean | null

@@ -9,11 +9,11 @@ import {
   recordedWord,
   safeText,
 } from "@orangebox/text"
+import { runAddress, stepAt } from "./format-run.js"
+import { stepWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
-import { runAddress, stepAt } from "./run-words.js"
 import type { Painter } from "./skeleton.js"
 import { type StepJson, stepSummaryJson } from "./skeleton-json.js"
-import { stepWords } from "./skeleton-words.js"
 import { type StepRow, stepRows } from "./step-rows.js"
 
 export interface StepOptions {

@@ -14,7 +14,7 @@ import {
 } from "@orangebox/reader"
 import { safeJson, safeLine } from "@orangebox/text"
 import { type Command, Option } from "commander"
-import { checkJson, checkText, problemJson } from "../decisions/check-words.js"
+import { checkJson, checkText, problemJson } from "../decisions/format-check.js"
 import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"

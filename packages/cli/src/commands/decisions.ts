@@ -11,7 +11,7 @@ import {
 import { findTarget, type RuleOptions, runOf } from "@orangebox/reader"
 import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { MARK, openWords } from "../decisions/check-words.js"
+import { MARK, openWords } from "../decisions/format-check.js"
 import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"

@@ -3,7 +3,7 @@ import { damaged, findTarget, gatherRun, RUN_FILE_ENDING, runOf } from "@orangeb
 import { writePortable } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { type Exported, exportJson, exportText } from "../export/export-words.js"
+import { type Exported, exportJson, exportText } from "../export/format-export.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { shellWord } from "../next-command.js"
 import { withRunAt } from "../reading.js"

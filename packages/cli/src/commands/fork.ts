@@ -19,7 +19,7 @@ import {
   sampleText,
   verdictOf,
   verdictText,
-} from "../replaying/fork-words.js"
+} from "../replaying/format-fork.js"
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"

@@ -11,7 +11,7 @@ import { EXIT } from "../exit-code.js"
 import { withReading } from "../reading.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
-import { type EndedCommand, verdictJson, verdictText } from "../running/verdict-words.js"
+import { type EndedCommand, verdictJson, verdictText } from "../running/format-verdict.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface RunOptions extends CaptureOptions, VariableOptions {

@@ -19,7 +19,7 @@ import {
   snapshotJson,
   snapshotsText,
   writtenText,
-} from "../snapshot/snapshot-words.js"
+} from "../snapshot/format-snapshot.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 interface SnapshotOptions {

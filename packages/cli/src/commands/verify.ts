@@ -5,7 +5,7 @@ import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
-import { isFine, verdictJson, verdictText } from "../verify/verdict-words.js"
+import { isFine, verdictJson, verdictText } from "../verify/format-verdict.js"
 
 interface VerifyOptions {
   readonly digest?: string

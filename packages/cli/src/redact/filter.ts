@@ -4,9 +4,9 @@ import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import type { GlobalOptions, Session } from "../session.js"
 import type { FoundSecret } from "./explain-stream.js"
+import { secretJson, secretText, summaryText } from "./format-redaction.js"
 import { type Input, openInputs } from "./inputs.js"
 import { explainInput, type InputSummary, redactInput } from "./redact-input.js"
-import { secretJson, secretText, summaryText } from "./words.js"
 
 /** One JSON document holds the whole text, so it has to fit into memory a few times. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024

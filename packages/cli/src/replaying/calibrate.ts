@@ -6,8 +6,8 @@ import { EXIT } from "../exit-code.js"
 import { pasteable } from "../next-command.js"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
+import { wordOf } from "./format-replay.js"
 import { addMasks } from "./masks.js"
-import { wordOf } from "./replay-words.js"
 
 /** Compares two runs of one unchanged agent, and proposes what may differ between them. Nothing is accepted unless a file is named. */
 export async function calibrate(

@@ -8,7 +8,7 @@ import { recordedText } from "@orangebox/text"
 import { withReader, withReading } from "../reading.js"
 import type { Session } from "../session.js"
 import type { AgainstTape } from "./against-tape.js"
-import type { Sample } from "./fork-words.js"
+import type { Sample } from "./format-fork.js"
 
 export interface Reissue extends AgainstTape {
   readonly session: Session

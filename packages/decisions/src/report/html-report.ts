@@ -1,7 +1,7 @@
 import type { Verdict } from "@orangebox/contract"
 import { htmlPage, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
+import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
 import { REPORT_STYLE } from "./html-style.js"
-import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./report-words.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
 const MOST = {

@@ -1,5 +1,5 @@
 import { fenced, safeMarkdown, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, stepWord, summaryRows } from "./report-words.js"
+import { durationWords, FAILURE_WORDS, stepWord, summaryRows } from "./format-report.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
 const MOST = { timeline: 200, diffs: 30, violations: 50, holes: 50, diffLines: 200, columns: 500 }

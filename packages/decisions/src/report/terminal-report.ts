@@ -1,6 +1,6 @@
 import type { Verdict } from "@orangebox/contract"
 import { shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, plural, stepWord, summaryRows } from "./report-words.js"
+import { durationWords, FAILURE_WORDS, plural, stepWord, summaryRows } from "./format-report.js"
 import type { RunReport } from "./run-report.js"
 
 export interface TerminalReportOptions {

@@ -11,8 +11,8 @@ import {
   type SnakeJson,
   snakeJson,
 } from "@orangebox/text"
+import { headerOf } from "../format-run.js"
 import type { RunView } from "../run-view.js"
-import { headerOf } from "../run-words.js"
 import type { Painter } from "../skeleton.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"

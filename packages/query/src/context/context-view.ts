@@ -1,6 +1,6 @@
 import { type AbsentReason, countIn, type Event, OrangeboxError, payloadOf } from "@orangebox/contract"
+import { runAddress } from "../format-run.js"
 import type { RunView } from "../run-view.js"
-import { runAddress } from "../run-words.js"
 import { besidePrompt } from "./beside-prompt.js"
 import { type ContextChanges, changesBetween } from "./context-changes.js"
 import type { Bodies, ContextItem, ContextReading } from "./context-reading.js"

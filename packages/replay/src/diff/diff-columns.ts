@@ -12,7 +12,7 @@ import {
   ROOT_ABSENT_WORDS,
   replayWords,
   weightWords,
-} from "./item-words.js"
+} from "./format-item.js"
 
 export interface ColumnOptions {
   /** Columns of the terminal; at least `MIN_COLUMNS`. Default 100. */

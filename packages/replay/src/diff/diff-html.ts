@@ -10,7 +10,7 @@ import {
   outcomeWords,
   ROOT_ABSENT_WORDS,
   replayWords,
-} from "./item-words.js"
+} from "./format-item.js"
 
 /** A diff as one file that needs nothing else: no link but to its own rows, and its style sheet does the filtering by tier. */
 export function diffHtml(diff: RunDiff): string {

@@ -13,7 +13,7 @@ import {
   ROOT_ABSENT_WORDS,
   replayWords,
   weightWords,
-} from "./item-words.js"
+} from "./format-item.js"
 
 export interface DiffTextOptions {
   /** At most this many tokens; at least `MIN_DIFF_BUDGET`. Default 600. */

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from "../../exit-code.js"
 import { withWriting } from "../../reading.js"
 import type { GlobalOptions, Session } from "../../session.js"
 import { bytesOf } from "../inputs.js"
-import { reportJson, reportText } from "./report-words.js"
+import { reportJson, reportText } from "./format-report.js"
 
 export interface StoredOptions {
   readonly run?: string

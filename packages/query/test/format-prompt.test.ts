@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { promptWords } from "../src/prompt-words.js"
+import { promptWords } from "../src/format-prompt.js"
 
 test("[Q-01] a part of a prompt says its kind once, whether its contributor was named by the application or read off the traffic", () => {
   const parts = ["read_file", "tool:read_file", "mytool:read_file"]

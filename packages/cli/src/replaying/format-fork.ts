@@ -10,7 +10,7 @@ import {
 import { plural, safeText } from "@orangebox/text"
 import type { GlobalOptions } from "../session.js"
 import type { ForkedWorkspace } from "./command-workspace.js"
-import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./replay-words.js"
+import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./format-replay.js"
 
 export interface Sample {
   readonly arm: "changed" | "control"

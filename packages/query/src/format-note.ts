@@ -18,9 +18,9 @@ import {
   recordedText,
   recordedWord,
 } from "@orangebox/text"
+import { promptWords } from "./format-prompt.js"
+import type { LineWords } from "./format-skeleton.js"
 import type { NoteView } from "./notes.js"
-import { promptWords } from "./prompt-words.js"
-import type { LineWords } from "./skeleton-words.js"
 import { promptOf } from "./step-facts.js"
 
 /** The words of a note's line: what is recorded inside a step and deserves to be seen. */
