@@ -4,15 +4,8 @@ import { CHECKS_EVALUATOR, compileConstraints, evaluateAction } from "./checks/e
 import type { CommandMemory } from "./checks/prepared-action.js"
 import type { CheckContext } from "./checks/rule.js"
 import type { DecisionEvaluation } from "./generated.js"
-import { actionAhead } from "./live-action.js"
+import { actionAhead, type ToolCallAhead } from "./live-action.js"
 import type { ReadOptions } from "./read-run.js"
-
-/** What a recorder that keeps no text asks about a tool call, told by shape: this package does not know the recorder. */
-export interface CallToClassify {
-  readonly name: string
-  readonly args: unknown
-  readonly stepId: string
-}
 
 export interface CallClass {
   readonly actionType: ActionType
@@ -34,7 +27,7 @@ export function classifier(
   constraints: readonly CheckedConstraint[] = [],
   context: CheckContext = {},
   options: ReadOptions = {},
-): (call: CallToClassify) => CallClass {
+): (call: ToolCallAhead) => CallClass {
   const before = compileConstraints(constraints).filter(({ rule }) => rule?.judged === "before")
   const memory: CommandMemory = new Map()
   return (call) => {

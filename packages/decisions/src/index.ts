@@ -17,7 +17,7 @@ export type {
   TestRun,
   TouchedPath,
 } from "./action.js"
-export { type CallClass, type CallToClassify, classifier } from "./classifier.js"
+export { type CallClass, classifier } from "./classifier.js"
 export { actionAhead, type ToolCallAhead } from "./live-action.js"
 export { type CallAhead, type CallVerdict, type LiveGuardOptions, liveGuard } from "./live-guard.js"
 export { actionsOf, type ReadOptions, type RunReading, readRun } from "./read-run.js"

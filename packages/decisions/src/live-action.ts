@@ -2,19 +2,13 @@ import { canonicalHash, textHash } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import type { Action, ActionTool } from "./action.js"
 import type { ReadOptions } from "./read-run.js"
-import { asActionType, readTool } from "./tool-action.js"
+import { readTool } from "./tool-action.js"
 
 /** A tool call that has not run yet. */
 export interface ToolCallAhead {
   readonly name: string
   readonly args: unknown
-  readonly callId?: string
   readonly stepId?: string
-  readonly parentStepId?: string | null
-  /** The body the arguments will be recorded as, where that is known. */
-  readonly argsRef?: string
-  readonly attributes?: { readonly [name: string]: unknown }
-  readonly at?: string
 }
 
 /**
@@ -26,35 +20,28 @@ export function actionAhead(call: ToolCallAhead, options: ReadOptions = {}): Act
   const stepId = call.stepId ?? ""
   const tool: ActionTool = {
     name: call.name,
-    callId: call.callId ?? null,
+    callId: null,
     args: argsText === null ? call.args : (parseJson(argsText) ?? argsText),
     argsText,
-    argsRef: call.argsRef ?? (argsText === null ? canonicalHash(null) : textHash(argsText)),
+    argsRef: argsText === null ? canonicalHash(null) : textHash(argsText),
     resultText: null,
     resultRef: null,
     status: "open",
     exitCode: null,
   }
-  const told = call.attributes?.["action_type"]
   return {
     eventId: "",
     stepId,
-    parentStepId: call.parentStepId ?? null,
+    parentStepId: null,
     stepNo: 0,
     boundary: "tool",
-    openedAt: call.at ?? "",
+    openedAt: "",
     closedAt: null,
     inferredBy: null,
     capture: null,
     modelStepId: null,
     output: null,
-    ...readTool(tool, options.tools ?? {}, {
-      stepId,
-      isOnWire: false,
-      toldType: asActionType(told),
-      toldSummary: undefined,
-      argsSummary: undefined,
-    }),
+    ...readTool(tool, options.tools ?? {}, { stepId, isOnWire: false }),
   }
 }
 

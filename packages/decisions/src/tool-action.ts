@@ -55,10 +55,10 @@ export interface ToolPlace {
   /** It was seen in the traffic of an agent that nobody instrumented. */
   readonly isOnWire: boolean
   /** The application's own word: a decision event in the step, or an attribute on the call. */
-  readonly toldType: ActionType | undefined
-  readonly toldSummary: string | undefined
+  readonly toldType?: ActionType | undefined
+  readonly toldSummary?: string | undefined
   /** What is left of the arguments when they are not kept. */
-  readonly argsSummary: string | undefined
+  readonly argsSummary?: string | undefined
 }
 
 export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPlace): ToolFacts {

@@ -1,3 +1,5 @@
+import type { ArgumentProblem } from "./rule.js"
+
 // The surface of the rule language: a name and arguments. What the arguments mean is each rule's own affair.
 //
 //   rule     = name [ ":" ] { blank argument } ;
@@ -19,15 +21,10 @@ export interface RuleText {
   readonly rest: RuleArgument
 }
 
-export interface RuleTextProblem {
-  readonly position: number
-  readonly reason: string
-}
-
 const MAX_ARGUMENTS = 256
 const TAKES_JSON = new Set(["output.json"])
 
-export function readRuleText(text: string): RuleText | RuleTextProblem {
+export function readRuleText(text: string): RuleText | ArgumentProblem {
   const named = /^\s*([^\s:]+(?::[^\s:]+)?):?(?=\s|$)/.exec(text)
   if (named === null)
     return { position: 0, reason: text.trim() === "" ? "it is empty" : "it does not begin with a name" }

@@ -8,6 +8,9 @@ export const MAX_SHELL_TEXT = 262_144
 /** `IFS= read` and `IFS=, read` split only what is read. */
 const SPLITS_OTHERWISE = /\bIFS=(?!(?:'[^'\n]*'|"[^"\n]*"|\$'[^'\n]*'|[^\s;&|'"]*)[ \t]+(?:read|mapfile|readarray)\b)/
 
+// Why not a parser from npm: unbash 6.0.3 reads what people write as well as this one, but on 90 kB of `{a,` it works for 27 s, on 100 kB of
+// `$(` for 13 s, and `f() f() …` overflows its stack. A text here is whatever an agent, or somebody who talks to it, came up with.
+
 /**
  * Reads POSIX and bash command text: which commands it may run, with their words as the shell would see them, the scripts handed to other
  * shells, the commands in substitutions. Never throws, and its work grows with the length of the text only. What cannot be known without

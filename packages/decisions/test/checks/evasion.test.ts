@@ -2,6 +2,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createGuard, evaluateRun, followLinks } from "../../src/checks/index.js"
 import { actionAhead } from "../../src/live-action.js"
+import { effectsOfProgram } from "../../src/shell/effects/programs.js"
+import { unwrap } from "../../src/shell/wrappers.js"
 import { constraint, editAction, judgeCommand, judgePath, sampleRun, shellAction } from "./sample-run.js"
 
 const ROOT = { root: "/projects/repo", home: "/home/me" }
@@ -321,6 +323,19 @@ test.each([
   for (const rule of ["paths.deny infra/**", "paths.only src/**", 'commands.deny "git push"', "network.deny"])
     expect(judgeCommand(rule, command, ROOT), rule).toBe("unknown")
   expect(judgeCommand("commands.allow ls", command, ROOT)).toBe("fail")
+})
+
+test("[E-01] nor is any name that stands in no table, whatever it is given", () => {
+  const word = fc.constantFrom("-o", "infra/a", "src/b", "https://example.com", "run", "--version", "'git push'", "-c")
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z]{1,6}[0-9]$/), fc.array(word, { maxLength: 4 }), (name, words) => {
+      fc.pre(effectsOfProgram(name, []) === undefined && unwrap(name, [], undefined) === undefined)
+      const command = [name, ...words].join(" ")
+      for (const rule of ["paths.deny infra/**", 'commands.deny "git push"', "network.deny"])
+        expect(judgeCommand(rule, command, ROOT), `${rule}: ${command}`).toBe("unknown")
+    }),
+    { numRuns: 200 },
+  )
 })
 
 test.each(["chmod -x infra/a", "chmod -R -w infra", "chmod +x infra/a", "chmod --reference=a infra/b"])(

@@ -81,23 +81,17 @@ function foldersOf(place: PathPlace): Folders {
 
 function locate(path: string, place: PathPlace): LocatedPath {
   const { root, home } = foldersOf(place)
-  if (path === "~" || path.startsWith("~/")) {
-    const below = normalSegments(path.slice(1).split("/"))
-    if (home !== undefined) return locateAbsolute([...home, ...path.slice(1).split("/")], root, home)
-    return below === undefined ? { isOutside: false } : { home: below, isOutside: false }
-  }
+  const isHome = path === "~" || path.startsWith("~/")
   // `~name` is somebody else's home: a place nobody here can tell.
-  if (path.startsWith("~") && !path.startsWith("~~")) return { isOutside: false }
-  const absolute = absoluteSegments(path)
-  if (absolute !== undefined) return locateAbsolute(rawAbsolute(path), root, home)
-  const below = normalSegments(path.split("/"))
-  if (below !== undefined && root === undefined) return { inside: below, isOutside: false }
-  if (root !== undefined) {
-    const whole = normalSegments([...root, ...path.split("/")], true)!
-    return locateAbsolute(whole, root, home)
-  }
-  // It climbs out of a root whose own name is not known; unless it only climbs, it may climb back in.
-  const onlyClimbs = path.split("/").every((segment) => segment === ".." || segment === "." || segment === "")
+  if (!isHome && /^~(?!~)/.test(path)) return { isOutside: false }
+  if (isAbsolute(path)) return locateAbsolute(rawAbsolute(path), root, home)
+  const names = (isHome ? path.slice(1) : path).split("/")
+  const folder = isHome ? home : root
+  if (folder !== undefined) return locateAbsolute([...folder, ...names], root, home)
+  const below = normalSegments(names)
+  if (below !== undefined) return { [isHome ? "home" : "inside"]: below, isOutside: false }
+  // It climbs out of a folder whose own name is not known; unless it only climbs, it may climb back in.
+  const onlyClimbs = !isHome && names.every((segment) => segment === ".." || segment === "." || segment === "")
   return onlyClimbs ? { isOutside: true, isAboveRoot: true } : { isOutside: false }
 }
 
@@ -129,10 +123,10 @@ function segmentsBelow(path: readonly string[], folder: readonly string[]): read
   return folder.every((segment, index) => path[index] === segment) ? path.slice(folder.length) : undefined
 }
 
-export function absoluteSegments(path: string): readonly string[] | undefined {
-  if (!path.startsWith("/") && !/^[A-Za-z]:(?:[\\/]|$)/.test(path)) return undefined
-  return normalSegments(rawAbsolute(path), true)
-}
+const isAbsolute = (path: string): boolean => path.startsWith("/") || /^[A-Za-z]:(?:[\\/]|$)/.test(path)
+
+export const absoluteSegments = (path: string): readonly string[] | undefined =>
+  isAbsolute(path) ? normalSegments(rawAbsolute(path), true) : undefined
 
 function rawAbsolute(path: string): readonly string[] {
   const segments = path.replace(/^([A-Za-z]):/, (_, drive: string) => `${drive.toUpperCase()}:`)

@@ -269,7 +269,7 @@ const PROGRAMS: Readonly<Record<string, Description | EffectReader>> = {
   },
   nc: (words) => {
     const isListening = words.some(({ text }) => /^-\w*l/.test(text))
-    const described = { values: "-p -s -w -q -X -x -i", runs: "-e -c --exec --sh-exec" }
+    const described = { values: "-p -s -w -q -X -x -i -e -c --exec --sh-exec", runs: "-e -c --exec --sh-exec" }
     return describedEffects({ ...described, network: isListening || "first" }, words)
   },
   ...each("telnet ftp", { network: "first" }),
