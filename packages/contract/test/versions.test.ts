@@ -5,6 +5,7 @@ import {
   type Event,
   isEventType,
   readEvent,
+  repeatsCall,
   SCHEMA_VERSION,
   textHash,
   validate,
@@ -195,4 +196,11 @@ describe("published JSON Schemas", () => {
     const { oneOf } = JSON.parse(committed("event.schema.json")) as { oneOf: { $ref: string }[] }
     expect(oneOf.map(({ $ref }) => $ref)).toEqual(EVENT_TYPES.map((type) => `${type}.schema.json`))
   })
+})
+
+test("a first attempt recorded once more is known by the name of today and by the one of before", () => {
+  expect(repeatsCall({ attributes: { repeats_call: true } })).toBe(true)
+  expect(repeatsCall({ attributes: { told_again: true } })).toBe(true)
+  expect(repeatsCall({ attributes: { repeats_call: false } })).toBe(false)
+  expect(repeatsCall({})).toBe(false)
 })

@@ -56,9 +56,9 @@ const memories = new WeakMap<object, RequestMemory>()
 
 function memoryOf(step: Step): RequestMemory | undefined {
   if (!(step instanceof StepHandle)) return undefined
-  const { scribe } = step.run
-  const memory = memories.get(scribe) ?? createRequestMemory()
-  memories.set(scribe, memory)
+  const { builder } = step.run
+  const memory = memories.get(builder) ?? createRequestMemory()
+  memories.set(builder, memory)
   return memory
 }
 
@@ -83,7 +83,7 @@ function emitModelCalled(
   known: KnownRequest,
   notes: WireNotes,
 ): ModelOpening {
-  const bodies = new BodiesOfEvent(handle.run.scribe, "model_called")
+  const bodies = new BodiesOfEvent(handle.run.builder, "model_called")
   const body = bodies.addAs("request", request.body, mimeTypeOf(request.headers), request.bodyMarks)
   // What is stamped on the call is read from the form in which secrets are replaced by their tags.
   const stamped =
@@ -119,7 +119,7 @@ function heldByProvider(known: KnownRequest): { context_held_by_provider?: strin
 }
 
 function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownRequest, notes: WireNotes): string {
-  const bodies = new BodiesOfEvent(handle.run.scribe, "step_started")
+  const bodies = new BodiesOfEvent(handle.run.builder, "step_started")
   const body =
     request.body.length > 0
       ? bodies.addAs("body", request.body, mimeTypeOf(request.headers), request.bodyMarks)
@@ -232,18 +232,18 @@ class ModelWire extends WireBase {
     this.#onResult?.(ending)
   }
 
-  // The first try was opened as the call itself, because most calls need no second. So it is told again as a child, and the call goes on.
+  // The first try was opened as the call itself, because most calls need no second. So it is recorded once more as a child, and the call goes on.
   finishTry(end: FinishedWire): RetriedCall {
     const ending = this.#endingOf(end)
     const first = markedChild(this.handle, this.#notes, 1)
     const { payload, refs, redaction, attributes } = this.#opening
-    first.emit("model_called", payload, { refs, redaction, attributes: { ...attributes, told_again: true } })
+    first.emit("model_called", payload, { refs, redaction, attributes: { ...attributes, repeats_call: true } })
     first.closeWith("model_result", ending.payload, ending)
     return new OpenRetriedCall(this.handle, ending)
   }
 
   #endingOf(end: FinishedWire): ModelEnding {
-    const bodies = new BodiesOfEvent(this.handle.run.scribe, "model_result")
+    const bodies = new BodiesOfEvent(this.handle.run.builder, "model_result")
     const stored = this.storedResponse(bodies, "response", end)
     const result = modelResultOf(end, this.handle.elapsedMs(), bodies, stored, this.handle.summarize)
     const { attributes } = end.notes
@@ -298,13 +298,13 @@ class HttpWire extends WireBase {
   }
 
   finishWire(end: FinishedWire): void {
-    const { scribe } = this.handle.run
-    const bodies = new BodiesOfEvent(scribe, "step_ended")
+    const { builder } = this.handle.run
+    const bodies = new BodiesOfEvent(builder, "step_ended")
     const stored = this.storedResponse(bodies, "body", end)
     const { status, latency_ms, error_class, error_summary } = modelResultOf(
       end,
       this.handle.elapsedMs(),
-      new BodiesOfEvent(scribe, "model_result"),
+      new BodiesOfEvent(builder, "model_result"),
       stored,
       this.handle.summarize,
     )

@@ -1,4 +1,11 @@
-import { bodyHash, type DeterminismMode, definitionOf, type EffectClass, type Event } from "@orangebox/contract"
+import {
+  bodyHash,
+  type DeterminismMode,
+  definitionOf,
+  type EffectClass,
+  type Event,
+  repeatsCall,
+} from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import {
   type BodyStream,
@@ -118,7 +125,7 @@ export class TapeSink implements Sink {
     const stepId = event.step_id!
     const known = this.#outcomes.get(stepId)
     if (known) return known
-    if (event.attributes?.["told_again"] === true) return this.#outcomes.get(event.parent_step_id ?? "")
+    if (repeatsCall(event)) return this.#outcomes.get(event.parent_step_id ?? "")
     const place = definitionOf(event.event_type).role.does === "opens" ? this.#places.open(event) : undefined
     const ask = this.#asked(event, record)
     if (ask === undefined) return undefined

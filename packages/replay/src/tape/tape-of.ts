@@ -1,4 +1,4 @@
-import { definitionOf, type Event, type Problem } from "@orangebox/contract"
+import { definitionOf, type Event, type Problem, repeatsCall } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
@@ -268,8 +268,8 @@ class TapeBuilder {
         retrieval: null,
       },
     }
-    // Told again when the second try began; it was opened when the call was.
-    if (parent && attributes?.["told_again"] === true) draft.openedAt = parent.openedAt + 0.5
+    // Recorded once more when the second attempt began; it was opened when the call was.
+    if (parent && repeatsCall(event)) draft.openedAt = parent.openedAt + 0.5
     if (draft.lane === MAIN_LANE && parent) draft.lane = parent.lane
     this.#calls.set(draft.stepId, this.#resigned(draft))
   }
