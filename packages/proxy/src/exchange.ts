@@ -111,11 +111,11 @@ export class Exchange {
   // Up to the limit the body is read whole, recorded and sent on. A larger one streams, its last piece held back until it is recorded.
   #receive(): void {
     const { requestBytes } = this.#parts.limits
-    let heldBack: Buffer | undefined
+    let ignored: Buffer | undefined
     this.#request.on("data", (piece: Buffer) => {
       const kept = this.#kept
       kept.allBytes += piece.length
-      if (heldBack === undefined && kept.bytes + piece.length <= requestBytes) {
+      if (ignored === undefined && kept.bytes + piece.length <= requestBytes) {
         kept.pieces.push(piece)
         kept.bytes += piece.length
         return
@@ -126,26 +126,26 @@ export class Exchange {
       }
       const upstream = this.#upstream ?? this.#connect()
       this.#upstream = upstream
-      if (heldBack === undefined) {
+      if (ignored === undefined) {
         upstream.flushHeaders()
         for (const early of kept.pieces) upstream.write(early)
         const room = Buffer.from(piece.subarray(0, requestBytes - kept.bytes))
         kept.pieces.push(room)
         kept.bytes += room.length
-      } else if (!upstream.write(heldBack)) {
+      } else if (!upstream.write(ignored)) {
         this.#request.pause()
         upstream.once("drain", () => this.#request.resume())
       }
-      heldBack = piece
+      ignored = piece
     })
     this.#request.on("end", () => {
       if (this.#phase === "over") return
       const whole = this.#keptBody()
       // An upstream that answered before it had everything may still want the rest; recorded it is already.
-      if (this.#phase === "answering") this.#upstream?.end(heldBack)
+      if (this.#phase === "answering") this.#upstream?.end(ignored)
       else
-        this.#record(whole, heldBack === undefined ? undefined : this.#kept.allBytes, () =>
-          this.#parts.replay ? this.#askTape(this.#parts.replay, whole) : this.#send(heldBack ?? whole),
+        this.#record(whole, ignored === undefined ? undefined : this.#kept.allBytes, () =>
+          this.#parts.replay ? this.#askTape(this.#parts.replay, whole) : this.#send(ignored ?? whole),
         )
     })
   }

@@ -2,8 +2,7 @@ import type { ArtifactRef, BodyHash, EventType, RedactionStatus } from "@orangeb
 import { type Capture, type CapturedContent, comparableBytes, listedMasks } from "./capture/capture.js"
 import type { StoredStream } from "./capture/captured-stream.js"
 import { worse } from "./capture/redaction-status.js"
-import { asTreated } from "./capture/treated-bodies.js"
-import { bytesOf, type GivenBody } from "./captured-body.js"
+import { bytesOf, type GivenBody, markCaptured } from "./captured-body.js"
 import type { RecordBody } from "./event-record.js"
 import type { Sink } from "./sink.js"
 
@@ -40,10 +39,10 @@ export class BodiesOfEvent {
   readonly #type: EventType
   readonly #keep: boolean
 
-  constructor(scribe: { readonly sink: Sink; readonly capture: Capture }, type: EventType) {
-    this.#capture = scribe.capture
+  constructor(builder: { readonly sink: Sink; readonly capture: Capture }, type: EventType) {
+    this.#capture = builder.capture
     this.#type = type
-    this.#keep = scribe.sink.keepsBodies()
+    this.#keep = builder.sink.keepsBodies()
   }
 
   /** A value. `undefined` is no body. */
@@ -76,9 +75,9 @@ export class BodiesOfEvent {
     const absent = stream.absent ?? (isKept ? undefined : "not_kept")
     this.#refer(type, mimeType, stream, absent, marks)
     if (absent === undefined && stream.bytes !== undefined) {
-      this.bodies.push(asTreated({ hash: stream.hash, bytes: stream.bytes }))
+      this.bodies.push(markCaptured({ hash: stream.hash, bytes: stream.bytes }))
     } else if (absent === undefined && stream.id !== undefined) {
-      this.bodies.push(asTreated({ hash: stream.hash, byteSize: stream.byteSize, streamId: stream.id }))
+      this.bodies.push(markCaptured({ hash: stream.hash, byteSize: stream.byteSize, streamId: stream.id }))
     }
     return stream.hash
   }
@@ -93,7 +92,7 @@ export class BodiesOfEvent {
     const content = this.#capture.content(this.#type, fieldOf(this.#type, type), bytes, isEncoded)
     this.#refer(type, mimeType, content, content.absent ?? (this.#keep ? undefined : "not_kept"), marks)
     if (this.#keep && content.bytes !== undefined)
-      this.bodies.push(asTreated({ hash: content.hash, bytes: content.bytes }))
+      this.bodies.push(markCaptured({ hash: content.hash, bytes: content.bytes }))
     return content
   }
 

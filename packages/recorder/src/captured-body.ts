@@ -1,12 +1,25 @@
 import { types } from "node:util"
 import type { BodyHash } from "@orangebox/contract"
-import { carelessJson } from "./careless-json.js"
+import { safeStringify } from "./safe-stringify.js"
 
 /** Bytes as they are stored. */
 export interface CapturedBody {
   readonly hash: BodyHash
   readonly bytes: Uint8Array
 }
+
+/**
+ * Bodies that went through the capture mode. What else is handed to an event as a body has not been searched for secrets, and the event
+ * builder does not write it, unless everything is kept.
+ */
+const captured = new WeakSet<object>()
+
+export function markCaptured<T extends object>(body: T): T {
+  captured.add(body)
+  return body
+}
+
+export const isMarkedCaptured = (body: object): boolean => captured.has(body)
 
 /** A value as bytes, and what they are. */
 export interface GivenBody {
@@ -23,7 +36,7 @@ export function bytesOf(value: unknown): GivenBody {
   if (types.isUint8Array(value)) return bytesBody(value)
   if (types.isArrayBuffer(value)) return bytesBody(new Uint8Array(value))
   if (typeof value === "string" && value.isWellFormed()) return textBody(value, "text/plain; charset=utf-8")
-  return textBody(carelessJson(value), "application/json")
+  return textBody(safeStringify(value), "application/json")
 }
 
 function bytesBody(bytes: Uint8Array): GivenBody {

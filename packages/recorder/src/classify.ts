@@ -34,9 +34,9 @@ export type Classify = (call: CallToClassify) => ClassifiedCall | undefined
 
 /** Undefined where the text is kept and can be read later, by whatever is known then. A classifier that throws has said nothing. */
 export function classified(step: StepHandle, call: Omit<CallToClassify, "stepId">): ClassifiedCall | undefined {
-  const { app, scribe } = step.run
+  const { app, builder } = step.run
   if (app.classify === undefined) return undefined
-  if (scribe.capture.mode !== "hashed" && app.keeping.bodies === "always") return undefined
+  if (builder.capture.mode !== "hashed" && app.keeping.bodies === "always") return undefined
   try {
     return app.classify({ ...call, stepId: step.id })
   } catch {
@@ -52,7 +52,7 @@ export function withActionType(attributes: unknown, made: ClassifiedCall | undef
 }
 
 export function emitEvaluation(step: StepHandle, { detail, ...made }: EvaluationMade): void {
-  const bodies = new BodiesOfEvent(step.run.scribe, "evaluation")
+  const bodies = new BodiesOfEvent(step.run.builder, "evaluation")
   const evaluation_ref = bodies.ref("evaluation", detail) ?? null
   step.emit("evaluation", { ...made, subject_step_id: step.id, evaluation_ref }, bodies)
 }

@@ -1,12 +1,11 @@
+import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Config, OrangeboxError } from "@orangebox/contract"
 import { readUserRules } from "@orangebox/redaction"
-import { type HeldBack, holdBack } from "./config/held-back.js"
 import { mergeConfigs } from "./config/merge-configs.js"
 import { type ConfigPlaces, configPlaces, type Environment } from "./config/places.js"
-import { readConfigText } from "./config/read-config-text.js"
-import { rulesOfConfig } from "./config/rules-of-config.js"
-import { isTrusted } from "./config/trust-book.js"
+import { isTrusted } from "./config/trusted-files.js"
+import { type IgnoredSetting, withoutUnsafeSettings } from "./config/untrusted-settings.js"
 
 export const CONFIG_FILE = "orangebox.config.json"
 
@@ -14,10 +13,10 @@ export const CONFIG_FILE = "orangebox.config.json"
 export interface FoundConfig {
   /** The repository's file; the user's where there is no other. */
   readonly path: string
-  /** What is in effect: the repository's settings over the user's, without what was held back. */
+  /** What is in effect: the repository's settings over the user's, without those that need trust. */
   readonly config: Config
   /** Settings of the repository's file that take no effect until somebody trusts it. */
-  readonly heldBack: readonly HeldBack[]
+  readonly ignored: readonly IgnoredSetting[]
   readonly files: readonly ConfigSource[]
 }
 
@@ -37,16 +36,16 @@ export function findConfig(cwd: string, env: Environment = process.env): FoundCo
   const user = readUserConfig(places)
   const repository = readRepositoryConfig(cwd)
   if (repository === undefined) {
-    return user && { path: user.path, config: user.config, heldBack: [], files: [sourceOf(user.path, "user", true)] }
+    return user && { path: user.path, config: user.config, ignored: [], files: [sourceOf(user.path, "user", true)] }
   }
   const trusted = isTrusted(places.trust, repository.path, repository.text)
-  const { config, heldBack } = trusted
-    ? { config: repository.config, heldBack: [] }
-    : holdBack(repository.config, user?.config)
+  const { config, ignored } = trusted
+    ? { config: repository.config, ignored: [] }
+    : withoutUnsafeSettings(repository.config, user?.config)
   return {
     path: repository.path,
     config: user === undefined ? config : mergeConfigs(user.config, config),
-    heldBack,
+    ignored,
     files: [
       ...(user === undefined ? [] : [sourceOf(user.path, "user", true)]),
       sourceOf(repository.path, "repository", trusted),
@@ -122,7 +121,7 @@ function schemaError(issue: Issue, path: string): OrangeboxError {
 
 /** Here, where it is still known which file a rule stands in. */
 function checkRules({ redaction = {} }: Config, path: string): void {
-  const { problems } = readUserRules(rulesOfConfig(redaction))
+  const { problems } = readUserRules(redaction)
   if (problems.length === 0) return
   const list = problems.map(({ at, reason }) => `redaction.${at} ${reason}`)
   throw new OrangeboxError("REDACTION_RULES", {
@@ -130,4 +129,20 @@ function checkRules({ redaction = {} }: Config, path: string): void {
     where: path,
     next: "Correct the rule or remove it; nothing is recorded under rules that may not hold",
   })
+}
+
+/** The text of a configuration; undefined where there is none. */
+function readConfigText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined
+    throw new OrangeboxError("CONFIG", {
+      what: `the configuration cannot be read (${code})`,
+      where: path,
+      next: "Make it a readable file or remove it",
+      cause: error,
+    })
+  }
 }

@@ -19,11 +19,10 @@ export { Capture, type CaptureOptions } from "./capture/capture.js"
 // Contexts, faults, guards
 export type { CallToClassify, ClassifiedCall, Classify, EvaluationMade } from "./classify.js"
 export type { Moment, Now } from "./clock.js"
-// Configuration, and whose word counts
-export { type HeldBack, heldBackWarning, holdBack } from "./config/held-back.js"
 export { type ConfigPlaces, configPlaces } from "./config/places.js"
-export { rulesOfConfig } from "./config/rules-of-config.js"
-export { isTrusted, readTrust, revokeTrust, type TrustEntry, trustFile } from "./config/trust-book.js"
+export { isTrusted, readTrust, revokeTrust, type TrustEntry, trustFile } from "./config/trusted-files.js"
+// Configuration, and whose word counts
+export { type IgnoredSetting, ignoredSettingsWarning, withoutUnsafeSettings } from "./config/untrusted-settings.js"
 export {
   CONFIG_FILE,
   type ConfigSource,
@@ -32,6 +31,7 @@ export {
   readRepositoryConfig,
   readUserConfig,
 } from "./config-file.js"
+export type { EventExtras } from "./event-builder.js"
 export { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
 export type { CompiledPrompt, ManifestOfContext } from "./faults/committed-context.js"
 export {
@@ -48,7 +48,6 @@ export type { RecorderOptions } from "./options.js"
 export type { QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
 export type { Run, StartRun } from "./run.js"
-export type { EventExtras } from "./scribe.js"
 // Where records go, and what they are made of
 export { type BodyStream, MemorySink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
 export type {

@@ -1,13 +1,21 @@
 import { type Level, MAX_LOG_MESSAGE, type PayloadOf } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
-import { carelessJson } from "./careless-json.js"
 import { describeError } from "./described-error.js"
-import type { EventExtras, Scribe } from "./scribe.js"
+import type { EventBuilder, EventExtras } from "./event-builder.js"
+import { safeStringify } from "./safe-stringify.js"
 import type { Step } from "./step.js"
 
 /** Flat attributes; anything nested is kept as JSON text and marked. */
 export type LogAttributes = { readonly [name: string]: unknown }
 
+/**
+ * Lines of a step, in four levels, with flat attributes.
+ *
+ * ```ts
+ * step.log.info("file read", { path: "a.txt", bytes: 120 })
+ * step.log.error("cannot parse", { err: new Error("line 3") })
+ * ```
+ */
 export interface Logger {
   debug(message: string, attributes?: LogAttributes): void
   info(message: string, attributes?: LogAttributes): void
@@ -30,18 +38,18 @@ export interface LogPlace {
 const RANK: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 
 export class RecordingLogger implements Logger {
-  readonly #scribe: Scribe
+  readonly #builder: EventBuilder
   readonly #place: LogPlace
   readonly #bound: LogAttributes | undefined
   readonly #minimum: number
   readonly #sample: number
   #untilNextSample = 0
 
-  constructor(scribe: Scribe, place: LogPlace, bound?: LogAttributes) {
-    this.#scribe = scribe
+  constructor(builder: EventBuilder, place: LogPlace, bound?: LogAttributes) {
+    this.#builder = builder
     this.#place = place
     this.#bound = bound
-    const rules = scribe.sources.get(place.source) ?? scribe.sources.get("*")
+    const rules = builder.sources.get(place.source) ?? builder.sources.get("*")
     this.#minimum = RANK[rules?.level ?? "debug"]
     this.#sample = rules?.sample ?? 1
   }
@@ -60,7 +68,7 @@ export class RecordingLogger implements Logger {
   }
 
   child(context: { readonly attributes?: LogAttributes }): Logger {
-    return new RecordingLogger(this.#scribe, this.#place, merged(this.#bound, context?.attributes))
+    return new RecordingLogger(this.#builder, this.#place, merged(this.#bound, context?.attributes))
   }
 
   span(name: string, attributes?: LogAttributes, options?: { readonly body?: unknown }): Step {
@@ -77,21 +85,21 @@ export class RecordingLogger implements Logger {
       this.#place.emitLog({ level, message }, all === undefined ? undefined : { attributes: all })
       return
     }
-    this.#writeLong(level, typeof message === "string" ? message : carelessJson(message), err, rest)
+    this.#writeLong(level, typeof message === "string" ? message : safeStringify(message), err, rest)
   }
 
   #writeLong(level: Level, message: string, err: unknown, attributes: LogAttributes | undefined): void {
-    const bodies = new BodiesOfEvent(this.#scribe, "log")
+    const bodies = new BodiesOfEvent(this.#builder, "log")
     const isLong = message.length > MAX_LOG_MESSAGE
     const messageRef = isLong ? bodies.ref("message", message) : undefined
-    const error = err === undefined ? undefined : describeError(err, this.#scribe.summarize)
+    const error = err === undefined ? undefined : describeError(err, this.#builder.summarize)
     const errorRef = error && bodies.ref("error", error.chain)
     this.#place.emitLog(
       {
         level,
         // Searched before it is cut: half a secret has no form to be known by.
         message: isLong
-          ? this.#scribe.capture.text(message.slice(0, 2 * MAX_LOG_MESSAGE)).slice(0, MAX_LOG_MESSAGE)
+          ? this.#builder.capture.text(message.slice(0, 2 * MAX_LOG_MESSAGE)).slice(0, MAX_LOG_MESSAGE)
           : message,
         ...(messageRef ? { message_ref: messageRef } : {}),
         ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
@@ -107,7 +115,7 @@ export class RecordingLogger implements Logger {
       return false
     }
     this.#untilNextSample--
-    this.#scribe.logsSampledOut++
+    this.#builder.logsSampledOut++
     return true
   }
 }

@@ -8,7 +8,7 @@ import type { RunState } from "./run-state.js"
 import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
 import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
-import { asName } from "./wire/as-contracted.js"
+import { nameOrNull } from "./wire/contract-values.js"
 import { STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
 import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
@@ -17,7 +17,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   parent.assertMayGoOn()
   parent.assertHasManifest()
   const { run } = parent
-  const bodies = new BodiesOfEvent(run.scribe, "model_called")
+  const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
   const signature = modelSignature(call.provider, call.request, request)
   const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call)
@@ -61,7 +61,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
     super(run, state, source)
     this.#call = call
-    if (run.scribe.correlatesByHeader) run.scribe.callsByHeader.set(this.id, this)
+    if (run.builder.correlatesByHeader) run.builder.callsByHeader.set(this.id, this)
   }
 
   /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
@@ -87,7 +87,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   }
 
   get send(): ModelSend {
-    const headers = this.run.scribe.correlatesByHeader ? { [STEP_HEADER]: `${this.runId}/${this.id}` } : {}
+    const headers = this.run.builder.correlatesByHeader ? { [STEP_HEADER]: `${this.runId}/${this.id}` } : {}
     return { signal: this.signal, headers }
   }
 
@@ -128,9 +128,9 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
-    this.run.scribe.callsByHeader.delete(this.id)
+    this.run.builder.callsByHeader.delete(this.id)
     const result = { ...describeWire(this.#lastWire), ...given }
-    const bodies = new BodiesOfEvent(this.run.scribe, "model_result")
+    const bodies = new BodiesOfEvent(this.run.builder, "model_result")
     const error = result.err === undefined ? undefined : describeError(result.err, this.summarize)
     const responseRef = this.#responseRef(bodies, result)
     const usageRef = bodies.ref("usage", result.rawUsage)
@@ -205,8 +205,8 @@ function describeWire(call: WireCall | undefined): ModelDescription {
   const finished = call?.finished
   if (!finished) return {}
   const { folded, firstByteMs } = finished
-  const model = asName(finished.model)
-  const finishReason = asName(folded?.finishReason)
+  const model = nameOrNull(finished.model)
+  const finishReason = nameOrNull(folded?.finishReason)
   const httpStatus = wireStatusOf(finished)
   const requestId = requestIdOf(finished)
   const requestedTools = toolNamesOf(finished)

@@ -3,9 +3,10 @@ import { type Event, type KeptBodies, OrangeboxError, randomIds } from "@orangeb
 import { findDataFolder } from "@orangebox/journal"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
-import { heldBackWarning } from "./config/held-back.js"
+import { ignoredSettingsWarning } from "./config/untrusted-settings.js"
 import { findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
+import { EventBuilder } from "./event-builder.js"
 import { contextOutsideRuns } from "./event-record.js"
 import { watchForRequests } from "./faults/control-file.js"
 import { sampleOf } from "./faults/kept-bodies.js"
@@ -18,7 +19,6 @@ import { type Goodbye, onProcessEnd } from "./process-lifecycle.js"
 import type { Run, StartRun } from "./run.js"
 import { openRun } from "./run-handle.js"
 import type { AppFacts } from "./run-state.js"
-import { Scribe } from "./scribe.js"
 import type { Sink } from "./sink.js"
 import type { SourceScope, Step } from "./step.js"
 import { StepHandle } from "./step-handle.js"
@@ -51,7 +51,13 @@ export class Recorder implements Scope {
     this.#active = active
   }
 
-  /** Opens the journal before anything else, so that the first event already has a place. */
+  /**
+   * Opens the journal before anything else, so that the first event already has a place.
+   *
+   * ```ts
+   * const audited = Recorder.open({ app: "fixer", profile: "audit", agentVersion: "1.4.0" })
+   * ```
+   */
   static open(options: RecorderOptions = {}): Recorder {
     checkOptions(options)
     const cwd = options.cwd ?? process.cwd()
@@ -65,8 +71,8 @@ export class Recorder implements Scope {
     const keeping = keepingOf(settings, environment)
 
     const warn = options.onWarning ?? warnOnStderr
-    const heldBack = found && heldBackWarning(found.path, found.heldBack)
-    if (heldBack !== undefined) warn(new OrangeboxError("UNTRUSTED_CONFIG", { what: heldBack, where: found!.path }))
+    const ignored = found && ignoredSettingsWarning(found.path, found.ignored)
+    if (ignored !== undefined) warn(new OrangeboxError("UNTRUSTED_CONFIG", { what: ignored, where: found!.path }))
     let sink: Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
     try {
       sink =
@@ -87,7 +93,7 @@ export class Recorder implements Scope {
     }
 
     const active = new ActiveRecorder(
-      new Scribe({
+      new EventBuilder({
         sink: options.through?.(sink) ?? sink,
         capture: openCapture(keeping, settings.redaction, options.key ?? sink.storeKey),
         now: options.now ?? systemClock,
@@ -112,7 +118,7 @@ export class Recorder implements Scope {
       },
       sink.writerId ?? "memory",
     )
-    if (options.onAny) active.scribe.onAny(options.onAny)
+    if (options.onAny) active.builder.onAny(options.onAny)
     active.emitStarted()
     return new Recorder(app, active)
   }
@@ -131,10 +137,30 @@ export class Recorder implements Scope {
     return this.#active?.logFor(this.source) ?? OFF_LOGGER
   }
 
+  /**
+   * Opens a run: one execution from input to its end. End it with `complete` or `fail`; a run left open says that its process died.
+   *
+   * ```ts
+   * const run = recorder.startRun({ entrypoint: "fix-issue", input: "issue 41", conversationId: "thread-7" })
+   * try {
+   *   run.complete({ output: await answer(run) })
+   * } catch (error) {
+   *   run.fail(error)
+   * }
+   * ```
+   */
   startRun(options: StartRun): Run {
     return this.#active?.startRun(this.source, options) ?? OFF_RUN
   }
 
+  /**
+   * A handle that speaks as another source, for a plugin or a module: the source stands on its events, and the plugin cannot set it.
+   *
+   * ```ts
+   * const billing = recorder.scope("billing")
+   * billing.log.info("invoice sent", { invoice: 17 })
+   * ```
+   */
   scope(name: string): Scope {
     const active = this.#active
     if (!active) return { source: name, log: OFF_LOGGER, startRun: () => OFF_RUN }
@@ -148,6 +174,10 @@ export class Recorder implements Scope {
   /**
    * A `fetch` for a client that is made once and used everywhere. Requests made through `step.model(call, (send) => …)` are told apart by
    * the header in `send`; one without it is recorded as a run of its own.
+   *
+   * ```ts
+   * const reply = await recorder.fetch("http://localhost:4000/v1/messages", { method: "POST", body: JSON.stringify(request) })
+   * ```
    */
   get fetch(): Fetch {
     return this.#active?.fetchFor(this.source) ?? globalThis.fetch
@@ -155,12 +185,12 @@ export class Recorder implements Scope {
 
   /** One privileged listener that sees every record and cannot affect any. Returns a function that removes it. */
   onAny(listener: (event: Event) => void): () => void {
-    return this.#active?.scribe.onAny(listener) ?? (() => {})
+    return this.#active?.builder.onAny(listener) ?? (() => {})
   }
 
   /** What was written and what had to be dropped so far. */
   counts(): { readonly written: number; readonly dropped: number } {
-    return this.#active?.scribe.sink.counts() ?? { written: 0, dropped: 0 }
+    return this.#active?.builder.sink.counts() ?? { written: 0, dropped: 0 }
   }
 
   /** Says goodbye. Not needed for durability: whatever was recorded is in the journal already. */
@@ -170,14 +200,14 @@ export class Recorder implements Scope {
 }
 
 class ActiveRecorder {
-  readonly scribe: Scribe
+  readonly builder: EventBuilder
   readonly #app: AppFacts
   readonly #writerId: string
   readonly #forgetProcessEnd: () => void
   #isClosed = false
 
-  constructor(scribe: Scribe, app: AppFacts, writerId: string) {
-    this.scribe = scribe
+  constructor(builder: EventBuilder, app: AppFacts, writerId: string) {
+    this.builder = builder
     this.#app = app
     this.#writerId = writerId
     this.#forgetProcessEnd = onProcessEnd((goodbye) => this.close(goodbye))
@@ -185,30 +215,30 @@ class ActiveRecorder {
 
   startRun(source: string, options: StartRun): Run {
     const { parent, ...rest } = options
-    return openRun(this.scribe, this.#app, source, parent === undefined || isNowhere(parent) ? rest : options)
+    return openRun(this.builder, this.#app, source, parent === undefined || isNowhere(parent) ? rest : options)
   }
 
   logFor(source: string): Logger {
     const context = contextOutsideRuns(source)
     const place: LogPlace = {
       source,
-      emitLog: (payload, extras) => this.scribe.emit(context, "log", null, payload, extras),
+      emitLog: (payload, extras) => this.builder.emit(context, "log", null, payload, extras),
       // A step with no run around it is a run.
       openStep: (name, attributes, body): Step => this.startRun(source, spanAsRun(name, attributes, body)),
     }
-    return new RecordingLogger(this.scribe, place)
+    return new RecordingLogger(this.builder, place)
   }
 
   fetchFor(source: string): Fetch {
-    this.scribe.correlatesByHeader = true
+    this.builder.correlatesByHeader = true
     return recordingFetch(
       (request) => {
         const stepId = request.headers.get(STEP_HEADER)?.split("/")[1]
-        const call = stepId === undefined ? undefined : this.scribe.callsByHeader.get(stepId)
+        const call = stepId === undefined ? undefined : this.builder.callsByHeader.get(stepId)
         if (call instanceof StepHandle) return call.wireTarget()
         const { host, pathname } = new URL(request.url)
         // Where no content is kept, a path is content.
-        const where = this.scribe.capture.mode === "hashed" ? host : pathname
+        const where = this.builder.capture.mode === "hashed" ? host : pathname
         const run = this.startRun(source, { entrypoint: `${request.method} ${where}` })
         return { step: run, onEnd: (error) => (error === undefined ? run.complete() : run.fail(error)) }
       },
@@ -217,14 +247,14 @@ class ActiveRecorder {
   }
 
   emitStarted(): void {
-    this.scribe.emit(contextOutsideRuns(this.#app.appId), "process_started", null, {
+    this.builder.emit(contextOutsideRuns(this.#app.appId), "process_started", null, {
       writer_id: this.#writerId,
       app_id: this.#app.appId,
       pid: process.pid,
       thread_id: threadId,
       runtime: `node ${process.versions.node}`,
       recorder_version: RECORDER_VERSION,
-      capture_mode: this.scribe.capture.mode,
+      capture_mode: this.builder.capture.mode,
     })
   }
 
@@ -232,19 +262,19 @@ class ActiveRecorder {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#forgetProcessEnd()
-    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error, this.scribe.summarize)
-    const { written, dropped } = this.scribe.sink.counts()
-    this.scribe.emit(contextOutsideRuns(this.#app.appId), "process_exited", null, {
+    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error, this.builder.summarize)
+    const { written, dropped } = this.builder.sink.counts()
+    this.builder.emit(contextOutsideRuns(this.#app.appId), "process_exited", null, {
       writer_id: this.#writerId,
       exit_code: goodbye.exitCode,
       reason: goodbye.reason,
       ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
       records_written: written,
       records_dropped: dropped,
-      logs_sampled_out: this.scribe.logsSampledOut,
+      logs_sampled_out: this.builder.logsSampledOut,
     })
     try {
-      this.scribe.sink.close({ exitCode: goodbye.exitCode, reason: goodbye.reason })
+      this.builder.sink.close({ exitCode: goodbye.exitCode, reason: goodbye.reason })
     } catch {
       // The goodbye is a courtesy; a process must not fail on its way out because of it.
     }

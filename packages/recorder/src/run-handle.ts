@@ -1,35 +1,35 @@
 import { type Constraint, type PayloadProblem, summarizeText } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
-import { carelessJson } from "./careless-json.js"
 import { describeError } from "./described-error.js"
+import type { EventBuilder } from "./event-builder.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { LogAttributes } from "./logger.js"
 import { openModelStep } from "./model-step.js"
 import type { Run, StartRun } from "./run.js"
 import { type AppFacts, RunState } from "./run-state.js"
-import type { Scribe } from "./scribe.js"
+import { safeStringify } from "./safe-stringify.js"
 import type { Step, StepOptions, StepOutcome } from "./step.js"
 import { StepHandle } from "./step-handle.js"
 import { openToolStep } from "./tool-step.js"
 
-export function openRun(scribe: Scribe, app: AppFacts, source: string, options: StartRun): Run {
-  const startedAt = scribe.now()
+export function openRun(builder: EventBuilder, app: AppFacts, source: string, options: StartRun): Run {
+  const startedAt = builder.now()
   const { parent } = options
   const { conversationId, problems } = conversationOf(options)
   const state = new RunState({
-    scribe,
+    builder,
     app,
     startedAt,
     guards: options.guard === undefined ? app.guards : [...app.guards, options.guard],
     base: {
-      trace_id: parent?.traceId ?? scribe.newId.trace(),
-      run_id: scribe.newId.run(startedAt.wallMs),
+      trace_id: parent?.traceId ?? builder.newId.trace(),
+      run_id: builder.newId.run(startedAt.wallMs),
       actor_type: "sdk",
       determinism_mode: "live",
       ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
     },
     make: {
-      run: (childSource, childOptions) => openRun(scribe, app, childSource, childOptions),
+      run: (childSource, childOptions) => openRun(builder, app, childSource, childOptions),
       model: openModelStep,
       tool: openToolStep,
     },
@@ -46,7 +46,7 @@ function conversationOf(options: StartRun): { conversationId?: string; problems?
   if (typeof given === "string" && given !== "" && given.length <= LONGEST_CONVERSATION_ID)
     return { conversationId: given }
   return {
-    conversationId: carelessJson(given).slice(0, LONGEST_CONVERSATION_ID),
+    conversationId: safeStringify(given).slice(0, LONGEST_CONVERSATION_ID),
     problems: [
       { code: "invalid", field: "conversation_id", reason: "is not a text of 1 to 512 characters; its JSON is kept" },
     ],
@@ -61,7 +61,7 @@ class RunHandle extends StepHandle implements Run {
     super(
       run,
       {
-        id: run.scribe.newId.step(),
+        id: run.builder.newId.step(),
         parentId: null,
         parent: undefined,
         attemptNo: undefined,
@@ -75,8 +75,8 @@ class RunHandle extends StepHandle implements Run {
   }
 
   emitStarted(options: StartRun, problems: readonly PayloadProblem[] | undefined): void {
-    const { scribe, app } = this.run
-    const bodies = new BodiesOfEvent(scribe, "run_started")
+    const { builder, app } = this.run
+    const bodies = new BodiesOfEvent(builder, "run_started")
     const input = bodies.add("input_summary", options.input)
     const { parent } = options
     const agentId = options.agentId ?? app.defaults.agentId
@@ -89,7 +89,7 @@ class RunHandle extends StepHandle implements Run {
         app_id: app.appId,
         environment: options.environment ?? app.defaults.environment,
         entrypoint_name: options.entrypoint,
-        user_session_ref: typeof options.userSession === "string" ? scribe.capture.keyed(options.userSession) : null,
+        user_session_ref: typeof options.userSession === "string" ? builder.capture.keyed(options.userSession) : null,
         input_summary: input ? (summaryOf("text", () => summarizeText(input.text())).text ?? null) : null,
         ...(input ? { input_summary_ref: input.hash } : {}),
         ...(agentId === undefined ? {} : { agent_id: agentId }),
@@ -100,7 +100,7 @@ class RunHandle extends StepHandle implements Run {
         ...(repo === undefined ? {} : { repo }),
         ...(branch === undefined ? {} : { branch }),
         ...(options.ticket === undefined ? {} : { ticket_id: options.ticket }),
-        capture_mode: scribe.capture.mode,
+        capture_mode: builder.capture.mode,
       },
       {
         attributes: options.attributes,
@@ -140,7 +140,7 @@ class RunHandle extends StepHandle implements Run {
     if (this.state.isEnded) return
     if (this.run.detectsFaults) this.fault({ trigger: "system_error", detail: describeError(err).summary })
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe, "run_failed")
+    const bodies = new BodiesOfEvent(this.run.builder, "run_failed")
     const error = describeError(err, this.summarize)
     this.emitClose(
       "run_failed",

@@ -2,6 +2,7 @@ import type { Event, EventType, SystemError } from "@orangebox/contract"
 import type { Keeping } from "./capture/open-capture.js"
 import type { Classify } from "./classify.js"
 import type { Moment } from "./clock.js"
+import type { EventBuilder, EventExtras } from "./event-builder.js"
 import { type EventContext, type RecordBody, type RunEnvelope, runContext } from "./event-record.js"
 import type { CommittedManifest } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
@@ -12,14 +13,13 @@ import { spooledArtifact } from "./faults/raise-fault.js"
 import type { Spool } from "./faults/spool.js"
 import type { Guard } from "./guard.js"
 import type { Run, StartRun } from "./run.js"
-import type { EventExtras, Scribe } from "./scribe.js"
 import type { BodyStream } from "./sink.js"
 import type { ModelCall, ModelStep, ToolCall, ToolStep } from "./step.js"
 import type { StepHandle, StepState } from "./step-handle.js"
 
 /** What all handles of one run share. */
 export class RunState {
-  readonly scribe: Scribe
+  readonly builder: EventBuilder
   readonly app: AppFacts
   readonly startedAt: Moment
   readonly base: RunEnvelope
@@ -39,8 +39,8 @@ export class RunState {
   readonly #heldStreams = new Map<string, HeldStream>()
   #spool: Spool | undefined
 
-  constructor(parts: Pick<RunState, "scribe" | "app" | "base" | "startedAt" | "make" | "guards">) {
-    this.scribe = parts.scribe
+  constructor(parts: Pick<RunState, "builder" | "app" | "base" | "startedAt" | "make" | "guards">) {
+    this.builder = parts.builder
     this.app = parts.app
     this.base = parts.base
     this.context = runContext(parts.base)
@@ -104,7 +104,7 @@ export class RunState {
   /** A body of a step that arrives in pieces. */
   openStream(step: StepState): BodyStream {
     const stream = { runId: this.base.run_id, stepId: step.id, role: "response" }
-    if (step.keepsBodies) return this.scribe.sink.openStream(stream)
+    if (step.keepsBodies) return this.builder.sink.openStream(stream)
     const held = new HeldStream(`held-${step.id}`, this.#openSpool()?.openStream(stream))
     this.#heldStreams.set(held.id, held)
     return held
@@ -140,9 +140,9 @@ export class RunState {
     const body = extras.bodies?.find(({ hash }) => hash === item.ref.artifact_hash)
     const spool = this.#openSpool()
     if (body === undefined || spool === undefined) return
-    const { payload, ref } = spooledArtifact(item, this.base.run_id, ++this.snapshotCount, this.scribe.now().wallMs)
+    const { payload, ref } = spooledArtifact(item, this.base.run_id, ++this.snapshotCount, this.builder.now().wallMs)
     try {
-      spool.write(this.scribe.build(context, "artifact_recorded", null, payload, { refs: [ref], bodies: [body] }))
+      spool.write(this.builder.build(context, "artifact_recorded", null, payload, { refs: [ref], bodies: [body] }))
     } catch {
       // Telemetry until a fault makes it audit: the bytes are still held here.
     }

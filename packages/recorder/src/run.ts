@@ -27,8 +27,17 @@ export interface StartRun {
 
 /** One execution from input to terminal event. It is its own root step, and the only writer of its sequence. */
 export interface Run extends Step {
+  /**
+   * Opens a step of the run. Whoever opens it ends it.
+   *
+   * ```ts
+   * const plan = run.step("plan", { attempt: 1 })
+   * plan.end()
+   * ```
+   */
   step(name: string, attributes?: LogAttributes, options?: StepOptions): Step
   /** The run reached its end. With an output, that is recorded first. */
   complete(end?: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string }): void
+  /** The run ended with an error, and which step it came from, where that is known. */
   fail(err: unknown, end?: { readonly failedStep?: { readonly id: string } }): void
 }

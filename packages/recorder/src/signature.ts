@@ -2,7 +2,7 @@ import { types } from "node:util"
 import { type BodyHash, bodyHash, canonicalJson, textHash } from "@orangebox/contract"
 import { retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
 import type { AddedBody } from "./bodies-of-event.js"
-import { carelessJson, isTame } from "./careless-json.js"
+import { isSafeToStringify, safeStringify } from "./safe-stringify.js"
 import type { RetrievalCall, ToolCall } from "./step.js"
 
 /** Version of the generic canonical form below; provider dialects count from 1. */
@@ -16,7 +16,7 @@ export function modelSignature(provider: unknown, question: unknown, body: Added
   const isOpaque = typeof question === "string" || types.isUint8Array(question)
   const asked = isOpaque
     ? opaqueDigest(body)
-    : canonicalOr(comparableValue(question, body), canonicalJson, carelessJson)
+    : canonicalOr(comparableValue(question, body), canonicalJson, safeStringify)
   return textHash(`obx-sig\0${GENERIC_CANON_VERSION}\0model\0${nameOf(provider)}\0${asked}`)
 }
 
@@ -27,15 +27,15 @@ export function signatureOfTool(call: Pick<ToolCall, "name" | "args">, body: Add
   return canonicalOr(
     comparableValue(call.args, body),
     (args) => toolSignature(name, args),
-    (args) => toolSignatureOfText(name, carelessJson(args)),
+    (args) => toolSignatureOfText(name, safeStringify(args)),
   )
 }
 
 export function signatureOfRetrieval(call: RetrievalCall): string {
   const { query, retriever: index, version: indexVersion = null, topK = null, filters = {} } = call
   const asked = { query, index, indexVersion, topK, filters }
-  return canonicalOr(asked, retrieverSignature, (careless) =>
-    retrieverSignature(JSON.parse(carelessJson(careless)) as typeof asked),
+  return canonicalOr(asked, retrieverSignature, (unsafe) =>
+    retrieverSignature(JSON.parse(safeStringify(unsafe)) as typeof asked),
   )
 }
 
@@ -48,16 +48,16 @@ function comparableValue(value: unknown, body: AddedBody): unknown {
   return body.isAsGiven ? value : body.comparableValue()
 }
 
-const nameOf = (name: unknown): string => (typeof name === "string" ? name : carelessJson(name))
+const nameOf = (name: unknown): string => (typeof name === "string" ? name : safeStringify(name))
 
-/** A cycle, a bigint in an odd place or a million levels have no canonical form; the tamed JSON still tells equal from different. */
-function canonicalOr<T, R>(value: T, canonical: (value: T) => R, careless: (value: T) => R): R {
-  if (isTame(value)) {
+/** A cycle, a bigint in an odd place or a million levels have no canonical form; the safe JSON still tells equal from different. */
+function canonicalOr<T, R>(value: T, canonical: (value: T) => R, otherwise: (value: T) => R): R {
+  if (isSafeToStringify(value)) {
     try {
       return canonical(value)
     } catch {
-      // The careless way below copes with it.
+      // The other way below copes with it.
     }
   }
-  return careless(value)
+  return otherwise(value)
 }

@@ -4,45 +4,26 @@ import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
 import type { Moment } from "./clock.js"
 import { describeError } from "./described-error.js"
+import type { EventExtras } from "./event-builder.js"
 import { type EventContext, stepContext } from "./event-record.js"
 import { type CompiledPrompt, commitContext } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
 import { commitDerivedManifest } from "./faults/derived-manifest.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
-import {
-  emitArtifact,
-  emitDecision,
-  emitFinalOutput,
-  emitInputReceived,
-  emitPromptAssembled,
-  emitPromptRendered,
-  emitRepair,
-  emitRetrieval,
-  emitSafetyDecision,
-  emitValidatorDecision,
-} from "./lifecycle-events.js"
+import { LifecycleEvents } from "./lifecycle-events.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
 import { QueueHandle } from "./queue.js"
 import type { Run, StartRun } from "./run.js"
 import type { RunState } from "./run-state.js"
-import type { EventExtras } from "./scribe.js"
 import type { Sink } from "./sink.js"
 import type {
-  AssembledPrompt,
-  DecisionMade,
-  FinalOutputGiven,
   Handoff,
   LinkTarget,
-  MadeArtifact,
   ModelCall,
   ModelSend,
   ModelStep,
-  ReceivedInput,
-  RenderedPrompt,
-  RepairMade,
   RetrievalCall,
   RetrievedChunk,
-  SafetyDecisionMade,
   SourceScope,
   Step,
   StepOptions,
@@ -50,7 +31,6 @@ import type {
   ToolCall,
   ToolContext,
   ToolStep,
-  ValidatorDecisionMade,
 } from "./step.js"
 import { nearest } from "./step-tree.js"
 import { withTimeLimit } from "./time-limit.js"
@@ -70,7 +50,7 @@ export interface StepState {
   isEnded: boolean
 }
 
-export class StepHandle implements Step, LogPlace {
+export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   readonly id: string
   readonly runId: string
   readonly traceId: string
@@ -82,6 +62,7 @@ export class StepHandle implements Step, LogPlace {
   #fetch: Fetch | undefined
 
   constructor(run: RunState, state: StepState, source: string) {
+    super()
     this.run = run
     this.state = state
     this.source = source
@@ -92,7 +73,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   get log(): Logger {
-    this.#log ??= new RecordingLogger(this.run.scribe, this)
+    this.#log ??= new RecordingLogger(this.run.builder, this)
     return this.#log
   }
 
@@ -106,7 +87,7 @@ export class StepHandle implements Step, LogPlace {
 
   emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
     const kept = this.run.keep(this.state, this.#context, type, extras)
-    this.run.scribe.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(kept))
+    this.run.builder.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(kept))
   }
 
   /** What an audit rests on: durable under `audit: "required"`, telemetry otherwise. */
@@ -119,7 +100,7 @@ export class StepHandle implements Step, LogPlace {
     const kept = this.run.keep(this.state, this.#context, type, extras)
     const sequenceNo = this.run.takeSequenceNo()
     try {
-      this.run.scribe.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(kept))
+      this.run.builder.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(kept))
     } catch (error) {
       if (error instanceof SystemError) this.#stopRun(error, type, sequenceNo)
       throw error
@@ -139,7 +120,7 @@ export class StepHandle implements Step, LogPlace {
   }
 
   child(name: string, attributes?: LogAttributes, options: StepOptions = {}): Step {
-    const bodies = new BodiesOfEvent(this.run.scribe, "step_started")
+    const bodies = new BodiesOfEvent(this.run.builder, "step_started")
     const bodyRef = bodies.ref("body", options.body)
     const step = new StepHandle(this.run, this.newChild(), this.source)
     step.emit(
@@ -160,7 +141,7 @@ export class StepHandle implements Step, LogPlace {
 
   end(outcome: StepOutcome = {}): void {
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe, "step_ended")
+    const bodies = new BodiesOfEvent(this.run.builder, "step_ended")
     const bodyRef = bodies.ref("body", outcome.body)
     const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
     const errorRef = error && bodies.ref("error", error.chain)
@@ -251,41 +232,13 @@ export class StepHandle implements Step, LogPlace {
     try {
       chunks = await retrieve({ log: step.log, step, signal: this.signal })
     } catch (err) {
-      emitRetrieval(step, this.run.scribe, call, [], step.elapsedMs(), "error")
+      step.retrievalExecuted(call, [], step.elapsedMs(), "error")
       step.end({ err })
       throw err
     }
-    emitRetrieval(step, this.run.scribe, call, chunks, step.elapsedMs())
+    step.retrievalExecuted(call, chunks, step.elapsedMs())
     step.end()
     return chunks
-  }
-
-  inputReceived(input: ReceivedInput): void {
-    emitInputReceived(this, this.run.scribe, input)
-  }
-  promptRendered(prompt: RenderedPrompt): void {
-    emitPromptRendered(this, this.run.scribe, prompt)
-  }
-  promptAssembled(prompt: AssembledPrompt): void {
-    emitPromptAssembled(this, this.run.scribe, prompt)
-  }
-  validatorDecision(made: ValidatorDecisionMade): void {
-    emitValidatorDecision(this, this.run.scribe, made)
-  }
-  safetyDecision(made: SafetyDecisionMade): void {
-    emitSafetyDecision(this, this.run.scribe, made)
-  }
-  finalOutput(output: FinalOutputGiven): void {
-    emitFinalOutput(this, this.run.scribe, output)
-  }
-  repair(made: RepairMade): void {
-    emitRepair(this, this.run.scribe, made)
-  }
-  decide(made: DecisionMade): void {
-    emitDecision(this, this.run.scribe, made)
-  }
-  artifact(made: MadeArtifact): void {
-    emitArtifact(this, this.run.scribe, made)
   }
 
   context(compiled: CompiledPrompt): void {
@@ -311,7 +264,7 @@ export class StepHandle implements Step, LogPlace {
   /** Records what a retriever found, where somebody else ran it. */
   retrieved(call: RetrievalCall, chunks: readonly RetrievedChunk[]): void {
     const step = this.child(call.retriever, undefined, { kind: "retrieval" }) as StepHandle
-    emitRetrieval(step, this.run.scribe, call, chunks, step.elapsedMs())
+    step.retrievalExecuted(call, chunks, step.elapsedMs())
     step.end()
   }
 
@@ -352,10 +305,10 @@ export class StepHandle implements Step, LogPlace {
   // For recorders of wire traffic in this package, which open and close steps with events of their own.
 
   get sink(): Sink {
-    return this.run.scribe.sink
+    return this.run.builder.sink
   }
   get capture(): Capture {
-    return this.run.scribe.capture
+    return this.run.builder.capture
   }
   /** A body of this step that arrives in pieces. */
   captureResponse(
@@ -371,10 +324,10 @@ export class StepHandle implements Step, LogPlace {
     return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, open)
   }
   get summarize(): (text: string) => string {
-    return this.run.scribe.summarize
+    return this.run.builder.summarize
   }
   monoUs(): number {
-    return this.run.scribe.now().monoUs
+    return this.run.builder.now().monoUs
   }
   assertMayGoOn(): void {
     this.run.assertMayGoOn()
@@ -397,18 +350,18 @@ export class StepHandle implements Step, LogPlace {
     const { keepsBodies } = this.state
     return {
       keepsBodies: keepsBodies || (isModelCall && attemptNo === undefined && this.run.app.takeSample()),
-      id: this.run.scribe.newId.step(),
+      id: this.run.builder.newId.step(),
       parentId: this.id,
       parent: this.state,
       attemptNo,
-      openedAt: this.run.scribe.now(),
+      openedAt: this.run.builder.now(),
       lastEndedChild: undefined,
       isEnded: false,
     }
   }
 
   elapsedMs(): number {
-    const micros = this.run.scribe.now().monoUs - this.state.openedAt.monoUs
+    const micros = this.run.builder.now().monoUs - this.state.openedAt.monoUs
     return Math.max(0, Math.round(micros) / 1000)
   }
 
@@ -461,7 +414,7 @@ export class StepHandle implements Step, LogPlace {
 
   #stopRun(error: SystemError, type: EventType, sequenceNo: number | null): void {
     this.run.stop(error)
-    this.run.scribe.sink.lastWords(
+    this.run.builder.sink.lastWords(
       JSON.stringify({
         run_id: this.runId,
         step_id: this.id,

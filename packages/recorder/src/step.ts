@@ -1,10 +1,10 @@
 import type { ActionType, EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
+import type { EventExtras } from "./event-builder.js"
 import type { CompiledPrompt } from "./faults/committed-context.js"
 import type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 import type { LogAttributes, Logger } from "./logger.js"
 import type { QueueHandle } from "./queue.js"
 import type { Run, StartRun } from "./run.js"
-import type { EventExtras } from "./scribe.js"
 
 /**
  * The shapes of the handles an application holds. Handles are values: they are passed down to whatever works below them, and nothing in
@@ -24,7 +24,16 @@ export interface Step {
 
   setAttributes(attributes: LogAttributes): void
   addLink(target: LinkTarget, reason?: string): void
+  /**
+   * A step below this one.
+   *
+   * ```ts
+   * const search = step.child("search", { query: "parser" })
+   * search.end({ status: "success", attributes: { hits: 3 } })
+   * ```
+   */
   child(name: string, attributes?: LogAttributes, options?: StepOptions): Step
+  /** The first end counts, so `finally { step.end() }` is harmless. */
   end(outcome?: StepOutcome): void
   /** The same step, speaking as another source. */
   as(scope: SourceScope): Step
@@ -32,17 +41,40 @@ export interface Step {
   /**
    * A `fetch` that records every request and answer as a step below this one, to the byte, as it goes over the wire. Hand it to any client
    * that takes one.
+   *
+   * ```ts
+   * const page = await step.fetch("http://localhost:4000/health")
+   * ```
    */
   readonly fetch: typeof globalThis.fetch
   /**
    * Calls a model: the call is recorded before `send` runs, the answer or the error after. `send` is made to be passed on as a client's
    * request options; with a client that uses `recorder.fetch` or `step.fetch`, each try on the wire becomes an attempt of this call.
+   *
+   * ```ts
+   * const reply = await step.model({ provider: "anthropic", model: "claude-sonnet-4-5", request }, (send) => client.create(request, send))
+   * ```
    */
   model<T>(call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T>
+  /** The same for a call that is not one function: end it with `endModel`. */
   startModel(call: ModelCall): ModelStep
+  /**
+   * Runs a tool: the call is recorded before it runs, its result or error after. `timeoutMs` holds with recording off as well.
+   *
+   * ```ts
+   * const text = await step.tool({ name: "read_file", args: { path: "a.txt" }, timeoutMs: 5_000 }, () => readFile("a.txt", "utf8"))
+   * ```
+   */
   tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T>
+  /** The same for a call that is not one function: end it with `endTool`. */
   startTool(call: ToolCall): ToolStep
-  /** Runs a retriever and records its query, filters and ranked candidates. */
+  /**
+   * Runs a retriever and records its query, filters and ranked candidates.
+   *
+   * ```ts
+   * const chunks = await step.retrieval({ retriever: "docs", query: "how to parse", topK: 3 }, () => [{ chunkId: "intro", score: 0.9 }])
+   * ```
+   */
   retrieval<T extends readonly RetrievedChunk[]>(
     call: RetrievalCall,
     retrieve: (context: ToolContext) => T | PromiseLike<T>,
@@ -55,11 +87,31 @@ export interface Step {
   safetyDecision(made: SafetyDecisionMade): void
   finalOutput(output: FinalOutputGiven): void
   repair(repair: RepairMade): void
-  /** What the agent does now, in the application's own words; inside a tool or model step it says what that call is. Also `no_op`. */
+  /**
+   * What the agent does now, in the application's own words; inside a tool or model step it says what that call is. Also `no_op`.
+   *
+   * ```ts
+   * step.decide({ action: "no_op", summary: "the tests pass already", detail: { passed: 41 } })
+   * ```
+   */
   decide(made: DecisionMade): void
+  /**
+   * A work product: a diff, a command's output, a test run.
+   *
+   * ```ts
+   * step.artifact({ id: "fix", type: "diff", summary: "one line", content: "- a\n+ b\n", path: "a.txt", linesAdded: 1, linesRemoved: 1 })
+   * ```
+   */
   artifact(artifact: MadeArtifact): void
 
-  /** A sub-agent: a run of its own in the same trace, linked with this step in both directions. */
+  /**
+   * A sub-agent: a run of its own in the same trace, linked with this step in both directions.
+   *
+   * ```ts
+   * const helper = step.startRun({ entrypoint: "review", input: "the diff" })
+   * helper.complete({ output: "fine" })
+   * ```
+   */
   startRun(options: StartRun): Run
   /** What another process needs to open a run below this step. Plain JSON. */
   handoff(): Handoff
@@ -67,11 +119,21 @@ export interface Step {
   /**
    * Says what the model will see in this step, why, and what was left out, before it is asked. Takes what `compile` of `@orangebox/context`
    * gives. Durable when it returns; under `audit: "required"` a step that cannot say it stops the run.
+   *
+   * ```ts
+   * step.context(compiled)
+   * ```
    */
   context(compiled: CompiledPrompt): void
-  /** Something went wrong: the prompts this step sent and the outputs of its tools are stored as artifacts, which are returned. */
+  /**
+   * Something went wrong: the prompts this step sent and the outputs of its tools are stored as artifacts, which are returned.
+   *
+   * ```ts
+   * const [snapshot] = step.fault({ trigger: "loop_guard_override", detail: "the same edit three times" })
+   * ```
+   */
   fault(fault: RaisedFault): readonly SnapshotArtifact[]
-  /** The same because somebody wants to see. */
+  /** The same because a user of the agent, or its builder, wants to see: `step.snapshot("builder_user")`. */
   snapshot(requestedBy?: "runtime_user" | "builder_user"): readonly SnapshotArtifact[]
 
   /** Any event of the contract, fail-open. */

@@ -13,7 +13,7 @@ import { StepHandle, type StepState } from "./step-handle.js"
 /** Opens the step of a tool call: what it is asked is recorded before it runs. */
 export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   parent.assertMayGoOn()
-  const bodies = new BodiesOfEvent(parent.run.scribe, "tool_called")
+  const bodies = new BodiesOfEvent(parent.run.builder, "tool_called")
   const args = bodies.add("args", call.args ?? null)!
   const signature = call.signature ?? signatureOfTool(call, args)
   const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
@@ -61,7 +61,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
 
   endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
     if (!this.close()) return
-    const bodies = new BodiesOfEvent(this.run.scribe, "tool_result")
+    const bodies = new BodiesOfEvent(this.run.builder, "tool_result")
     const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
     const result = bodies.add("result", outcome.result)
     const status =

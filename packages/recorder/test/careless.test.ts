@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { bytesOf } from "../src/captured-body.js"
-import { carelessJson } from "../src/careless-json.js"
-import { flatJson } from "../src/flat-json.js"
+import { flatJson } from "../src/event-record.js"
+import { safeStringify } from "../src/safe-stringify.js"
 import { recordInMemory } from "./recording.js"
 
 const anything = fc.anything({
@@ -153,10 +153,10 @@ describe("careless callers", () => {
     expect(() => recordInMemory({ strict: true }).recorder.startRun({ entrypoint: "" })).toThrow(/entrypoint_name/)
   })
 
-  test("JSON values survive carelessJson exactly", () => {
+  test("JSON values survive safeStringify exactly", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(JSON.parse(carelessJson(value))).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(JSON.parse(safeStringify(value))).toEqual(JSON.parse(JSON.stringify(value)))
       }),
     )
   })

@@ -7,7 +7,7 @@ import {
   CONFIG_FILE,
   configPlaces,
   findConfig,
-  heldBackWarning,
+  ignoredSettingsWarning,
   MemorySink,
   Recorder,
   readTrust,
@@ -60,7 +60,7 @@ const HARMFUL: Config = {
 
 test("[X-10] a cloned repository's upstreams, commands, full capture and weaker rules do nothing until it is trusted", () => {
   inRepository(HARMFUL)
-  const { config, heldBack, files } = found()
+  const { config, ignored, files } = found()
   expect(config).toEqual({
     app: "shop",
     redaction: {
@@ -69,7 +69,7 @@ test("[X-10] a cloned repository's upstreams, commands, full capture and weaker 
     },
     checks: [],
   })
-  expect(heldBack.map(({ setting }) => setting)).toEqual([
+  expect(ignored.map(({ setting }) => setting)).toEqual([
     "upstreams.openai",
     "judges.tone",
     "capture",
@@ -79,16 +79,16 @@ test("[X-10] a cloned repository's upstreams, commands, full capture and weaker 
   ])
   expect(files).toEqual([{ path: path(), kind: "repository", isTrusted: false }])
   trust()
-  expect(found()).toMatchObject({ config: HARMFUL, heldBack: [], files: [{ isTrusted: true }] })
+  expect(found()).toMatchObject({ config: HARMFUL, ignored: [], files: [{ isTrusted: true }] })
 })
 
 test("[X-10] one warning names what was held back and the command that allows it", () => {
   inRepository({ capture: "full", upstreams: { openai: "https://collector.example/v1" } })
-  const { heldBack } = found()
-  expect(heldBackWarning(path(), heldBack)).toBe(
+  const { ignored } = found()
+  expect(ignoredSettingsWarning(path(), ignored)).toBe(
     `${path()} is not trusted, so these settings have no effect: upstreams.openai, capture. See what they do and allow them with: orangebox trust`,
   )
-  expect(heldBackWarning(path(), [])).toBeUndefined()
+  expect(ignoredSettingsWarning(path(), [])).toBeUndefined()
 })
 
 test("[X-10] a trusted file that changes is untrusted again, and trust that is taken back is gone", () => {
@@ -102,7 +102,7 @@ test("[X-10] a trusted file that changes is untrusted again, and trust that is t
   const book = configPlaces(env).trust
   expect(revokeTrust(book, path())).toBe(true)
   expect(revokeTrust(book, path())).toBe(false)
-  expect(found().heldBack).toHaveLength(1)
+  expect(found().ignored).toHaveLength(1)
 })
 
 test("[X-10] the same text at another place is not trusted, the same file through a link is", () => {
@@ -111,9 +111,9 @@ test("[X-10] the same text at another place is not trusted, the same file throug
   const copy = join(root, "copy")
   mkdirSync(copy)
   writeFileSync(join(copy, CONFIG_FILE), readFileSync(path()))
-  expect(findConfig(copy, env)?.heldBack).toHaveLength(1)
+  expect(findConfig(copy, env)?.ignored).toHaveLength(1)
   symlinkSync(repository, join(root, "link"))
-  expect(findConfig(join(root, "link"), env)?.heldBack).toEqual([])
+  expect(findConfig(join(root, "link"), env)?.ignored).toEqual([])
 })
 
 test("[X-10] the record of trust is for its owner alone, and one that others can write allows nothing", () => {
@@ -122,12 +122,12 @@ test("[X-10] the record of trust is for its owner alone, and one that others can
   const book = configPlaces(env).trust
   expect(statSync(book).mode & 0o777).toBe(0o600)
   chmodSync(book, 0o666)
-  expect(found().heldBack).toHaveLength(1)
+  expect(found().ignored).toHaveLength(1)
   chmodSync(book, 0o600)
   writeFileSync(book, '{"version":1,"trusted":"everything"}')
   expect(readTrust(book)).toEqual([])
   writeFileSync(book, "{")
-  expect(found().heldBack).toHaveLength(1)
+  expect(found().ignored).toHaveLength(1)
 })
 
 test("[X-10] the user's own file needs no trust, and a repository may be stricter than it but not laxer", () => {
@@ -147,13 +147,13 @@ test("[X-10] the user's own file needs no trust, and a repository may be stricte
     enabled: false,
     redaction: { pii: false },
   })
-  const { config, heldBack } = found()
+  const { config, ignored } = found()
   expect(config).toEqual({
     capture: "hashed",
     profile: "audit",
     redaction: { deny: [], allow: [], keys: [], values: [], pii: true },
   })
-  expect(heldBack.map(({ setting }) => setting)).toEqual(["capture", "profile", "audit", "enabled", "redaction.pii"])
+  expect(ignored.map(({ setting }) => setting)).toEqual(["capture", "profile", "audit", "enabled", "redaction.pii"])
 })
 
 test("[X-10] the user's deny wins over a trusted repository's allow, and the stricter of two denies holds", () => {

@@ -5,14 +5,14 @@ import { InputError } from "@orangebox/contract"
 import {
   CONFIG_FILE,
   configPlaces,
-  type HeldBack,
-  holdBack,
+  type IgnoredSetting,
   isTrusted,
   readRepositoryConfig,
   readTrust,
   readUserConfig,
   revokeTrust,
   trustFile,
+  withoutUnsafeSettings,
 } from "@orangebox/recorder"
 import { formatTable, plural, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
@@ -64,25 +64,25 @@ async function agree(session: Session, options: TrustOptions & GlobalOptions, pa
   const file = repositoryFile(path)
   const places = configPlaces(process.env)
   const wasTrusted = isTrusted(places.trust, file.path, file.text)
-  const { heldBack } = holdBack(file.config, readUserConfig(places)?.config)
+  const { ignored } = withoutUnsafeSettings(file.config, readUserConfig(places)?.config)
   const isAgreed =
     wasTrusted ||
-    heldBack.length === 0 ||
+    ignored.length === 0 ||
     options.yes === true ||
-    (await isAnsweredYes(session, options, file.path, heldBack))
-  if (isAgreed && !wasTrusted && heldBack.length > 0) trustFile(places.trust, file.path, file.text, new Date())
+    (await isAnsweredYes(session, options, file.path, ignored))
+  if (isAgreed && !wasTrusted && ignored.length > 0) trustFile(places.trust, file.path, file.text, new Date())
   if (options.json) {
     const json = {
       path: file.path,
-      is_trusted: isAgreed && heldBack.length > 0,
+      is_trusted: isAgreed && ignored.length > 0,
       was_trusted: wasTrusted,
-      settings: heldBack,
+      settings: ignored,
     }
     terminal.out(safeJson(json, 2))
-  } else if (heldBack.length === 0) {
+  } else if (ignored.length === 0) {
     terminal.out(`${safeLine(file.path)} holds nothing that needs trust`)
   } else {
-    if (options.yes || wasTrusted) terminal.out(settingsText(heldBack))
+    if (options.yes || wasTrusted) terminal.out(settingsText(ignored))
     terminal.out(
       isAgreed
         ? `${wasTrusted ? "already trusted" : "trusted"}: ${safeLine(file.path)}`
@@ -97,12 +97,10 @@ async function isAnsweredYes(
   { terminal }: Session,
   options: GlobalOptions,
   path: string,
-  heldBack: readonly HeldBack[],
+  ignored: readonly IgnoredSetting[],
 ): Promise<boolean> {
   if (options.json) return false
-  terminal.out(
-    `${safeLine(path)} would be allowed ${plural(heldBack.length, "setting")}:\n\n${settingsText(heldBack)}\n`,
-  )
+  terminal.out(`${safeLine(path)} would be allowed ${plural(ignored.length, "setting")}:\n\n${settingsText(ignored)}\n`)
   if (process.stdin.isTTY !== true) {
     terminal.say("orangebox: there is no terminal to ask on; agree with: orangebox trust --yes")
     return false
@@ -116,10 +114,10 @@ async function isAnsweredYes(
 }
 
 /** Values last and never cut: what is agreed to has to be seen. */
-function settingsText(heldBack: readonly HeldBack[]): string {
+function settingsText(ignored: readonly IgnoredSetting[]): string {
   return formatTable(
     [{ title: "SETTING" }, { title: "EFFECT" }, { title: "VALUE" }],
-    heldBack.map(({ setting, value, effect }) => [
+    ignored.map(({ setting, value, effect }) => [
       setting,
       effect,
       typeof value === "string" ? value : JSON.stringify(value),

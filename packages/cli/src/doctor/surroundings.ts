@@ -21,8 +21,8 @@ export function checkConfig(cwd: string): Check {
   try {
     const found = findConfig(cwd)
     if (!found) return ok("configuration", "none, defaults apply")
-    if (found.heldBack.length > 0) {
-      const settings = found.heldBack.map(({ setting }) => setting).join(", ")
+    if (found.ignored.length > 0) {
+      const settings = found.ignored.map(({ setting }) => setting).join(", ")
       return warning(
         "configuration",
         `${found.path} is not trusted; held back: ${settings}`,

@@ -13,7 +13,7 @@ import {
   type RunReading,
   readRun,
 } from "@orangebox/decisions"
-import { type FoundConfig, findConfig, type HeldBack, heldBackWarning } from "@orangebox/recorder"
+import { type FoundConfig, findConfig, type IgnoredSetting, ignoredSettingsWarning } from "@orangebox/recorder"
 import type { ReaderOptions } from "../open/data-folder.js"
 import type { RunReader } from "../open/run-reader.js"
 import { type LeftOut, withBodies } from "../run/bodies.js"
@@ -46,7 +46,7 @@ export interface JudgedRun {
 
 export function openCourt(options: RuleOptions & Pick<ReaderOptions, "data"> & { readonly root?: string }): Court {
   const found = findConfig(process.cwd())
-  const warning = found && heldBackWarning(found.path, found.heldBack.filter(isJudge))
+  const warning = found && ignoredSettingsWarning(found.path, found.ignored.filter(isJudge))
   const given = rulesGiven(options)
   const config = found?.config ?? {}
   const problems = compileConstraints(given ?? config.checks ?? []).flatMap(({ problem }) => problem ?? [])
@@ -54,7 +54,7 @@ export function openCourt(options: RuleOptions & Pick<ReaderOptions, "data"> & {
   return { options, config, given, context: checkPlace(options), problems, warnings }
 }
 
-const isJudge = ({ setting }: HeldBack): boolean => setting.startsWith("judges.")
+const isJudge = ({ setting }: IgnoredSetting): boolean => setting.startsWith("judges.")
 
 export interface Asking {
   /** Judges are started only where their word is what was asked for. Aborting ends them. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { openStoreKey } from "@orangebox/journal"
-import { findConfig, type HeldBack, heldBackWarning, rulesOfConfig } from "@orangebox/recorder"
+import { findConfig, type IgnoredSetting, ignoredSettingsWarning } from "@orangebox/recorder"
 import { compileUserRules, createRuleset, type Ruleset } from "@orangebox/redaction"
 import type { ReaderOptions } from "../open/data-folder.js"
 import { dataPath } from "../open/data-folder.js"
@@ -26,13 +26,13 @@ export function rulesHere(cwd: string, options: Pick<ReaderOptions, "data"> & { 
     ruleset: createRuleset({
       key: hasStoreKey ? openStoreKey(folder) : randomBytes(32),
       pii: isPii,
-      patterns: compileUserRules(rulesOfConfig(redaction)).patterns,
+      patterns: compileUserRules(redaction).patterns,
     }),
     isPii,
     hasStoreKey,
-    warning: found && heldBackWarning(found.path, found.heldBack.filter(isAboutRedaction)),
+    warning: found && ignoredSettingsWarning(found.path, found.ignored.filter(isAboutRedaction)),
   }
 }
 
 /** Others are told where they matter. */
-const isAboutRedaction = ({ setting }: HeldBack): boolean => setting.startsWith("redaction.")
+const isAboutRedaction = ({ setting }: IgnoredSetting): boolean => setting.startsWith("redaction.")

@@ -1,6 +1,6 @@
 import { types } from "node:util"
 import type { TokenUsage } from "@orangebox/contract"
-import { carelessJson } from "../careless-json.js"
+import { safeStringify } from "../safe-stringify.js"
 import type { ModelCall, ModelDescription, ModelStep, Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
 import { safeHeaders } from "../wire/safe-headers.js"
@@ -245,7 +245,7 @@ function plainPart(part: unknown): unknown {
 }
 
 const PARTS_TYPE = "application/x-ndjson"
-const lineOf = (part: AiSdkPart): Buffer => Buffer.from(`${carelessJson(plainPart(part))}\n`)
+const lineOf = (part: AiSdkPart): Buffer => Buffer.from(`${safeStringify(plainPart(part))}\n`)
 
 function maskedHeaders(headers: NonNullable<AiSdkCallOptions["headers"]>): Record<string, string> {
   const given = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string")

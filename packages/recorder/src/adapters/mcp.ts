@@ -1,6 +1,6 @@
 import { mcpSignature } from "@orangebox/dialects"
 import type { Capture } from "../capture/capture.js"
-import { carelessJson } from "../careless-json.js"
+import { safeStringify } from "../safe-stringify.js"
 import type { Step, ToolCall, ToolStep } from "../step.js"
 
 /** What is used of an MCP client; the official SDK's `Client` is one. */
@@ -74,7 +74,7 @@ async function recordCall(
     ...(callId === undefined ? {} : { callId }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(isTool ? {} : { effect: "read" }),
-    signature: mcpSignature(method, comparableIn(step, carelessJson(params))),
+    signature: mcpSignature(method, comparableIn(step, safeStringify(params))),
     attributes: { mcp_method: method, ...(server?.name === undefined ? {} : { mcp_server: server.name }) },
   }
   if (step.isReplaying) return step.tool(asked, run)

@@ -1,4 +1,5 @@
 import {
+  ActionType,
   type Attributes,
   type EventType,
   type FlatAttributes,
@@ -17,7 +18,6 @@ import {
   redactValue,
 } from "@orangebox/redaction"
 import type { Capture } from "./capture.js"
-import { isOurAttribute } from "./our-attributes.js"
 import { worse } from "./redaction-status.js"
 
 /** Everything an event says in its own line, as it may be written. */
@@ -30,7 +30,7 @@ export interface EventContent {
 
 /**
  * The last gate before a record is built: whatever a caller put into an event's own fields goes through the policy of that field here, so that
- * no path can forget to. Bodies have been treated when they were added; their fields hold hashes only.
+ * no path can forget to. Bodies went through the capture mode when they were added; their fields hold hashes only.
  */
 export function captureEvent(
   capture: Capture,
@@ -84,11 +84,11 @@ class Gate {
     for (const field of Object.keys(payload)) {
       const value = payload[field]
       if (value === null || value === undefined || typeof value === "boolean") continue
-      const treated = this.#safely(MASK_MIDDLE, () => this.#field(field, value))
-      if (treated === value) continue
+      const captured = this.#safely(MASK_MIDDLE, () => this.#field(field, value))
+      if (captured === value) continue
       copy ??= { ...payload }
-      if (treated === undefined) delete copy[field]
-      else copy[field] = treated
+      if (captured === undefined) delete copy[field]
+      else copy[field] = captured
     }
     return copy ?? payload
   }
@@ -180,7 +180,7 @@ class Gate {
   #segments(value: unknown): unknown {
     if (!Array.isArray(value)) return this.#isHashed ? [] : this.#value(value, this.#capture.ruleset)
     let isChanged = this.#isHashed
-    const treated = (value as Record<string, unknown>[]).map((segment) => {
+    const captured = (value as Record<string, unknown>[]).map((segment) => {
       const { contributor, segment_hash: hash } = segment
       const named =
         typeof contributor === "string" ? this.#shapesOnly(contributor, this.#capture.ruleset.shapes) : contributor
@@ -192,7 +192,7 @@ class Gate {
         ...(typeof hash === "string" ? { segment_hash: this.#capture.digest(hash) } : {}),
       }
     })
-    return isChanged ? treated : value
+    return isChanged ? captured : value
   }
 
   #rule(constraint: { id: string; type: string; rule: string }): object {
@@ -203,11 +203,11 @@ class Gate {
     let copy: Record<string, Attributes[string]> | undefined
     for (const name of Object.keys(flat.attributes)) {
       const value = flat.attributes[name]!
-      const treated = this.#safely(MASK_MIDDLE, () => this.#attribute(name, value))
-      if (treated === value) continue
+      const captured = this.#safely(MASK_MIDDLE, () => this.#attribute(name, value))
+      if (captured === value) continue
       copy ??= { ...flat.attributes }
-      if (treated === undefined) delete copy[name]
-      else copy[name] = treated
+      if (captured === undefined) delete copy[name]
+      else copy[name] = captured
     }
     return copy ? { ...flat, attributes: copy } : flat
   }
@@ -222,7 +222,7 @@ class Gate {
     if (treatment.policy === "drop") return undefined
     if (treatment.policy === "hash_only") return this.#capture.digestWord(String(value))
     if (typeof value === "number") return value
-    if (this.#isHashed) return isOurAttribute(name, value) ? value : this.#digested(value)
+    if (this.#isHashed) return staysReadable(name, value) ? value : this.#digested(value)
     if (value.length < SHORTEST_NAMED || treatment.ruleset === undefined) return value
     return this.#noted(redactNamedText(name, value, treatment.ruleset))
   }
@@ -265,4 +265,26 @@ function isRefField(type: EventType, field: string): boolean {
     refFields.set(type, fields)
   }
   return fields.has(field)
+}
+
+/**
+ * Attributes that the recorder and the proxy set, with the only values they ever have. In `hashed` mode these stay readable; any other text under the same
+ * name, and every other text attribute, leaves a digest.
+ */
+const READABLE_ATTRIBUTES: { readonly [name: string]: RegExp } = {
+  http_method: /^[A-Z]{1,16}$/,
+  stream_end: /^(?:complete|client_abort|upstream_reset|timeout)$/,
+  context_held_by_provider: /^[a-z_ ]{1,120}$/,
+  side_call: /^[a-z_-]{1,40}$/,
+  request_sent: /^in part$/,
+  request_wire_encoding: /^[a-z0-9, -]{1,64}$/,
+  response_wire_encoding: /^[a-z0-9, -]{1,64}$/,
+  history: /^[a-z_]{1,40}$/,
+  certainty: /^(?:certain|likely)$/,
+  action_type: new RegExp(`^(?:${ActionType.options.join("|")})$`),
+  mcp_method: /^[a-z]+\/[a-z]+$/,
+}
+
+function staysReadable(name: string, value: string): boolean {
+  return Object.hasOwn(READABLE_ATTRIBUTES, name) && READABLE_ATTRIBUTES[name]!.test(value)
 }

@@ -1,6 +1,5 @@
 import type { Config } from "@orangebox/contract"
 import { readUserRules } from "@orangebox/redaction"
-import { rulesOfConfig } from "./rules-of-config.js"
 
 type Rules = NonNullable<Config["redaction"]>
 
@@ -57,7 +56,7 @@ function strictestByPath(rules: readonly Deny[]): Deny[] {
 const strictness = ({ policy = "redact_required" }: Deny): number => POLICIES.indexOf(policy)
 
 function contradictsNone(allow: NonNullable<Rules["allow"]>[number], deny: readonly Deny[]): boolean {
-  return readUserRules(rulesOfConfig({ deny: [...deny], allow: [allow] })).problems.length === 0
+  return readUserRules({ deny: [...deny], allow: [allow] }).problems.length === 0
 }
 
 function renamed<T extends { readonly id: string }>(rule: T, taken: ReadonlySet<string>): T {

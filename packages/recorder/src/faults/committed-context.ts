@@ -160,7 +160,7 @@ interface ManifestFault {
 }
 
 function recordManifest(step: StepHandle, committed: CommittedManifest): void {
-  const bodies = new BodiesOfEvent(step.run.scribe, "context_manifest")
+  const bodies = new BodiesOfEvent(step.run.builder, "context_manifest")
   const manifest_ref = bodies.refAs("manifest", JSON.stringify(committed.manifest), "application/json")
   const { counts, prefix, revision } = committed
   step.record(
@@ -183,8 +183,8 @@ interface StoredBodies {
 }
 
 function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
-  const { scribe } = step.run
-  const bodies = new BodiesOfEvent(scribe, "prompt_assembled")
+  const { builder } = step.run
+  const bodies = new BodiesOfEvent(builder, "prompt_assembled")
   const hashes = new Map<string, BodyHash>()
   const changed = new Set<string>()
   const texts = new Map<string, Uint8Array>()
@@ -209,7 +209,7 @@ function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
   // The whole is what its stored parts make: so it can still be put together from them and proven.
   const parts = manifest.inclusion_log.map((item) => texts.get(item.rendered_ref) ?? new Uint8Array())
   const prefix = Buffer.concat(parts.filter((_, i) => manifest.inclusion_log[i]!.tier === 0))
-  const { capture } = scribe
+  const { capture } = builder
   const digestOf = (bytes: Uint8Array): BodyHash => capture.digest(bodyHash(bytes))
   return {
     hashes,

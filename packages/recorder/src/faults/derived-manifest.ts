@@ -44,7 +44,7 @@ export function commitDerivedManifest(
     prefix: { prefix_hash, prefix_length },
   }
   step.run.manifests.set(state, committed)
-  const bodies = new BodiesOfEvent(step.run.scribe, "context_manifest")
+  const bodies = new BodiesOfEvent(step.run.builder, "context_manifest")
   const manifest_ref = bodies.refAs("manifest", JSON.stringify(manifest), "application/json")
   const { snapshot_id } = manifest
   step.record(

@@ -1,5 +1,5 @@
 import type { ArtifactRef, KeptBodies } from "@orangebox/contract"
-import type { EventExtras } from "../scribe.js"
+import type { EventExtras } from "../event-builder.js"
 
 /**
  * Whose bodies are always kept: what says what was in a context and what somebody concluded or made. Everything else is traffic, and

@@ -1,7 +1,7 @@
 import type { ArtifactRef, BodyHash, FaultTrigger, PayloadOf } from "@orangebox/contract"
-import { asTreated } from "../capture/treated-bodies.js"
-import { carelessJson } from "../careless-json.js"
+import { markCaptured } from "../captured-body.js"
 import { utcText } from "../clock.js"
+import { safeStringify } from "../safe-stringify.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import { reviseManifests } from "./committed-context.js"
 import type { EvidenceItem } from "./evidence.js"
@@ -38,7 +38,7 @@ export function raiseFault(step: StepHandle, scope: StepState, raised: RaisedFau
   const lost: string[] = []
   const artifacts: SnapshotArtifact[] = []
   for (const item of items) {
-    const artifact = artifactOf(item, step.runId, ++run.snapshotCount, run.scribe.now().wallMs)
+    const artifact = artifactOf(item, step.runId, ++run.snapshotCount, run.builder.now().wallMs)
     if (item.lost !== undefined) lost.push(`${artifact.artifact_id}: ${item.lost}`)
     recordArtifact(step, item, artifact)
     artifacts.push(artifact)
@@ -62,7 +62,7 @@ export function raiseFault(step: StepHandle, scope: StepState, raised: RaisedFau
 /** Whatever was passed, as texts: a fault is the worst moment to be particular. */
 function readable(raised: RaisedFault): RaisedFault & { readonly missing: readonly string[] } {
   const { trigger, detail, missing, ...rest } = raised ?? {}
-  const text = (value: unknown): string => (typeof value === "string" ? value : carelessJson(value))
+  const text = (value: unknown): string => (typeof value === "string" ? value : safeStringify(value))
   return { ...rest, trigger, detail: text(detail), missing: Array.isArray(missing) ? missing.map(text) : [] }
 }
 
@@ -114,7 +114,7 @@ function recordArtifact(step: StepHandle, item: EvidenceItem, artifact: Snapshot
     artifact_type: item.kind,
   }
   const hash = item.ref.artifact_hash as BodyHash
-  const bodies = item.bytes === undefined ? [] : [asTreated({ hash, bytes: item.bytes })]
+  const bodies = item.bytes === undefined ? [] : [markCaptured({ hash, bytes: item.bytes })]
   step.record("artifact_recorded", artifactPayload(item, artifact), { refs: [ref], bodies })
 }
 

@@ -48,7 +48,7 @@ export interface InferredToolStep {
 export function openInferredTool(parent: Step, made: InferredTool): InferredToolStep {
   if (!(parent instanceof StepHandle)) return { step: parent, end: () => {} }
   const step = markedChild(parent, made)
-  const opening = new BodiesOfEvent(step.run.scribe, "tool_called")
+  const opening = new BodiesOfEvent(step.run.builder, "tool_called")
   const args = opening.addAs("args", made.argumentText, "application/json")
   const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
   const tool_name = made.name.slice(0, 512) || "?"
@@ -71,7 +71,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   return {
     step,
     end({ text, status }) {
-      const closing = new BodiesOfEvent(step.run.scribe, "tool_result")
+      const closing = new BodiesOfEvent(step.run.builder, "tool_result")
       const result_ref = text === null ? null : closing.refAs("result", text, "text/plain; charset=utf-8")
       const isError = status === "error" || status === "timeout"
       step.closeWith(

@@ -25,7 +25,7 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
     const kept = run.keep(step["state"], context, type, extras)
     const told = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
-    run.scribe.emit(context, type, run.takeSequenceNo(), payload, told)
+    run.builder.emit(context, type, run.takeSequenceNo(), payload, told)
   }
   step.emit = emit
   return step

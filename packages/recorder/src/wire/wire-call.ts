@@ -19,7 +19,7 @@ import type { StoredStream } from "../capture/captured-stream.js"
 import { describeError } from "../described-error.js"
 import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
-import { asCount, asName } from "./as-contracted.js"
+import { countOrNull, nameOrNull } from "./contract-values.js"
 import { type HeaderList, safeHeaders, safeUrl } from "./safe-headers.js"
 
 export interface WireRequest {
@@ -267,11 +267,11 @@ export function modelCalledOf(
   })
   return {
     provider: providerOf(request, dialect),
-    model_id: asName(known.model),
-    model_api_version: asName(versionOf(request.headers), 256),
+    model_id: nameOrNull(known.model),
+    model_api_version: nameOrNull(versionOf(request.headers), 256),
     temperature: anatomy?.sampling.temperature ?? null,
     top_p: anatomy?.sampling.topP ?? null,
-    max_tokens: asCount(anatomy?.sampling.maxTokens),
+    max_tokens: countOrNull(anatomy?.sampling.maxTokens),
     seed: anatomy?.sampling.seed ?? null,
     request_ref: requestRef,
     capture_mode: capture.mode,
@@ -300,7 +300,7 @@ export function promptAssembledOf(anatomy: RequestAnatomy): PayloadOf<"prompt_as
   return {
     segments: anatomy.segments.map(({ segment }) => ({
       ...segment,
-      contributor: asName(segment.contributor) ?? "unknown",
+      contributor: nameOrNull(segment.contributor) ?? "unknown",
       role: segment.role?.slice(0, 64) ?? null,
     })),
     total_length: anatomy.totalLength,
@@ -321,13 +321,13 @@ export function modelResultOf(
   const toolNames = toolNamesOf(end)
   return {
     provider: end.provider,
-    model_id: asName(end.model),
-    finish_reason: asName(folded?.finishReason),
+    model_id: nameOrNull(end.model),
+    finish_reason: nameOrNull(folded?.finishReason),
     token_usage: folded?.usage.tokens ?? NO_USAGE,
     latency_ms: latencyMs,
     status: statusOf(end),
     http_status: httpStatusOf(end),
-    error_class: asName(failure?.errorClass),
+    error_class: nameOrNull(failure?.errorClass),
     error_ref: failure ? bodies.refAs("error", JSON.stringify(failure.chain), "application/json") : null,
     ...(failure ? { error_summary: failure.summary } : {}),
     ...(end.firstByteMs === undefined ? {} : { first_byte_ms: end.firstByteMs }),
@@ -361,11 +361,11 @@ export function modelResultOf(
 }
 
 export function requestIdOf({ head }: FinishedWire): string | null {
-  return asName(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
+  return nameOrNull(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
 }
 
 export function toolNamesOf({ folded }: FinishedWire): string[] {
-  return folded?.toolCalls.map((call) => asName(call.name) ?? "unknown") ?? []
+  return folded?.toolCalls.map((call) => nameOrNull(call.name) ?? "unknown") ?? []
 }
 
 /** Null where there was none, or where a redirect was kept from view. */
@@ -391,13 +391,13 @@ function failureOf(
   const { head, folded } = end
   const said = folded?.error
   if (!said && (head === undefined || head.status < 400)) return undefined
-  const errorClass = asName(said?.type) ?? asName(said?.code) ?? `HTTP ${head?.status ?? "error"}`
+  const errorClass = nameOrNull(said?.type) ?? nameOrNull(said?.code) ?? `HTTP ${head?.status ?? "error"}`
   const message = said?.message ?? `HTTP ${head?.status}`
   return { errorClass, summary: summarize(message), chain: [{ class: errorClass, message, stack: null }] }
 }
 
 function providerOf(request: WireRequest, dialect: Dialect | undefined): string {
-  return dialect?.provider ?? asName(hostOf(request.url)) ?? "unknown"
+  return dialect?.provider ?? nameOrNull(hostOf(request.url)) ?? "unknown"
 }
 
 /** The version of the API, by whichever header names it: a gateway may ask for another provider's. */
@@ -428,7 +428,7 @@ function hostOf(url: string): string | undefined {
 
 /** As it may stand on a ref. */
 export function mimeTypeOf(headers: HeaderList): string {
-  return asName(headerOf(headers, "content-type"), 256) ?? "application/octet-stream"
+  return nameOrNull(headerOf(headers, "content-type"), 256) ?? "application/octet-stream"
 }
 
 export function headerOf(headers: HeaderList, name: string): string | undefined {

@@ -13,18 +13,18 @@ export interface TrustEntry {
   readonly trustedAt: string
 }
 
-export function isTrusted(book: string, path: string, text: string): boolean {
+export function isTrusted(listPath: string, path: string, text: string): boolean {
   const place = placeOf(path)
   const digest = digestOf(text)
-  return readTrust(book).some((entry) => entry.path === place && entry.sha256 === digest)
+  return readTrust(listPath).some((entry) => entry.path === place && entry.sha256 === digest)
 }
 
-/** Nothing where there is no book, and where somebody else could have written it. */
-export function readTrust(book: string): TrustEntry[] {
+/** Nothing where there is no list, and where another user could have written it. */
+export function readTrust(listPath: string): TrustEntry[] {
   let text: string
   try {
-    if (!isOwn(book)) return []
-    text = readFileSync(book, "utf8")
+    if (!isOwn(listPath)) return []
+    text = readFileSync(listPath, "utf8")
   } catch {
     return []
   }
@@ -44,19 +44,19 @@ function entryOf(value: unknown): TrustEntry[] {
     : []
 }
 
-export function trustFile(book: string, path: string, text: string, now: Date): TrustEntry {
+export function trustFile(listPath: string, path: string, text: string, now: Date): TrustEntry {
   const entry = { path: placeOf(path), sha256: digestOf(text), trustedAt: now.toISOString() }
-  writeTrust(book, [...readTrust(book).filter((other) => other.path !== entry.path), entry])
+  writeTrust(listPath, [...readTrust(listPath).filter((other) => other.path !== entry.path), entry])
   return entry
 }
 
 /** Whether there was anything to take back. */
-export function revokeTrust(book: string, path: string): boolean {
+export function revokeTrust(listPath: string, path: string): boolean {
   const place = placeOf(path)
-  const before = readTrust(book)
+  const before = readTrust(listPath)
   const after = before.filter((entry) => entry.path !== place)
   if (after.length === before.length) return false
-  writeTrust(book, after)
+  writeTrust(listPath, after)
   return true
 }
 
@@ -73,27 +73,27 @@ function placeOf(path: string): string {
   }
 }
 
-function isOwn(book: string): boolean {
+function isOwn(listPath: string): boolean {
   if (process.platform === "win32") return true
-  const found = lstatSync(book)
+  const found = lstatSync(listPath)
   return (
     found.isFile() && (process.getuid === undefined || found.uid === process.getuid()) && (found.mode & 0o022) === 0
   )
 }
 
-function writeTrust(book: string, entries: readonly TrustEntry[]): void {
+function writeTrust(listPath: string, entries: readonly TrustEntry[]): void {
   const trusted = entries.map(({ path, sha256, trustedAt }) => ({ path, sha256, trusted_at: trustedAt }))
-  const draft = `${book}.${process.pid}.new`
+  const draft = `${listPath}.${process.pid}.new`
   try {
-    mkdirSync(dirname(book), { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(listPath), { recursive: true, mode: 0o700 })
     rmSync(draft, { force: true })
     writeFileSync(draft, `${JSON.stringify({ version: 1, trusted }, null, 2)}\n`, { mode: 0o600, flag: "wx" })
-    renameSync(draft, book)
+    renameSync(draft, listPath)
   } catch (cause) {
     rmSync(draft, { force: true })
     throw new OrangeboxError("TRUST_BOOK", {
       what: `the decision cannot be written (${(cause as NodeJS.ErrnoException).code})`,
-      where: book,
+      where: listPath,
       next: "Make the folder writable, or name another with XDG_CONFIG_HOME",
       cause,
     })

@@ -2,10 +2,10 @@
  * What the wire says may be anything: an empty model name, a limit of -1. What a field of the contract cannot hold is left unknown there;
  * the body has it as it was.
  */
-export function asName(text: unknown, longest = 512): string | null {
+export function nameOrNull(text: unknown, longest = 512): string | null {
   return typeof text === "string" && text !== "" ? text.slice(0, longest) : null
 }
 
-export function asCount(count: unknown): number | null {
+export function countOrNull(count: unknown): number | null {
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null
 }

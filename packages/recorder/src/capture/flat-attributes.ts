@@ -1,15 +1,15 @@
 import { type FlatAttributes, flattenAttributes, MAX_ATTRIBUTE_TEXT } from "@orangebox/contract"
-import { carelessJson } from "../careless-json.js"
+import { safeStringify } from "../safe-stringify.js"
 import type { Capture } from "./capture.js"
 
 /**
  * Whatever a caller passed, as flat attributes. What will be cut is searched before: half a secret has no form to be known by. The rest
  * is searched with the event it stands in.
  */
-export function carelessAttributes(capture: Capture, given: unknown): FlatAttributes | undefined {
-  if (capture.mode !== "redacted") return flattenAttributes(given, carelessJson)
+export function flatAttributes(capture: Capture, given: unknown): FlatAttributes | undefined {
+  if (capture.mode !== "redacted") return flattenAttributes(given, safeStringify)
   return flattenAttributes(withoutLongSecrets(capture, given), (value) =>
-    capture.text(carelessJson(value).slice(0, LONGEST)),
+    capture.text(safeStringify(value).slice(0, LONGEST)),
   )
 }
 

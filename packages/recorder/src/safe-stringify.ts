@@ -2,8 +2,8 @@
  * JSON for whatever a caller passes. Cycles, getters that throw, bigints, proxies, arrays with a billion holes and nesting a million deep
  * all become text with a marker where something could not be kept; nothing throws, and the work is bounded.
  */
-export function carelessJson(value: unknown): string {
-  if (isTame(value)) {
+export function safeStringify(value: unknown): string {
+  if (isSafeToStringify(value)) {
     try {
       const text = JSON.stringify(value)
       if (text !== undefined) return text
@@ -12,7 +12,7 @@ export function carelessJson(value: unknown): string {
     }
   }
   try {
-    return JSON.stringify(tamed(value, 0, { nodes: MAX_NODES, open: new Set() })) ?? "null"
+    return JSON.stringify(safeValue(value, 0, { nodes: MAX_NODES, open: new Set() })) ?? "null"
   } catch {
     return JSON.stringify("[unreadable]")
   }
@@ -26,7 +26,7 @@ const MAX_ARRAY = 100_000
  * Whether JSON.stringify can be trusted with it: shallow enough for its recursion and with no array that is mostly length.
  * Much cheaper than writing JSON ourselves: a request of 50 KB has a few hundred nodes.
  */
-export function isTame(value: unknown): boolean {
+export function isSafeToStringify(value: unknown): boolean {
   let nodes = 0
   const visit = (item: unknown, depth: number): boolean => {
     if (typeof item !== "object" || item === null) return true
@@ -52,8 +52,8 @@ interface Limits {
   readonly open: Set<object>
 }
 
-function tamed(value: unknown, depth: number, limits: Limits): unknown {
-  if (typeof value === "object") return value === null ? null : tamedContainer(value, depth, limits)
+function safeValue(value: unknown, depth: number, limits: Limits): unknown {
+  if (typeof value === "object") return value === null ? null : safeContainer(value, depth, limits)
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -70,13 +70,13 @@ function tamed(value: unknown, depth: number, limits: Limits): unknown {
   }
 }
 
-function tamedContainer(value: object, depth: number, limits: Limits): unknown {
+function safeContainer(value: object, depth: number, limits: Limits): unknown {
   if (limits.open.has(value)) return "[circular]"
   if (depth > MAX_DEPTH) return "[deeper values left out]"
   if (--limits.nodes < 0) return "[more values left out]"
   limits.open.add(value)
   try {
-    return tamedObject(value, depth, limits)
+    return safeObject(value, depth, limits)
   } catch {
     return "[unreadable]"
   } finally {
@@ -84,12 +84,12 @@ function tamedContainer(value: object, depth: number, limits: Limits): unknown {
   }
 }
 
-function tamedObject(value: object, depth: number, limits: Limits): unknown {
-  if (Array.isArray(value)) return tamedArray(value, depth, limits)
+function safeObject(value: object, depth: number, limits: Limits): unknown {
+  if (Array.isArray(value)) return safeArray(value, depth, limits)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString()
   if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack }
-  if (value instanceof Map) return tamedArray([...limited(value.entries())], depth, limits)
-  if (value instanceof Set) return tamedArray([...limited(value.values())], depth, limits)
+  if (value instanceof Map) return safeArray([...limited(value.entries())], depth, limits)
+  if (value instanceof Set) return safeArray([...limited(value.values())], depth, limits)
   if (value instanceof RegExp || value instanceof URL) return String(value)
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
   if (value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
@@ -97,7 +97,7 @@ function tamedObject(value: object, depth: number, limits: Limits): unknown {
   const toJson = readProperty(value, "toJSON")
   if (typeof toJson === "function") {
     const plain: unknown = toJson.call(value, "")
-    if (plain !== value) return tamed(plain, depth + 1, limits)
+    if (plain !== value) return safeValue(plain, depth + 1, limits)
   }
   const copy: Record<string, unknown> = Object.create(null)
   for (const key of Object.keys(value)) {
@@ -106,16 +106,16 @@ function tamedObject(value: object, depth: number, limits: Limits): unknown {
       break
     }
     const item = readProperty(value, key)
-    if (item !== undefined && typeof item !== "function") copy[key] = tamed(item, depth + 1, limits)
+    if (item !== undefined && typeof item !== "function") copy[key] = safeValue(item, depth + 1, limits)
   }
   return copy
 }
 
-function tamedArray(value: readonly unknown[], depth: number, limits: Limits): unknown[] {
+function safeArray(value: readonly unknown[], depth: number, limits: Limits): unknown[] {
   const kept: unknown[] = []
   const length = Math.min(value.length, MAX_ARRAY)
   for (let i = 0; i < length && limits.nodes >= 0; i++)
-    kept.push(tamed(readProperty(value, i) ?? null, depth + 1, limits))
+    kept.push(safeValue(readProperty(value, i) ?? null, depth + 1, limits))
   if (kept.length < value.length) kept.push(`[${value.length - kept.length} more left out]`)
   return kept
 }

@@ -13,14 +13,14 @@ import {
   validatePayload,
 } from "@orangebox/contract"
 import type { Capture } from "./capture/capture.js"
-import { carelessAttributes } from "./capture/careless-attributes.js"
 import { captureEvent } from "./capture/event-content.js"
+import { flatAttributes } from "./capture/flat-attributes.js"
 import { worse } from "./capture/redaction-status.js"
-import { isTreated } from "./capture/treated-bodies.js"
-import { carelessJson } from "./careless-json.js"
+import { isMarkedCaptured } from "./captured-body.js"
 import type { Now } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
+import { safeStringify } from "./safe-stringify.js"
 import type { Sink } from "./sink.js"
 import type { Step } from "./step.js"
 
@@ -46,7 +46,7 @@ export interface SourceRules {
  * Builds records from values and hands them to the sink. Knows no files and no clock of its own: `{ sink, now, newId }` are given.
  * Nothing that goes wrong here reaches the application, except what it asked for: `strict` and `commit`.
  */
-export class Scribe {
+export class EventBuilder {
   readonly sink: Sink
   readonly capture: Capture
   readonly now: Now
@@ -144,10 +144,9 @@ export class Scribe {
     if (problems.length > 0) {
       if (this.strict) throw contractError(type, problems[0]!)
       // What breaks the contract may be anything at all, so it is made safe to serialise before it is kept.
-      payload = tamedPayload(payload)
+      payload = safePayload(payload)
     }
-    const attributes =
-      extras?.attributes === undefined ? undefined : carelessAttributes(this.capture, extras.attributes)
+    const attributes = extras?.attributes === undefined ? undefined : flatAttributes(this.capture, extras.attributes)
     const { refs, bodies, status } = this.#bodiesOf(extras)
     const content = captureEvent(this.capture, type, payload, attributes, extras?.links, status)
     return new EventRecord(
@@ -175,11 +174,11 @@ export class Scribe {
     readonly status: RedactionStatus
   } {
     const { refs = NONE, bodies = NONE, redaction: status = "not_required" } = extras ?? {}
-    if (this.capture.mode === "full" || bodies.every(isTreated)) return { refs, bodies, status }
-    const unseen = new Set(bodies.filter((body) => !isTreated(body)).map(({ hash }) => hash as string))
+    if (this.capture.mode === "full" || bodies.every(isMarkedCaptured)) return { refs, bodies, status }
+    const unseen = new Set(bodies.filter((body) => !isMarkedCaptured(body)).map(({ hash }) => hash as string))
     return {
       refs: refs.map((ref) => (unseen.has(ref.artifact_hash) ? { ...ref, absent: "not_kept" as const } : ref)),
-      bodies: bodies.filter(isTreated),
+      bodies: bodies.filter(isMarkedCaptured),
       status: worse(status, "blocked"),
     }
   }
@@ -196,9 +195,9 @@ export class Scribe {
 
 const NONE: readonly never[] = []
 
-function tamedPayload(payload: object): object {
-  const tamed: unknown = JSON.parse(carelessJson(payload))
-  return typeof tamed === "object" && tamed !== null ? tamed : { value: tamed }
+function safePayload(payload: object): object {
+  const safe: unknown = JSON.parse(safeStringify(payload))
+  return typeof safe === "object" && safe !== null ? safe : { value: safe }
 }
 
 function problemsOf(type: EventType, payload: object): readonly PayloadProblem[] {
