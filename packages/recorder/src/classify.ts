@@ -27,7 +27,7 @@ export interface EvaluationMade {
 }
 
 /**
- * Asked about every tool call whose arguments are not kept, before they are dropped: later nobody can tell any more. The recorder does not
+ * Asked about every tool call whose arguments are not kept, before they are dropped: later no reader can tell any more. The recorder does not
  * know decisions, so it is handed in: `Recorder.open({ capture: "hashed", classify: classifier(constraints) })`.
  */
 export type Classify = (call: CallToClassify) => ClassifiedCall | undefined

@@ -15,7 +15,7 @@ export interface FoundConfig {
   readonly path: string
   /** What is in effect: the repository's settings over the user's, without those that need trust. */
   readonly config: Config
-  /** Settings of the repository's file that take no effect until somebody trusts it. */
+  /** Settings of the repository's file that take no effect until the user trusts it. */
   readonly ignored: readonly IgnoredSetting[]
   readonly files: readonly ConfigSource[]
 }

@@ -54,7 +54,7 @@ export class EventBuilder {
   readonly strict: boolean
   readonly sources: ReadonlyMap<string, SourceRules>
   logsSampledOut = 0
-  /** Open model calls by step id, kept only while somebody correlates requests by header. */
+  /** Open model calls by step id, kept only while a fetch of the recorder correlates requests by header. */
   readonly callsByHeader = new Map<string, Step>()
   correlatesByHeader = process.env["ORANGEBOX_PROXY"] !== undefined
   /** A text as the summary of something: searched, then cut. */
@@ -130,7 +130,7 @@ export class EventBuilder {
     this.#tell(record)
   }
 
-  /** The record alone, for whoever keeps it elsewhere. */
+  /** The record alone, for a spool that keeps it elsewhere. */
   build(
     context: EventContext,
     type: EventType,

@@ -1,7 +1,7 @@
 import type { RaisedFault } from "./faults/raise-fault.js"
 import type { Step } from "./step.js"
 
-/** A call that is about to be made, told before anything happens. */
+/** A call that is about to be made, as the guard sees it before anything happens. */
 export interface GuardedCall {
   readonly kind: "model" | "tool"
   readonly name: string
@@ -25,8 +25,8 @@ export interface GuardVerdict {
 }
 
 /**
- * Looks at every call before it is made, at once: nobody waits for a promise. What it says is recorded. What it throws blocks the call, and so
- * does an answer that is no verdict, for nobody has looked at it.
+ * Looks at every call before it is made, at once: the recorder waits for no promise. What it says is recorded. What it throws blocks the call, and so
+ * does an answer that is no verdict, for then the guard has not judged it.
  */
 export type Guard = (call: GuardedCall) => GuardVerdict | undefined
 

@@ -72,7 +72,7 @@ export class RunState {
     if (this.#stopped) throw this.#stopped
   }
 
-  /** Whether faults are looked for, and not only taken when somebody raises one. */
+  /** Whether faults are looked for, and not only taken when the application raises one. */
   get detectsFaults(): boolean {
     const { bodies, audit } = this.app.keeping
     return bodies !== "always" || audit === "required"
@@ -110,7 +110,7 @@ export class RunState {
     return held
   }
 
-  /** A step below the run has ended well: nobody will ask what it saw. */
+  /** A step below the run has ended well: no fault will ask what it saw. */
   forget(step: StepState): void {
     this.evidence.forget(step)
     this.manifests.delete(step)
@@ -178,6 +178,6 @@ export interface AppFacts {
   readonly openSpool?: (() => Spool) | undefined
   /** Whether this is the one in N model calls whose bodies are kept. */
   readonly takeSample: () => boolean
-  /** Whether somebody outside has asked to see what a run sees. */
+  /** Whether a user outside the process has asked to see what a run sees. */
   readonly takeSnapshotRequest?: ((runId: string) => SnapshotRequest | undefined) | undefined
 }

@@ -28,7 +28,7 @@ export interface StartRun {
 /** One execution from input to terminal event. It is its own root step, and the only writer of its sequence. */
 export interface Run extends Step {
   /**
-   * Opens a step of the run. Whoever opens it ends it.
+   * Opens a step of the run. The caller that opens it ends it.
    *
    * ```ts
    * const plan = run.step("plan", { attempt: 1 })

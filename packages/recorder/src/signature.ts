@@ -10,7 +10,7 @@ export const GENERIC_CANON_VERSION = 0
 
 /**
  * What a model was asked, as the application tells it: equal calls have equal signatures whatever their key order. A question that is
- * already text or bytes is told by the hash of its body.
+ * already text or bytes is known by the hash of its body.
  */
 export function modelSignature(provider: unknown, question: unknown, body: AddedBody): string {
   const isOpaque = typeof question === "string" || types.isUint8Array(question)

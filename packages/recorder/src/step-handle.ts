@@ -261,14 +261,14 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     raiseFault(new StepHandle(this.run, around, this.source), around, fault)
   }
 
-  /** Records what a retriever found, where somebody else ran it. */
+  /** Records what a retriever found, where the application ran it by itself. */
   retrieved(call: RetrievalCall, chunks: readonly RetrievedChunk[]): void {
     const step = this.child(call.retriever, undefined, { kind: "retrieval" }) as StepHandle
     step.retrievalExecuted(call, chunks, step.elapsedMs())
     step.end()
   }
 
-  /** For a prompt nobody compiled: its manifest is read off the request, where there has to be one. */
+  /** For a prompt the application did not compile: its manifest is read off the request, where there has to be one. */
   deriveManifest(called: PayloadOf<"model_called">, assembled: PayloadOf<"prompt_assembled"> | undefined): void {
     if (this.run.app.keeping.audit === "required") commitDerivedManifest(this, this.state, called, assembled)
   }
@@ -381,7 +381,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     if (isPlainStep && (payload as { status?: unknown }).status === "success") this.run.forget(this.state)
   }
 
-  /** Asked for while this step went on: told on the run, which goes on. */
+  /** Asked for while this step went on: recorded on the run, which goes on. */
   #snapshotForOutside({ requestedBy }: SnapshotRequest): void {
     if (this.run.endedBy !== undefined || this.state.parent === undefined) return
     raiseFault(this.root(), this.root().state, {

@@ -17,7 +17,7 @@ export interface Step {
   readonly log: Logger
   /** Aborts when the run may not go on (a failed commit under `audit: "required"`). */
   readonly signal: AbortSignal
-  /** Set on handles that are served from a tape: whoever opens calls by hand asks them as a whole instead. */
+  /** Set on handles that are served from a tape: an adapter that opens calls by hand asks them as a whole instead. */
   readonly isReplaying?: true
   /** Enqueue, dequeue and deliver, as steps below this one. */
   readonly queue: QueueHandle

@@ -12,7 +12,7 @@ export const POLICIES: readonly FieldPolicy[] = ["raw_allowed", "redact_required
 
 type PolicyTable = { readonly [T in EventType]: { readonly [Field in keyof PayloadOf<T>]-?: FieldPolicy } }
 
-// Two words for the table: what our own code, a vendor's model list or a closed set of words puts there, and what anybody may write.
+// Two words for the table: what our own code, a vendor's model list or a closed set of words puts there, and what any caller may write.
 const ours = "raw_allowed"
 const theirs = "redact_required"
 
@@ -236,7 +236,7 @@ const ENVELOPE_POLICIES: { readonly [field: string]: FieldPolicy } = {
   source: ours,
 }
 
-/** The type default of a field, by the first part of its path. What nobody has judged has to be redacted. */
+/** The type default of a field, by the first part of its path. What has no entry has to be redacted. */
 export function defaultPolicy(eventType: string, field: string): FieldPolicy {
   const top = field.split(".", 1)[0]!
   if (isEventType(eventType)) {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import type { BodyHash } from "@orangebox/contract"
 
-/** A digest that compares within one store and that nobody without the store's key can check a guess against. */
+/** A digest that compares within one store and that a reader without the store's key cannot check a guess against. */
 export function keyedDigest(key: Uint8Array, content: string | Uint8Array): BodyHash {
   return `sha256:${createHmac("sha256", key).update(content).digest("hex")}`
 }

@@ -9,7 +9,7 @@ export interface RedactedBytes {
   readonly bytes: Uint8Array
   /** Offsets and lengths in bytes. */
   readonly masks: readonly Mask[]
-  /** The bytes are no UTF-8 text: nobody could look into them, and they are as they came. */
+  /** The bytes are no UTF-8 text: the rules could not look into them, and they are as they came. */
   readonly isUndecodable?: true
   readonly failed?: string
 }

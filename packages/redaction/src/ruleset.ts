@@ -19,7 +19,7 @@ export interface Ruleset {
   readonly key: Uint8Array
   readonly keywords: KeywordIndex
   readonly sweeps: readonly SweepRule[]
-  /** Shapes only: for what the user allowed, and keys on the way of the data that nobody can allow. */
+  /** Shapes only: for what the user allowed, and keys on the way of the data that no configuration can allow. */
   readonly shapes: Ruleset
 }
 

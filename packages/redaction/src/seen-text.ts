@@ -5,8 +5,8 @@ import type { RedactedBytes } from "./redact-bytes.js"
  * Remembers what was searched before. Agents send their whole history with every call: comparing a message with the one that stood at its
  * place in the last body costs a hundredth of searching it, and finding it by its hash a tenth.
  *
- * The hash is cryptographic, because whoever could make two messages collide could walk a secret past the rules; and what is compared with is
- * a copy, because whoever gave the bytes may write over them. Kept are two generations: when the younger is full, the older is forgotten,
+ * The hash is cryptographic, because an attacker who makes two messages collide could walk a secret past the rules; and what is compared with is
+ * a copy, because the caller may write over its bytes. Kept are two generations: when the younger is full, the older is forgotten,
  * so what is used stays and the memory is bounded. A memory belongs to one ruleset.
  */
 export class SeenText {

@@ -44,7 +44,7 @@ export class StreamRedactor {
       this.#offset += text.length
       return given
     } catch (error) {
-      // The rest of the block goes with it: nobody has looked at it.
+      // The rest of the block goes with it: it has not been searched.
       this.#hasFailed = true
       return failedText(error)
     }

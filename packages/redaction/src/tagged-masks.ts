@@ -2,7 +2,7 @@ import type { Mask } from "./mask.js"
 
 /**
  * A redacted body with the tag of each secret in the place of its mask. Whatever is signed or hashed to be compared is taken from this form:
- * two secrets that mask alike stay two, and nobody can guess a short one from the hash, because the tag is keyed.
+ * two secrets that mask alike stay two, and a short one cannot be guessed from the hash, because the tag is keyed.
  */
 export function taggedBytes(bytes: Uint8Array, masks: readonly Pick<Mask, "offset" | "length" | "tag">[]): Uint8Array {
   if (masks.length === 0) return bytes

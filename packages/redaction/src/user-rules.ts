@@ -87,7 +87,7 @@ export function readUserRules(
   }
 }
 
-/** For whoever cannot go on with a broken configuration. */
+/** For a caller that cannot go on with a broken configuration. */
 export function compileUserRules(rules: UserRules): CompiledRules {
   const reading = readUserRules(rules)
   if ("rules" in reading) return reading.rules

@@ -86,7 +86,7 @@ export class Capture {
       this.#rules?.policyOf(eventType, field) ?? decidePolicy(undefined, defaultPolicy(eventType, field), false)
     const searches = policy === "redact_required" ? this.ruleset : this.ruleset.shapes
     const treatment = { policy: because === "allow" ? "redact_required" : policy, ruleset: searches }
-    // Names of fields come from the contract; those of attributes from anybody.
+    // Names of fields come from the contract; those of attributes from any caller.
     ofType ??= new Map<string, FieldTreatment>()
     this.#treatments.set(eventType, ofType)
     if (ofType.size < MOST_TREATMENTS) ofType.set(field, treatment)
@@ -152,7 +152,7 @@ export class Capture {
     if (policy === "drop") return this.#hashed(bytes, "not_kept")
     if (isEncoded) return { ...this.#hashed(bytes, "not_kept"), status: "blocked" }
     if (field === "stream_index_ref" || this.mode === "hashed") return plain(bytes, "none")
-    // A body is anybody's words, whatever its field is called; only what the user allowed is searched for shapes alone.
+    // A body may hold any text, whatever its field is called; only what the user allowed is searched for shapes alone.
     return this.#redacted(bytes, policy === "raw_allowed" ? this.ruleset : (ruleset ?? this.ruleset))
   }
 
@@ -198,7 +198,7 @@ export class Capture {
 const SUMMARY_SOURCE = 4096
 const MOST_TREATMENTS = 256
 
-/** Bodies that hold figures of ours and nothing of anybody's words: kept in every mode. A manifest has lost its words before it comes here. */
+/** Bodies that hold figures of the recorder and no recorded text: kept in every mode. A manifest has lost its words before it comes here. */
 const OUR_BODIES = new Set(["stream_index_ref", "manifest_ref"])
 
 function plain(bytes: Uint8Array, profile: string): CapturedContent {

@@ -4,8 +4,8 @@ import { dirname } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
 
 /**
- * Which files of repositories a user has looked at and agreed to: the file's place and the SHA-256 of what it said. Whoever changes the
- * file has to be trusted anew.
+ * Which files of repositories a user has looked at and agreed to: the file's place and the SHA-256 of what it said. After a
+ * change the user has to agree anew.
  */
 export interface TrustEntry {
   readonly path: string

@@ -247,7 +247,7 @@ function capturedManifest(
       item_id: words(item.item_id),
       source_ref: words(item.source_ref),
       rendered_ref: hash(item.rendered_ref),
-      // A hash of the text as it was would tell a short secret to whoever guesses it.
+      // A hash of the text as it was would confirm a guess at a short secret.
       source_hash: stored.changed.has(item.rendered_ref) ? capture.keyed(item.source_hash) : item.source_hash,
     })),
     exclusion_log: manifest.exclusion_log.map((item) => ({

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { OrangeboxError, RunId } from "@orangebox/contract"
 
-/** Somebody outside the process wants to see what a run sees. */
+/** A user outside the process asks for a snapshot of what a run sees. */
 export interface SnapshotRequest {
   readonly requestedBy: "runtime_user" | "builder_user"
 }
@@ -19,12 +19,12 @@ export function requestSnapshot(dataFolder: string, runId: string, request: Snap
   writeFileSync(requestPath(dataFolder, runId), JSON.stringify(request), { mode: 0o600 })
 }
 
-/** Whether a request is still waiting, because no step has ended since or nobody is there to see it. */
+/** Whether a request is still waiting, because no step has ended since or no recorder is there to see it. */
 export function isSnapshotRequested(dataFolder: string, runId: string): boolean {
   return readRequest(requestPath(dataFolder, runId)) !== undefined
 }
 
-/** For whoever asked and learned that nobody is there to answer. */
+/** For a command that asked and found no recorder to answer. */
 export function withdrawSnapshotRequest(dataFolder: string, runId: string): void {
   checkRunId(runId)
   rmSync(requestPath(dataFolder, runId), { force: true })

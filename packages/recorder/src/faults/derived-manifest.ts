@@ -3,11 +3,11 @@ import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import type { CommittedManifest } from "./committed-context.js"
 
-/** Names manifests that nobody compiled. */
+/** Names manifests that the recorder derived. */
 const DERIVED_BY = "dialects"
 
 /**
- * The manifest of a request whose prompt nobody compiled: what it was made of, read off the request itself. What only a compiler knows (why
+ * The manifest of a request whose prompt the application did not compile: what it was made of, read off the request itself. What only a compiler knows (why
  * something is in it, what was left out, the budget) is null, never made up.
  */
 export function commitDerivedManifest(

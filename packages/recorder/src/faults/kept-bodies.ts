@@ -2,7 +2,7 @@ import type { ArtifactRef, KeptBodies } from "@orangebox/contract"
 import type { EventExtras } from "../event-builder.js"
 
 /**
- * Whose bodies are always kept: what says what was in a context and what somebody concluded or made. Everything else is traffic, and
+ * Whose bodies are always kept: what says what was in a context and what the application concluded or made. Everything else is traffic, and
  * `bodies` has the word.
  */
 const ALWAYS_KEPT = new Set([

@@ -6,7 +6,7 @@ import type { StepHandle, StepState } from "../step-handle.js"
 import { reviseManifests } from "./committed-context.js"
 import type { EvidenceItem } from "./evidence.js"
 
-/** Something went wrong, or somebody wants to see: everything the step's models saw and its tools said is stored. */
+/** Something went wrong, or a user asked for a snapshot: everything the step's models saw and its tools said is stored. */
 export interface RaisedFault {
   readonly trigger: FaultTrigger
   readonly detail: string

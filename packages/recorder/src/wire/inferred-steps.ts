@@ -93,7 +93,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   }
 }
 
-/** A run whose end nobody said: its traffic stopped. */
+/** A run whose end was not recorded: its traffic stopped. */
 export function completeInferred(run: Run, inferredBy: string, attributes?: LogAttributes): void {
   if (!(run instanceof StepHandle)) return
   const state = run["run"]

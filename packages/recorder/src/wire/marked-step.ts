@@ -24,8 +24,8 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
   const emit: StepHandle["emit"] = (type, payload, extras) => {
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
     const kept = run.keep(step["state"], context, type, extras)
-    const told = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
-    run.builder.emit(context, type, run.takeSequenceNo(), payload, told)
+    const marked = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
+    run.builder.emit(context, type, run.takeSequenceNo(), payload, marked)
   }
   step.emit = emit
   return step

@@ -34,7 +34,7 @@ export function readOutgoing(input: Input, init: Init | undefined): OutgoingRequ
 
 /**
  * The way almost every client calls: an address, and a body in memory. The arguments go on as they came, so that nothing changes for a
- * `fetch` somebody replaced; building a Request to look at them would cost more than everything else here.
+ * `fetch` that the application replaced; building a Request to look at them would cost more than everything else here.
  */
 function plainRequest(input: string | URL, init: Init | undefined, body: Uint8Array): OutgoingRequest {
   const headers = new Headers(init?.headers)

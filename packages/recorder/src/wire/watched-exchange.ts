@@ -117,7 +117,7 @@ export class WatchedExchange {
 const LONGEST_REST_BYTES = 256 * 1024
 const LONGEST_REST_MS = 1000
 
-/** An answer nobody reads and nobody holds any more was left: its step ends, and its connection is given back as `fetch` would. */
+/** An answer that the caller neither reads nor holds any more was left: its step ends, and its connection is given back as `fetch` would. */
 const unread = new FinalizationRegistry((leave: () => void) => leave())
 
 function canFillBuffers(body: ReadableStream<Uint8Array>): boolean {

@@ -42,12 +42,12 @@ export type WireEnd = "complete" | "client_abort" | "upstream_reset" | "timeout"
 /** What an observer of the wire knows beyond the bytes, such as that a call repeats another. */
 export interface WireNotes {
   readonly attemptNo?: number
-  /** Nobody compiled the prompt, so its manifest is read off the request. */
+  /** The application did not compile the prompt, so its manifest is read off the request. */
   readonly derivesManifest?: boolean
   readonly inferredBy?: string
   readonly isAuxiliary?: boolean
   readonly laneId?: string
-  /** What the prompt was made of is told by `tellPrompt`, when the request is on its way and nobody waits. */
+  /** What the prompt was made of is recorded by `tellPrompt`, when the request is on its way and the caller does not wait. */
   readonly tellsPromptLater?: boolean
   readonly attributes?: LogAttributes
   /** The steps this call goes on from, where that was deduced. Left out, it follows its parent's sibling. */
@@ -60,12 +60,12 @@ export interface WireEndNotes {
   readonly bodyMarks?: BodyMarks
 }
 
-/** What a request is, told before it is recorded. */
+/** What a request is, read before it is recorded. */
 export interface KnownRequest {
   readonly dialect: Dialect | undefined
   readonly endpoint: string | undefined
   readonly anatomy: RequestAnatomy | undefined
-  /** The model it names, also where nobody here knows the provider. */
+  /** The model it names, also where no dialect knows the provider. */
   readonly model: string | null
   /** The body, read once for everything that asks about it. */
   readonly json: JsonBody
@@ -121,7 +121,7 @@ export class WireCall {
     }
   }
 
-  /** Says, before any byte comes, that nobody can decode them. */
+  /** Says, before any byte comes, that the recorder cannot decode them. */
   responseNotDecoded(): void {
     this.step.responseNotDecoded()
   }

@@ -38,7 +38,7 @@ interface Matching {
 export interface FormData extends Keyed, Matching {
   readonly kind: "form"
   readonly start?: Start
-  /** A row of x of the right length counts as a secret: whoever checks only prefix and length cannot tell the two apart. */
+  /** A row of x of the right length counts as a secret: a check of prefix and length cannot tell the two apart. */
   readonly fillerIsSecret?: boolean
 }
 

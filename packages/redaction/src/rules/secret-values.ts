@@ -46,7 +46,7 @@ const isNoToken = (value: string): boolean => !TOKEN.test(value) && !/[\s:\\]/.t
 
 /** What an anonymous guest of a file server gives as password: an address, often without its host. */
 const ANONYMOUS = /^[\w.-]{1,32}@$/
-/** Nobody draws the alphabet by lot. */
+/** No generator draws the alphabet. */
 const ALPHABET = /abcdefghij|qrstuvwxyz/i
 const TOKEN = /^[\w.~+/=%|^@!#$&*-]+$/
 const HEX = /^[0-9a-f]{14,}$/
