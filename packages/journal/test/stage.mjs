@@ -21,7 +21,7 @@ export function setStage(folder) {
     join(modules, "contract", "index.js"),
     ["error.js", "hash.js"].map((file) => `export * from ${JSON.stringify(new URL(file, contract).href)}\n`).join(""),
   )
-  cpSync(here("../dist"), join(modules, "journal", "dist"), { recursive: true })
+  cpSync(here("../bundle"), join(modules, "journal", "bundle"), { recursive: true })
   cpSync(here("../package.json"), join(modules, "journal", "package.json"))
   cpSync(here("children"), join(folder, "children"), { recursive: true })
   return (name) => join(folder, "children", name)

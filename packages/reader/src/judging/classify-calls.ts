@@ -7,7 +7,7 @@ import { checkPlace } from "./check-place.js"
  * sources; a child process always runs the build.
  */
 export const CLASSIFIER = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/decisions/classify-calls.js" : import.meta.url,
+  import.meta.url.endsWith(".ts") ? "../../dist/judging/classify-calls.js" : "classify-calls.js",
   import.meta.url,
 ).href
 
