@@ -1,4 +1,4 @@
-import type { Painter, PaintRole } from "@orangebox/query"
+import type { Painter, PaintRole } from "@orangebox/text"
 
 const CODES: Readonly<Record<PaintRole, readonly [number, number]>> = {
   heading: [1, 22],

@@ -38,8 +38,8 @@ export async function buildProgram(
       "after",
       "\nA run is addressed by its id, the beginning of one, or last; a step as last#13.\nExit codes: 0 fine, 1 findings, 2 bad usage or input, 3 system error.",
     )
-  for (const { name, summary, load, isHidden = false } of COMMANDS) {
-    const command = program.command(name, { hidden: isHidden }).summary(summary)
+  for (const { name, summary, group, load, isHidden = false } of COMMANDS) {
+    const command = program.command(name, { hidden: isHidden }).summary(summary).helpGroup(`${group}:`)
     if (args.includes(name)) (await load()).define(command, session)
   }
   return program

@@ -1,14 +1,15 @@
 import { once } from "node:events"
 import type { Writable } from "node:stream"
-import type { Painter } from "@orangebox/query"
-import { safeText } from "@orangebox/text"
+import { fitLines, type Painter, safeText } from "@orangebox/text"
 import { painterFor } from "./colours.js"
 import { type ProgressBar, progressBar } from "./progress-bar.js"
 
 /** Where a command speaks: data on stdout, talk on stderr. */
 export interface Terminal {
-  /** Data. The text must be safe already: what recorded text it holds has gone through query's words, tables or `safeJson`. */
+  /** Data, its lines broken between words where the terminal is narrower; JSON stays as it is. The text must be safe already: what recorded text it holds has gone through query's words, tables or `safeJson`. */
   out(text: string): void
+  /** Data whose lines are not ours to break: bodies, tables, scripts. Safe already, like that of `out`. */
+  outVerbatim(text: string): void
   /** Exact bytes, for pipes and files. */
   outBytes(bytes: Uint8Array): void
   /** Resolves when whoever reads stdout has caught up: for output that must not pile up in memory. */
@@ -37,14 +38,17 @@ export interface TerminalStreams {
 
 export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal {
   const isOutTerminal = stdout.isTTY === true
+  const columns = isOutTerminal ? stdout.columns : undefined
+  const outVerbatim = (text: string): void => void stdout.write(text.endsWith("\n") ? text : `${text}\n`)
   return {
-    out: (text) => void stdout.write(text.endsWith("\n") ? text : `${text}\n`),
+    out: (text) => outVerbatim(columns === undefined || /^[[{]/.test(text) ? text : fitLines(text, columns)),
+    outVerbatim,
     outBytes: (bytes) => void stdout.write(bytes),
     drained: async () => void (stdout.writableNeedDrain && (await once(stdout, "drain"))),
     say: (line) => void stderr.write(`${safeText(line)}\n`),
     sayPainted: (text) => void stderr.write(`${text}\n`),
     isOutTerminal,
-    columns: isOutTerminal ? stdout.columns : undefined,
+    columns,
     paint: painterFor(isOutTerminal, env),
     paintTalk: painterFor(stderr.isTTY === true, env),
     progress: (what) => progressBar(stderr, what),

@@ -98,7 +98,7 @@ export {
 
 // The run report
 
-export { evaluationWords } from "./report/format-report.js"
+export { evaluationWords, hasFailed } from "./report/format-report.js"
 export { reportHtml } from "./report/html-report.js"
 export { reportMarkdown } from "./report/markdown-report.js"
 export {

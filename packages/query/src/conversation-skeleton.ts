@@ -4,6 +4,7 @@ import {
   estimateTokens,
   fenced,
   formatCount,
+  type Painter,
   plural,
   recordedText,
   recordedWord,
@@ -11,7 +12,7 @@ import {
 import { headerOf, stepToLookAt } from "./format-run.js"
 import { errorWords } from "./format-skeleton.js"
 import type { RunView } from "./run-view.js"
-import { MIN_SKELETON_BUDGET, type Painter, skeletonRows } from "./skeleton.js"
+import { MIN_SKELETON_BUDGET, skeletonRows } from "./skeleton.js"
 import { type RunJson, runJson } from "./skeleton-json.js"
 
 export interface ConversationOptions {

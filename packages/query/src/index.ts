@@ -35,8 +35,6 @@ export { headerOf } from "./format-run.js"
 export {
   DEFAULT_SKELETON_BUDGET,
   MIN_SKELETON_BUDGET,
-  type Painter,
-  type PaintRole,
   type SkeletonOptions,
   skeletonText,
 } from "./skeleton.js"

@@ -6,6 +6,8 @@ import {
   drawTree,
   estimateTokens,
   fenced,
+  type Painter,
+  type PaintRole,
   padToWidth,
   plural,
   recordedWord,
@@ -33,10 +35,6 @@ export interface SkeletonOptions {
   /** How the reader addressed the run, for the commands in the footer. Default: its id. */
   readonly address?: string
 }
-
-/** Colours a piece of finished text. Widths and tokens are measured before it is asked. */
-export type Painter = (text: string, role: PaintRole) => string
-export type PaintRole = "heading" | "number" | "tree" | "time" | "bad" | "warn" | "dim"
 
 export const DEFAULT_SKELETON_BUDGET = 2000
 /** Below this, not even the frame fits: what run, how it ended, what is folded, how to read on. */

@@ -4,6 +4,7 @@ import {
   cutToWidth,
   estimateTokens,
   fenced,
+  type Painter,
   padToWidth,
   recordedText,
   recordedWord,
@@ -12,7 +13,6 @@ import {
 import { runAddress, stepAt } from "./format-run.js"
 import { stepWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
-import type { Painter } from "./skeleton.js"
 import { type StepJson, stepSummaryJson } from "./skeleton-json.js"
 import { type StepRow, stepRows } from "./step-rows.js"
 

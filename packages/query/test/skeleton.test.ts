@@ -1,7 +1,8 @@
 import { runDigest } from "@orangebox/contract"
+import type { PaintRole } from "@orangebox/text"
 import { estimateTokens, fenced } from "@orangebox/text"
 import { expect, test } from "vitest"
-import { type PaintRole, type RunView, skeletonJson, skeletonText, viewRun } from "../src/index.js"
+import { type RunView, skeletonJson, skeletonText, viewRun } from "../src/index.js"
 import { RunBuilder } from "./build-run.js"
 import { crashedRun, longRun, retriedRun, unknownEvent } from "./sample-runs.js"
 

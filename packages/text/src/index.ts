@@ -11,7 +11,11 @@ export { shareBar, stackedBar } from "./bars.js"
 export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
 export { drawTree } from "./draw-tree.js"
 export { type Column, formatTable, type TableOptions } from "./table.js"
-export { type WrapOptions, wrapText } from "./wrap-text.js"
+export { fitLines, type WrapOptions, wrapText } from "./wrap-text.js"
+
+// Colours, which only an edge knows
+
+export type { Painter, PaintRole } from "./painter.js"
 
 // Numbers
 

@@ -31,3 +31,38 @@ export function wrapText(line: string, width: number, { at, indent }: WrapOption
   if (current !== "" || lines.length === 0) lines.push(current)
   return lines.map((text, index) => (index === 0 ? text : indent + text))
 }
+
+/**
+ * Lines of finished text, which may hold our own colours, in at most `width` columns: broken at spaces and hanging below their beginning.
+ * A word that is wider stays whole.
+ */
+export function fitLines(text: string, width: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => (paintedWidth(line) <= width ? [line] : fitLine(line, width)))
+    .join("\n")
+}
+
+const paintedWidth = (text: string): number => displayWidth(text.replace(/\u001b\[\d+m/g, ""))
+
+function fitLine(line: string, width: number): string[] {
+  const lead = /^ */.exec(line)![0]
+  const indent = " ".repeat(Math.min(lead.length + 4, Math.floor(width / 2)))
+  const lines: string[] = []
+  let current = lead
+  let isEmpty = true
+  for (const word of line.slice(lead.length).split(" ")) {
+    if (word === "" && isEmpty) continue
+    const joined = isEmpty ? current + word : `${current} ${word}`
+    if (isEmpty || paintedWidth(joined.trimEnd()) <= width) {
+      current = joined
+      isEmpty = false
+      continue
+    }
+    lines.push(current.trimEnd())
+    current = indent + word
+    isEmpty = word === ""
+  }
+  if (!isEmpty) lines.push(current.trimEnd())
+  return lines
+}

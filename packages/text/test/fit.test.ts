@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { displayWidth, formatTable, wrapText } from "../src/index.js"
+import { displayWidth, fitLines, formatTable, wrapText } from "../src/index.js"
 
 const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 })
 
@@ -46,4 +46,16 @@ test("a cell is coloured after it is laid out, so colours take no width", () => 
       { paint },
     ),
   ).toBe("ID  N\na   1\n<b >  2")
+})
+
+test("[Q-10] finished lines are broken between words and hang below their beginning; colours take no width", () => {
+  expect(fitLines("name  one two three four\nshort", 16)).toBe("name  one two\n    three four\nshort")
+  expect(fitLines("\u001b[31mone two\u001b[39m three", 13)).toBe("\u001b[31mone two\u001b[39m three")
+  fc.assert(
+    fc.property(words, fc.integer({ min: 24, max: 60 }), (said, width) => {
+      const fitted = fitLines(said.join(" "), width)
+      for (const line of fitted.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(width)
+      expect(fitted.split(/\s+/)).toEqual(said)
+    }),
+  )
 })

@@ -10,7 +10,7 @@ export function define(command: Command, session: Session): void {
     .action(
       shellOf(session, async ({ terminal }, options, ...words) => {
         const candidates = await completionsFor(words, (name) => optionsOf(command.parent, name), options.data)
-        for (const candidate of candidates) terminal.out(candidate)
+        for (const candidate of candidates) terminal.outVerbatim(candidate)
         return undefined
       }),
     )

@@ -28,6 +28,6 @@ function printScript({ terminal }: Session, options: GlobalOptions, name = ""): 
     })
   }
   const script = completionScript(shell)
-  terminal.out(options.json ? safeJson({ shell, script }, 2) : script)
+  terminal.outVerbatim(options.json ? safeJson({ shell, script }, 2) : script)
   return undefined
 }

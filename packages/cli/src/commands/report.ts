@@ -57,7 +57,11 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
     } else if (options.md) terminal.out(reportMarkdown(made))
     else if (options.json)
       terminal.out(safeJson({ ...made, observability: trailJson(made.observability), ...freshness }, 2))
-    else terminal.out(reportText(made, terminal.columns === undefined ? {} : { width: Math.max(60, terminal.columns) }))
+    else {
+      const { columns, paint } = terminal
+      const width = columns === undefined ? {} : { width: Math.max(60, columns) }
+      terminal.out(reportText(made, { ...width, ...(paint === undefined ? {} : { color: paint }) }))
+    }
     return undefined
   })
 }

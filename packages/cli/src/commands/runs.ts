@@ -44,7 +44,9 @@ function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promi
       ...(conversation === undefined ? {} : { conversationId: conversation }),
       ...(trace === undefined ? {} : { traceId: trace }),
     })
-    session.terminal.out(json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, session.terminal))
+    session.terminal.outVerbatim(
+      json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, session.terminal),
+    )
     return undefined
   })
 }

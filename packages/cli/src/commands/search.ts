@@ -1,7 +1,6 @@
 import { EVENT_TYPES, InputError } from "@orangebox/contract"
-import type { Painter } from "@orangebox/query"
 import { findRun, type NumberedHit, searchRuns } from "@orangebox/reader"
-import { cutToWidth, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
+import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"

@@ -52,7 +52,7 @@ function sql(session: Session, options: SqlOptions & GlobalOptions, query = ""):
     const maxRows = options.limit ?? DEFAULT_LIMIT
     const question = { storeFolder: folder.storeFolder, sql: query, maxRows }
     const table = await runSql(question, options.timeout ?? DEFAULT_TIMEOUT_MS)
-    session.terminal.out(options.json ? safeJson({ ...tableJson(table), ...freshness }, 2) : tableText(table))
+    session.terminal.outVerbatim(options.json ? safeJson({ ...tableJson(table), ...freshness }, 2) : tableText(table))
     return undefined
   })
 }

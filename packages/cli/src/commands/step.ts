@@ -231,5 +231,5 @@ function showSlice(
   const indented = cut.pretty ? " --pretty" : ""
   const more =
     next === null ? "" : ` · next: orangebox step ${options.place} --body ${options.body}${indented} --from ${next}`
-  terminal.out(`${paint(what, "heading")}\n${slice.text}\n${paint(`${range}${partial}${more}`, "dim")}`)
+  terminal.outVerbatim(`${paint(what, "heading")}\n${slice.text}\n${paint(`${range}${partial}${more}`, "dim")}`)
 }

@@ -22,7 +22,7 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
   if (!rebuilt.ok) {
     for (const line of lossLines(rebuilt, options.n)) terminal.say(line)
     // Half a prompt in a pipe would be taken for a whole one.
-    if (terminal.isOutTerminal && rebuilt.partial !== undefined) terminal.out(safeText(rebuilt.partial))
+    if (terminal.isOutTerminal && rebuilt.partial !== undefined) terminal.outVerbatim(safeText(rebuilt.partial))
     return EXIT.findings
   }
   if (!terminal.isOutTerminal) {
@@ -33,7 +33,7 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
   const paint = terminal.paint ?? ((text: string) => text)
   const range = slice.total === 0 ? "0 bytes" : `bytes 0–${slice.to - 1} of ${slice.total}`
   const more = slice.to < slice.total ? " · all of it: raise --budget, or send it to a file" : ""
-  terminal.out(`${slice.text}\n${paint(`${range} · ${rebuilt.hash}${more}`, "dim")}`)
+  terminal.outVerbatim(`${slice.text}\n${paint(`${range} · ${rebuilt.hash}${more}`, "dim")}`)
   return EXIT.fine
 }
 

@@ -6,9 +6,8 @@ import {
   type Violation,
   verdictOf,
 } from "@orangebox/decisions"
-import type { Painter } from "@orangebox/query"
 import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
-import { plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
+import { type Painter, plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 

@@ -1,7 +1,14 @@
 import { InputError } from "@orangebox/contract"
-import type { Painter } from "@orangebox/query"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, StepOfDiff } from "@orangebox/replay"
-import { formatCount, formatDuration, plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
+import {
+  formatCount,
+  formatDuration,
+  type Painter,
+  plural,
+  recordedText,
+  recordedWord,
+  safeLine,
+} from "@orangebox/text"
 
 /** A step of a diff: of the first run, of the second, or of either. */
 export interface StepAt {

@@ -1,6 +1,5 @@
-import type { Painter } from "@orangebox/query"
 import type { GatheredRun, LoadedRun, MissingBody } from "@orangebox/reader"
-import { formatBytes, plural, recordedWord } from "@orangebox/text"
+import { formatBytes, type Painter, plural, recordedWord } from "@orangebox/text"
 
 /** What was written, and what of the run is not in it. */
 export interface Exported {

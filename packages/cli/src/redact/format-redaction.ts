@@ -1,7 +1,6 @@
-import type { Painter } from "@orangebox/query"
 import type { RulesHere } from "@orangebox/reader"
 import { describeRules, type Ruleset } from "@orangebox/redaction"
-import { formatBytes, formatTable, plural, safeLine } from "@orangebox/text"
+import { formatBytes, formatTable, type Painter, plural, safeLine } from "@orangebox/text"
 import type { FoundSecret } from "./explain-stream.js"
 import type { InputSummary } from "./redact-input.js"
 

@@ -1,7 +1,6 @@
-import type { Painter } from "@orangebox/query"
 import type { ReplaySource } from "@orangebox/reader"
 import { type Certification, reportText } from "@orangebox/replay"
-import { safeText } from "@orangebox/text"
+import { type Painter, safeText } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 import type { GlobalOptions } from "../session.js"
 

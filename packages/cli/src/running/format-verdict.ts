@@ -1,6 +1,14 @@
 import type { CommandVerdict } from "@orangebox/proxy"
-import { type Money, moneyWords, type Painter } from "@orangebox/query"
-import { formatBytes, formatCount, formatDuration, formatPercent, plural, safeText } from "@orangebox/text"
+import { type Money, moneyWords } from "@orangebox/query"
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  type Painter,
+  plural,
+  safeText,
+} from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 
 export interface EndedCommand {

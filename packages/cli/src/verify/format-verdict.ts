@@ -1,7 +1,6 @@
 import type { Problem } from "@orangebox/contract"
-import type { Painter } from "@orangebox/query"
 import { leftOutWords, type RunVerdict, type StoreVerdict, type Trail } from "@orangebox/reader"
-import { formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
+import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/text"
 import { trailJson } from "../decisions/trail-json.js"
 import { problemJson } from "../json-shapes.js"
 

@@ -1,5 +1,5 @@
 import { shortLine } from "@orangebox/text"
-import type { ReportEvaluation, RunReport } from "./run-report.js"
+import type { ReportEvaluation, RunReport, TimelineEntry } from "./run-report.js"
 
 /** The words all forms of the report share. */
 export function durationWords(ms: number | null): string {
@@ -67,6 +67,10 @@ export function evaluationWords(one: ReportEvaluation): string {
     200,
   )
 }
+
+/** An action that failed and broke no rule is no pass to a reader: a red test run has no check mark. */
+export const hasFailed = ({ status, verdict }: Pick<TimelineEntry, "status" | "verdict">): boolean =>
+  (status === "error" || status === "timeout") && (verdict === "pass" || verdict === "unknown")
 
 export const FAILURE_WORDS: Readonly<Record<string, string>> = {
   model_call_without_prompt: "model call without its prompt",

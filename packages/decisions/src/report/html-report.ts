@@ -1,6 +1,14 @@
 import type { Verdict } from "@orangebox/contract"
 import { htmlPage, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, plural, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
+import {
+  durationWords,
+  FAILURE_WORDS,
+  hasFailed,
+  plural,
+  STATUS_WORDS,
+  stepWord,
+  summaryRows,
+} from "./format-report.js"
 import { REPORT_STYLE } from "./html-style.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
@@ -111,7 +119,7 @@ function timeline({ timeline: all }: RunReport): string {
   const rows = all.slice(0, MOST.timeline).map((entry) => {
     const notes = [entry.status === "success" ? "" : entry.status, entry.is_inferred ? "inferred" : ""].filter(Boolean)
     const note = notes.length === 0 ? "" : ` <span class="dim">(${safeHtml(notes.join(", "))})</span>`
-    return `<tr><td class="time">${safeHtml(durationWords(entry.offset_ms))}</td><td class="no mono">${safeHtml(stepWord(entry.step_no))}</td><td class="type">${safeHtml(entry.action_type)}</td><td class="verdict">${badge(entry.verdict)}</td><td>${safeHtml(shortLine(entry.summary, 300))}${note}</td></tr>`
+    return `<tr><td class="time">${safeHtml(durationWords(entry.offset_ms))}</td><td class="no mono">${safeHtml(stepWord(entry.step_no))}</td><td class="type">${safeHtml(entry.action_type)}</td><td class="verdict">${hasFailed(entry) ? '<span class="badge fail">failed</span>' : badge(entry.verdict)}</td><td>${safeHtml(shortLine(entry.summary, 300))}${note}</td></tr>`
   })
   const names =
     '<tr><th class="time">after</th><th class="no">step</th><th class="type">action</th><th class="verdict">verdict</th><th>what</th></tr>'

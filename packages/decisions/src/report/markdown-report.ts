@@ -1,5 +1,5 @@
 import { fenced, safeMarkdown, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, stepWord, summaryRows } from "./format-report.js"
+import { durationWords, FAILURE_WORDS, hasFailed, stepWord, summaryRows } from "./format-report.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
 const MOST = { timeline: 200, diffs: 30, violations: 50, holes: 50, diffLines: 200, columns: 500 }
@@ -77,7 +77,7 @@ function timelineRows({ timeline }: RunReport): string[] {
       durationWords(entry.offset_ms),
       stepWord(entry.step_no),
       entry.action_type,
-      entry.verdict,
+      hasFailed(entry) ? "failed" : entry.verdict,
       `${cell(entry.summary, 160)}${entry.is_inferred ? " (inferred)" : ""}`,
     ])
   return [table(["after", "step", "action", "verdict", "what"], rows), ...rest(timeline.length, MOST.timeline)]

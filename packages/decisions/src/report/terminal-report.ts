@@ -1,10 +1,11 @@
 import type { Verdict } from "@orangebox/contract"
-import { shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, plural, stepWord, summaryRows } from "./format-report.js"
+import { type Painter, shortLine } from "@orangebox/text"
+import { durationWords, FAILURE_WORDS, hasFailed, plural, stepWord, summaryRows } from "./format-report.js"
 import type { RunReport } from "./run-report.js"
 
 export interface TerminalReportOptions {
   readonly width?: number
+  readonly color?: Painter
   /** Most lines of the timeline; all others are counted. */
   readonly rows?: number
 }
@@ -12,30 +13,38 @@ export interface TerminalReportOptions {
 const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 
 /** The report as plain text for a terminal. Recorded text in it cannot move the cursor or begin a line. */
-export function reportText(report: RunReport, { width = 100, rows = 40 }: TerminalReportOptions = {}): string {
+export function reportText(
+  report: RunReport,
+  { width = 100, rows = 40, color = (text) => text }: TerminalReportOptions = {},
+): string {
   const { run, summary } = report
   const lines = [
-    `${MARK[summary.verdict]} ${summary.verdict}  ${run.run_id}  ${shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 50)}`,
+    `${painted(`${MARK[summary.verdict]} ${summary.verdict}`, summary.verdict, color)}  ${run.run_id}  ${shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 50)}`,
     `  ${shortLine(run.request, width - 4) || "no request on record"}`,
     "",
     ...summaryRows(report).map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     "",
-    ...violationLines(report, width),
+    ...violationLines(report, width, color),
     ...holeLines(report, width),
-    ...timelineLines(report, width, rows),
+    ...timelineLines(report, width, rows, color),
   ]
   return `${lines.join("\n").trimEnd()}\n`
 }
 
+function painted(text: string, verdict: Verdict, color: Painter): string {
+  return verdict === "fail" ? color(text, "bad") : verdict === "warn" ? color(text, "warn") : text
+}
+
 const MOST_VIOLATIONS = 10
 
-function violationLines({ violations }: RunReport, width: number): string[] {
+function violationLines({ violations }: RunReport, width: number, color: Painter): string[] {
   if (violations.length === 0) return []
   const shown = violations.slice(0, MOST_VIOLATIONS).flatMap((violation) => {
     const times = violation.count > 1 ? ` ×${violation.count}` : ""
     const steps = violation.steps.slice(0, 5).map(({ step_no }) => stepWord(step_no))
     const more = violation.steps.length > steps.length ? ` and ${violation.steps.length - steps.length} more` : ""
-    const head = `  ${MARK[violation.severity]} ${violation.severity} ${shortLine(violation.id, 60)}${times}  ${steps.join(" ")}${more}`
+    const mark = painted(`${MARK[violation.severity]} ${violation.severity}`, violation.severity, color)
+    const head = `  ${mark} ${shortLine(violation.id, 60)}${times}  ${steps.join(" ")}${more}`
     const evidence = violation.evidence ? [`      ${shortLine(violation.evidence, width - 8)}`] : []
     return [head, `      ${shortLine(violation.message, width - 8)}`, ...evidence]
   })
@@ -57,11 +66,12 @@ function holeLines({ observability }: RunReport, width: number): string[] {
   return ["holes in the trail", ...shown, ...restOf(holes.length, MOST_HOLES), ""]
 }
 
-function timelineLines({ timeline }: RunReport, width: number, rows: number): string[] {
+function timelineLines({ timeline }: RunReport, width: number, rows: number, color: Painter): string[] {
   if (timeline.length === 0) return []
   const shown = timeline.slice(0, rows).map((entry) => {
-    const head = `  ${MARK[entry.verdict]} ${durationWords(entry.offset_ms).padStart(9)}  ${stepWord(entry.step_no).padEnd(6)} ${entry.action_type.padEnd(9)} `
-    return head + shortLine(entry.summary, Math.max(20, width - head.length))
+    const mark = hasFailed(entry) ? color(MARK.fail, "bad") : painted(MARK[entry.verdict], entry.verdict, color)
+    const head = ` ${durationWords(entry.offset_ms).padStart(9)}  ${stepWord(entry.step_no).padEnd(6)} ${entry.action_type.padEnd(9)} `
+    return `  ${mark}${head}${shortLine(entry.summary, Math.max(20, width - 3 - head.length))}`
   })
   return [`timeline, ${plural(timeline.length, "decision")}`, ...shown, ...restOf(timeline.length, rows)]
 }

@@ -3,13 +3,13 @@ import {
   formatBytes,
   formatCount,
   formatPercent,
+  type Painter,
   plural,
   recordedWord,
   safeLine,
   stackedBar,
 } from "@orangebox/text"
 import type { StepView } from "../run-view.js"
-import type { Painter } from "../skeleton.js"
 import type { PromptPrefix } from "./context-reading.js"
 import type { ContextView } from "./context-view.js"
 

@@ -6,6 +6,7 @@ import {
   formatCount,
   formatPercent,
   formatTable,
+  type Painter,
   plural,
   recordedWord,
   type SnakeJson,
@@ -13,7 +14,6 @@ import {
 } from "@orangebox/text"
 import { headerOf } from "../format-run.js"
 import type { RunView } from "../run-view.js"
-import type { Painter } from "../skeleton.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
 import { changesSince } from "./context-view.js"

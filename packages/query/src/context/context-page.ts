@@ -1,5 +1,4 @@
-import { type CountTokens, cutToTokens, estimateTokens, fenced } from "@orangebox/text"
-import type { Painter } from "../skeleton.js"
+import { type CountTokens, cutToTokens, estimateTokens, fenced, type Painter } from "@orangebox/text"
 import { headOf } from "./context-head.js"
 import { type ContextRow, contextRows } from "./context-rows.js"
 import type { ContextView } from "./context-view.js"

@@ -4,13 +4,13 @@ import {
   formatBytes,
   formatCount,
   formatPercent,
+  type Painter,
   padToWidth,
   plural,
   recordedText,
   recordedWord,
   shareBar,
 } from "@orangebox/text"
-import type { Painter } from "../skeleton.js"
 import type { ContextChanges } from "./context-changes.js"
 import type { ContextItem, ExcludedItem } from "./context-reading.js"
 import type { ContextView, ManifestRevision } from "./context-view.js"

@@ -1,5 +1,4 @@
-import { fenced } from "@orangebox/text"
-import type { Painter } from "../skeleton.js"
+import { fenced, type Painter } from "@orangebox/text"
 import { headOf } from "./context-head.js"
 import { type ContextOptions, footerOf, pageOf } from "./context-page.js"
 import type { ContextView } from "./context-view.js"

@@ -3,13 +3,13 @@ import {
   estimateTokens,
   fenced,
   formatCount,
+  type Painter,
   padToWidth,
   plural,
   recordedText,
   recordedWord,
   snakeJson,
 } from "@orangebox/text"
-import type { Painter } from "../skeleton.js"
 import { roundedScore } from "./context-rows.js"
 import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 

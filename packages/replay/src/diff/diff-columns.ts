@@ -1,5 +1,14 @@
-import type { Painter, PaintRole } from "@orangebox/query"
-import { cutToWidth, displayWidth, formatDuration, padToWidth, plural, recordedWord, safeLine } from "@orangebox/text"
+import {
+  cutToWidth,
+  displayWidth,
+  formatDuration,
+  type Painter,
+  type PaintRole,
+  padToWidth,
+  plural,
+  recordedWord,
+  safeLine,
+} from "@orangebox/text"
 import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "../generated.js"
 import {
   changeWords,

@@ -1,4 +1,4 @@
-import type { Painter } from "@orangebox/query"
+import type { Painter } from "@orangebox/text"
 import { displayWidth, estimateTokens } from "@orangebox/text"
 import { describe, expect, test } from "vitest"
 import { diffColumns, diffHtml, diffRuns, diffText, MIN_COLUMNS, MIN_DIFF_BUDGET } from "../../src/diff/index.js"

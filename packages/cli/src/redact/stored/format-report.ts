@@ -1,6 +1,5 @@
-import type { Painter } from "@orangebox/query"
 import type { RedactStoreReport } from "@orangebox/reader"
-import { formatBytes, formatCount, plural, safeLine } from "@orangebox/text"
+import { formatBytes, formatCount, type Painter, plural, safeLine } from "@orangebox/text"
 
 export function reportText(report: RedactStoreReport, isDryRun: boolean, paint: Painter): string {
   const { events, eventsSeen, bodies, bodiesSeen, bodyBytes, runIds, journalsRemoved, otherTexts, notReached } = report
