@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { basename } from "node:path"
-import { type CaptureMode, OrangeboxError } from "@orangebox/contract"
+import type { CaptureMode } from "@orangebox/contract"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
+import { endOfCommand, notStarted } from "./command-process.js"
 import type { ProxyLimits } from "./limits.js"
-import { passSignals } from "./pass-signals.js"
 import type { ProxyStats } from "./proxy-stats.js"
 import { ProxySupervisor } from "./proxy-supervisor.js"
 import { hintsFor, whyNothing } from "./why-nothing.js"
@@ -107,11 +107,7 @@ export async function recordCommand(
   const set = variablesFor(plan, origin, token, env)
 
   const child = spawn(program, args, { cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
-  const letSignalsBe = passSignals(child)
-  const ended = new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null; error?: Error }>((resolve) => {
-    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
-  })
+  const ended = endOfCommand(child)
   if (child.pid !== undefined) supervisor.commandStarted(child.pid)
   options.onStart?.({
     origin,
@@ -122,15 +118,8 @@ export async function recordCommand(
   })
 
   const { exitCode, signal, error } = await ended
-  letSignalsBe()
   const facts = await supervisor.finish({ exitCode: error ? NOT_FOUND : exitCode, signal })
-  if (error) {
-    throw new OrangeboxError("COMMAND", {
-      what: `${program} cannot be started: ${error.message}`,
-      next: "Check its name and that it can be executed",
-      cause: error,
-    })
-  }
+  if (error) throw notStarted(program, error)
   const verdict: CommandVerdict = {
     runIds: facts.runIds,
     durationMs: performance.now() - startedAt,

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { basename } from "node:path"
-import { type Event, OrangeboxError } from "@orangebox/contract"
+import type { Event } from "@orangebox/contract"
 import type { RecorderOptions } from "@orangebox/recorder"
 import { type Certification, type Fork, type ReplayPolicy, replayRecorder, type Tape } from "@orangebox/replay"
 import { type ExtraVariable, planVariables, variablesFor } from "./client-variables.js"
-import { passSignals } from "./pass-signals.js"
+import { endOfCommand, notStarted } from "./command-process.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
 import { ofNoRepository } from "./workspace/git.js"
@@ -95,9 +95,7 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     env: { ...environmentIn(options.cwd, env), ...set },
     stdio: options.stdio ?? "inherit",
   })
-  const letSignalsBe = passSignals(child)
-  const ended = await endOf(child)
-  letSignalsBe()
+  const ended = await endOfCommand(child)
   await proxy.close()
   await workspace?.finish()
   if (ended.exitCode === 0) run.complete()
@@ -108,13 +106,7 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   })
   replay.close()
   if (failure) throw failure
-  if (ended.error) {
-    throw new OrangeboxError("COMMAND", {
-      what: `${program} cannot be started: ${ended.error.message}`,
-      next: "Check its name and that it can be executed",
-      cause: ended.error,
-    })
-  }
+  if (ended.error) throw notStarted(program, ended.error)
   return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification }
 }
 
@@ -147,19 +139,6 @@ class HeldWatch implements WorkspaceWatch {
     for (const call of this.#calls.splice(0)) this.#workspace.asked(call)
     return this.#workspace.settled()
   }
-}
-
-interface Ended {
-  readonly exitCode: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly error?: Error
-}
-
-function endOf(child: ChildProcess): Promise<Ended> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
-  })
 }
 
 /** Names a command that did not end well, as a recorded one is named. */

@@ -15,17 +15,10 @@ export {
 } from "../generated.js"
 export { diffRuns, exitCodeOf } from "./diff-runs.js"
 export { diffStoredRuns, type StoredRun } from "./diff-stored-runs.js"
-export {
-  type BodyAbsence,
-  type BodyReading,
-  DEFAULT_PAYLOADS,
-  type DiffOptions,
-  type Lineage,
-  type RunToDiff,
-} from "./run-to-diff.js"
+export type { BodyReading, DiffOptions, Lineage, RunToDiff } from "./run-to-diff.js"
 
 // Telling it: for a reader by the token, side by side, as a page
 
-export { type ColumnOptions, diffColumns, MIN_COLUMNS } from "./diff-columns.js"
+export { diffColumns, MIN_COLUMNS } from "./diff-columns.js"
 export { diffHtml } from "./diff-html.js"
-export { DEFAULT_DIFF_BUDGET, type DiffTextOptions, diffText, MIN_DIFF_BUDGET } from "./diff-text.js"
+export { DEFAULT_DIFF_BUDGET, diffText, MIN_DIFF_BUDGET } from "./diff-text.js"

@@ -1,0 +1,52 @@
+import type { ChildProcess } from "node:child_process"
+import { OrangeboxError } from "@orangebox/contract"
+
+/**
+ * Signals sent to us are meant for the command. What a terminal sends on a key goes to its whole foreground group, so the command has it
+ * already and must not get it twice; those are only kept from ending us before the command has decided what to do.
+ */
+function passSignals(child: ChildProcess, hasTerminal: boolean = process.stdin.isTTY === true): () => void {
+  const listeners = SIGNALS.map(({ signal, isKey }) => {
+    const listener = (): void => {
+      if (!(isKey && hasTerminal)) child.kill(signal)
+    }
+    process.on(signal, listener)
+    return { signal, listener }
+  })
+  return () => {
+    for (const { signal, listener } of listeners) process.off(signal, listener)
+  }
+}
+
+const SIGNALS = [
+  { signal: "SIGINT", isKey: true },
+  { signal: "SIGQUIT", isKey: true },
+  { signal: "SIGTERM", isKey: false },
+  { signal: "SIGHUP", isKey: false },
+  { signal: "SIGUSR2", isKey: false },
+] as const
+
+export interface EndedCommand {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  /** Why it could not be started. */
+  readonly error?: Error
+}
+
+/** Waits for a command, which gets the signals that are meant for it. */
+export async function endOfCommand(child: ChildProcess): Promise<EndedCommand> {
+  const letSignalsBe = passSignals(child)
+  const ended = await new Promise<EndedCommand>((resolve) => {
+    child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
+  })
+  letSignalsBe()
+  return ended
+}
+
+export const notStarted = (program: string, cause: Error): OrangeboxError =>
+  new OrangeboxError("COMMAND", {
+    what: `${program} cannot be started: ${cause.message}`,
+    next: "Check its name and that it can be executed",
+    cause,
+  })
