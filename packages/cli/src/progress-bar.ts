@@ -2,9 +2,9 @@ import { formatCount, formatDuration, padToWidth, safeLine } from "@orangebox/te
 import type { OutputStream } from "./terminal.js"
 
 export interface ProgressBar {
-  /** Takes what the libraries report. */
+  /** Takes what the libraries report. The first report begins the bar. */
   readonly update: (done: number, total: number | undefined, what: string) => void
-  /** Leaves no trace of the bar. */
+  /** Ends it and leaves no trace of it. */
   clear(): void
 }
 
@@ -14,26 +14,27 @@ const REDRAW_MS = 200
 const CELLS = 24
 
 /** Drawn over one line of a terminal's stderr while work goes on; on anything else it is not there. */
-export function progressBar(stderr: OutputStream, what: string): ProgressBar {
+export function progressBar(stderr: OutputStream): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => {}, clear: () => {} }
-  const startedAt = performance.now()
+  let work: { readonly startedAt: number; readonly timer: NodeJS.Timeout } | undefined
   let drawnAt = 0
-  let state: Parameters<ProgressBar["update"]> = [0, undefined, what]
+  let state: Parameters<ProgressBar["update"]>
   const draw = (): void => {
     const now = performance.now()
-    if (now - startedAt < SILENT_MS || now - drawnAt < REDRAW_MS) return
+    if (work === undefined || now - work.startedAt < SILENT_MS || now - drawnAt < REDRAW_MS) return
     drawnAt = now
-    stderr.write(`\r\u001b[2K${barText(...state, now - startedAt)}`)
+    stderr.write(`\r\u001b[2K${barText(...state, now - work.startedAt)}`)
   }
-  // Some work reports seldom; that it is still going on is worth a line too.
-  const timer = setInterval(draw, REDRAW_MS).unref()
   return {
     update(...reported) {
       state = reported
+      // Some work reports seldom; that it is still going on is worth a line too.
+      work ??= { startedAt: performance.now(), timer: setInterval(draw, REDRAW_MS).unref() }
       draw()
     },
     clear() {
-      clearInterval(timer)
+      clearInterval(work?.timer)
+      work = undefined
       if (drawnAt > 0) stderr.write("\r\u001b[2K")
       drawnAt = 0
     },

@@ -15,28 +15,17 @@ import { EXIT } from "./exit-code.js"
 import { pasteable, shellWord } from "./next-command.js"
 import type { GlobalOptions, Session } from "./session.js"
 
-/** What the reader is told here: its progress is a bar, its warnings are talk. */
-function heardBy({ terminal }: Session): Required<Pick<ReaderOptions, "onProgress" | "onWarning">> & { clear(): void } {
-  const bar = terminal.progress("reading journals")
-  return {
-    onProgress: bar.update,
-    onWarning: (message) => {
-      bar.clear()
-      terminal.say(`orangebox: ${message}`)
-    },
-    clear: bar.clear,
-  }
-}
-
-/** Does something with a reader that speaks here. */
+/** Does something with a reader that speaks here: its progress is a bar, its warnings are talk. */
 export async function withReader<T>(
-  session: Session,
+  { terminal }: Session,
   { data }: GlobalOptions,
-  read: (options: ReaderOptions, clear: () => void) => Promise<T>,
+  read: (options: Required<ReaderOptions>) => Promise<T>,
 ): Promise<T> {
-  const { clear, ...heard } = heardBy(session)
+  const { update, clear } = terminal.progress
+  update(0, undefined, "reading journals")
+  const onWarning = (message: string): void => terminal.say(`orangebox: ${message}`)
   try {
-    return await read({ data, ...heard }, clear)
+    return await read({ data, onProgress: update, onWarning })
   } finally {
     clear()
   }
@@ -48,24 +37,20 @@ export function withReading<T>(
   options: GlobalOptions,
   read: (reading: Reading) => Promise<T>,
 ): Promise<T> {
-  return withReader(session, options, (reader, clear) =>
+  return withReader(session, options, (reader) =>
     readStore(reader, (reading) => {
-      clear()
+      session.terminal.progress.clear()
       return read(reading)
     }),
   )
 }
 
-/** The store for one writer alone, with its progress on a bar. */
-export function withWriting<T>(
+/** The store for one writer alone. */
+export const withWriting = <T>(
   session: Session,
   options: GlobalOptions,
-  write: (store: TraceStore, folder: DataFolder, onProgress: Required<ReaderOptions>["onProgress"]) => Promise<T>,
-): Promise<T> {
-  return withReader(session, options, (reader) =>
-    writeStore(reader, (store, folder) => write(store, folder, reader.onProgress!)),
-  )
-}
+  write: (store: TraceStore, folder: DataFolder) => Promise<T>,
+): Promise<T> => withReader(session, options, (reader) => writeStore(reader, write))
 
 export const catchUpHere = (session: Session, dataFolder: string): Promise<CatchUpReport> =>
   withReader(session, {}, (reader) => catchUpStore(dataFolder, reader))
@@ -94,9 +79,9 @@ export function withRunsAt(
   addresses: readonly string[],
   read: (...readings: readonly PlacedReading[]) => Promise<number | undefined>,
 ): Promise<number | undefined> {
-  return withReader(session, options, (reader, clear) =>
+  return withReader(session, options, (reader) =>
     readRunsAt(reader, addresses, async (...readings) => {
-      clear()
+      session.terminal.progress.clear()
       const exitCode = await read(...readings.map((reading, at) => placed(reading, addresses[at] ?? "", options)))
       const damage = readings.flatMap(({ file }) => (file ? damageWords(file) : []))
       if (damage.length === 0 || (exitCode ?? EXIT.fine) !== EXIT.fine) return exitCode

@@ -23,8 +23,8 @@ export interface Terminal {
   readonly columns: number | undefined
   readonly paint: Painter | undefined
   readonly paintTalk: Painter | undefined
-  /** A bar for work that may take a while; it must be cleared. */
-  progress(what: string): ProgressBar
+  /** A bar for work that may take a while. Whatever is said or printed ends it. */
+  readonly progress: ProgressBar
 }
 
 /** A terminal, a pipe or a file. */
@@ -39,18 +39,23 @@ export interface TerminalStreams {
 export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal {
   const isOutTerminal = stdout.isTTY === true
   const columns = isOutTerminal ? stdout.columns : undefined
-  const outVerbatim = (text: string): void => void stdout.write(text.endsWith("\n") ? text : `${text}\n`)
+  const progress = progressBar(stderr)
+  const write = (stream: OutputStream, what: string | Uint8Array): void => {
+    progress.clear()
+    stream.write(what)
+  }
+  const outVerbatim = (text: string): void => write(stdout, text.endsWith("\n") ? text : `${text}\n`)
   return {
     out: (text) => outVerbatim(columns === undefined || /^[[{]/.test(text) ? text : fitLines(text, columns)),
     outVerbatim,
-    outBytes: (bytes) => void stdout.write(bytes),
+    outBytes: (bytes) => write(stdout, bytes),
     drained: async () => void (stdout.writableNeedDrain && (await once(stdout, "drain"))),
-    say: (line) => void stderr.write(`${safeText(line)}\n`),
-    sayPainted: (text) => void stderr.write(`${text}\n`),
+    say: (line) => write(stderr, `${safeText(line)}\n`),
+    sayPainted: (text) => write(stderr, `${text}\n`),
     isOutTerminal,
     columns,
     paint: painterFor(isOutTerminal, env),
     paintTalk: painterFor(stderr.isTTY === true, env),
-    progress: (what) => progressBar(stderr, what),
+    progress,
   }
 }

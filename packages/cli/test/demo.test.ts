@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 
@@ -145,7 +145,10 @@ describe("orangebox demo", () => {
 
   test("in words it names both runs, the crashed step and commands that work as they are printed", async () => {
     const folder = `${scratch.path}/in words`
-    const { stdout, exitCode } = await orangebox(["demo", "--data", folder], { env: { TMPDIR: scratch.path } })
+    const { stdout, exitCode } = await orangebox(["demo", "--data", "in words"], {
+      cwd: scratch.path,
+      env: { TMPDIR: scratch.path },
+    })
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/was killed in step #\d+/)
     expect(stdout).toContain("CRASHED")
@@ -154,6 +157,17 @@ describe("orangebox demo", () => {
     const words = search!.split(" --data ")[0]!.split(" ")
     expect(existsSync(folder)).toBe(true)
     expect((await orangeboxHere([...words, "--data", folder])).stdout).toMatch(/run_\w{26}#\d+ {2}/)
+
+    // The README goes on from its demo with commands that find what the demo left.
+    const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
+    const [, commands = ""] = /From there[^\n]*\n\n```\n(.*?)```/s.exec(readme) ?? []
+    renameSync(folder, `${scratch.path}/demo-data`)
+    const lines = commands.trim().split("\n")
+    expect(lines.length).toBeGreaterThan(3)
+    for (const line of lines) {
+      const args = [...line.replace("npx orangebox ", "").matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b ?? "")
+      expect(await orangebox(args, { cwd: scratch.path }), line).toMatchObject({ exitCode: 0 })
+    }
   })
 })
 

@@ -37,6 +37,11 @@ describe("[O-06] orangebox doctor", () => {
       await orangeboxHere(["runs", "--json", "--data", folder]),
     )
     expect(runs).toContainEqual(expect.objectContaining({ run_id: examined.canary_run_id, app: "orangebox-doctor" }))
+    // Both canaries are newer than it.
+    const last = jsonOf<{ run: { entrypoint: string } }>(await orangeboxHere(["show", "--json", "--data", folder]))
+    expect(last.run.entrypoint).toBe("mine")
+    const shown = await orangeboxHere(["show", examined.canary_run_id ?? "", "--data", folder])
+    expect(shown.stdout).toContain("orangebox-doctor")
   })
 
   test("a second canary flies over the wire: every variable that run sets leads through the proxy and is recorded", async () => {

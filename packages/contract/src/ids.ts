@@ -8,6 +8,9 @@ export interface IdSource {
   event(atMs: number): string
 }
 
+/** The application whose runs are canaries: `orangebox doctor` records them as a test, and `last` never means one. */
+export const CANARY_APP = "orangebox-doctor"
+
 export function randomIds(): IdSource {
   return {
     run: (atMs) => `run_${ulid(atMs)}`,

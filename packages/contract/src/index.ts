@@ -54,7 +54,7 @@ export {
 } from "./generated.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Ids, hashes, JSON
-export { type IdSource, randomIds } from "./ids.js"
+export { CANARY_APP, type IdSource, randomIds } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
 export { canonicalNumber } from "./json/number.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"

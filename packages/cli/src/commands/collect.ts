@@ -69,13 +69,9 @@ async function watchFolder({ terminal }: Session, { json }: GlobalOptions, dataF
 }
 
 async function rebuild({ terminal }: Session, { json }: GlobalOptions, dataFolder: string): Promise<ExitCode> {
-  const bar = terminal.progress("rebuilding")
-  try {
-    const { rebuilt } = await rebuildStore({ dataFolder, onProgress: bar.update })
-    bar.clear()
-    terminal.out(json ? safeJson(rebuilt, 2) : rebuildText(rebuilt))
-    return EXIT.fine
-  } finally {
-    bar.clear()
-  }
+  const { update: onProgress } = terminal.progress
+  onProgress(0, undefined, "rebuilding")
+  const { rebuilt } = await rebuildStore({ dataFolder, onProgress })
+  terminal.out(json ? safeJson(rebuilt, 2) : rebuildText(rebuilt))
+  return EXIT.fine
 }

@@ -50,7 +50,7 @@ async function demo(session: Session, options: GlobalOptions): Promise<ExitCode>
     terminal.out(
       options.json
         ? safeJson(demoJson(report, dataFolder), 2)
-        : demoText(report, terminal, commandName(process.env), dataFolder),
+        : demoText(report, terminal, commandName(process.env), options.data ?? dataFolder),
     )
     const isAllThere = report.lost === 0 && report.crash.storedBytes === report.crash.acknowledgedBytes
     return isAllThere && report.crash.n !== undefined ? EXIT.fine : EXIT.findings

@@ -14,7 +14,7 @@ export function define(command: Command, session: Session): void {
     )
     .addHelpText(
       "after",
-      "\nThe canary is a run of the application orangebox-doctor; prune takes it like any other.\nExits with 1 when a check fails.",
+      "\nThe canaries are runs of the application orangebox-doctor: last never means one, prune takes them like any other.\nExits with 1 when a check fails.",
     )
     .addHelpText("after", examples([["orangebox doctor", "is everything all right?"]]))
     .action(shellOf(session, doctor))

@@ -58,17 +58,11 @@ function exportRun(
     const path = isStdout ? null : (options.output ?? `${run.row.runId}${RUN_FILE_ENDING}`)
     const isForced = options.force ?? false
     if (path !== null) refuseToOverwrite(path, isForced)
-    const bar = terminal.progress("reading bodies")
-    try {
-      const gathered = await gatherRun(reading, run, (done, total) => bar.update(done, total, "reading bodies"))
-      bar.clear()
-      const pieces = writePortable(gathered.events, gathered.bodies, gathered)
-      const bytes = path === null ? await sendPieces(session, pieces) : writeNewFile(path, pieces, isForced)
-      tell(session, options, { run, gathered, file: path, bytes }, reading.freshness)
-      return undefined
-    } finally {
-      bar.clear()
-    }
+    const gathered = await gatherRun(reading, run, terminal.progress.update)
+    const pieces = writePortable(gathered.events, gathered.bodies, gathered)
+    const bytes = path === null ? await sendPieces(session, pieces) : writeNewFile(path, pieces, isForced)
+    tell(session, options, { run, gathered, file: path, bytes }, reading.freshness)
+    return undefined
   })
 }
 

@@ -38,8 +38,8 @@ export function define(command: Command, session: Session): void {
 
 async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {
   const policy = policyOf(options)
-  const report = await withWriting(session, options, (store, _folder, onProgress) =>
-    store.prune(policy, { onProgress }),
+  const report = await withWriting(session, options, (store) =>
+    store.prune(policy, { onProgress: session.terminal.progress.update }),
   )
   session.terminal.out(
     options.json ? safeJson({ policy: policyJson(policy), ...reportJson(report) }, 2) : reportText(report),

@@ -5,7 +5,7 @@ import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { explainInputs, printRedacted } from "../redact/filter.js"
 import { rulesJson, rulesText } from "../redact/format-redaction.js"
-import { redactStored, type StoredOptions } from "../redact/stored/stored.js"
+import { redactStored, type StoredOptions } from "../redact/stored.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
 
 interface RedactOptions extends StoredOptions {

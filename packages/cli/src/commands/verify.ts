@@ -58,19 +58,14 @@ async function verify(
     return isOk ? EXIT.fine : EXIT.findings
   }
   if (address !== undefined) {
-    return withRunAt(session, options, address, async (reading) => {
-      return tell({ runs: [await verifyAt(reading)], findings: [] }, reading.freshness)
-    })
+    return withRunAt(session, options, address, async (reading) =>
+      tell({ runs: [await verifyAt(reading)], findings: [] }, reading.freshness),
+    )
   }
   return withReading(session, options, async ({ store, caughtUp, freshness }) => {
-    const bar = session.terminal.progress("verifying")
-    try {
-      const verdict = await verifyStore(store, caughtUp, { onProgress: bar.update })
-      bar.clear()
-      return tell(verdict, freshness)
-    } finally {
-      bar.clear()
-    }
+    const { update: onProgress } = session.terminal.progress
+    onProgress(0, undefined, "verifying")
+    return tell(await verifyStore(store, caughtUp, { onProgress }), freshness)
   })
 }
 

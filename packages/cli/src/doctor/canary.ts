@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { type Event, runDigest } from "@orangebox/contract"
+import { CANARY_APP, type Event, runDigest } from "@orangebox/contract"
 import { Recorder } from "@orangebox/recorder"
-
-export const CANARY_APP = "orangebox-doctor"
 
 /** A run that says of itself that it is a test, and what must be found of it later. */
 export interface Canary {

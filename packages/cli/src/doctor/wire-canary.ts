@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { CANARY_APP } from "@orangebox/contract"
 import { providerAccesses } from "@orangebox/dialects"
 import { recordCommand } from "@orangebox/proxy"
 import { type Check, failed, ok, troubleAs } from "./check.js"
@@ -15,7 +16,7 @@ export async function checkWire(folder: string, env: NodeJS.ProcessEnv): Promise
     const { verdict } = await recordCommand({
       command: [process.execPath, "-e", CLIENT],
       folder,
-      app: "orangebox-doctor",
+      app: CANARY_APP,
       env: { ...env, ...Object.fromEntries(VARIABLES.map((name) => [name, upstream.origin])) },
       stdio: "ignore",
       // It is about the wire; the user's files are none of its business.

@@ -107,7 +107,7 @@ function unknown(typed: string, { nearest, pruned }: Extract<Resolution, { found
   if (nearest.length === 0) {
     return new InputError("NOTHING_RECORDED", {
       what: "nothing is recorded here yet",
-      next: "Record a run with the SDK, or see one with: orangebox demo",
+      next: "Record a run with the SDK or with orangebox run, or see one with: orangebox demo",
     })
   }
   return new InputError("UNKNOWN_ID", {

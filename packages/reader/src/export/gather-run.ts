@@ -1,6 +1,7 @@
 import { bodyHash, type Event } from "@orangebox/contract"
 import type { PortableNotes } from "@orangebox/replay"
 import type { Absence } from "@orangebox/store"
+import type { ReaderOptions } from "../open/data-folder.js"
 import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
 import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
@@ -33,7 +34,7 @@ export interface MissingBody {
 export async function gatherRun(
   reading: RunReading,
   run: LoadedRun,
-  onProgress: (done: number, total: number) => void,
+  onProgress: NonNullable<ReaderOptions["onProgress"]>,
 ): Promise<GatheredRun> {
   const { reader } = reading
   const { runId } = run.row
@@ -43,7 +44,9 @@ export async function gatherRun(
   const said = await Promise.all(others.map((other) => reader.annotationsOf(other)))
   const events = [...own, ...run.annotations, ...said.flat()]
   const named = bodiesNamedIn(events)
-  const { bytes, absent } = await loadBodies(reader, named.keys(), { onProgress })
+  const { bytes, absent } = await loadBodies(reader, named.keys(), {
+    onProgress: (done, total) => onProgress(done, total, "reading bodies"),
+  })
   const bodies = new Map(bytes)
   const missing = [...absent].map(([hash, found]): MissingBody => {
     const ref = named.get(hash)

@@ -1,3 +1,4 @@
+import { CANARY_APP } from "@orangebox/contract"
 import type { Resolution, Target, TargetKind } from "../trace-store.js"
 import { ID_KINDS, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
@@ -7,7 +8,7 @@ const MAX_CANDIDATES = 10
 
 /**
  * From whatever id the caller has to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
- * newest run and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
+ * newest run that is no canary and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
   const text = input.trim()
@@ -126,9 +127,12 @@ function nearest(database: SqliteDatabase, text: string): Target[] {
   return newestRuns(database)
 }
 
+/** The canaries of `orangebox doctor` are no runs anybody means by `last`. */
 function newestRuns(database: SqliteDatabase, before = 0): Target[] {
-  const rows = database.prepare("SELECT * FROM run_rows ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?")
-  return rows.all(before).map(runTarget)
+  const rows = database.prepare(
+    "SELECT * FROM run_rows WHERE app IS NOT ? ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?",
+  )
+  return rows.all(CANARY_APP, before).map(runTarget)
 }
 
 /** The smallest and largest packed id that begin with these hex digits. */

@@ -1,6 +1,7 @@
 import { InputError } from "@orangebox/contract"
 import {
   findTarget,
+  type RedactStoreReport,
   redactStore,
   rulesHere,
   runOf,
@@ -9,12 +10,11 @@ import {
   searchWithRules,
 } from "@orangebox/reader"
 import { describeRules } from "@orangebox/redaction"
-import { safeJson } from "@orangebox/text"
-import { EXIT, type ExitCode } from "../../exit-code.js"
-import { withWriting } from "../../reading.js"
-import type { GlobalOptions, Session } from "../../session.js"
-import { bytesOf } from "../inputs.js"
-import { reportJson, reportText } from "./format-report.js"
+import { formatBytes, formatCount, type Painter, plural, safeJson, safeLine } from "@orangebox/text"
+import { EXIT, type ExitCode } from "../exit-code.js"
+import { withWriting } from "../reading.js"
+import type { GlobalOptions, Session } from "../session.js"
+import { bytesOf } from "./inputs.js"
 
 export interface StoredOptions {
   readonly run?: string
@@ -33,12 +33,12 @@ export async function redactStored(session: Session, options: StoredOptions & Gl
   const { terminal } = session
   const search = await searchOf(options)
   const isDryRun = options.dryRun === true
-  const report = await withWriting(session, options, async (store, folder, onProgress) => {
+  const report = await withWriting(session, options, async (store, folder) => {
     const run = options.run === undefined ? undefined : await runOf(store, await findTarget(store, options.run))
     return redactStore(store, folder, search, {
       ...(run === undefined ? {} : { runId: run.row.runId }),
       isDryRun,
-      onProgress,
+      onProgress: terminal.progress.update,
     })
   })
   terminal.out(
@@ -87,4 +87,38 @@ function checked(value: string): string {
     what: `a value of ${value.length} characters stands in too much by chance`,
     next: `Name at least ${SHORTEST_VALUE} characters of it`,
   })
+}
+
+function reportText(report: RedactStoreReport, isDryRun: boolean, paint: Painter): string {
+  const { events, eventsSeen, bodies, bodiesSeen, bodyBytes, runIds, journalsRemoved, otherTexts, notReached } = report
+  const lines = [
+    `${isDryRun ? "would redact" : "redacted"} ${plural(events, "event")} of ${formatCount(eventsSeen)} and ${plural(bodies, "body", "bodies")} of ${formatCount(bodiesSeen)} (${formatBytes(bodyBytes)}) in ${plural(runIds.length, "run")}`,
+  ]
+  if (otherTexts > 0)
+    lines.push(`${plural(otherTexts, "other text")}: names in sums, conflicts, gaps, problems, processes`)
+  if (!isDryRun)
+    lines.push(`${plural(journalsRemoved, "finished journal")} removed; everything in them is in the store`)
+  for (const { what, where, reason } of notReached) {
+    lines.push(paint(`✗ not reached: ${what} ${safeLine(where)}: ${safeLine(reason)}`, "bad"))
+  }
+  lines.push("Not looked at: exported files, backups and copies, other data folders, terminals and logs of others.")
+  if (!isDryRun && events > 0) {
+    lines.push("Digests that these runs printed before no longer hold, nor do certificates; verify says so.")
+  }
+  return lines.join("\n")
+}
+
+function reportJson(report: RedactStoreReport, isDryRun: boolean) {
+  return {
+    dry_run: isDryRun,
+    events: report.events,
+    events_seen: report.eventsSeen,
+    bodies: report.bodies,
+    bodies_seen: report.bodiesSeen,
+    body_bytes: report.bodyBytes,
+    other_texts: report.otherTexts,
+    run_ids: report.runIds,
+    journals_removed: report.journalsRemoved,
+    not_reached: report.notReached,
+  }
 }
