@@ -146,7 +146,7 @@ export const DecisionToolCall = z.strictObject({
 export const DecisionToolResult = z.strictObject({
   tool_call_id: z.string().nullable(),
   tool_name: z.string(),
-  status: z.enum(["success", "timeout", "error", "partial", "open"]),
+  status: z.enum(["success", "timeout", "error", "partial", "open", "crashed"]),
   exit_code: z.number().int().nullable(),
   result: z.string().nullable(),
   result_form: TextForm.optional(),
@@ -215,7 +215,7 @@ export const DecisionEvent = z.strictObject({
     artifacts: z.array(DecisionArtifact),
     tool_results: z.array(DecisionToolResult),
     step_no: Count,
-    status: z.enum(["success", "timeout", "error", "partial", "open"]),
+    status: z.enum(["success", "timeout", "error", "partial", "open", "crashed"]),
     inferred_by: z.string().nullable(),
   }),
   evaluation: DecisionEvaluation,

@@ -13,7 +13,7 @@ export const JudgeQuestion = z.strictObject({
   note: z.string(),
   run: z.strictObject({
     run_id: z.string(),
-    status: z.enum(["completed", "failed", "open"]),
+    status: z.enum(["completed", "failed", "crashed", "running", "silent"]),
     request: Text,
     action_count: z.number().int().nonnegative(),
     /** The last ones, when there are too many to show. */

@@ -1,4 +1,5 @@
-import type { ActionType, CaptureMode, Status, TokenUsage } from "@orangebox/contract"
+import type { ActionType, CaptureMode, TokenUsage } from "@orangebox/contract"
+import type { RunStatus, StepStatus } from "@orangebox/runs"
 
 /**
  * A place in recorded text. `ref` names the body; null means the evidence is in the event itself. Offsets count bytes of the stored body,
@@ -29,8 +30,7 @@ export interface Action {
   readonly boundary: ActionBoundary
   readonly type: ActionType
   readonly summary: string
-  /** `open` when nothing closed it: it still runs, or its process died. */
-  readonly status: Status | "open"
+  readonly status: StepStatus
   readonly openedAt: string
   readonly closedAt: string | null
   /** Who deduced the boundary; null when it was recorded. */
@@ -73,7 +73,7 @@ export interface ActionTool {
   readonly resultText: string | null
   /** Null when the tool gave nothing back or has not ended. */
   readonly resultRef: string | null
-  readonly status: Status | "open"
+  readonly status: StepStatus
   readonly exitCode: number | null
   /** The configuration says what the tool does, so nothing about it is a guess. */
   readonly isDescribed?: true
@@ -146,8 +146,7 @@ export interface NetworkTarget {
 export interface RunActions {
   readonly runId: string
   readonly traceId: string
-  /** `open` while it goes on, or when its writer died without an end. */
-  readonly status: "completed" | "failed" | "open"
+  readonly status: RunStatus
   readonly capture: CaptureMode | null
   /** What the user asked, in the first words kept of it. */
   readonly request: ActionText

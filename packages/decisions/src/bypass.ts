@@ -201,7 +201,7 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
       found.push({
         bypass: "workspace_change",
         stepId: after.stepId,
-        stepNo: after.stepId === null ? null : (index.steps.get(after.stepId)?.no ?? null),
+        stepNo: after.stepId === null ? null : (index.stepOf(after.stepId)?.no ?? null),
         detail: `${path} changed and no action changed it`,
         certainty: "certain",
       })

@@ -11,6 +11,7 @@ import {
   textIn,
 } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
+import { isOpen } from "@orangebox/runs"
 import type { Action } from "./action.js"
 import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
@@ -76,7 +77,7 @@ class DecisionMaker {
     this.#verdicts = verdictsOnRecord(reading)
     const { actions = [], results = [] } = options.evaluation ?? {}
     this.#evaluations = new Map(actions.map(({ eventId, evaluation }) => [eventId, evaluation]))
-    this.#started = payloadOf(index.root?.opened)
+    this.#started = payloadOf(index.steps[0]?.opened)
     this.#session = sessionOf(reading)
     this.#constraints = constraintsOf(
       this.#started,
@@ -102,7 +103,7 @@ class DecisionMaker {
       schema_version: DECISION_SCHEMA_VERSION,
       event_id: decisionId(action.eventId),
       timestamp: (action.boundary === "completion" ? action.closedAt : null) ?? action.openedAt,
-      trace_id: this.#reading.index.traceId,
+      trace_id: this.#reading.run.traceId,
       span_id: ownsStep ? action.stepId : decisionSpanId(action.eventId),
       parent_span_id: parentOf(action, ownsStep),
       session: this.#session,
@@ -132,9 +133,9 @@ class DecisionMaker {
 
   #request(action: Action, prompt: CallPrompt | undefined): DecisionEvent["request"] {
     const said = this.#userRequest(action, prompt)
-    const { index } = this.#reading
+    const { run } = this.#reading
     return {
-      request_id: textIn(this.#started, "request_id") ?? index.runId,
+      request_id: textIn(this.#started, "request_id") ?? run.runId,
       user_request_raw: said?.text ?? "",
       ...(said?.form ? { user_request_form: said.form } : {}),
       constraints: this.#constraints,
@@ -151,7 +152,7 @@ class DecisionMaker {
   #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
     const at = this.#placeOf.get(action.eventId) ?? 0
     const input = lastBefore(this.#inputs, at)
-    const isInTurn = turnAround(this.#reading.index, action.parentStepId) !== undefined
+    const isInTurn = turnAround(this.#reading.index.stepOf(action.stepId)) !== undefined
     if (input?.isOfTurn || !prompt || !isInTurn) return input?.said ?? null
     const own = questionIn(prompt.prompt)
     return own ? { text: own.content, form: own.content_form } : (input?.said ?? null)
@@ -251,12 +252,12 @@ function parentOf(action: Action, ownsStep: boolean): string | null {
   return (ownsStep ? action.parentStepId : action.stepId) || null
 }
 
-function sessionOf({ index }: RunReading): DecisionEvent["session"] {
-  const started = payloadOf(index.root?.opened)
+function sessionOf({ index, run }: RunReading): DecisionEvent["session"] {
+  const started = payloadOf(index.steps[0]?.opened)
   const environment = Environment.safeParse(started["environment"])
   return {
-    session_id: index.root?.opened?.conversation_id ?? index.runId,
-    run_id: index.runId,
+    session_id: index.steps[0]?.opened?.conversation_id ?? run.runId,
+    run_id: run.runId,
     agent_id: textIn(started, "agent_id") ?? textIn(started, "app_id") ?? "unknown",
     agent_version: textIn(started, "agent_version") ?? "unknown",
     environment: environment.success ? environment.data : "unknown",
@@ -284,7 +285,7 @@ const isConstraintType = (type: string | undefined): type is Constraint["type"] 
 
 function inputsOf({ index, bodies, run }: RunReading): InputText[] {
   const inputs: InputText[] = []
-  const started = payloadOf(index.root?.opened)
+  const started = payloadOf(index.steps[0]?.opened)
   const startRef = textIn(started, "input_summary_ref") ?? null
   const summary = textIn(started, "input_summary") ?? null
   const first = capturedText(bodyText(bodies, startRef) ?? (startRef === null ? summary : null), startRef)
@@ -307,9 +308,9 @@ function recordedArtifacts({ index, run }: RunReading): Map<string, Event[]> {
   const changers = changeOwners(index, run.actions)
   for (const event of index.events) {
     if (event.event_type !== "artifact_recorded") continue
-    let at: string | null | undefined = changers.get(event) ?? event.step_id
-    for (let depth = 0; at && !owners.has(at) && depth < 100; depth++) at = index.steps.get(at)?.parentId
-    const action = at ? owners.get(at) : undefined
+    let step = index.stepOf(changers.get(event) ?? event.step_id ?? "")
+    while (step && !owners.has(step.id)) step = step.parent
+    const action = step && owners.get(step.id)
     if (action === undefined) continue
     const key = action.boundary === "tool" || action.boundary === "completion" ? action.stepId : action.eventId
     const list = found.get(key) ?? []
@@ -321,11 +322,11 @@ function recordedArtifacts({ index, run }: RunReading): Map<string, Event[]> {
 
 function toolResultsOf(action: Action, { index }: RunReading): DecisionEvent["agent_action"]["tool_results"] {
   const { tool } = action
-  if (!tool || tool.status === "open") return []
+  if (!tool || isOpen(tool.status)) return []
   const result = capturedText(
     tool.resultText,
     tool.resultRef,
-    refOf(index.steps.get(action.stepId)?.closed, tool.resultRef),
+    refOf(index.stepOf(action.stepId)?.closed, tool.resultRef),
   )
   return [
     {

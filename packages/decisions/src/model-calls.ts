@@ -1,6 +1,7 @@
 import {
   type ArtifactRef,
   asRecord,
+  type CaptureMode,
   countIn,
   type Event,
   type LoosePayload,
@@ -18,14 +19,14 @@ import {
   parseJson,
   type ToolCall,
 } from "@orangebox/dialects"
+import type { Run, Step } from "@orangebox/runs"
 import { type BodyLookup, bodyBytes } from "./recorded-run.js"
-import { captureIn, isAttempt, type RunIndex, type StepRecord } from "./run-index.js"
 
 /** A logical model call: its tries are folded into it, and what was sent is what the last of them sent. */
 export interface ModelCall {
-  readonly step: StepRecord
+  readonly step: Step
   /** The try whose bytes went out last: the call itself when it has no tries of its own. */
-  readonly sent: StepRecord
+  readonly sent: Step
   readonly provider: string
   readonly modelId: string | null
   readonly requestRef: string | null
@@ -57,18 +58,18 @@ export interface RequestedTool {
 }
 
 /** Every logical model call of the run, in opening order. Each answer is folded once. */
-export function modelCallsOf(index: RunIndex, bodies: BodyLookup): ModelCall[] {
+export function modelCallsOf(index: Run, bodies: BodyLookup): ModelCall[] {
   const calls: ModelCall[] = []
-  for (const step of index.steps.values()) {
-    if (step.kind === "model" && !isAttempt(index, step)) calls.push(modelCallOf(step, bodies))
+  for (const step of index.steps) {
+    if (step.kind === "model" && step.attemptNo === undefined) calls.push(modelCallOf(step, bodies))
   }
   return calls
 }
 
-function modelCallOf(step: StepRecord, bodies: BodyLookup): ModelCall {
+function modelCallOf(step: Step, bodies: BodyLookup): ModelCall {
   const sent = step.attempts.at(-1) ?? step
   const opening = payloadOf(sent.opened ?? step.opened)
-  const result = step.closed ?? sent.closed
+  const result = step.closed ?? sent.closed ?? null
   const closing = payloadOf(result)
   const responseRef = textIn(closing, "response_ref") ?? textIn(payloadOf(sent.closed), "response_ref") ?? null
   const bytes = bodyBytes(bodies, responseRef)
@@ -87,7 +88,7 @@ function modelCallOf(step: StepRecord, bodies: BodyLookup): ModelCall {
   }
 }
 
-function sideCallOf(step: StepRecord): string | null {
+function sideCallOf(step: Step): string | null {
   const attributes = step.opened?.attributes
   if (typeof attributes?.["side_call"] === "string") return attributes["side_call"]
   return attributes?.["auxiliary"] === true ? "auxiliary" : null
@@ -208,5 +209,10 @@ export function refOf(event: Event | null | undefined, hash: string | null): Art
   return event?.artifact_refs.find((ref) => ref.artifact_hash === hash)
 }
 
-export const captureOf = (index: RunIndex, step: StepRecord): ReturnType<typeof captureIn> =>
-  captureIn(step.opened) ?? index.capture
+export const captureOf = (index: Run, step: Step): ReturnType<typeof captureIn> =>
+  captureIn(step.opened) ?? captureIn(index.steps[0]?.opened)
+
+export function captureIn(event: Event | undefined): CaptureMode | null {
+  const mode = textIn(payloadOf(event), "capture_mode")
+  return mode === "full" || mode === "redacted" || mode === "hashed" ? mode : null
+}

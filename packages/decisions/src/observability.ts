@@ -1,5 +1,6 @@
 import { asRecord, type Event, payloadOf, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
+import { hasEnded, isOpen } from "@orangebox/runs"
 import type { Action } from "./action.js"
 import { type BypassFinding, bypassesOf } from "./bypass.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
@@ -64,7 +65,7 @@ function promptFailures(reading: RunReading, prompts: ReadonlyMap<string, CallPr
           : "the request is a hash without a list of what it was made of"
       found.push({ failure: "model_call_without_prompt", ...at, detail })
     }
-    const capture = textIn(payloadOf(call.sent.opened), "capture_mode") ?? reading.index.capture
+    const capture = textIn(payloadOf(call.sent.opened), "capture_mode") ?? reading.run.capture
     if (capture === null) {
       found.push({ failure: "missing_capture_mode", ...at, detail: "neither the call nor its run says what was kept" })
     }
@@ -76,7 +77,7 @@ function promptFailures(reading: RunReading, prompts: ReadonlyMap<string, CallPr
 function uncorrelated({ index, run }: RunReading): ObservabilityFinding[] {
   const found: ObservabilityFinding[] = []
   for (const action of run.actions) {
-    const step = index.steps.get(action.stepId)
+    const step = index.stepOf(action.stepId)
     const detail = correlationGap(action, step?.opened ?? step?.closed, index)
     if (detail !== undefined) {
       found.push({
@@ -93,14 +94,14 @@ function uncorrelated({ index, run }: RunReading): ObservabilityFinding[] {
 function correlationGap(
   action: Action,
   event: Event | null | undefined,
-  { traceId, steps }: RunReading["index"],
+  { facts: { traceId }, stepOf }: RunReading["index"],
 ): string | undefined {
-  if (traceId === "") return "its run has no trace id"
+  if (traceId === null) return "its run has no trace id"
   if (action.stepId === "") return "it names no step"
   if (event && event.trace_id !== traceId) return `it names another trace (${event.trace_id ?? "none"})`
   if (event && event.event_id === undefined) return "its event has no id"
   const parent = action.parentStepId
-  if (parent !== null && !steps.has(parent)) return `its parent step ${parent} is not in the run`
+  if (parent !== null && !stepOf(parent)?.events.length) return `its parent step ${parent} is not in the run`
   return undefined
 }
 
@@ -116,7 +117,7 @@ function missingEvaluations({ index, bodies }: RunReading): ObservabilityFinding
     found.push({
       failure: "missing_evaluation",
       stepId: event.step_id,
-      stepNo: event.step_id === null ? null : (index.steps.get(event.step_id)?.no ?? null),
+      stepNo: event.step_id === null ? null : (index.stepOf(event.step_id)?.no ?? null),
       detail: "a recorded DecisionEvent has no evaluation",
     })
   }
@@ -136,9 +137,9 @@ function unansweredTools(
     if (tool === null) continue
     if (tool.callId !== null) recordedIds.add(tool.callId)
     else increase(withoutId, `${modelStepId}\0${tool.name}`, 1)
-    if (tool.status !== "open") continue
+    if (!isOpen(tool.status)) continue
     // A tool may still be at work at the end of a run that goes on; once the model is asked again, nothing more comes.
-    if (index.status === "open" && stepNo > lastCallNo) pending++
+    if (!hasEnded(index.status) && stepNo > lastCallNo) pending++
     else failures.push({ failure: "tool_call_without_result", stepId, stepNo, detail: `${tool.name} never ended` })
   }
   const answeredIds = answeredIn(prompts)
@@ -152,7 +153,7 @@ function unansweredTools(
         increase(withoutId, key, -1)
         continue
       }
-      if (index.status === "open" && isLast) pending++
+      if (!hasEnded(index.status) && isLast) pending++
       else {
         const detail = `the model asked for ${name} and no result is on record`
         failures.push({ failure: "tool_call_without_result", stepId: call.step.id, stepNo: call.step.no, detail })

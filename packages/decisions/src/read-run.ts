@@ -1,15 +1,15 @@
 import { type ActionType, countIn, type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
+import { foldRun, type Run, type Step } from "@orangebox/runs"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { holdsMask } from "./captured-text.js"
-import { captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
+import { captureIn, captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
-import { indexRun, type RunIndex, type StepRecord } from "./run-index.js"
-import { asActionType, readToolStep, statusOf, type ToolMeanings } from "./tool-action.js"
+import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
 import { withWorkspaceChanges } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
 export interface RunReading {
-  readonly index: RunIndex
+  readonly index: Run
   readonly bodies: BodyLookup
   readonly calls: readonly ModelCall[]
   readonly callOfStep: ReadonlyMap<string, ModelCall>
@@ -28,7 +28,7 @@ export function actionsOf(run: RecordedRun, options: ReadOptions = {}): RunActio
 
 export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunReading {
   const { bodies } = recorded
-  const index = indexRun(recorded.events)
+  const index = foldRun(recorded.events, { isWriterAlive: recorded.isWriterAlive === true })
   const calls = modelCallsOf(index, bodies)
   const callOfStep = new Map(calls.map((call) => [call.step.id, call]))
   const boundaries = boundariesOf({ index, bodies, callOfStep, meanings: options.tools ?? {} })
@@ -39,20 +39,20 @@ export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunRe
     calls,
     callOfStep,
     run: {
-      runId: index.runId,
-      traceId: index.traceId,
+      runId: index.runId ?? "",
+      traceId: index.facts.traceId ?? "",
       status: index.status,
-      capture: index.capture,
+      capture: captureIn(index.steps[0]?.opened),
       request: requestOf(index, bodies),
       actions,
-      stepCount: index.steps.size,
+      stepCount: index.steps.length,
       modelCalls: calls.map(useOf),
     },
   }
 }
 
 interface Reading {
-  readonly index: RunIndex
+  readonly index: Run
   readonly bodies: BodyLookup
   readonly callOfStep: ReadonlyMap<string, ModelCall>
   readonly meanings: ToolMeanings
@@ -63,7 +63,7 @@ function boundariesOf(reading: Reading): Action[] {
   const askers = new Askers(index)
   const actions: Action[] = []
   for (const event of index.events) {
-    const step = event.step_id === null ? undefined : index.steps.get(event.step_id)
+    const step = event.step_id === null ? undefined : index.stepOf(event.step_id)
     if (event.event_type === "override") actions.push(overrideAction(reading, event, step))
     else if (step === undefined || event.sequence_no === null) continue
     else if (event.event_type === "final_output") actions.push(outputAction(reading, event, step, askers))
@@ -99,58 +99,51 @@ function plansSeenByTools(actions: Action[]): Action[] {
 
 /** An answer the agent went on with. A call that failed or gave nothing decided nothing; the report counts it. */
 const isAccepted = (call: ModelCall): boolean => {
-  const status = statusOf(call.step)
+  const { status } = call.step
   return call.answer.exists && (status === "success" || status === "partial")
 }
 
 /** Which model call asked for a tool: the one that named its id, else the one it follows, else the last one answered above it. */
 class Askers {
-  readonly #index: RunIndex
+  readonly #index: Run
   readonly #byCallId = new Map<string, string>()
-  readonly #lastUnder = new Map<string | null, string>()
+  readonly #lastUnder = new Map<Step | undefined, string>()
   readonly #ofTool = new Map<string, string>()
 
-  constructor(index: RunIndex) {
+  constructor(index: Run) {
     this.#index = index
   }
 
   answered(call: ModelCall): void {
     for (const { id } of call.answer.toolCalls) if (id !== null) this.#byCallId.set(id, call.step.id)
-    this.#lastUnder.set(call.step.parentId, call.step.id)
+    this.#lastUnder.set(call.step.parent, call.step.id)
   }
 
-  ofTool(step: StepRecord, callId: string | null): string | null {
+  ofTool(step: Step, callId: string | null): string | null {
     const asker =
-      (callId === null ? undefined : this.#byCallId.get(callId)) ??
-      this.#followed(step) ??
-      this.lastAbove(step.parentId)
+      (callId === null ? undefined : this.#byCallId.get(callId)) ?? this.#followed(step) ?? this.lastAbove(step.parent)
     if (asker) this.#ofTool.set(step.id, asker)
     return asker ?? null
   }
 
-  lastAbove(parentId: string | null): string | null {
-    let at: string | null | undefined = parentId
-    for (let depth = 0; at !== undefined && depth < DEEPEST_TREE; depth++) {
+  lastAbove(step: Step | undefined): string | null {
+    for (let at = step; at; at = at.parent) {
       const last = this.#lastUnder.get(at)
       if (last !== undefined) return last
-      at = at === null ? undefined : this.#index.steps.get(at)?.parentId
     }
     return null
   }
 
-  #followed(step: StepRecord): string | undefined {
+  #followed(step: Step): string | undefined {
     for (const link of step.opened?.links ?? []) {
       if (link.kind !== "follows" || link.step_id === undefined) continue
-      const followed = this.#index.steps.get(link.step_id)
+      const followed = this.#index.stepOf(link.step_id)
       if (followed?.kind === "model") return followed.id
       if (followed?.kind === "tool") return this.#ofTool.get(followed.id)
     }
     return undefined
   }
 }
-
-/** Recorded parents may point in a circle; nesting deeper than this is not followed. */
-const DEEPEST_TREE = 1_000
 
 type Place = Pick<
   Action,
@@ -190,7 +183,7 @@ function newAction(place: Place, made: Made): Action {
 
 const NONE: readonly never[] = []
 
-function toolAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+function toolAction(reading: Reading, event: Event, step: Step, askers: Askers): Action {
   const facts = readToolStep(step, reading.bodies, reading.meanings)
   const modelStepId = askers.ofTool(step, facts.tool?.callId ?? null)
   return newAction(placeOf(reading, event, step), { boundary: "tool", modelStepId, ...facts })
@@ -210,7 +203,7 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
           ? `asks for ${asked.join(", ")}${summary === "" ? "" : `: ${summary}`}`
           : summary || "an answer"),
     ),
-    status: statusOf(step),
+    status: step.status,
     modelStepId: step.id,
     unread: unreadOutput(answer.text),
     output: { text: answer.text, ref: responseRef },
@@ -218,7 +211,7 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
   })
 }
 
-function outputAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+function outputAction(reading: Reading, event: Event, step: Step, askers: Askers): Action {
   const payload = payloadOf(event)
   const ref = textIn(payload, "output_ref") ?? null
   const text = bodyText(reading.bodies, ref)
@@ -227,7 +220,7 @@ function outputAction(reading: Reading, event: Event, step: StepRecord, askers: 
     type: "message",
     summary: summarizeText(text ?? textIn(payload, "output_summary") ?? "the final output"),
     status: "success",
-    modelStepId: askers.lastAbove(step.id),
+    modelStepId: askers.lastAbove(step),
     unread: unreadOutput(text),
     output: { text, ref },
     evidence: [{ stepId: step.id, ref }],
@@ -238,34 +231,34 @@ const unreadOutput = (text: string | null): Action["unread"] => (text === null |
 
 const OUTPUT = ["output"] as const
 
-function decisionAction(reading: Reading, event: Event, step: StepRecord, askers: Askers): Action {
+function decisionAction(reading: Reading, event: Event, step: Step, askers: Askers): Action {
   const payload = payloadOf(event)
   return newAction(placeOf(reading, event, step), {
     boundary: "decision",
     type: asActionType(payload["action_type"]) ?? "other",
     summary: textIn(payload, "action_summary") ?? "",
     status: "success",
-    modelStepId: askers.lastAbove(step.id),
+    modelStepId: askers.lastAbove(step),
     evidence: [{ stepId: step.id, ref: textIn(payload, "decision_ref") ?? null }],
   })
 }
 
-function overrideAction(reading: Reading, event: Event, step: StepRecord | undefined): Action {
+function overrideAction(reading: Reading, event: Event, step: Step | undefined): Action {
   const payload = payloadOf(event)
-  const subject = reading.index.steps.get(textIn(payload, "subject_step_id") ?? "")
-  const about = subject ?? step ?? reading.index.root
+  const subject = reading.index.stepOf(textIn(payload, "subject_step_id") ?? "")
+  const about = subject ?? step ?? reading.index.steps[0]
   const reasonRef = textIn(payload, "reason_ref") ?? null
   const author = textIn(payload, "author") ?? "somebody"
   const reason = bodyText(reading.bodies, reasonRef) ?? textIn(payload, "reason") ?? ""
   const place = {
     eventId: event.event_id,
     stepId: about?.id ?? event.step_id ?? "",
-    parentStepId: about?.parentId ?? null,
+    parentStepId: about?.parent?.id ?? null,
     stepNo: about?.no ?? 0,
     openedAt: event.timestamp_utc,
     closedAt: event.timestamp_utc,
     inferredBy: event.inferred_by ?? null,
-    capture: reading.index.capture,
+    capture: captureIn(reading.index.steps[0]?.opened),
   }
   return newAction(place, {
     boundary: "override",
@@ -277,12 +270,12 @@ function overrideAction(reading: Reading, event: Event, step: StepRecord | undef
   })
 }
 
-function placeOf({ index }: Reading, event: Event, step: StepRecord): Place {
+function placeOf({ index }: Reading, event: Event, step: Step): Place {
   const isWithin = event !== step.opened && event !== step.closed
   return {
     eventId: event.event_id,
     stepId: step.id,
-    parentStepId: step.parentId,
+    parentStepId: step.parent?.id ?? null,
     stepNo: step.no,
     openedAt: (isWithin ? event : (step.opened ?? event)).timestamp_utc,
     closedAt: (isWithin ? event : step.closed)?.timestamp_utc ?? null,
@@ -291,8 +284,10 @@ function placeOf({ index }: Reading, event: Event, step: StepRecord): Place {
   }
 }
 
-function decisionIn(step: StepRecord): { type?: ActionType; summary?: string } {
-  const payload = payloadOf(step.events.findLast((event) => event.event_type === "decision"))
+function decisionIn(step: Step): { type?: ActionType; summary?: string } {
+  const payload = payloadOf(
+    step.events.findLast((event) => event.event_type === "decision" && event.sequence_no !== null),
+  )
   const type = asActionType(payload["action_type"])
   const summary = textIn(payload, "action_summary")
   return {
@@ -301,9 +296,9 @@ function decisionIn(step: StepRecord): { type?: ActionType; summary?: string } {
   }
 }
 
-function requestOf(index: RunIndex, bodies: BodyLookup): ActionText {
+function requestOf(index: Run, bodies: BodyLookup): ActionText {
   const received = index.events.find((event) => event.event_type === "input_received")
-  const started = payloadOf(index.root?.opened)
+  const started = payloadOf(index.steps[0]?.opened)
   const ref = textIn(payloadOf(received), "input_ref") ?? textIn(started, "input_summary_ref") ?? null
   const summary = textIn(payloadOf(received), "input_summary") ?? textIn(started, "input_summary")
   return { text: bodyText(bodies, ref) ?? (ref === null ? (summary ?? null) : null), ref }

@@ -7,6 +7,8 @@ export type BodyLookup = (ref: string) => Uint8Array | string | undefined
 export interface RecordedRun {
   readonly events: readonly Event[]
   readonly bodies: BodyLookup
+  /** Whether the process that writes it is known to be there still. */
+  readonly isWriterAlive?: boolean
 }
 
 /** A body as text; null when it is not kept. */

@@ -1,12 +1,12 @@
 import { CandidateList, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
+import type { Run, Step } from "@orangebox/runs"
 import { capturedText } from "./captured-text.js"
 import type { PromptBundle } from "./generated.js"
 import type { ModelCall } from "./model-calls.js"
 import { isSameMessage, PromptReader, type SentPrompt } from "./prompt-bundle.js"
 import type { RunReading } from "./read-run.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
-import type { RunIndex, StepRecord } from "./run-index.js"
 import { transformationsOf } from "./transformations.js"
 
 /** The prompt of one model call, in the form decisions carry it. */
@@ -51,7 +51,7 @@ function readPrompts({ index, bodies, calls }: RunReading): ReadonlyMap<string, 
 }
 
 /** What decides how a prompt came about, by the call it belongs to. */
-function surroundingsOf(index: RunIndex, calls: readonly ModelCall[]): Map<string, Event[]> {
+function surroundingsOf(index: Run, calls: readonly ModelCall[]): Map<string, Event[]> {
   const callOf = new Map<string, ModelCall>()
   for (const call of calls) {
     callOf.set(call.step.id, call)
@@ -63,12 +63,12 @@ function surroundingsOf(index: RunIndex, calls: readonly ModelCall[]): Map<strin
   const give = (callId: string, event: Event): void => void entry(found, callId).push(event)
 
   for (const event of index.events) {
-    const step = event.step_id === null ? undefined : index.steps.get(event.step_id)
+    const step = event.step_id === null ? undefined : index.stepOf(event.step_id)
     if (step === undefined || event.sequence_no === null) continue
     const call = callOf.get(step.id)
     if (call !== undefined && event === call.step.opened) {
-      lastCallUnder.set(step.parentId, step.id)
-      for (const id of nearest(index, step)) {
+      lastCallUnder.set(step.parent?.id ?? null, step.id)
+      for (const id of nearest(step)) {
         for (const waited of waiting.get(id) ?? []) give(step.id, waited)
         waiting.delete(id)
       }
@@ -95,14 +95,10 @@ const TELLING: ReadonlySet<string> = new Set([
 ])
 
 /** A retrieval is a step of its own; what it found is for whoever asked, and that is the step above. */
-const waitsAt = (step: StepRecord): string =>
-  payloadOf(step.opened)["kind"] === "retrieval" && step.parentId !== null ? step.parentId : step.id
+const waitsAt = (step: Step): string =>
+  payloadOf(step.opened)["kind"] === "retrieval" ? (step.parent ?? step).id : step.id
 
-function nearest(index: RunIndex, step: StepRecord): string[] {
-  const parent = step.parentId
-  const above = parent === null ? null : (index.steps.get(parent)?.parentId ?? null)
-  return [above, parent].filter((id): id is string => id !== null)
-}
+const nearest = ({ parent }: Step): string[] => [parent?.parent, parent].flatMap((step) => step?.id ?? [])
 
 function entry(lists: Map<string, Event[]>, key: string): Event[] {
   const list = lists.get(key) ?? []

@@ -1,20 +1,12 @@
-import {
-  ActionType,
-  integerIn,
-  payloadOf,
-  type Status,
-  summarizeText,
-  type ToolMeaning,
-  textIn,
-} from "@orangebox/contract"
+import { ActionType, integerIn, payloadOf, summarizeText, type ToolMeaning, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
+import type { Step } from "@orangebox/runs"
 import type { Action, ActionPart, ActionTool, EvidencePointer, FileEdit, RanCommand } from "./action.js"
 import { holdsMask } from "./captured-text.js"
 import { pullRequestUrlIn, readCommand } from "./commands/read-command.js"
 import { readApplyPatch } from "./edits/apply-patch.js"
 import { pointTo } from "./evidence.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
-import type { StepRecord } from "./run-index.js"
 import { exitCodeIn, outputTextOf } from "./tool-output.js"
 import { readToolUse, type ToolReading, touchedBy } from "./tools/tool-reading.js"
 
@@ -38,7 +30,7 @@ export type ToolFacts = Pick<
   | "evidence"
 >
 
-export function readToolStep(step: StepRecord, bodies: BodyLookup, meanings: ToolMeanings): ToolFacts {
+export function readToolStep(step: Step, bodies: BodyLookup, meanings: ToolMeanings): ToolFacts {
   const decided = payloadOf(step.events.findLast((event) => event.event_type === "decision"))
   return readTool(toolOf(step, bodies), meanings, {
     stepId: step.id,
@@ -103,7 +95,7 @@ export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPl
   }
 }
 
-function toolOf(step: StepRecord, bodies: BodyLookup): ActionTool {
+function toolOf(step: Step, bodies: BodyLookup): ActionTool {
   const opening = payloadOf(step.opened)
   const closing = payloadOf(step.closed)
   const argsRef = textIn(opening, "args_ref") ?? ""
@@ -117,17 +109,9 @@ function toolOf(step: StepRecord, bodies: BodyLookup): ActionTool {
     argsRef,
     resultText: bodyText(bodies, resultRef),
     resultRef,
-    status: statusOf(step),
+    status: step.status,
     exitCode: integerIn(closing, "exit_code") ?? null,
   }
-}
-
-const STATUS: ReadonlySet<unknown> = new Set<Status>(["success", "timeout", "error", "partial"])
-
-export function statusOf(step: StepRecord): Status | "open" {
-  if (step.closed === null) return "open"
-  const status = payloadOf(step.closed)["status"]
-  return STATUS.has(status) ? (status as Status) : "success"
 }
 
 function exitCodeOf(tool: ActionTool, output: string | null, reading: ToolReading, isOnWire: boolean): number | null {

@@ -1,7 +1,7 @@
 import { payloadOf } from "@orangebox/contract"
+import type { Step } from "@orangebox/runs"
 import type { SentPrompt } from "./prompt-bundle.js"
 import type { RunReading } from "./read-run.js"
-import type { RunIndex } from "./run-index.js"
 import { sentPrompts } from "./sent-prompts.js"
 
 /**
@@ -15,7 +15,7 @@ export function userRequests(reading: RunReading): readonly string[] {
   const hasInputs = index.events.some((event) => event.event_type === "input_received")
   const turnsSeen = new Set<string>()
   for (const call of hasInputs ? [] : reading.calls) {
-    const turn = turnAround(index, call.step.parentId)
+    const turn = turnAround(call.step)
     if (turn === undefined || turnsSeen.has(turn)) continue
     turnsSeen.add(turn)
     const prompt = sentPrompts(reading).get(call.step.id)?.prompt
@@ -32,12 +32,7 @@ export function questionIn({ messages }: SentPrompt): SentPrompt["messages"][num
 }
 
 /** The turn a step stands in. */
-export function turnAround({ steps }: RunIndex, parentId: string | null): string | undefined {
-  let at: string | null | undefined = parentId
-  for (let depth = 0; at && depth < 100; depth++) {
-    const step = steps.get(at)
-    if (payloadOf(step?.opened)["kind"] === "turn") return at
-    at = step?.parentId
-  }
+export function turnAround(step: Step | undefined): string | undefined {
+  for (let at = step?.parent; at; at = at.parent) if (payloadOf(at.opened)["kind"] === "turn") return at.id
   return undefined
 }

@@ -1,16 +1,16 @@
 import { countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
+import type { Run, Step } from "@orangebox/runs"
 import type { Action, FileEdit } from "./action.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
-import type { RunIndex, StepRecord } from "./run-index.js"
 
 /**
  * Which action changed the files that a look at the work tree found changed: artifact event → the step of the action. A look follows the
  * tools that ran since the one before it. A file that one of them was told to edit is that one's; else it is the work of the one command
  * among them. Of several commands nobody can tell which it was, and then the change stays nobody's.
  */
-export function changeOwners(index: RunIndex, actions: readonly Action[]): ReadonlyMap<Event, string> {
+export function changeOwners(index: Run, actions: readonly Action[]): ReadonlyMap<Event, string> {
   const owners = new Map<Event, string>()
-  const looks = [...index.steps.values()].filter(isWorkspaceLook)
+  const looks = index.steps.filter(isWorkspaceLook)
   if (looks.length === 0) return owners
   const byStep = new Map(actions.flatMap((action) => (action.boundary === "tool" ? [[action.stepId, action]] : [])))
   for (const look of looks) {
@@ -28,11 +28,11 @@ export function changeOwners(index: RunIndex, actions: readonly Action[]): Reado
 
 /** The tools that ran between a look and the one before it; undefined for a step that is no look, of which only the order is known. */
 export function toolsBeforeLook(
-  index: RunIndex,
+  index: Run,
   stepId: string | null,
   actions: readonly Action[],
 ): readonly Action[] | undefined {
-  const look = stepId === null ? undefined : index.steps.get(stepId)
+  const look = stepId === null ? undefined : index.stepOf(stepId)
   if (look === undefined || !isWorkspaceLook(look)) return undefined
   const followed = new Set(
     (look.opened?.links ?? []).flatMap(({ kind, step_id }) => (kind === "follows" ? (step_id ?? []) : [])),
@@ -41,7 +41,7 @@ export function toolsBeforeLook(
 }
 
 /** Actions with what the work tree shows of them: a command tells what it runs, and rarely what that changes. */
-export function withWorkspaceChanges(index: RunIndex, bodies: BodyLookup, actions: readonly Action[]): Action[] {
+export function withWorkspaceChanges(index: Run, bodies: BodyLookup, actions: readonly Action[]): Action[] {
   const edits = new Map<string, FileEdit[]>()
   for (const [event, stepId] of changeOwners(index, actions)) {
     const list = edits.get(stepId) ?? []
@@ -55,7 +55,7 @@ export function withWorkspaceChanges(index: RunIndex, bodies: BodyLookup, action
   })
 }
 
-const isWorkspaceLook = (step: StepRecord): boolean => payloadOf(step.opened)["kind"] === "workspace"
+const isWorkspaceLook = (step: Step): boolean => payloadOf(step.opened)["kind"] === "workspace"
 
 function changedPath(event: Event): string | undefined {
   const payload = payloadOf(event)

@@ -186,7 +186,7 @@ function viewStep(
   const inside = gatherInside(events)
   return {
     n: step.no,
-    id: step.id,
+    id: step.id || undefined,
     kind,
     workKind: opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined,
     name: step.name,
@@ -206,7 +206,7 @@ function viewStep(
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,
     prompts: inside.prompts,
     bodyBytes: bodyBytesOf(events),
-    partials: (step.id === undefined ? undefined : partials.get(step.id)) ?? NONE,
+    partials: partials.get(step.id) ?? NONE,
     attributes: inside.attributes,
     logs: inside.logs,
     links: step.links,

@@ -21,7 +21,9 @@ export interface Run {
   readonly steps: readonly Step[]
   /** The step an id stands for; also an id that turned out to be the run's own. */
   stepOf(stepId: string): Step | undefined
-  /** What the run's writer said, in order, each event once, envelopes sound. */
+  /** Each once, envelopes sound: what the run's writer said in its order, and then what others said about it. */
+  readonly events: readonly Event[]
+  /** Of these, what its writer said. */
   readonly own: readonly Event[]
   /** What others said about it. */
   readonly annotations: readonly Event[]
@@ -34,8 +36,8 @@ export interface Run {
 
 export interface Step {
   readonly no: number
-  /** Undefined for the root of a run none of whose events names it. */
-  readonly id: string | undefined
+  /** Empty for the root of a run none of whose events names it. */
+  readonly id: string
   readonly parent: Step | undefined
   readonly children: readonly Step[]
   readonly depth: number
@@ -170,6 +172,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     status,
     steps: drafts,
     stepOf,
+    events: annotations.length === 0 ? own : [...own, ...annotations],
     own,
     annotations,
     gaps,
@@ -222,7 +225,7 @@ function fill(draft: Draft, step: FoldedStep<Event>, drafts: readonly Draft[], r
   const parent = step.parent === null ? undefined : drafts[step.parent.no - 1]
   const first = opened ?? closed ?? draft.events[0]
   draft.no = step.no
-  draft.id = step.id === "" ? undefined : step.id
+  draft.id = step.id
   draft.parent = parent
   draft.children = []
   draft.attempts = []

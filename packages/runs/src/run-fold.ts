@@ -54,10 +54,16 @@ export class RunFold<Mark> {
     return found
   }
 
-  /** Forgets steps that are complete, when there are more than so many: `lookUp` has to know them. */
-  forgetComplete(above: number): void {
-    if (this.#byId.size <= above) return
+  /** Whether the step is in memory, so that asking for it costs nothing. */
+  isAtHand(stepId: string): boolean {
+    return this.#byId.has(stepId)
+  }
+
+  /** Forgets steps that are complete, when there are more than so many, and says whether it did: from then on `lookUp` has to know them. */
+  forgetComplete(above: number): boolean {
+    if (this.#byId.size <= above) return false
     for (const [id, step] of this.#byId) if (isComplete(step) && step !== this.root) this.#byId.delete(id)
+    return true
   }
 
   /** Takes in one event; the step it is in, or undefined for an annotation. `atMs` is its wall time. */
@@ -152,6 +158,7 @@ export class RunFold<Mark> {
     // A record that opens another kind of step is a broken one; it stays among the events and opens nothing.
     if (step.opened !== null || (step.kind !== "unknown" && step.kind !== kind)) return
     step.opened = mark
+    step.openedUnder = event.parent_step_id
     step.openedMono = mono
     step.openedAtMs = atMs
     this.#isOfKind(step, kind)
@@ -277,6 +284,8 @@ export interface FoldedStep<Mark> {
   status: StepStatus
   opened: Mark | null
   closed: Mark | null
+  /** The parent that the opening names, whether it was heard of or not. */
+  openedUnder: string | null
   openedAtMs: number
   openedMono: number | null
   closedMono: number | null
@@ -352,6 +361,12 @@ export function addTokens(sum: TokenCounts, tokens: TokenCounts): void {
 
 export const isComplete = (step: FoldedStep<unknown>): boolean => step.opened !== null && step.closed !== null
 
+/** Whether the run itself said how it ended. */
+export const hasEnded = (status: RunStatus): boolean => status === "completed" || status === "failed"
+
+/** Whether the end of a step is not on record. */
+export const isOpen = (status: StepStatus): boolean => status === "open" || status === "crashed"
+
 export function statusOfRun({ end, isCrashed }: RunFacts, isWriterAlive: boolean): RunStatus {
   return end ?? (isCrashed ? "crashed" : isWriterAlive ? "running" : "silent")
 }
@@ -398,6 +413,7 @@ function newStep<Mark>(no: number, id: string, parent: FoldedStep<Mark> | null):
     status: "open",
     opened: null,
     closed: null,
+    openedUnder: null,
     openedAtMs: 0,
     openedMono: null,
     closedMono: null,

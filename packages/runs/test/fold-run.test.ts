@@ -98,7 +98,7 @@ describe("[Q-08] one fold of events into a run", () => {
       const last = foldRun(events)
       for (const upTo of events.keys()) {
         for (const { id, no } of foldRun(events.slice(0, upTo)).steps) {
-          if (id !== undefined) expect(last.stepOf(id)?.no).toBe(no)
+          if (id !== "") expect(last.stepOf(id)?.no).toBe(no)
         }
       }
     }

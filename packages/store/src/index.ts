@@ -33,7 +33,6 @@ export {
   type RollupRow,
   type RunQuery,
   type RunRow,
-  type RunStatus,
   type SearchHit,
   type SearchPage,
   type SearchQuery,

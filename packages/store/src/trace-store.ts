@@ -1,4 +1,5 @@
-import type { DeterminismMode, Event, Problem, StepKind } from "@orangebox/contract"
+import type { DeterminismMode, Event, Problem } from "@orangebox/contract"
+import type { FoldedKind, RunStatus, StepStatus } from "@orangebox/runs"
 import type { PruneReport, RetentionPolicy } from "./retention.js"
 
 /**
@@ -223,9 +224,6 @@ export interface EventPage {
   readonly nextFrom?: number
 }
 
-/** `crashed`: its process was found dead without a terminal event. A recorded end that arrives later wins. */
-export type RunStatus = "running" | "completed" | "failed" | "crashed"
-
 export interface RunQuery {
   readonly limit?: number
   readonly cursor?: string
@@ -266,12 +264,14 @@ export interface RunRow {
   readonly errorClass: string | null
   readonly errorSummary: string | null
   readonly captureMode: string | null
+  /** Recorded by the run itself; what others said about it is in `annotations`. */
   readonly events: number
+  readonly annotations: number
   readonly steps: number
   readonly openSteps: number
   readonly modelCalls: number
   readonly toolCalls: number
-  /** Steps that ended in error or timeout. */
+  /** Steps that ended in error or timeout, attempts of a call and the run itself aside. */
   readonly errors: number
   readonly tokens: TokenSums
   /** Set on replays and forks. */
@@ -283,14 +283,15 @@ export interface RunRow {
 export interface StepRow {
   readonly runId: string
   readonly stepId: string
-  /** Opening order within the run, from 1: the `n` of `run#n`. */
+  /** In the order in which steps were first heard of, from 1: the `n` of `run#n`. */
   readonly no: number
+  readonly parentNo: number | null
   readonly parentStepId: string | null
-  readonly kind: StepKind
+  readonly kind: FoldedKind
   /** Tool, model or step name; the entry point for the root. */
   readonly name: string
   readonly provider: string | null
-  readonly status: "open" | "success" | "error" | "timeout" | "partial"
+  readonly status: StepStatus
   readonly openedAtMs: number
   readonly durationMs: number | null
   readonly attemptNo: number | null
@@ -485,7 +486,7 @@ export interface RollupQuery {
   readonly by: "day" | "week"
   readonly since?: number
   readonly until?: number
-  readonly kind?: StepKind
+  readonly kind?: FoldedKind
   readonly name?: string
   readonly app?: string
 }
@@ -494,7 +495,7 @@ export interface RollupQuery {
 export interface RollupRow {
   /** `2026-01-31`, or the Monday of the week. */
   readonly period: string
-  readonly kind: StepKind
+  readonly kind: FoldedKind
   readonly name: string
   readonly provider: string | null
   readonly app: string | null

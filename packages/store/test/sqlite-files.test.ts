@@ -238,7 +238,7 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 2.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 3.*Upgrade/)
     }
   })
 
@@ -261,6 +261,7 @@ describe("schema", () => {
     await old.commit(run.batch())
     await old.close()
     const database = sqliteDriver().open(join(folder, "trace.db"))
+    backToSchema2(database)
     database.exec("DROP TABLE redacted_events")
     database.exec("PRAGMA user_version = 1")
     database.close()
@@ -270,6 +271,36 @@ describe("schema", () => {
     const { store } = openStore(folder)
     expect((await store.eventsOf(run.runId)).events).toEqual(run.events.map(({ event }) => event))
     expect(await store.redactionsOf(run.runId)).toEqual([])
+    await store.close()
+  })
+
+  test("[S-05] [Q-08] a store of the second schema reads as before, and a run that lost events is numbered as every reader numbers it", async () => {
+    const folder = temporaryFolder()
+    const { store: old } = openStore(folder)
+    const run = ordinaryRun()
+    const damaged = ordinaryRun()
+    await old.commit(run.batch())
+    const left = damaged.events.filter(({ event }) => event.event_type !== "step_started")
+    await old.commit({ events: left })
+    const before = await Promise.all(
+      [run, damaged].map(({ runId }) => Promise.all([old.getRun(runId), old.stepsOf(runId)])),
+    )
+    await old.close()
+    const database = sqliteDriver().open(join(folder, "trace.db"))
+    // The second schema gave a step whose opening was lost its number only when it closed.
+    database.exec(`UPDATE step_rows SET key = key + 10 WHERE opened IS NULL`)
+    backToSchema2(database)
+    database.close()
+    const reader = openStoreReader(folder)
+    expect(await reader.getRun(run.runId)).toMatchObject({ events: 7, steps: before[0]![0]!.steps })
+    await reader.close()
+    const { store } = openStore(folder)
+    const after = await Promise.all(
+      [run, damaged].map(({ runId }) => Promise.all([store.getRun(runId), store.stepsOf(runId)])),
+    )
+    expect(after).toEqual(before)
+    await store.rebuild()
+    expect(await store.stepsOf(damaged.runId)).toEqual(before[1]![1])
     await store.close()
   })
 
@@ -412,4 +443,14 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
   const whole = readFileSync(path)
   Buffer.from(bytes).copy(whole, at)
   writeFileSync(path, whole)
+}
+
+function backToSchema2(database: ReturnType<ReturnType<typeof sqliteDriver>["open"]>): void {
+  for (const view of ["runs", "steps", "model_calls", "tool_calls", "events", "bodies"])
+    database.exec(`DROP VIEW ${view}`)
+  database.exec("UPDATE run_rows SET events = events + annotations")
+  database.exec("ALTER TABLE run_rows DROP COLUMN annotations")
+  database.exec("ALTER TABLE step_rows DROP COLUMN parent")
+  database.exec("DROP TABLE runs_to_fold")
+  database.exec("PRAGMA user_version = 2")
 }

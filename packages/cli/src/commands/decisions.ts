@@ -58,7 +58,7 @@ function listDecisions(
     const judged = await judgeHere(session, court, reader, await runOf(reader, target))
     const { reading, evaluation, run } = judged
     const all = decisionsOfReading(reading, { evaluation })
-    const no = target.stepId === null ? undefined : reading.index.steps.get(target.stepId)?.no
+    const no = target.stepId === null ? undefined : reading.index.stepOf(target.stepId)?.no
     const decisions = no === undefined ? all : all.filter(({ agent_action }) => agent_action.step_no === no)
     const recorded = recordedEvaluations(reading, evaluation)
     const { terminal } = session

@@ -17,7 +17,7 @@ export function define(command: Command, session: Session): void {
     .description("List recorded runs, newest first.")
     .option("--limit <n>", "how many", parsePositive, 20)
     .option("--cursor <cursor>", "where the page before ended")
-    .option("--status <status>", "only running, completed, failed or crashed runs", choiceParser(STATUSES))
+    .option("--status <status>", "only running, completed, failed, crashed or silent runs", choiceParser(STATUSES))
     .option("--app <name>", "only runs of this application")
     .option("--conversation <id>", "only runs of this conversation")
     .option("--trace <id>", "only runs of this trace: an agent and its sub-agents")
@@ -34,7 +34,7 @@ export function define(command: Command, session: Session): void {
     .action(shellOf<RunsOptions>(session, listRuns))
 }
 
-const STATUSES = ["running", "completed", "failed", "crashed"] as const
+const STATUSES = ["running", "completed", "failed", "crashed", "silent"] as const
 
 function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promise<undefined> {
   return withReading(session, options, async ({ store, freshness }) => {
@@ -123,6 +123,7 @@ function runRowJson(row: RunRow) {
     error_class: row.errorClass,
     error_summary: row.errorSummary,
     events: row.events,
+    annotations: row.annotations,
     steps: row.steps,
     open_steps: row.openSteps,
     model_calls: row.modelCalls,

@@ -35,9 +35,9 @@ export function define(command: Command, session: Session): void {
 const VIEWS = `
 Views, which stay as they are while the tables below them may change:
   runs         run_id, trace_id, conversation_id, app, entrypoint, environment, status, started_at, ended_at, duration_ms,
-               events, steps, open_steps, model_calls, tool_calls, errors, prompt_tokens, completion_tokens, cache_read_tokens,
+               events, annotations, steps, open_steps, model_calls, tool_calls, errors, prompt_tokens, completion_tokens, cache_read_tokens,
                cache_write_tokens, reasoning_tokens, input_summary, error_class, error_summary, source_run_id
-  steps        run_id, no, step_id, parent_step_id, kind, name, provider, status, opened_at, duration_ms, attempt_no,
+  steps        run_id, no, step_id, parent_no, parent_step_id, kind, name, provider, status, opened_at, duration_ms, attempt_no,
                error_class and the token columns
   events       run_id, sequence_no, event_id, event_type, step_id, timestamp_utc, mono_us, source, payload, attributes,
                artifact_refs; payload, attributes and artifact_refs are JSON: payload ->> '$.tool_name'

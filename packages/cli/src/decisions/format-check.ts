@@ -65,7 +65,7 @@ function resultLines(judged: JudgedRun, result: ConstraintResult, width: number,
 }
 
 function violationLines({ reading }: JudgedRun, { message, evidence, pointers }: Violation): string[] {
-  const step = reading.index.steps.get(pointers?.[0]?.step_id ?? "")
+  const step = reading.index.stepOf(pointers?.[0]?.step_id ?? "")
   const place = step === undefined ? "" : `#${step.no}  `
   const isSaid = evidence === null || message.includes(evidence)
   return [`      ${place}${safeLine(message)}`, ...(isSaid ? [] : [`          ${recordedText(evidence, 200)}`])]
@@ -102,7 +102,7 @@ export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: 
         severity: violation.severity,
         message: violation.message,
         evidence: violation.evidence,
-        step_no: reading.index.steps.get(violation.pointers?.[0]?.step_id ?? "")?.no ?? null,
+        step_no: reading.index.stepOf(violation.pointers?.[0]?.step_id ?? "")?.no ?? null,
         pointers: (violation.pointers ?? []).map(({ step_id, ref, start, end }) => ({
           step_id,
           ref,

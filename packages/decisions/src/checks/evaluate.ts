@@ -1,4 +1,5 @@
 import { MASK_MIDDLE, type Verdict } from "@orangebox/contract"
+import { hasEnded } from "@orangebox/runs"
 import { shortLine } from "@orangebox/text"
 import type { Action, EvidencePointer, RunActions } from "../action.js"
 import type { DecisionEvaluation, Violation } from "../generated.js"
@@ -150,7 +151,7 @@ export function evaluateRun(
   })
   return {
     runId: run.runId,
-    isOpen: run.status === "open",
+    isOpen: !hasEnded(run.status),
     results,
     evaluation: evaluationOf(results),
     actions,
@@ -165,7 +166,7 @@ function joinedResult(
 ): ConstraintResult {
   const unknown = results.find((result) => result.unknown !== undefined)?.unknown
   if (results.length === 0) {
-    const nothing = run.status === "open" ? "nothing to judge yet" : "the run holds nothing to judge"
+    const nothing = !hasEnded(run.status) ? "nothing to judge yet" : "the run holds nothing to judge"
     return { constraint, concerns, status: "unknown", violations: [], unknown: nothing }
   }
   return {

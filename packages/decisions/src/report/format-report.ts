@@ -19,7 +19,8 @@ export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> 
   completed: "completed",
   failed: "failed",
   crashed: "its process died",
-  open: "still in progress, or ended without saying so",
+  running: "still in progress",
+  silent: "still in progress, or ended without saying so",
 }
 
 export function actionCounts({ actions }: RunReport["summary"]): string {

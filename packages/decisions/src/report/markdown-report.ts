@@ -1,5 +1,6 @@
+import { hasEnded } from "@orangebox/runs"
 import { fenced, safeMarkdown, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, hasFailed, stepWord, summaryRows } from "./format-report.js"
+import { durationWords, FAILURE_WORDS, hasFailed, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
 const MOST = { timeline: 200, diffs: 30, violations: 50, holes: 50, diffLines: 200, columns: 500 }
@@ -9,7 +10,7 @@ export function reportMarkdown(report: RunReport): string {
   const { run, summary } = report
   const parts = [
     `# ${summary.verdict}: ${cell(`${run.agent_id} · ${run.entrypoint}`, 120)}`,
-    `Run \`${run.run_id}\`${run.status === "open" ? ", still in progress" : ""}. Alignment ${summary.alignment}, quality ${summary.quality}, policy ${summary.policy}.`,
+    `Run \`${run.run_id}\`${hasEnded(run.status) ? "" : `, ${STATUS_WORDS[run.status]}`}. Alignment ${summary.alignment}, quality ${summary.quality}, policy ${summary.policy}.`,
     quoted(run.request),
     table(
       ["", ""],

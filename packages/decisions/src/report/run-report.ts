@@ -7,6 +7,7 @@ import {
   textIn,
   type Verdict,
 } from "@orangebox/contract"
+import type { RunStatus } from "@orangebox/runs"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf, worstVerdict } from "../checks/verdict.js"
@@ -17,7 +18,6 @@ import type { DecisionArtifact, DecisionEvaluation, DecisionEvent, HumanOverride
 import { type Observability, observabilityOfReading } from "../observability.js"
 import { type RunReading, readRun } from "../read-run.js"
 import type { RecordedRun } from "../recorded-run.js"
-import { statusOf } from "../tool-action.js"
 
 /** What a run did and whether that was what was asked, as one JSON value. Every other form of the report is made of it. */
 export interface RunReport {
@@ -31,7 +31,7 @@ export interface RunReport {
     readonly environment: string
     readonly entrypoint: string
     readonly request: string
-    readonly status: "completed" | "failed" | "crashed" | "open"
+    readonly status: RunStatus
     readonly started_at: string | null
     readonly duration_ms: number | null
     readonly capture_mode: CaptureMode | null
@@ -194,7 +194,7 @@ function changesOfNobody({ index, bodies }: RunReading, made: readonly ReportArt
   const owned = new Set(made.map(({ id }) => id))
   return index.events.flatMap((event) => {
     if (event.event_type !== "artifact_recorded" || payloadOf(event)["artifact_type"] !== "diff") return []
-    const stepNo = index.steps.get(event.step_id ?? "")?.no ?? 0
+    const stepNo = index.stepOf(event.step_id ?? "")?.no ?? 0
     return recordedArtifact(event, bodies)
       .filter(({ id, metadata }) => !owned.has(id) && !isEdited(edited, metadata.path))
       .map((artifact) => ({ ...artifact, step_no: stepNo }))
@@ -250,7 +250,7 @@ function figuresOf(
     decisions: decisions.length,
     actions,
     model_calls: calls.length,
-    failed_model_calls: calls.filter(({ step }) => ["error", "timeout"].includes(statusOf(step))).length,
+    failed_model_calls: calls.filter(({ step }) => ["error", "timeout"].includes(step.status)).length,
     input_tokens: total("prompt"),
     output_tokens: total("completion"),
     files_changed: new Set(edits.flatMap(({ metadata }) => metadata.path ?? [])).size,
@@ -288,7 +288,7 @@ function violationsNow({ index }: RunReading, evaluation: RunEvaluation): Report
   const found = new Violations()
   const told = new Set<Violation>()
   for (const { stepId, results } of evaluation.actions) {
-    const step = { step_id: stepId, step_no: index.steps.get(stepId)?.no ?? 0 }
+    const step = { step_id: stepId, step_no: index.stepOf(stepId)?.no ?? 0 }
     for (const violation of results.flatMap((result) => result.violations)) {
       told.add(violation)
       found.add(violation, step)
@@ -301,8 +301,8 @@ function violationsNow({ index }: RunReading, evaluation: RunEvaluation): Report
   return found.ranked()
 }
 
-function placeOfPointer({ pointers }: Violation, { steps }: RunReading["index"]): Place | undefined {
-  const step = steps.get(pointers?.[0]?.step_id ?? "")
+function placeOfPointer({ pointers }: Violation, { stepOf }: RunReading["index"]): Place | undefined {
+  const step = stepOf(pointers?.[0]?.step_id ?? "")
   return step && { step_id: step.id, step_no: step.no }
 }
 
@@ -341,7 +341,7 @@ function timelineOf(
     }
   }
   const resultsOf = new Map(evaluation?.actions.map(({ eventId, results }) => [eventId, results]))
-  const start = Date.parse(index.root?.opened?.timestamp_utc ?? "")
+  const start = Date.parse(index.steps[0]?.opened?.timestamp_utc ?? "")
   return decisions.map((decision, at) => {
     const action = run.actions[at]!
     const results = resultsOf.get(action.eventId)
@@ -366,24 +366,21 @@ function timelineOf(
   })
 }
 
-const isCrashed = ({ events }: RunReading["index"]): boolean =>
-  events.some(({ event_type }) => event_type === "process_crashed")
-
 function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]): RunReport["run"] {
-  const started = payloadOf(index.root?.opened)
-  const ended = payloadOf(index.root?.closed)
+  const started = payloadOf(index.steps[0]?.opened)
+  const ended = payloadOf(index.steps[0]?.closed)
   const [first] = decisions
   return {
-    run_id: index.runId,
-    trace_id: index.traceId,
+    run_id: run.runId,
+    trace_id: run.traceId,
     app_id: textIn(started, "app_id") ?? "unknown",
     agent_id: first?.session.agent_id ?? textIn(started, "agent_id") ?? "unknown",
     agent_version: first?.session.agent_version ?? textIn(started, "agent_version") ?? "unknown",
     environment: textIn(started, "environment") ?? "unknown",
     entrypoint: textIn(started, "entrypoint_name") ?? "unknown",
     request: run.request.text ?? run.request.ref ?? "",
-    status: run.status === "open" && isCrashed(index) ? "crashed" : run.status,
-    started_at: index.root?.opened?.timestamp_utc ?? null,
+    status: run.status,
+    started_at: index.steps[0]?.opened?.timestamp_utc ?? null,
     duration_ms: numberIn(ended, "total_latency_ms") ?? null,
     capture_mode: run.capture,
     constraints: first?.request.constraints ?? [],

@@ -99,7 +99,7 @@ describe("evaluating a run", () => {
   })
 
   test("a run in progress is judged as such", () => {
-    const open = evaluateRun(sampleRun([editAction("infra/x")], { status: "open" }), [onlySrc, green])
+    const open = evaluateRun(sampleRun([editAction("infra/x")], { status: "running" }), [onlySrc, green])
     expect(open.isOpen).toBe(true)
     expect(open.results.map(({ status }) => status)).toEqual(["fail", "unknown"])
   })

@@ -369,7 +369,7 @@ describe("diff, tests, tools, limits", () => {
     expect(judge("tests.must_run pytest", [testAction("npm test", "passed")]).status).toBe("fail")
     expect(judge("tests.must_run", [shellAction("ls")]).status).toBe("fail")
     expect(judge("tests.must_run", [shellAction("$RUNNER")]).status).toBe("unknown")
-    expect(judge("tests.must_run", [], {}, { status: "open" }).status).toBe("unknown")
+    expect(judge("tests.must_run", [], {}, { status: "running" }).status).toBe("unknown")
     expect(judge("tests.must_run after=edits", [testAction("npm test", "passed"), editAction("a")]).status).toBe("fail")
     expect(judge("tests.must_run after=edits", [editAction("a"), testAction("npm test", "passed")]).status).toBe("pass")
   })
@@ -386,7 +386,9 @@ describe("diff, tests, tools, limits", () => {
     )
     expect(judge("tests.must_pass", [testAction("npm test", "unknown")]).status).toBe("unknown")
     expect(judge("tests.must_pass", [shellAction("ls")])).toMatchObject({ status: "unknown", unknown: "no tests ran" })
-    expect(judge("tests.must_pass", [testAction("npm test", "failed")], {}, { status: "open" }).status).toBe("unknown")
+    expect(judge("tests.must_pass", [testAction("npm test", "failed")], {}, { status: "running" }).status).toBe(
+      "unknown",
+    )
   })
 
   test("[E-01] tools.deny", () => {

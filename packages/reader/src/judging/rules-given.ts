@@ -26,7 +26,7 @@ export function constraintsFor(
   checks: readonly CheckedConstraint[],
   options: RuleOptions,
 ): CheckedConstraint[] {
-  const started = reading.index.root?.opened?.payload as { readonly constraints?: unknown } | undefined
+  const started = reading.index.steps[0]?.opened?.payload as { readonly constraints?: unknown } | undefined
   const own = Config.shape.checks.safeParse(started?.constraints)
   const all: CheckedConstraint[] = [
     ...checks.map((constraint) => ({ ...constraint, source: "config" as const })),

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs"
 import { type ArtifactRef, type Event, InputError, type Problem } from "@orangebox/contract"
-import { parseAddress, viewRun } from "@orangebox/query"
+import { parseAddress } from "@orangebox/query"
 import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
+import { foldRun, isSequence, type Run } from "@orangebox/runs"
 import type {
   BodyInfo,
   BodyReading,
@@ -109,46 +110,43 @@ class FileReader implements RunReader {
   readonly #runId: string
   readonly #file: PortableReading
   readonly #refs = new Map<string, ArtifactRef>()
-  readonly #stepIds: readonly string[]
+  readonly #runs = new Map<string, Run>()
 
   constructor(runId: string, file: PortableReading) {
     this.#runId = runId
     this.#file = file
     for (const { artifact_refs } of file.events) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
-    this.#stepIds = viewRun({ events: this.#ownOf(runId) }).steps.map(({ id }) => id ?? "")
   }
 
-  #ownOf(runId: string): Event[] {
-    return this.#file.events
-      .filter((event) => event.run_id === runId && event.sequence_no !== null)
-      .sort((a, b) => a.sequence_no! - b.sequence_no!)
+  #eventsOf(runId: string): Event[] {
+    return this.#file.events.filter((event) => event.run_id === runId)
   }
 
-  #saidOf(runId: string): Event[] {
-    return this.#file.events.filter((event) => event.run_id === runId && event.sequence_no === null)
+  #run(runId: string): Run {
+    const known = this.#runs.get(runId) ?? foldRun(this.#eventsOf(runId))
+    this.#runs.set(runId, known)
+    return known
   }
 
   async getRun(runId: string): Promise<RunHead | undefined> {
-    const own = this.#ownOf(runId)
-    if (own.length === 0) return undefined
-    const said = this.#saidOf(runId)
-    const has = (type: string): boolean => own.some(({ event_type }) => event_type === type)
-    const isCrashed = said.some(({ event_type }) => event_type === "process_crashed")
-    const status = has("run_completed") ? "completed" : has("run_failed") ? "failed" : isCrashed ? "crashed" : "running"
-    return { runId, status, writerId: null, events: own.length + said.length }
+    const { own, annotations, status } = this.#run(runId)
+    return own.length === 0
+      ? undefined
+      : { runId, status, writerId: null, events: own.length, annotations: annotations.length }
   }
 
   async stepsOf(): Promise<readonly { readonly stepId: string }[]> {
-    return this.#stepIds.map((stepId) => ({ stepId }))
+    return this.#run(this.#runId).steps.map(({ id }) => ({ stepId: id }))
   }
 
   async eventsOf(runId: string): Promise<EventPage> {
-    const events = this.#ownOf(runId)
+    const events = this.#eventsOf(runId).filter(({ sequence_no }) => isSequence(sequence_no))
+    events.sort((a, b) => a.sequence_no! - b.sequence_no!)
     return { events, total: events.length }
   }
 
   async annotationsOf(runId: string): Promise<readonly Event[]> {
-    return this.#saidOf(runId)
+    return this.#eventsOf(runId).filter(({ sequence_no }) => !isSequence(sequence_no))
   }
 
   async readBody(hash: string): Promise<BodyReading> {
@@ -179,11 +177,11 @@ class FileReader implements RunReader {
     const address = parseAddress(text)
     if (address.form === "body") return this.#resolveBody(address.hashPrefix)
     if (address.form === "step") {
-      const stepId = this.#stepIds[address.n - 1]
-      if (stepId !== undefined) return one({ ...this.#run(), kind: "step", id: stepId, stepId })
-      return { found: "none", nearest: [this.#run()] }
+      const stepId = this.#run(this.#runId).steps[address.n - 1]?.id
+      if (stepId !== undefined) return one({ ...this.#target(), kind: "step", id: stepId, stepId })
+      return { found: "none", nearest: [this.#target()] }
     }
-    return one(this.#run())
+    return one(this.#target())
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {
@@ -235,16 +233,16 @@ class FileReader implements RunReader {
     return []
   }
 
-  #run(): Target {
+  #target(): Target {
     return { kind: "run", id: this.#runId, runId: this.#runId, stepId: null, label: "" }
   }
 
   #resolveBody(prefix: string): Resolution {
     const found = [...this.#file.bodies.keys()].filter((hash) => hash.startsWith(prefix))
-    const targets = found.map((hash): Target => ({ ...this.#run(), kind: "body", id: hash, label: "body" }))
+    const targets = found.map((hash): Target => ({ ...this.#target(), kind: "body", id: hash, label: "body" }))
     if (targets.length === 1) return one(targets[0]!)
     return targets.length === 0
-      ? { found: "none", nearest: [this.#run()] }
+      ? { found: "none", nearest: [this.#target()] }
       : { found: "many", candidates: targets.slice(0, 10), total: targets.length }
   }
 }

@@ -1,7 +1,7 @@
 import type { RunRow, TraceReader } from "@orangebox/store"
 
 /** What has to be known of a run before its events are read. */
-export type RunHead = Pick<RunRow, "runId" | "status" | "writerId" | "events">
+export type RunHead = Pick<RunRow, "runId" | "status" | "writerId" | "events" | "annotations">
 
 /** What reading one run takes. A store can do it, and so can a file that a run was exported to. */
 export interface RunReader

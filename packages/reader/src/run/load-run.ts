@@ -21,11 +21,10 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
   const row = await store.getRun(runId)
   if (!row) return undefined
   const events = await allEvents(store, runId)
-  const [annotations, gaps, partials, writers] = await Promise.all([
+  const [annotations, gaps, partials] = await Promise.all([
     store.annotationsOf(runId),
     store.gapsOf(runId),
     store.partialStreamsOf(runId),
-    row.status === "running" ? store.writers() : [],
   ])
   const digest = runDigest(events)
   const ownGaps = gaps.map((gap) => gapOf(gap, runId))
@@ -33,7 +32,7 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
     events: [...events, ...annotations],
     gaps: ownGaps,
     partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
-    isWriterAlive: writers.some(({ writerId, state }) => writerId === row.writerId && state === "running"),
+    isWriterAlive: row.status === "running",
     digest,
     prices: pricesFor(process.cwd()),
   })

@@ -5,6 +5,7 @@ import {
   type SnapshotRequest,
   withdrawSnapshotRequest,
 } from "@orangebox/recorder"
+import type { RunStatus } from "@orangebox/runs"
 import type { TraceReader } from "@orangebox/store"
 import { findRun } from "../address/find-target.js"
 import { dataPath, type ReaderOptions } from "../open/data-folder.js"
@@ -12,7 +13,7 @@ import { readStore } from "../open/open-reading.js"
 
 /** How a run stands that somebody wants to see the inside of. */
 interface Standing {
-  readonly status: "running" | "completed" | "failed" | "crashed"
+  readonly status: RunStatus
   /** Of the process that writes the run; undefined where none is known. */
   readonly writer: "running" | "exited" | "crashed" | "silent" | undefined
   /** How many snapshots were taken because somebody asked. */
@@ -84,10 +85,8 @@ const ROUND_MS = 100
 const ROUNDS_A_LOOK = 10
 
 function whyNot({ status, writer }: Standing): string | undefined {
-  if (status !== "running") return `the run is over: it ${ENDED[status]}`
+  if (status !== "running" && status !== "silent") return `the run is over: it ${status}`
   if (writer === "running") return undefined
   if (writer === "silent") return "its process runs on another machine or in another container, and cannot be asked"
   return "its process is gone"
 }
-
-const ENDED = { completed: "completed", failed: "failed", crashed: "crashed" } as const

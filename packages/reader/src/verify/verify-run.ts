@@ -1,5 +1,6 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
 import { type Observability, observabilityOf } from "@orangebox/decisions"
+import { hasEnded } from "@orangebox/runs"
 import { type Absence, type EventRedaction, isAbsent } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findRun } from "../address/find-target.js"
@@ -156,8 +157,8 @@ function missingEvents(events: readonly Event[]): number {
 /** What was counted as it came in must still be there; an end that was cut off would otherwise look like a run that goes on. */
 function countProblems({ row, events, annotations }: LoadedRun): Problem[] {
   const present = events.length + annotations.length
-  const hasEnded = row.status === "completed" || row.status === "failed"
-  if (!hasEnded || present === row.events) return []
-  const reason = `${row.events} events came in, ${present} are there`
+  const cameIn = row.events + row.annotations
+  if (!hasEnded(row.status) || present === cameIn) return []
+  const reason = `${cameIn} events came in, ${present} are there`
   return [{ code: "event_count", severity: "error", subject: row.runId, field: "", reason }]
 }

@@ -3,7 +3,6 @@ import { canonicalJson, type Event, isEventType, type Problem, payloadRefs } fro
 import { eventIds } from "../event-ids.js"
 import { eventTexts } from "../event-texts.js"
 import { failpoint } from "../failpoint.js"
-import { applyEvent } from "../run-state.js"
 import type { Batch, CommitSummary, RecordedBody, RecordedEvent, StreamUpdate } from "../trace-store.js"
 import { BatchWork, type MutableSummary } from "./batch-work.js"
 import type { BodyStorage } from "./body-storage.js"
@@ -55,7 +54,7 @@ export class BatchWriter {
   constructor(database: SqliteDatabase, storage: BodyStorage, events: EventReader) {
     this.#storage = storage
     this.#events = events
-    this.#runs = new RunTable(database)
+    this.#runs = new RunTable(database, events)
     this.#bodies = new BodyTable(database)
     this.#texts = new TextIndex(database)
     this.#rollups = new RollupTable(database)
@@ -104,9 +103,7 @@ export class BatchWriter {
     failpoint("commit:bodies")
     for (const recorded of batch.events ?? []) this.#takeEvent(recorded, work)
     failpoint("commit:events")
-    const changed = this.#runs.write(nowMs, (run, step) => {
-      if (step.opened !== null && step.closed !== null) this.#rollups.count(step, run.state.app)
-    })
+    const changed = this.#runs.write(nowMs, this.#rollups)
     this.#rollups.write()
     for (const stream of batch.streams ?? []) if (stream.abandoned) this.#abandonStream(stream, work)
     this.#takeGaps(batch)
@@ -117,7 +114,7 @@ export class BatchWriter {
     failpoint("commit:offsets")
     for (const { file, offset } of batch.offsets ?? []) this.#setOffset.run(file, offset)
     this.#setMeta.run("last_commit_at", nowMs)
-    return { ...summary, runIds: changed.map((run) => run.state.runId), problems }
+    return { ...summary, runIds: changed.map((run) => run.runId), problems }
   }
 
   afterCommit(): void {
@@ -241,14 +238,7 @@ export class BatchWriter {
       return
     }
     work.summary.events++
-    if (run !== undefined) {
-      run.isChanged = true
-      const step = applyEvent(run.state, event, key, atMs)
-      if (step !== undefined) {
-        run.changedSteps.add(step)
-        if (step.opened === key) this.#runs.rememberParent(run, step.stepId, event.parent_step_id)
-      }
-    }
+    if (run !== undefined) this.#runs.take(run, event, key, atMs)
     this.#refer(event, key, run, work)
     for (const { id, kind } of eventIds(event)) this.#addId.run(id, ID_KINDS.indexOf(kind), key)
     for (const { text } of eventTexts(event)) this.#addText(text, run, HELD.event, key)
@@ -283,12 +273,12 @@ export class BatchWriter {
 
   #storedEvent(stored: Parameters<EventReader["decode"]>[0], run: LiveRun | undefined): Event {
     const place = this.#events.placeOfEvent(stored)
-    if (run === undefined || (place.runId !== null && place.runId !== run.state.runId))
+    if (run === undefined || (place.runId !== null && place.runId !== run.runId))
       return this.#events.decode(stored, place)
     // The run's row and steps may be written only at the end of this batch.
     return this.#events.decode(stored, {
-      runId: run.state.runId,
-      traceId: run.state.traceId,
+      runId: run.runId,
+      traceId: run.fold.facts.traceId,
       parentOf: (stepId) => this.#runs.parentOf(run, stepId),
     })
   }
@@ -302,12 +292,11 @@ export class BatchWriter {
     sequenceInKey: boolean,
     work: BatchWork,
   ): boolean {
-    const isOpener = run !== undefined && event.step_id !== null && !run.state.openSteps.has(event.step_id)
+    const isInKnownStep = run !== undefined && event.step_id !== null && run.fold.isAtHand(event.step_id)
     const row = this.#events.codec.encode(event, atMs, writer, {
       sequenceInKey,
-      traceId: run?.state.traceId ?? null,
-      parentId:
-        isOpener || event.step_id === null || run === undefined ? undefined : this.#runs.parentOf(run, event.step_id),
+      traceId: run?.fold.facts.traceId ?? null,
+      parentId: isInKnownStep ? this.#runs.parentOf(run, event.step_id!) : undefined,
     })
     let json = row.json
     let spilled: BodyRow | undefined

@@ -1,9 +1,8 @@
-import type { StepKind } from "@orangebox/contract"
-import type { StepRow } from "../trace-store.js"
+import type { FoldedKind, StepStatus } from "@orangebox/runs"
 
 /** Words that are stored as small numbers. Stores on disk depend on them: append, never reorder. */
-export const STEP_KINDS: readonly StepKind[] = ["run", "model", "tool", "step"]
-export const STEP_STATUSES: readonly StepRow["status"][] = ["open", "success", "error", "timeout", "partial"]
+export const STEP_KINDS: readonly FoldedKind[] = ["run", "model", "tool", "step", "unknown"]
+export const STEP_STATUSES: readonly StepStatus[] = ["open", "success", "error", "timeout", "partial"]
 export const ID_KINDS = ["message", "tool_call", "provider_request", "request", "artifact"] as const
 
 export const BODY = {

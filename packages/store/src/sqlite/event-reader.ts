@@ -16,6 +16,9 @@ export function spilledHash(text: string): string | undefined {
   return text.startsWith(SPILLED) ? text.slice(SPILLED.length, -2) : undefined
 }
 
+/** Of a step row: it says which parent the step was opened with. Events of the step that name the same one were written without it. */
+export const NAMES_PARENT = "(opened IS NOT NULL OR parent_id IS NOT NULL)"
+
 /** Puts events together again from their rows. */
 export class EventReader {
   readonly codec: EventCodec
@@ -34,10 +37,10 @@ export class EventReader {
     this.#byId = database.prepare("SELECT * FROM event_rows WHERE event_id = ?")
     this.#run = database.prepare("SELECT run_id, trace_id FROM run_rows WHERE key = ?")
     this.#parents = database.prepare(
-      "SELECT step_id, parent_id FROM step_rows WHERE key BETWEEN ? AND ? AND opened IS NOT NULL ORDER BY key",
+      `SELECT step_id, parent_id FROM step_rows WHERE key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key`,
     )
     this.#parent = database.prepare(
-      "SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND opened IS NOT NULL ORDER BY key LIMIT 1",
+      `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
     )
     this.#recipe = database.prepare("SELECT recipe FROM body_rows WHERE hash = ?")
   }

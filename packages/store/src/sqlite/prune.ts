@@ -17,7 +17,7 @@ import {
   unlinkText,
 } from "./release.js"
 import { RollupTable } from "./rollup-table.js"
-import { toStepState } from "./run-table.js"
+import { toStep } from "./run-table.js"
 
 /** A body may be there a moment before anything refers to it; an hour is more than any moment. */
 const ORPHAN_GRACE_MS = 3_600_000
@@ -124,7 +124,7 @@ async function buryRun({ database, transact, bury, nowMs }: ReleaseContext, runK
       .iterate(firstKey(runKey), lastKey(runKey))
     for (const row of steps) {
       // A step whose opening never arrived was not counted while its run was there, and is not counted when it goes.
-      const step = toStepState(row)
+      const step = toStep(row, null)
       if (step.opened !== null) rollups.count(step, run["app"] === null ? null : String(run["app"]))
     }
     rollups.moveToKept()

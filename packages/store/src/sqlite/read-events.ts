@@ -1,4 +1,5 @@
 import type { Event } from "@orangebox/contract"
+import { isSequence } from "@orangebox/runs"
 import type { EventPage } from "../trace-store.js"
 import type { SqliteDatabase } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
@@ -17,7 +18,7 @@ export function eventsOf(
   const runKey = runKeyOfId(database, runId)
   if (runKey === undefined) return { events: [], total: 0 }
   const place = reader.placeOfRun(runKey)
-  const displaced = looseEvents(database, reader, runKey).filter((event) => event.sequence_no !== null)
+  const displaced = looseEvents(database, reader, runKey).filter((event) => isSequence(event.sequence_no))
   const placedCount = Number(
     database
       .prepare("SELECT count(*) AS total FROM event_rows WHERE key BETWEEN ? AND ?")
@@ -43,7 +44,9 @@ export function eventsOf(
 
 export function annotationsOf(database: SqliteDatabase, reader: EventReader, runId: string): Event[] {
   const runKey = runKeyOfId(database, runId)
-  return runKey === undefined ? [] : looseEvents(database, reader, runKey).filter((event) => event.sequence_no === null)
+  return runKey === undefined
+    ? []
+    : looseEvents(database, reader, runKey).filter((event) => !isSequence(event.sequence_no))
 }
 
 export function processEventsOf(

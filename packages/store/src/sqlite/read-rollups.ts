@@ -1,4 +1,4 @@
-import { addTokens, type MutableTokens, noTokens } from "../run-state.js"
+import { addTokens, noTokens, type TokenCounts } from "@orangebox/runs"
 import type { RollupQuery, RollupRow } from "../trace-store.js"
 import { STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
@@ -7,7 +7,7 @@ import { tokensOf } from "./run-table.js"
 
 const DAY_MS = 86_400_000
 
-type MutableRollup = { -readonly [K in keyof Omit<RollupRow, "tokens">]: RollupRow[K] } & { tokens: MutableTokens }
+type MutableRollup = { -readonly [K in keyof Omit<RollupRow, "tokens">]: RollupRow[K] } & { tokens: TokenCounts }
 
 /** Sums by day or week: the kept rows, and on top the steps that are open at this moment. */
 export function readRollups(database: SqliteDatabase, query: RollupQuery): RollupRow[] {

@@ -1,8 +1,9 @@
 import { OrangeboxError } from "@orangebox/contract"
-import type { OpenRun, Page, RunQuery, RunRow, RunStatus, StepRow } from "../trace-store.js"
+import type { RunStatus } from "@orangebox/runs"
+import type { OpenRun, Page, RunQuery, RunRow, StepRow } from "../trace-store.js"
 import { HELD } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
-import { firstKey, lastKey, unpackHex, unpackUuid } from "./keys.js"
+import { firstKey, lastKey, placeOf, unpackHex, unpackUuid } from "./keys.js"
 import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-table.js"
 
 const DEFAULT_LIMIT = 50
@@ -18,7 +19,7 @@ export function listRuns(database: SqliteDatabase, query: RunQuery): Page<RunRow
   }
   when("conversation_id = ?", query.conversationId)
   when("trace_id = ?", query.traceId)
-  when("status = ?", query.status)
+  when(`${STATUS} = ?`, query.status)
   when("app = ?", query.app)
   when("started_at >= ?", query.since)
   when("started_at < ?", query.until)
@@ -56,14 +57,16 @@ export function runKeyOfId(database: SqliteDatabase, runId: string): number | un
 export function stepsOf(database: SqliteDatabase, runId: string): StepRow[] {
   const runKey = runKeyOfId(database, runId)
   if (runKey === undefined) return []
-  return database
+  const rows = database
     .prepare(
       `SELECT step_rows.*, opener.event_id AS opened_id, closer.event_id AS closed_id FROM step_rows
        LEFT JOIN event_rows AS opener ON opener.key = step_rows.opened LEFT JOIN event_rows AS closer ON closer.key = step_rows.closed
        WHERE step_rows.key BETWEEN ? AND ? ORDER BY step_rows.key`,
     )
     .all(firstKey(runKey), lastKey(runKey))
-    .map((row) => toStepRow(row, runId))
+  const isCrashed = getRun(database, runId)?.status === "crashed"
+  const ids = new Map(rows.map((row) => [placeOf(Number(row["key"])), unpackHex(row["step_id"])]))
+  return rows.map((row) => toStepRow(row, runId, ids, isCrashed))
 }
 
 export function openRunsOf(database: SqliteDatabase, writerId: string): OpenRun[] {
@@ -83,7 +86,7 @@ export function openRunsOf(database: SqliteDatabase, writerId: string): OpenRun[
       runId: String(row["run_id"]),
       traceId: textOrNull(row["trace_id"]),
       conversationId: textOrNull(row["conversation_id"]),
-      lastOpenStepId: step === undefined ? null : unpackHex(step["step_id"]),
+      lastOpenStepId: step === undefined ? null : unpackHex(step["step_id"]) || null,
       lastAtMs: Number(row["last_at"]),
       lastMonoMicros: Number(row["last_mono"]),
       isMarkedCrashed: Number(row["is_crashed"]) === 1,
@@ -91,8 +94,11 @@ export function openRunsOf(database: SqliteDatabase, writerId: string): OpenRun[
   })
 }
 
-const SELECT_RUN =
-  "SELECT run_rows.*, writer_rows.writer_id AS writer_id FROM run_rows LEFT JOIN writer_rows ON writer_rows.key = run_rows.writer"
+/** A row knows no end of its run; whether the run goes on is for its writer to say. */
+export const STATUS =
+  "CASE WHEN status = 'running' AND (SELECT state FROM writer_rows WHERE writer_rows.key = run_rows.writer) IS NOT 'running' THEN 'silent' ELSE status END"
+
+const SELECT_RUN = `SELECT run_rows.*, ${STATUS} AS told_status, (SELECT writer_id FROM writer_rows WHERE writer_rows.key = run_rows.writer) AS writer_id FROM run_rows`
 
 function readCursor(cursor: string): [number, number] {
   const match = /^(-?\d+)\.(\d+)$/.exec(cursor)
@@ -107,19 +113,24 @@ function toRunRow(row: SqliteRow): RunRow {
   return {
     ...runFacts(row),
     writerId: textOrNull(row["writer_id"]),
-    status: String(row["status"]) as RunStatus,
+    status: String(row["told_status"]) as RunStatus,
     durationMs: (Number(row["last_mono"]) - Number(row["first_mono"])) / 1000,
     openSteps: Number(row["open_steps"]),
     bodiesPruned: (Number(row["released"]) & (1 << HELD.body)) !== 0,
   }
 }
 
-function toStepRow(row: SqliteRow, runId: string): StepRow {
+function toStepRow(row: SqliteRow, runId: string, ids: ReadonlyMap<number, string>, isCrashed: boolean): StepRow {
   const duration = numberOrNull(row["duration"])
+  const { status, ...facts } = stepFacts(row)
+  const parentNo = numberOrNull(row["parent"])
   return {
-    ...stepFacts(row),
+    ...facts,
+    status: status === "open" && isCrashed ? "crashed" : status,
     runId,
-    parentStepId: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
+    stepId: unpackHex(row["step_id"]),
+    parentNo,
+    parentStepId: parentNo === null ? null : (ids.get(parentNo) ?? null),
     durationMs: duration === null ? null : duration / 1000,
     openedBy: row["opened_id"] == null ? null : unpackUuid(row["opened_id"]),
     closedBy: row["closed_id"] == null ? null : unpackUuid(row["closed_id"]),

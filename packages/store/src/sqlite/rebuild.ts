@@ -1,16 +1,16 @@
+import { type RunFacts, RunFold } from "@orangebox/runs"
 import { eventIds } from "../event-ids.js"
 import { eventTexts } from "../event-texts.js"
 import { failpoint } from "../failpoint.js"
-import { applyEvent, newRunState, type RunState, type StepState } from "../run-state.js"
 import type { Progress, RebuildReport } from "../trace-store.js"
 import type { BodyStorageReader } from "./body-storage.js"
 import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
+import { foldStored } from "./fold-stored.js"
 import { firstKey, lastKey } from "./keys.js"
 import type { Transact } from "./release.js"
-import { RollupTable } from "./rollup-table.js"
-import { putRunState } from "./run-table.js"
+import { countedSteps, foldAgain, replaceRun } from "./run-table.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
 
 export interface RebuildContext {
@@ -50,10 +50,10 @@ export async function rebuild(
       const index = new TextIndex(database)
       if (runKey === 0) report.events += deriveProcessEvents(database, storage, reader, index)
       else {
-        const { state, steps } = deriveRun(database, storage, reader, index, runKey)
-        countRollups(database, state, steps)
-        report.events += state.events
-        report.steps += state.steps
+        const facts = deriveRun(database, storage, reader, index, runKey)
+        countedSteps(database, runKey).write()
+        report.events += facts.events + facts.annotations
+        report.steps += facts.steps
         report.runs++
       }
       const following = database.prepare("SELECT min(key) AS key FROM run_rows WHERE key > ?").get(runKey)?.["key"]
@@ -78,30 +78,28 @@ export function deriveRun(
   reader: EventReader,
   index: TextIndex,
   runKey: number,
-): { readonly state: RunState; readonly steps: ReadonlySet<StepState> } {
-  const place = reader.placeOfRun(runKey)
-  const steps = new Set<StepState>()
-  let state: RunState | undefined
-  const rows = database
-    .prepare("SELECT * FROM event_rows WHERE key BETWEEN ? AND ? ORDER BY key")
-    .iterate(firstKey(runKey), lastKey(runKey))
-  for (const row of rows) {
-    const event = reader.decode(row, place)
-    state ??= newRunState(place.runId ?? "", event, Number(row["at"]))
-    const step = applyEvent(state, event, Number(row["key"]), Number(row["at"]))
-    if (step !== undefined) steps.add(step)
-    indexEvent(database, index, row, event)
-  }
-  state ??= newRunState(place.runId ?? "", { trace_id: place.traceId } as never, 0)
-  putRunState(database, runKey, state, steps)
+): RunFacts {
+  const fold = new RunFold<number>()
+  const steps = foldStored(database, reader, runKey, fold, (row, event) => indexEvent(database, index, row, event))
+  replaceRun(database, runKey, fold.facts, steps)
   indexBodies(database, storage, index, runKey, firstKey(runKey), lastKey(runKey))
-  return { state, steps }
+  return fold.facts
 }
 
-function countRollups(database: SqliteDatabase, state: RunState, steps: Iterable<StepState>): void {
-  const rollups = new RollupTable(database)
-  for (const step of steps) if (step.opened !== null && step.closed !== null) rollups.count(step, state.app)
-  rollups.write()
+/** Folds the runs that a migration could not bring forward by their rows alone. */
+export function foldMarkedRuns(database: SqliteDatabase, reader: EventReader): void {
+  for (const row of database.prepare("SELECT run FROM runs_to_fold").all()) {
+    const run = Number(row["run"])
+    database.exec("BEGIN IMMEDIATE")
+    try {
+      foldAgain(database, reader, run, new RunFold())
+      database.prepare("DELETE FROM runs_to_fold WHERE run = ?").run(run)
+      database.exec("COMMIT")
+    } catch (error) {
+      database.exec("ROLLBACK")
+      throw error
+    }
+  }
 }
 
 /** The same for what was said outside any run. */

@@ -1,4 +1,4 @@
-import { addTokens, type MutableTokens, noTokens, type StepState } from "../run-state.js"
+import { addTokens, type FoldedStep, noTokens, type TokenCounts } from "@orangebox/runs"
 import { STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
 import { tokenValues } from "./run-table.js"
@@ -13,7 +13,7 @@ interface Sum {
   open: number
   durationSum: number
   durationMax: number
-  readonly tokens: MutableTokens
+  readonly tokens: TokenCounts
 }
 
 /**
@@ -41,12 +41,12 @@ export class RollupTable {
   }
 
   /** Counts a step that is complete, or one that never will be. Attempts of a call are part of the call and not counted again. */
-  count(step: StepState, app: string | null): void {
-    if (step.attemptNo !== null) return
+  count(step: FoldedStep<unknown>, app: string | null): void {
+    if (step.isAttempt) return
     const key = [
       Math.floor(step.openedAtMs / DAY_MS),
       STEP_KINDS.indexOf(step.kind),
-      step.name,
+      step.name ?? "",
       step.provider ?? "",
       app ?? "",
     ] as const
@@ -68,6 +68,11 @@ export class RollupTable {
   /** Adds what was counted to the rows. */
   write(): void {
     this.#write(0, 1)
+  }
+
+  /** Takes what was counted out of the rows. */
+  takeAway(): void {
+    this.#write(0, -1)
   }
 
   /** Moves what was counted from the live rows to those of pruned runs. */

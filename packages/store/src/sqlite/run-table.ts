@@ -1,7 +1,17 @@
 import type { Event } from "@orangebox/contract"
-import { type MutableTokens, newRunState, noTokens, type RunState, type StepState, statusOf } from "../run-state.js"
+import {
+  type FoldedStep,
+  isComplete,
+  isSequence,
+  noTokens,
+  type RunFacts,
+  RunFold,
+  type TokenCounts,
+} from "@orangebox/runs"
 import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "./driver.js"
+import { type EventReader, NAMES_PARENT } from "./event-reader.js"
+import { foldStored, lastSequence } from "./fold-stored.js"
 import {
   checkRunKey,
   eventKey,
@@ -11,20 +21,30 @@ import {
   OWN_PLACES,
   packHex,
   placeOf,
+  runKeyOf,
   unpackHex,
 } from "./keys.js"
+import { RollupTable } from "./rollup-table.js"
 
-/** A run that batches are working on: its state, its place in the tables, and the steps to write. */
+/** A step as the store folds it: events are known by the keys of their rows. */
+export type StoredStep = FoldedStep<number>
+
+/** A run that batches are working on: its fold, its place in the tables, and the steps to write. */
 export interface LiveRun {
   readonly key: number
-  readonly state: RunState
-  writer: number | null
+  readonly runId: string
+  fold: RunFold<number>
+  readonly writer: number | null
   /** The next free place in the upper half of the run's range. */
   nextLoosePlace: number
-  readonly changedSteps: Set<StepState>
+  readonly changedSteps: Set<StoredStep>
   isNew: boolean
   isChanged: boolean
-  /** The parent of each step, for leaving it out of the step's events. */
+  /** Every step of it is in memory. */
+  isWhole: boolean
+  /** An event came that stands before one that was folded already, so the run is folded again from its rows. */
+  isOutOfOrder: boolean
+  /** The parent each step was opened with, for leaving it out of the step's events. */
   readonly parents: Map<string, string | null>
   /** Texts already linked to the run. */
   readonly linkedTexts: Set<number>
@@ -32,36 +52,47 @@ export interface LiveRun {
 
 /** More runs at once than this are read back from their rows now and then; nothing else depends on it. */
 const MAX_LIVE_RUNS = 512
-const MAX_KNOWN_PARENTS = 4096
+/** The same for the steps of a run that are complete, and for parents. */
+const MAX_KNOWN_STEPS = 4096
 
 /** The runs being written, kept in memory between batches so that deriving a row never reads what was written a moment ago. */
 export class RunTable {
   readonly #live = new Map<string, LiveRun>()
+  readonly #database: SqliteDatabase
+  readonly #events: EventReader
   readonly #findRun: SqliteStatement
   readonly #buried: SqliteStatement
   readonly #maxRunKey: SqliteStatement
-  readonly #openSteps: SqliteStatement
+  readonly #unfinished: SqliteStatement
+  readonly #stepById: SqliteStatement
+  readonly #stepByKey: SqliteStatement
   readonly #parentOf: SqliteStatement
   readonly #lastLoose: SqliteStatement
-  readonly #openerMono: SqliteStatement
+  readonly #mono: SqliteStatement
   readonly #putRun: SqliteStatement
   readonly #putStep: SqliteStatement
   #nextRunKey = 0
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, events: EventReader) {
+    this.#database = database
+    this.#events = events
     this.#findRun = database.prepare("SELECT * FROM run_rows WHERE run_id = ?")
     this.#buried = database.prepare("SELECT 1 FROM buried_runs WHERE run_id = ?")
     this.#maxRunKey = database.prepare(
       "SELECT max(coalesce((SELECT max(key) FROM run_rows), 0), coalesce((SELECT value FROM meta WHERE name = 'last_run'), 0)) AS key",
     )
-    this.#openSteps = database.prepare(
+    this.#unfinished = database.prepare(
       "SELECT * FROM step_rows WHERE key BETWEEN ? AND ? AND (closed IS NULL OR opened IS NULL) ORDER BY key",
     )
+    this.#stepById = database.prepare(
+      "SELECT * FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+    )
+    this.#stepByKey = database.prepare("SELECT * FROM step_rows WHERE key = ?")
     this.#parentOf = database.prepare(
-      "SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND opened IS NOT NULL ORDER BY key LIMIT 1",
+      `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
     )
     this.#lastLoose = database.prepare("SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?")
-    this.#openerMono = database.prepare("SELECT mono FROM event_rows WHERE key = ?")
+    this.#mono = database.prepare("SELECT mono FROM event_rows WHERE key = ?")
     this.#putRun = database.prepare(insertInto("run_rows", RUN_COLUMNS))
     this.#putStep = database.prepare(insertInto("step_rows", STEP_COLUMNS))
   }
@@ -85,29 +116,47 @@ export class RunTable {
     const row = this.#parentOf.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
     if (row === undefined) return undefined
     const parent = row["parent_id"] === null ? null : unpackHex(row["parent_id"])
-    this.rememberParent(run, stepId, parent)
+    this.#rememberParent(run, stepId, parent)
     return parent
   }
 
-  rememberParent(run: LiveRun, stepId: string, parentId: string | null): void {
+  /** Folds an event into its run. */
+  take(run: LiveRun, event: Event, key: number, atMs: number): void {
+    run.isChanged = true
+    const { sequence_no: place } = event
+    if (isSequence(place) && place < run.fold.facts.lastSequence) run.isOutOfOrder = true
+    const step = run.fold.take(event, key, atMs)
+    if (step?.opened === key) this.#rememberParent(run, step.id, step.openedUnder)
+  }
+
+  #rememberParent(run: LiveRun, stepId: string, parentId: string | null): void {
     if (run.parents.has(stepId)) return
-    if (run.parents.size >= MAX_KNOWN_PARENTS) run.parents.clear()
+    if (run.parents.size >= MAX_KNOWN_STEPS) run.parents.clear()
     run.parents.set(stepId, parentId)
   }
 
   /** Writes what changed in the batch: one row for each step and run, however many events touched it. */
-  write(nowMs: number, onStep: (run: LiveRun, step: StepState) => void): LiveRun[] {
+  write(nowMs: number, rollups: RollupTable): LiveRun[] {
     const changed: LiveRun[] = []
     for (const run of this.#live.values()) {
       if (!run.isChanged) continue
       for (const step of run.changedSteps) {
         this.#putStep.run(...stepValues(run.key, step))
-        onStep(run, step)
+        if (isComplete(step)) rollups.count(step, run.fold.facts.app)
       }
-      this.#putRun.run(...runValues(run, nowMs))
+      this.#putRun.run(...runValues({ ...run, facts: run.fold.facts }, nowMs))
+      if (run.isOutOfOrder) this.#refold(run, rollups)
       changed.push(run)
     }
     return changed
+  }
+
+  #refold(run: LiveRun, rollups: RollupTable): void {
+    rollups.write()
+    run.fold = new RunFold(this.#foldOptions(run))
+    run.isWhole = true
+    foldAgain(this.#database, this.#events, run.key, run.fold)
+    run.isOutOfOrder = false
   }
 
   afterCommit(): void {
@@ -115,7 +164,8 @@ export class RunTable {
       run.changedSteps.clear()
       run.isChanged = false
       run.isNew = false
-      if (run.state.terminal !== null) this.#live.delete(runId)
+      if (run.fold.forgetComplete(MAX_KNOWN_STEPS)) run.isWhole = false
+      if (run.fold.facts.end !== null) this.#live.delete(runId)
     }
     for (const runId of this.#live.keys()) {
       if (this.#live.size <= MAX_LIVE_RUNS) break
@@ -132,48 +182,115 @@ export class RunTable {
   #create(runId: string, first: Event, atMs: number, writer: number | null): LiveRun | undefined {
     if (this.#buried.get(runId) !== undefined) return undefined
     if (this.#nextRunKey === 0) this.#nextRunKey = Number(this.#maxRunKey.get()?.["key"] ?? 0) + 1
-    return {
-      key: checkRunKey(this.#nextRunKey++),
-      state: newRunState(runId, first, atMs),
-      writer,
-      nextLoosePlace: OWN_PLACES,
-      changedSteps: new Set(),
-      isNew: true,
-      isChanged: true,
-      parents: new Map(),
-      linkedTexts: new Set(),
-    }
+    const run = newLiveRun(checkRunKey(this.#nextRunKey++), runId, writer)
+    run.fold = new RunFold(this.#foldOptions(run))
+    run.fold.facts.traceId = first.trace_id
+    run.fold.facts.startedAtMs = atMs
+    run.fold.facts.lastAtMs = atMs
+    run.changedSteps.add(run.fold.root)
+    run.isNew = true
+    run.isChanged = true
+    return run
   }
 
   #load(runId: string): LiveRun | undefined {
     const row = this.#findRun.get(runId)
     if (row === undefined) return undefined
     const key = Number(row["key"])
+    const run = newLiveRun(key, runId, numberOrNull(row["writer"]))
     const lastLoose = this.#lastLoose.get(firstLooseKey(key), lastKey(key))?.["key"]
-    const run: LiveRun = {
-      key,
-      state: toRunState(row),
-      writer: row["writer"] === null ? null : Number(row["writer"]),
-      nextLoosePlace: lastLoose == null ? OWN_PLACES : placeOf(Number(lastLoose)) + 1,
-      changedSteps: new Set(),
-      isNew: false,
-      isChanged: false,
-      parents: new Map(),
-      linkedTexts: new Set(),
-    }
-    for (const stepRow of this.#openSteps.all(firstKey(key), lastKey(key))) {
-      const step = toStepState(stepRow)
-      step.openedMono = this.#monoOf(step.opened)
-      step.closedMono = this.#monoOf(step.closed)
-      run.state.openSteps.set(step.stepId, step)
-    }
+    if (lastLoose != null) run.nextLoosePlace = placeOf(Number(lastLoose)) + 1
+    this.#resume(run, row)
+    run.changedSteps.clear()
     return run
   }
 
-  #monoOf(key: number | null): number | null {
-    const row = key === null ? undefined : this.#openerMono.get(key)
-    return row === undefined ? null : Number(row["mono"])
+  /** Goes on from the rows. What is guessed while the opening of a run is missing stands in no row, so such a run is folded from its events. */
+  #resume(run: LiveRun, row: SqliteRow): void {
+    const rootRow = this.#stepByKey.get(eventKey(run.key, 1))
+    if (rootRow?.["opened"] == null) {
+      run.fold = new RunFold(this.#foldOptions(run))
+      foldStored(this.#database, this.#events, run.key, run.fold)
+      return
+    }
+    const root = this.#withClock(toStep(rootRow, null))
+    const known = new Map([[root.id, root]])
+    for (const stepRow of this.#unfinished.all(firstKey(run.key), lastKey(run.key))) {
+      if (placeOf(Number(stepRow["key"])) === 1) continue
+      const step = this.#withClock(
+        toStep(
+          stepRow,
+          this.#parentIn(stepRow, root, (id) => known.get(id)),
+        ),
+      )
+      known.set(step.id, step)
+    }
+    run.isWhole = false
+    const facts = factsOf(row, lastSequence(this.#database, run.key))
+    run.fold = new RunFold(this.#foldOptions(run), { facts, root, unfinished: known.values() })
   }
+
+  #foldOptions(run: LiveRun): ConstructorParameters<typeof RunFold<number>>[0] {
+    return {
+      onChange: (step) => run.changedSteps.add(step),
+      lookUp: (stepId) => {
+        const row = run.isWhole
+          ? undefined
+          : this.#stepById.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
+        return (
+          row &&
+          toStep(
+            row,
+            this.#parentIn(row, run.fold.root, (id) => run.fold.find(id)),
+          )
+        )
+      },
+    }
+  }
+
+  #parentIn(row: SqliteRow, root: StoredStep, find: (stepId: string) => StoredStep | undefined): StoredStep {
+    const no = numberOrNull(row["parent"]) ?? 1
+    const parentRow = no === 1 ? undefined : this.#stepByKey.get(eventKey(placeOfRun(row), no))
+    if (parentRow === undefined) return root
+    return find(unpackHex(parentRow["step_id"])) ?? toStep(parentRow, this.#parentIn(parentRow, root, find))
+  }
+
+  #withClock(step: StoredStep): StoredStep {
+    for (const [mono, key] of [
+      ["openedMono", "opened"],
+      ["closedMono", "closed"],
+    ] as const) {
+      const row = step[key] === null ? undefined : this.#mono.get(step[key])
+      step[mono] = row === undefined ? null : Number(row["mono"])
+    }
+    return step
+  }
+}
+
+function newLiveRun(key: number, runId: string, writer: number | null): LiveRun {
+  return {
+    key,
+    runId,
+    fold: new RunFold(),
+    writer,
+    nextLoosePlace: OWN_PLACES,
+    changedSteps: new Set(),
+    isNew: false,
+    isChanged: false,
+    isWhole: true,
+    isOutOfOrder: false,
+    parents: new Map(),
+    linkedTexts: new Set(),
+  }
+}
+
+const placeOfRun = (row: SqliteRow): number => runKeyOf(Number(row["key"]))
+
+/** Columns of a row, not places for content: what breaks the contract by being longer is cut here and whole in its event. */
+const MAX_COLUMN_TEXT = 512
+
+function column(text: string | null): string | null {
+  return text !== null && text.length > MAX_COLUMN_TEXT ? text.slice(0, MAX_COLUMN_TEXT).toWellFormed() : text
 }
 
 const RUN_COLUMNS = [
@@ -196,6 +313,7 @@ const RUN_COLUMNS = [
   "error_summary",
   "capture_mode",
   "events",
+  "annotations",
   "steps",
   "open_steps",
   "model_calls",
@@ -212,40 +330,44 @@ const RUN_COLUMNS = [
   "is_crashed",
 ]
 
-function runValues(run: Pick<LiveRun, "key" | "state" | "writer">, nowMs: number): SqliteValue[] {
-  const { key, state, writer } = run
-  const hasClock = state.firstMono <= state.lastMono
+function runValues(
+  run: { key: number; runId: string; facts: RunFacts; writer: number | null },
+  nowMs: number,
+): SqliteValue[] {
+  const { key, runId, facts, writer } = run
+  const hasClock = facts.firstMono <= facts.lastMono
   return [
     key,
-    state.runId,
-    state.traceId,
-    state.conversationId,
+    runId,
+    facts.traceId,
+    column(facts.conversationId),
     writer,
-    state.app,
-    state.entrypoint,
-    state.environment,
-    statusOf(state),
-    state.startedAtMs,
-    state.endedAtMs,
-    state.lastAtMs,
-    hasClock ? state.firstMono : 0,
-    hasClock ? state.lastMono : 0,
-    state.inputSummary,
-    state.errorClass,
-    state.errorSummary,
-    state.captureMode,
-    state.events,
-    state.steps,
-    state.openSteps.size,
-    state.modelCalls,
-    state.toolCalls,
-    state.errors,
-    ...tokenValues(state.tokens),
-    state.sourceRunId,
+    column(facts.app),
+    column(facts.entrypoint),
+    column(facts.environment),
+    facts.end ?? (facts.isCrashed ? "crashed" : "running"),
+    facts.startedAtMs,
+    facts.endedAtMs,
+    facts.lastAtMs,
+    hasClock ? facts.firstMono : 0,
+    hasClock ? facts.lastMono : 0,
+    column(facts.input),
+    column(facts.errorClass),
+    column(facts.errorSummary),
+    column(facts.captureMode),
+    facts.events,
+    facts.annotations,
+    facts.steps,
+    facts.steps - facts.closedSteps,
+    facts.modelCalls,
+    facts.toolCalls,
+    facts.errors,
+    ...tokenValues(facts.tokens),
+    column(facts.sourceRunId),
     nowMs,
     // A run that goes on may hold new bodies, so retention has to look at it again.
     0,
-    state.isCrashed ? 1 : 0,
+    facts.isCrashed ? 1 : 0,
   ]
 }
 
@@ -253,6 +375,7 @@ const STEP_COLUMNS = [
   "key",
   "step_id",
   "parent_id",
+  "parent",
   "kind",
   "name",
   "provider",
@@ -270,30 +393,31 @@ const STEP_COLUMNS = [
   "reasoning_tokens",
 ]
 
-function stepValues(runKey: number, step: StepState): SqliteValue[] {
+function stepValues(runKey: number, step: StoredStep): SqliteValue[] {
   return [
     eventKey(runKey, step.no),
-    packHex(step.stepId, 16),
-    step.parentId === null ? null : packHex(step.parentId, 16),
+    packHex(step.id, 16),
+    step.openedUnder === null ? null : packHex(step.openedUnder, 16),
+    step.parent?.no ?? null,
     STEP_KINDS.indexOf(step.kind),
-    step.name,
-    step.provider,
+    column(step.name) ?? "",
+    column(step.provider),
     STEP_STATUSES.indexOf(step.status),
     step.openedAtMs,
     step.opened,
     step.closed,
     step.durationMicros,
-    step.attemptNo,
-    step.errorClass,
+    step.isAttempt ? step.saidAttempt : null,
+    column(step.errorClass),
     ...tokenValues(step.tokens),
   ]
 }
 
-export function tokenValues(tokens: MutableTokens): SqliteValue[] {
+export function tokenValues(tokens: TokenCounts): SqliteValue[] {
   return [tokens.prompt, tokens.completion, tokens.cacheRead, tokens.cacheWrite, tokens.reasoning]
 }
 
-export function tokensOf(row: SqliteRow): MutableTokens {
+export function tokensOf(row: SqliteRow): TokenCounts {
   const tokens = noTokens()
   tokens.prompt = numberOrNull(row["prompt_tokens"])
   tokens.completion = numberOrNull(row["completion_tokens"])
@@ -329,6 +453,8 @@ export function runFacts(row: SqliteRow) {
     captureMode: textOrNull(row["capture_mode"]),
     sourceRunId: textOrNull(row["source_run_id"]),
     events: Number(row["events"]),
+    // A store of an earlier schema that can only be read has none of these.
+    annotations: Number(row["annotations"] ?? 0),
     steps: Number(row["steps"]),
     modelCalls: Number(row["model_calls"]),
     toolCalls: Number(row["tool_calls"]),
@@ -341,7 +467,6 @@ export function runFacts(row: SqliteRow) {
 export function stepFacts(row: SqliteRow) {
   return {
     no: placeOf(Number(row["key"])),
-    stepId: unpackHex(row["step_id"]),
     kind: STEP_KINDS[Number(row["kind"])]!,
     name: String(row["name"]),
     provider: textOrNull(row["provider"]),
@@ -353,46 +478,85 @@ export function stepFacts(row: SqliteRow) {
   }
 }
 
-function toRunState(row: SqliteRow): RunState {
+function factsOf(row: SqliteRow, lastSequence: number): RunFacts {
+  const { runId: _, inputSummary, ...facts } = runFacts(row)
   const status = String(row["status"])
   const lastMono = Number(row["last_mono"])
   return {
-    ...runFacts(row),
-    terminal: status === "completed" || status === "failed" ? status : null,
+    ...facts,
+    input: inputSummary,
+    end: status === "completed" || status === "failed" ? status : null,
     isCrashed: Number(row["is_crashed"]) === 1,
     firstMono: lastMono === 0 ? Number.MAX_SAFE_INTEGER : Number(row["first_mono"]),
     lastMono,
-    openSteps: new Map(),
+    lastSequence,
+    closedSteps: facts.steps - Number(row["open_steps"]),
   }
 }
 
-export function toStepState(row: SqliteRow): StepState {
+export function toStep(row: SqliteRow, parent: StoredStep | null): StoredStep {
+  const { name, attemptNo, ...facts } = stepFacts(row)
   return {
-    ...stepFacts(row),
-    parentId: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
+    ...facts,
+    id: unpackHex(row["step_id"]),
+    parent,
+    name: name === "" ? null : name,
+    openedUnder: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
     openedMono: null,
     closedMono: null,
     opened: numberOrNull(row["opened"]),
     closed: numberOrNull(row["closed"]),
     durationMicros: numberOrNull(row["duration"]),
+    saidAttempt: attemptNo,
+    isAttempt: attemptNo !== null,
   }
 }
 
-/** Puts a run that was derived again in the place of what was there. What is not derived from events stays. */
-export function putRunState(
+/**
+ * Puts a run that was folded again in the place of what was there. What is not derived from events stays, and so does the parent that a
+ * step was first opened with: events of the step were written without theirs where it is the same.
+ */
+export function replaceRun(
   database: SqliteDatabase,
   runKey: number,
-  state: RunState,
-  steps: Iterable<StepState>,
+  facts: RunFacts,
+  steps: Iterable<StoredStep>,
 ): void {
-  const kept = database.prepare("SELECT writer, ingested_at, released FROM run_rows WHERE key = ?").get(runKey)
+  const kept = database.prepare("SELECT * FROM run_rows WHERE key = ?").get(runKey)
   if (kept === undefined) return
-  database.prepare("DELETE FROM step_rows WHERE key BETWEEN ? AND ?").run(firstKey(runKey), lastKey(runKey))
+  const range = [firstKey(runKey), lastKey(runKey)] as const
+  const openedUnder = new Map<string, string>()
+  for (const row of database.prepare("SELECT * FROM step_rows WHERE key BETWEEN ? AND ?").iterate(...range)) {
+    const step = toStep(row, null)
+    if (step.openedUnder !== null) openedUnder.set(step.id, step.openedUnder)
+  }
+  database.prepare("DELETE FROM step_rows WHERE key BETWEEN ? AND ?").run(...range)
   const putStep = database.prepare(insertInto("step_rows", STEP_COLUMNS))
-  for (const step of steps) putStep.run(...stepValues(runKey, step))
-  const run = { key: runKey, state, writer: numberOrNull(kept["writer"]) }
+  for (const step of steps) {
+    step.openedUnder = openedUnder.get(step.id) ?? step.openedUnder
+    putStep.run(...stepValues(runKey, step))
+  }
+  const run = { key: runKey, runId: String(kept["run_id"]), facts, writer: numberOrNull(kept["writer"]) }
   database.prepare(insertInto("run_rows", RUN_COLUMNS)).run(...runValues(run, Number(kept["ingested_at"])))
   database.prepare("UPDATE run_rows SET released = ? WHERE key = ?").run(Number(kept["released"]), runKey)
+}
+
+/** The same where nothing else is derived again: the roll-ups follow. */
+export function foldAgain(database: SqliteDatabase, reader: EventReader, runKey: number, fold: RunFold<number>): void {
+  countedSteps(database, runKey).takeAway()
+  replaceRun(database, runKey, fold.facts, foldStored(database, reader, runKey, fold))
+  countedSteps(database, runKey).write()
+}
+
+export function countedSteps(database: SqliteDatabase, runKey: number): RollupTable {
+  const rollups = new RollupTable(database)
+  const app = textOrNull(database.prepare("SELECT app FROM run_rows WHERE key = ?").get(runKey)?.["app"])
+  const rows = database.prepare("SELECT * FROM step_rows WHERE key BETWEEN ? AND ?")
+  for (const row of rows.iterate(firstKey(runKey), lastKey(runKey))) {
+    const step = toStep(row, null)
+    if (isComplete(step)) rollups.count(step, app)
+  }
+  return rollups
 }
 
 function insertInto(table: string, columns: readonly string[]): string {

@@ -3,6 +3,7 @@ import { failpoint } from "../failpoint.js"
 import type { SqliteDatabase } from "./driver.js"
 import { firstSchema } from "./migrations/001-first-schema.js"
 import { redactedEvents } from "./migrations/002-redacted-events.js"
+import { oneFold } from "./migrations/003-one-fold.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -12,7 +13,7 @@ export interface Migration {
   readonly statements: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 export function schemaVersionOf(database: SqliteDatabase): number {

@@ -18,7 +18,7 @@ import { openForWriting } from "./connection.js"
 import { EventReader } from "./event-reader.js"
 import { markDamage } from "./note-damage.js"
 import { collectDead, prune } from "./prune.js"
-import { rebuild } from "./rebuild.js"
+import { foldMarkedRuns, rebuild } from "./rebuild.js"
 import { redactBodies } from "./redact-bodies.js"
 import { redactStored } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
@@ -48,6 +48,7 @@ export function connectForWriting(files: StoreFiles): WriteConnection {
   try {
     const storage = new BodyStorage(database, files.packs)
     const reader = new EventReader(database, storage)
+    foldMarkedRuns(database, reader)
     return { database, storage, reader, writer: new BatchWriter(database, storage, reader) }
   } catch (error) {
     database.close()

@@ -1,6 +1,7 @@
 import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { OWN_PLACES, PLACES } from "./keys.js"
+import { STATUS } from "./read-runs.js"
 
 /** The documented face of the database: text ids, UTC times, milliseconds. See docs-sql-views.md. */
 export function createViews(database: SqliteDatabase): void {
@@ -36,14 +37,14 @@ const eventColumns = (runId: string, sequenceNo: string): string => `
   event_rows.json -> '$.artifact_refs' AS artifact_refs`
 
 const stepColumns = `
-  run_rows.run_id, step_rows.key % ${PLACES} AS no, ${hex("step_rows.step_id")} AS step_id,
-  ${hex("step_rows.parent_id")} AS parent_step_id, ${word("step_rows.kind", STEP_KINDS)} AS kind, step_rows.name, step_rows.provider,
-  ${word("step_rows.status", STEP_STATUSES)} AS status, ${time("step_rows.opened_at")} AS opened_at,
+  run_rows.run_id, step_rows.key % ${PLACES} AS no, nullif(${hex("step_rows.step_id")}, '') AS step_id, step_rows.parent AS parent_no,
+  (SELECT ${hex("above.step_id")} FROM step_rows AS above WHERE above.key = run_rows.key * ${PLACES} + step_rows.parent) AS parent_step_id, ${word("step_rows.kind", STEP_KINDS)} AS kind, step_rows.name, step_rows.provider,
+  CASE WHEN step_rows.status = ${STEP_STATUSES.indexOf("open")} AND run_rows.status = 'crashed' THEN 'crashed' ELSE ${word("step_rows.status", STEP_STATUSES)} END AS status, ${time("step_rows.opened_at")} AS opened_at,
   step_rows.duration / 1000.0 AS duration_ms, step_rows.attempt AS attempt_no, step_rows.error_class, ${tokensOf("step_rows")}`
 
 const VIEWS: Readonly<Record<string, string>> = {
-  runs: `SELECT run_id, trace_id, conversation_id, app, entrypoint, environment, status, ${time("started_at")} AS started_at,
-    ${time("ended_at")} AS ended_at, (last_mono - first_mono) / 1000.0 AS duration_ms, events, steps, open_steps, model_calls,
+  runs: `SELECT run_id, trace_id, conversation_id, app, entrypoint, environment, ${STATUS} AS status, ${time("started_at")} AS started_at,
+    ${time("ended_at")} AS ended_at, (last_mono - first_mono) / 1000.0 AS duration_ms, events, annotations, steps, open_steps, model_calls,
     tool_calls, errors, ${tokensOf("run_rows")}, input_summary, error_class, error_summary, source_run_id FROM run_rows`,
 
   steps: `SELECT ${stepColumns} FROM step_rows JOIN run_rows ON ${within("step_rows")}`,

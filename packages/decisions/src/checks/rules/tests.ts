@@ -1,3 +1,4 @@
+import { hasEnded } from "@orangebox/runs"
 import type { RunActions, TestRun } from "../../action.js"
 import { mayRunTests } from "../../commands/read-command.js"
 import { matchesName } from "../paths/glob.js"
@@ -35,7 +36,7 @@ export const testsMustRun = defineRule<TestsArgument>({
       const hidden = argument.afterEdits ? actions.slice(last.at + 1).some(mayHideEdit) : false
       return hidden ? unknownAnswer("what may have been an edit after the tests could not be read") : PASSED
     }
-    if (run.status === "open") return unknownAnswer("the run has not ended")
+    if (!hasEnded(run.status)) return unknownAnswer("the run has not ended")
     const unseen = actions
       .slice(Math.max(0, lastEdit))
       .some((one) => mayHideTests(one) || (last === undefined && one.unreadable.length > 0))
@@ -108,7 +109,7 @@ function judgeOutcomes(run: RunActions, tests: readonly PlacedTest[], actions: r
     }),
   )
   // A later run of other tests does not make up for these, but while the run goes on they may yet be made to pass.
-  if (findings.length > 0 && run.status === "open") return unknownAnswer("tests failed, and the run has not ended")
+  if (findings.length > 0 && !hasEnded(run.status)) return unknownAnswer("tests failed, and the run has not ended")
   // What is not kept may be the run that made them pass, and where nothing failed, one that did.
   const madeGood = findings.length > 0 && failed.every(({ at }) => hiddenAt > at)
   if (madeGood) return unknownAnswer("tests failed, and what may have been a later run of them could not be read")
