@@ -171,7 +171,7 @@ test("[E-05] a run that has not ended says so, and one with nothing in it still 
   const { recorder, recorded } = recordInMemory()
   recorder.startRun({ entrypoint: "watch", input: "look" })
   const report = runReport(recorded())
-  expect(report.run.status).toBe("open")
+  expect(report.run.status).toBe("silent")
   expect(reportMarkdown(report)).toContain("still in progress")
   expect(reportHtml(report)).toContain("no decisions")
   expect(runReport({ events: [], bodies: () => undefined }).summary).toMatchObject({ verdict: "unknown", decisions: 0 })
