@@ -3,6 +3,16 @@ import { defineConfig } from "vitest/config"
 
 const packages = readdirSync(new URL("packages", import.meta.url))
 
+/** Proofs by force: hundreds of killed processes, thousands of commands held against bash. `npm run test:slow`, the second stage of `.ci/run`. */
+const SLOW = [
+  "packages/journal/test/kill.test.ts",
+  "packages/collector/test/kill.test.ts",
+  "packages/decisions/test/shell/against-bash.test.ts",
+  "packages/cli/test/canaries.test.ts",
+]
+const ALL = ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"]
+const stage = process.env.ORANGEBOX_TESTS
+
 export default defineConfig({
   resolve: {
     // Tests read the sources, so a failing line is the line you edit; child processes in tests run the build.
@@ -15,9 +25,12 @@ export default defineConfig({
   },
   test: {
     globalSetup: ["packages/decisions/test/every-run-ledger.ts"],
-    include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    include: stage === "slow" ? SLOW : ALL,
+    exclude: ["**/node_modules/**", ...(stage === "fast" ? SLOW : [])],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // On two cores vitest would run one file at a time; most files wait for processes they started.
+    maxWorkers: 2,
   },
 })

@@ -1,7 +1,8 @@
-// Which promises have a test that ran and passed. Reads the ids from docs/requirements.md and the results of the last `npm test`.
+// Which promises have a test that ran and passed. Reads the ids from docs/requirements.md and the results of the last
+// `npm test` and `npm run test:slow`.
 import { existsSync, readFileSync } from "node:fs"
 
-const RESULTS = ".test-results/vitest.json"
+const RESULTS = ["fast", "slow"].map((stage) => `.test-results/${stage}.json`).filter(existsSync)
 const document = readFileSync("docs/requirements.md", "utf8")
 const currentPart = Number(/^Current part: (\d+)$/m.exec(document)?.[1])
 const listed = new Map(
@@ -10,14 +11,14 @@ const listed = new Map(
     { title, part: Number(part) },
   ]),
 )
-if (!existsSync(RESULTS)) {
-  console.error(`There are no test results in ${RESULTS} yet. Run: npm test`)
+if (RESULTS.length === 0) {
+  console.error("There are no test results in .test-results yet. Run: npm test")
   process.exit(2)
 }
 
 const proven = new Map()
 const broken = new Set()
-for (const file of JSON.parse(readFileSync(RESULTS, "utf8")).testResults) {
+for (const file of RESULTS.flatMap((results) => JSON.parse(readFileSync(results, "utf8")).testResults)) {
   for (const test of file.assertionResults) {
     for (const [, id] of test.fullName.matchAll(/\[([A-Z]-\d\d)\]/g)) {
       if (test.status === "passed") proven.set(id, (proven.get(id) ?? 0) + 1)

@@ -1,9 +1,12 @@
-// Runs the whole suite and keeps its results for `npm run requirements`. Ends with one plain line a machine can read.
+// Runs a stage of the suite, `fast` (npm test) or `slow`, or with further arguments whatever they name. Keeps its results for
+// `npm run requirements` and ends with one plain line a machine can read.
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync } from "node:fs"
 
+const [stage = "fast", ...named] = process.argv.slice(2)
+const results = `.test-results/${stage}.json`
 mkdirSync(".test-results", { recursive: true })
-const results = ".test-results/vitest.json"
+rmSync(results, { force: true })
 const { status } = spawnSync(
   process.execPath,
   [
@@ -12,9 +15,9 @@ const { status } = spawnSync(
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${results}`,
-    ...process.argv.slice(2),
+    ...named,
   ],
-  { stdio: "inherit" },
+  { stdio: "inherit", env: { ...process.env, ...(named.length === 0 ? { ORANGEBOX_TESTS: stage } : {}) } },
 )
 
 const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"))
