@@ -38,7 +38,8 @@ export interface TerminalStreams {
 
 export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal {
   const isOutTerminal = stdout.isTTY === true
-  const columns = isOutTerminal ? stdout.columns : undefined
+  // A terminal that says 0 does not know how wide it is.
+  const columns = isOutTerminal ? stdout.columns || undefined : undefined
   const progress = progressBar(stderr)
   const write = (stream: OutputStream, what: string | Uint8Array): void => {
     progress.clear()
