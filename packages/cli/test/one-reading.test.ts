@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Event } from "@orangebox/contract"
@@ -8,8 +8,9 @@ import { MemorySink, Recorder, type RecorderOptions } from "@orangebox/recorder"
 import { diffRuns, readPortable, replayRecorder, tapeOf, writePortable } from "@orangebox/replay"
 import { openReadOnlySql, openStore, type TraceStore } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { orangebox } from "./command.js"
 import { answerMessage, startModelServer } from "./model-server.js"
-import { recordOrdinaryRun } from "./recorded-run.js"
+import { record, recordOrdinaryRun } from "./recorded-run.js"
 import { recordAgent } from "./two-runs.js"
 
 /**
@@ -237,6 +238,18 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
       })
     }
   }
+  // the tape: a call whose opening is lost has no question, and so no place on it
+  const tape = tapeOf(stored, { get: (ref) => bodies.get(ref) }, { runId })
+  if (tape.ok) {
+    expect({ how, ended: tape.tape.outputs.ended }).toEqual({ how, ended: view.status })
+    const asked = view.steps.filter((step) => step.kind === "model" && step.opened !== undefined)
+    const calls = tape.tape.calls.filter(({ kind }) => kind === "model")
+    const told = calls.map(({ stepId, attemptNo }) => [stepId, attemptNo])
+    expect({ how, told: told.sort() }).toEqual({
+      how,
+      told: asked.map(({ id, attemptNo }) => [id, attemptNo ?? null]).sort(),
+    })
+  }
   // export, and what reads the file
   const pieces = [...writePortable(stored, { get: (ref) => bodies.get(ref) })]
   const file = readPortable(Buffer.concat(pieces))
@@ -285,4 +298,45 @@ describe("[Q-08] all readers agree on number, parent, status and totals of every
       )
     }
   })
+})
+
+test("[Q-08] the commands agree on a run whose step_started line was damaged in the journal", async () => {
+  const data = mkdtempSync(join(tmpdir(), "orangebox-damaged-"))
+  try {
+    await record(data, async (recorder) => void (await recordOrdinaryRun(recorder)))
+    const journals = join(data, "journal")
+    const [file] = readdirSync(journals).filter((name) => name.endsWith(".ndjson"))
+    const lines = readFileSync(join(journals, file!), "utf8").split("\n")
+    const at = lines.findIndex((line) => line.includes('"step_started"'))
+    lines[at] = `x${lines[at]!.slice(1)}`
+    writeFileSync(join(journals, file!), lines.join("\n"))
+    const asked = async (...words: string[]) => {
+      const { stdout, stderr } = await orangebox([...words, "--json", "--data", data])
+      if (stdout === "") throw new Error(stderr)
+      return JSON.parse(stdout) as Record<string, unknown>
+    }
+    type Row = { type: string; n: number; step_id: string; parent: number | null; status: string }
+    const shown = (await asked("show", "last"))["rows"] as Row[]
+    const steps = shown.flatMap(({ type, n, step_id, parent, status }) =>
+      type === "step" ? [[n, step_id, parent, status]] : [],
+    )
+    expect(steps.map(([n]) => n)).toEqual([1, 2, 3, 4, 5])
+    const sql = "SELECT no, step_id, parent_no, status FROM steps ORDER BY no"
+    const { rows } = (await asked("sql", sql)) as { rows: unknown[] }
+    expect(rows).toEqual(steps)
+    for (const [n, stepId] of steps) {
+      const { step } = (await asked("step", `last#${n}`)) as { step: Row }
+      expect([step.n, step.step_id]).toEqual([n, stepId])
+    }
+    const { decisions } = (await asked("decisions", "last")) as {
+      decisions: { span_id: string; agent_action: { step_no: number } }[]
+    }
+    const tools = decisions.filter(({ span_id }) => steps.some(([, stepId]) => stepId === span_id))
+    expect(tools.length).toBeGreaterThan(1)
+    for (const { span_id, agent_action } of tools) {
+      expect(agent_action.step_no).toBe(steps.find(([, stepId]) => stepId === span_id)![0])
+    }
+  } finally {
+    rmSync(data, { recursive: true, force: true })
+  }
 })

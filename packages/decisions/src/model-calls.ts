@@ -11,15 +11,8 @@ import {
   type TokenUsage,
   textIn,
 } from "@orangebox/contract"
-import {
-  type Dialect,
-  detectDialect,
-  dialectOfAnswer,
-  foldResponse,
-  parseJson,
-  type ToolCall,
-} from "@orangebox/dialects"
-import type { Run, Step } from "@orangebox/runs"
+import { type Dialect, detectDialect, parseJson, type ToolCall } from "@orangebox/dialects"
+import { dialectOfBytes, foldedAnswer, type Run, type Step } from "@orangebox/runs"
 import { type BodyLookup, bodyBytes } from "./recorded-run.js"
 
 /** A logical model call: its tries are folded into it, and what was sent is what the last of them sent. */
@@ -103,23 +96,6 @@ export function dialectOfCall(opening: LoosePayload): Dialect | undefined {
   return detectDialect({ method, path: path || "/", ...(host === undefined ? {} : { host }) })?.dialect
 }
 
-const FIRST_EVENTS = 64 * 1024
-
-function dialectOfBytes(bytes: Uint8Array): Dialect | undefined {
-  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b
-  const text = Buffer.from(
-    bytes.buffer,
-    bytes.byteOffset,
-    isJson ? bytes.length : Math.min(bytes.length, FIRST_EVENTS),
-  ).toString("utf8")
-  if (isJson) return dialectOfAnswer(text)
-  for (const [, data] of text.matchAll(/^data:[ ]?(.+)$/gm)) {
-    const dialect = dialectOfAnswer(data!)
-    if (dialect) return dialect
-  }
-  return undefined
-}
-
 function answerOf(
   dialect: Dialect | undefined,
   bytes: Uint8Array | undefined,
@@ -131,7 +107,7 @@ function answerOf(
     return { id: null, text: null, toolCalls: namedTools(closing), exists: responseRef !== null, usage }
   }
   if (dialect !== undefined) {
-    const { id, text, toolCalls, parts, error, usage: folded } = foldResponse(dialect, bytes)
+    const { id, text, toolCalls, parts, error, usage: folded } = foldedAnswer(bytes, dialect)!
     if (parts.length > 0 || id !== null) {
       return {
         id,

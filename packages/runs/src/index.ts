@@ -9,6 +9,7 @@ export {
   type Step,
   type TokenTotals,
 } from "./fold-run.js"
+export { dialectOfBytes, foldedAnswer } from "./folded-answer.js"
 export { type Gap, UNEXPLAINED } from "./lost-events.js"
 export {
   addTokens,

@@ -1,9 +1,9 @@
-import type { ArtifactRef, Event, Link } from "@orangebox/contract"
+import { type ArtifactRef, type Event, isRecord, type Link } from "@orangebox/contract"
 
 /**
  * An event whose envelope can be relied on. Events are kept even when they break the contract, so a reader may meet any shape; here, at the
  * door, what is unusable becomes unknown, and nothing behind it has to ask again. A sound event, which is nearly every one, is passed as it is.
- * Payloads are not touched: they are read loosely wherever they are read.
+ * A payload is an object; what it holds is not touched, and is read loosely wherever it is read.
  */
 export function soundEnvelope(event: Event): Event {
   return isSound(event) ? event : repaired(event)
@@ -24,6 +24,7 @@ function isSound(event: Event): boolean {
     (event.sequence_no === null || isSequence(event.sequence_no)) &&
     Number.isFinite(event.mono_us) &&
     isArrayOf(event.artifact_refs, isRef) &&
+    isRecord(event.payload) &&
     (event.conversation_id === undefined || isText(event.conversation_id)) &&
     (event.inferred_by === undefined || isText(event.inferred_by)) &&
     (event.lane_id === undefined || isText(event.lane_id)) &&
@@ -65,6 +66,7 @@ function repaired(event: Event): Event {
     parent_step_id: textOrNull(event.parent_step_id),
     sequence_no: isSequence(event.sequence_no) ? event.sequence_no : null,
     mono_us: Number.isFinite(event.mono_us) ? event.mono_us : 0,
+    payload: isRecord(event.payload) ? event.payload : {},
     artifact_refs: Array.isArray(event.artifact_refs) ? event.artifact_refs.filter(isRef) : [],
     ...(isText(conversation_id) ? { conversation_id } : {}),
     ...(isText(inferred_by) ? { inferred_by } : {}),

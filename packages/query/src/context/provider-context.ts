@@ -1,5 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
-import { foldResponse, type JsonValue } from "@orangebox/dialects"
+import type { JsonValue } from "@orangebox/dialects"
+import { foldedAnswer } from "@orangebox/runs"
 import type { Bodies } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 import { type ReadableRequest, readableRequest } from "./request-on-record.js"
@@ -60,7 +61,7 @@ function editsIn(
   const bytes = response === undefined ? undefined : bodies.get(response)
   if (!request || bytes === undefined) return []
   try {
-    const { message } = foldResponse(request.dialect, bytes)
+    const { message } = foldedAnswer(bytes, request.dialect)!
     const applied = listAt(recordAt(message, "context_management"), "applied_edits").map(editOf)
     const blocks = [...listAt(message, "content"), ...listAt(message, "output")]
     const summaries = blocks.filter((block) => recordOf(block)["type"] === "compaction")

@@ -99,7 +99,8 @@ export async function withBodies(
 ): Promise<{ readonly recorded: RecordedRun; readonly leftOut: LeftOut }> {
   const events = [...run.events, ...run.annotations]
   const { bytes, leftOut } = await loadBodies(reader, bodiesNamedIn(events).keys(), { mostBytes })
-  return { recorded: { events, bodies: (ref) => bytes.get(ref) }, leftOut }
+  const isWriterAlive = run.row.status === "running"
+  return { recorded: { events, bodies: (ref) => bytes.get(ref), isWriterAlive }, leftOut }
 }
 
 export const leftOutWords = ({ bodies, bytes }: LeftOut): string =>

@@ -1,5 +1,6 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
+import { hasEnded } from "@orangebox/runs"
 import type { Certificate, DeclaredOutputs, DivergenceReport } from "../generated.js"
 import type { ReplaySession } from "../match/session.js"
 import { readStored } from "../tape/stored-body.js"
@@ -165,7 +166,7 @@ function socketBlocks({ egress }: DivergenceReport): Blocking[] {
 }
 
 function outputBlocks({ session, replay, seen }: ReplayToCertify): Blocking[] {
-  if (session.tape.outputs.ended === "open") return [{ condition: "outputs", reason: "the run has no end on record" }]
+  if (!hasEnded(session.tape.outputs.ended)) return [{ condition: "outputs", reason: "the run has no end on record" }]
   if (replay === null) return []
   const recorded = declaredOutputs(session.tape, seen?.recorded)
   const now = declaredOutputs(asTold(replay, session.tape), seen?.now)

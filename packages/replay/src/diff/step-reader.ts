@@ -4,17 +4,15 @@ import {
   createRequestMemory,
   type Dialect,
   detectDialect,
-  dialectOfAnswer,
   type FoldedResponse,
-  foldResponse,
   type JsonBody,
   type MaskType,
   maskText,
   type RequestMemory,
   readableText,
   readBody,
-  sseParser,
 } from "@orangebox/dialects"
+import { foldedAnswer } from "@orangebox/runs"
 import type { DiffStep } from "./diff-step.js"
 import { addressOfStep, type RequestSignatures } from "./request-signatures.js"
 import { type BodyAbsence, type BodyReading, TO_COME } from "./run-to-diff.js"
@@ -102,7 +100,7 @@ export class StepReader {
     if (step.kind !== "model") return undefined
     return this.#remember(this.#answers, step, () => {
       const bytes = this.bytes(step.outputRef)
-      return bytes && foldAnswer(bytes)
+      return bytes && foldedAnswer(bytes)
     })
   }
 
@@ -222,20 +220,4 @@ function canonicalOf(text: string): string {
   if (!/^\s*[[{"]/.test(text)) return JSON.stringify(text)
   const reading = readJson(text)
   return reading.ok ? canonicalJsonNode(reading.node) : JSON.stringify(text)
-}
-
-function foldAnswer(bytes: Uint8Array): FoldedResponse | undefined {
-  const dialect = answerDialect(bytes)
-  return dialect && foldResponse(dialect, bytes)
-}
-
-function answerDialect(bytes: Uint8Array): Dialect | undefined {
-  const text = decode(bytes)
-  if (/^\s*[[{]/.test(text)) return dialectOfAnswer(text)
-  if (!/^\s*(?:event|data|id|retry|):/.test(text)) return undefined
-  for (const frame of sseParser().push(bytes)) {
-    const dialect = dialectOfAnswer(frame.data)
-    if (dialect) return dialect
-  }
-  return undefined
 }

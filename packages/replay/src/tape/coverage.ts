@@ -1,4 +1,5 @@
 import { CANON_VERSION } from "@orangebox/dialects"
+import { hasEnded } from "@orangebox/runs"
 import { readStored } from "./stored-body.js"
 import type { Tape, TapeCall } from "./tape.js"
 
@@ -36,7 +37,7 @@ export function coverage(tape: Tape): readonly CoverageProblem[] {
     const reason = "the run recorded no call that a replay could answer"
     problems.push({ code: "NO_TRAFFIC", severity: "blocks", step: undefined, call: undefined, reason })
   }
-  if (tape.outputs.ended === "open") {
+  if (!hasEnded(tape.outputs.ended)) {
     const reason = "the run has no end on record: it goes on, or was cut off, and what came then is not here"
     problems.push({ code: "RECORDING_ENDS", severity: "limits", step: undefined, call: undefined, reason })
   }

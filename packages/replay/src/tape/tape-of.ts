@@ -1,10 +1,11 @@
-import { definitionOf, type Event, type Problem, repeatsCall } from "@orangebox/contract"
+import { type Event, type Problem, repeatsCall } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
+import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
 import { type Sign, signStored } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
-import type { Bodies, RecordedRequest, RunOutputs, Tape, TapeCall, TapeStep } from "./tape.js"
+import type { Bodies, RecordedRequest, Tape, TapeCall, TapeStep } from "./tape.js"
 
 export type TapeReading =
   | { readonly ok: true; readonly tape: Tape }
@@ -22,12 +23,17 @@ export interface TapeOptions {
  * own. Events of a run that is damaged or still going on make a tape too; what cannot be replayed from it is said by `coverage`.
  */
 export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOptions = {}): TapeReading {
-  const own = ownEvents(events)
+  const runs = foldedRuns(events)
+  const own = ownEvents([...runs.values()].flatMap((run) => run.own))
   const ofMain = options.runId === undefined ? own : own.filter(({ run_id }) => run_id === options.runId)
   const first = ofMain.find((event) => event.event_type === "run_started") ?? ofMain[0]
   if (first === undefined) return noRun(`there is no event of ${options.runId ?? "a run"}`)
-  const builder = new TapeBuilder(first.run_id!, bodies, options.sign ?? signStored)
-  for (const [position, event] of own.entries()) builder.take(event, position)
+  const main = runs.get(first.run_id!)!
+  const builder = new TapeBuilder(main, bodies, options.sign ?? signStored)
+  for (const [position, event] of own.entries()) {
+    const run = runs.get(event.run_id!)!
+    builder.take(event, run.stepOf(event.step_id ?? "") ?? run.steps[0]!, position)
+  }
   const foreign = own.find((event) => event.trace_id !== first.trace_id)
   if (foreign !== undefined) return noRun(`the events belong to several traces: ${first.run_id} and ${foreign.run_id}`)
   return {
@@ -35,11 +41,16 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
     tape: {
       runId: first.run_id!,
       traceId: first.trace_id!,
-      entrypoint: first.event_type === "run_started" ? first.payload.entrypoint_name : "?",
+      entrypoint: main.facts.entrypoint ?? "?",
       bodies,
       ...builder.finish(),
     },
   }
+}
+
+function foldedRuns(events: readonly Event[]): Map<string, Run> {
+  const runIds = new Set(events.flatMap(({ run_id }) => run_id ?? []))
+  return new Map([...runIds].map((runId) => [runId, foldRun(events.filter(({ run_id }) => run_id === runId))]))
 }
 
 const noRun = (reason: string): TapeReading => ({
@@ -76,7 +87,7 @@ export function ownEvents(events: readonly Event[]): Event[] {
 type Draft = { -readonly [K in keyof Omit<TapeCall, "occurrence" | "attempts" | "within">]: TapeCall[K] }
 
 class TapeBuilder {
-  readonly #mainRun: string
+  readonly #main: Run
   readonly #bodies: Bodies
   readonly #sign: Sign
   readonly #calls = new Map<string, Draft>()
@@ -88,26 +99,26 @@ class TapeBuilder {
   readonly #places = new CallPlaces()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
-  #ended: RunOutputs["ended"] = "open"
-  #errorClass: string | null = null
 
-  constructor(mainRun: string, bodies: Bodies, sign: Sign) {
-    this.#mainRun = mainRun
+  constructor(main: Run, bodies: Bodies, sign: Sign) {
+    this.#main = main
     this.#bodies = bodies
     this.#sign = sign
   }
 
-  take(event: Event, position: number): void {
+  take(event: Event, step: Step, position: number): void {
     this.#runs.add(event.run_id!)
-    this.#takeStep(event, position)
-    if (definitionOf(event.event_type).role.does === "opens")
-      this.#placeOf.set(event.step_id!, this.#places.open(event))
+    this.#takeStep(event, step, position)
+    const isWithin = event !== step.opened && event !== step.closed
+    if (event === step.opened) this.#placeOf.set(step.id, this.#places.open(event))
+    // A record that would open or close its step once more is kept, and tells nothing new.
+    else if (isWithin && TURNING.has(event.event_type)) return
     switch (event.event_type) {
       case "run_started":
-        if (event.run_id !== this.#mainRun) this.#lanes.set(event.run_id!, subLane(event.payload.entrypoint_name))
+        if (event.run_id !== this.#main.runId) this.#lanes.set(event.run_id!, subLane(step.name ?? "?"))
         break
       case "model_called":
-        this.#openModel(event, position)
+        this.#openModel(event, step, position)
         break
       case "tool_called":
         this.#openTool(event, position)
@@ -129,15 +140,7 @@ class TapeBuilder {
         this.#closeStep(event, position)
         break
       case "final_output":
-        if (event.run_id === this.#mainRun) this.#finalOutputs.push(event.payload.output_ref)
-        break
-      case "run_completed":
-        if (event.run_id === this.#mainRun) this.#ended = "completed"
-        break
-      case "run_failed":
-        if (event.run_id !== this.#mainRun) break
-        this.#ended = "failed"
-        this.#errorClass = event.payload.error_class
+        if (event.run_id === this.#main.runId) this.#finalOutputs.push(event.payload.output_ref)
         break
     }
   }
@@ -171,8 +174,8 @@ class TapeBuilder {
         .filter(([runId]) => !this.#runs.has(runId))
         .map(([runId, stepId]) => ({ runId, stepId })),
       outputs: {
-        ended: this.#ended,
-        errorClass: this.#errorClass,
+        ended: this.#main.status,
+        errorClass: this.#main.facts.errorClass,
         finalOutputs: this.#finalOutputs,
         lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
         lastModelStep: models.at(-1)?.stepId ?? null,
@@ -189,27 +192,19 @@ class TapeBuilder {
     return null
   }
 
-  #takeStep(event: Event, position: number): void {
-    const id = event.step_id
-    if (id === null) return
+  #takeStep(event: Event, { id, parent, opened, closed }: Step, position: number): void {
     let step = this.#steps.get(id)
     if (step === undefined) {
-      step = {
-        stepId: id,
-        parentStepId: stepAround(event),
-        follows: [],
-        openedAt: position,
-        closedAt: null,
-      }
+      const around = parent?.id ?? (opened ? stepAround(opened) : null)
+      step = { stepId: id, parentStepId: around, follows: [], openedAt: position, closedAt: null }
       this.#steps.set(id, step)
     }
-    const links = event.event_type === "link_added" ? [event.payload.link] : (event.links ?? [])
-    for (const link of links) {
+    for (const link of linksOf(event)) {
       const isOwn = link.run_id === undefined || link.run_id === event.run_id
       if (link.kind === "follows" && link.step_id !== undefined && isOwn) step.follows.push(link.step_id)
       if (link.kind === "spawned" && link.run_id !== undefined) this.#spawned.set(link.run_id, id)
     }
-    if (CLOSERS.has(event.event_type)) step.closedAt = position
+    if (event === closed) step.closedAt = position
   }
 
   #draft(event: Event, position: number): Omit<Draft, "kind" | "name" | "request"> {
@@ -241,10 +236,10 @@ class TapeBuilder {
     }
   }
 
-  #openModel(event: Event<"model_called">, position: number): void {
+  #openModel(event: Event<"model_called">, step: Step, position: number): void {
     const { payload, attributes } = event
-    const attemptNo = event.attempt_no ?? null
-    const parent = attemptNo === null ? undefined : this.#calls.get(event.parent_step_id ?? "")
+    const attemptNo = step.attemptNo ?? null
+    const parent = attemptNo === null ? undefined : this.#calls.get(step.parent?.id ?? "")
     const held = attributes?.["context_held_by_provider"]
     const draft: Draft = {
       ...this.#draft(event, position),
@@ -379,7 +374,12 @@ export const MAIN_LANE = "main"
 export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
 
 const NO_ADDRESS = { method: null, url: null, headers: null, retrieval: null } as const
-const CLOSERS: ReadonlySet<string> = new Set([
+/** What opens or closes a step. */
+const TURNING: ReadonlySet<string> = new Set([
+  "run_started",
+  "model_called",
+  "tool_called",
+  "step_started",
   "model_result",
   "tool_result",
   "step_ended",

@@ -7,6 +7,7 @@ import type {
   Status,
   TokenUsage,
 } from "@orangebox/contract"
+import type { RunStatus } from "@orangebox/runs"
 
 /** Where the bytes behind a ref are. A `Map` is one; a store's reader is another. */
 export interface Bodies {
@@ -47,7 +48,7 @@ export interface TapeStep {
 
 /** What a run has to show for itself in the end. */
 export interface RunOutputs {
-  readonly ended: "completed" | "failed" | "open"
+  readonly ended: RunStatus
   readonly errorClass: string | null
   readonly finalOutputs: readonly string[]
   /** The body of the last answer of a model, in the order in which calls were opened. */
