@@ -68,8 +68,9 @@ export function comparison(
 }
 
 function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: DiffOptions): RunDiff {
-  const waitedBefore = readers.a.toCome + readers.b.toCome
-  const isWaiting = (): boolean => readers.a.toCome + readers.b.toCome > waitedBefore
+  readers.a.startComparison()
+  readers.b.startComparison()
+  const isWaiting = (): boolean => readers.a.toCome + readers.b.toCome > 0
   const interner = new Interner()
   const runs: BothRuns = {
     a: featuresOf(runA, readers.a, interner),

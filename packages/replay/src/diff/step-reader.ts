@@ -44,20 +44,27 @@ export class StepReader {
   readonly #mask: ((text: string) => string) | undefined
   readonly #signatures: RequestSignatures
   readonly #memory: RequestMemory = createRequestMemory()
-  readonly #answers = new Map<DiffStep, FoldedResponse | undefined>()
-  readonly #inputs = new Map<DiffStep, string>()
-  readonly #outputs = new Map<DiffStep, string>()
-  readonly #outputShingles = new Map<DiffStep, Shingles | undefined>()
-  readonly #requests = new Map<DiffStep, ReadRequest | undefined>()
+  readonly #answers: Memory<FoldedResponse | undefined> = new Map()
+  readonly #inputs: Memory<string> = new Map()
+  readonly #outputs: Memory<string> = new Map()
+  readonly #outputShingles: Memory<Shingles | undefined> = new Map()
+  readonly #requests: Memory<ReadRequest | undefined> = new Map()
   /** How often a body was asked for that is still to come. */
   toCome = 0
   bytesRead = 0
-  readonly absences = new Map<string, BodyAbsence["absent"]>()
+  /** What this comparison asked for and is not there, for good. */
+  absences: Absences = new Map()
 
   constructor(bodies: BodySource, masks: readonly MaskType[], signatures: RequestSignatures) {
     this.#bodies = bodies
     this.#signatures = signatures
     this.#mask = masks.length === 0 ? undefined : maskText(masks)
+  }
+
+  /** What an earlier comparison missed, with fewer bodies at hand and so with other steps aligned, is not what this one misses. */
+  startComparison(): void {
+    this.toCome = 0
+    this.absences = new Map()
   }
 
   body(ref: string): BodyReading {
@@ -181,14 +188,24 @@ export class StepReader {
     else this.absences.set(ref, found.absent)
   }
 
-  #remember<T>(known: Map<DiffStep, T>, step: DiffStep, find: () => T): T {
-    if (known.has(step)) return known.get(step)!
-    const before = this.toCome
-    const found = find()
-    if (this.toCome === before) known.set(step, found)
-    return found
+  #remember<T>(known: Memory<T>, step: DiffStep, find: () => T): T {
+    let found = known.get(step)
+    if (found === undefined) {
+      const { absences, toCome } = this
+      this.absences = new Map()
+      found = { value: find(), absences: this.absences }
+      this.absences = absences
+      if (this.toCome === toCome) known.set(step, found)
+    }
+    for (const [ref, reason] of found.absences) this.absences.set(ref, reason)
+    return found.value
   }
 }
+
+type Absences = Map<string, BodyAbsence["absent"]>
+
+/** What was found out about steps, and which bodies were missed in finding it. */
+type Memory<T> = Map<DiffStep, { readonly value: T; readonly absences: Absences }>
 
 /** Whether a model call carries the signature we would give it. */
 export const isStamped = ({ kind, canonVersion }: DiffStep): boolean =>
