@@ -1,6 +1,8 @@
-// Everything about the code but its behaviour: types, lint and format, import direction, paths in the docs, words we do not use.
+// Everything about the code but its behaviour: types, lint and format, import direction, declared dependencies, doors, paths in the docs, words we do not use.
 import { spawnSync } from "node:child_process"
+import { checkDependencies } from "./check-dependencies.mjs"
 import { checkDocs } from "./check-docs.mjs"
+import { checkDoors } from "./check-doors.mjs"
 import { checkImports } from "./check-imports.mjs"
 import { checkVocabulary } from "./check-vocabulary.mjs"
 
@@ -20,6 +22,8 @@ const checks = {
     ".",
   ]),
   "imports point up": checkImports,
+  "what is imported is declared": checkDependencies,
+  "doors are narrow": checkDoors,
   "paths in the docs": checkDocs,
   vocabulary: checkVocabulary,
 }

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { checkDependencies, compare } from "../check-dependencies.mjs"
 import { checkDocs, pathsIn } from "../check-docs.mjs"
+import { checkDoors, exportsOf } from "../check-doors.mjs"
 import { checkImports, PACKAGE_ORDER, packagesBehind, specifiersOf } from "../check-imports.mjs"
 import { checkVocabulary } from "../check-vocabulary.mjs"
 
@@ -19,6 +21,21 @@ describe("the tree is the architecture", () => {
   test("[O-13] an application that only records gets our own packages, nothing else", () => {
     const behind = [...packagesBehind(root, "@orangebox/recorder")].sort()
     expect(behind.filter((name) => !name.startsWith("@orangebox/"))).toEqual([])
+  })
+
+  test("[O-13] what a package imports is what it declares", () => {
+    expect(compare({ name: "a", dependencies: { b: "1", c: "1" } }, new Set(["b", "d"]))).toEqual([
+      "a imports d without declaring it",
+      "a declares c and never imports it",
+    ])
+    expect(checkDependencies(root)).toEqual([])
+  })
+
+  test("[O-13] no door is wider than its users need", () => {
+    expect(
+      exportsOf('export { a, type B, c as d } from "./x.js"\nexport type { E } from "./y.js"\nexport const f = 1'),
+    ).toEqual(["a", "d", "f"])
+    expect(checkDoors(root)).toEqual([])
   })
 
   test("every path that ARCHITECTURE.md and the other documents name exists", () => {

@@ -1,11 +1,6 @@
 // The three doors of step awareness, and the general one
 
-export {
-  type CompiledContext,
-  type CompileInputs,
-  compile,
-  type InputItem,
-} from "./compile.js"
+export { type CompiledContext, type CompileInputs, compile, type InputItem } from "./compile.js"
 export {
   buildLlmContext,
   buildStepAwarenessBundle,
@@ -16,16 +11,10 @@ export { renderPromptFromBundle } from "./sections.js"
 
 // The bundle
 
-export type {
-  OutcomeRecord,
-  StageId,
-  StepAwarenessBundle,
-  TrendSummary,
-} from "./bundle.js"
+export type { OutcomeRecord, StageId, StepAwarenessBundle, TrendSummary } from "./bundle.js"
 export type { Json } from "./plain-json.js"
 export {
   FILE_NOT_FOUND,
-  FILE_UNREADABLE,
   type FileReader,
   type ProvenanceRecord,
   type SourcePath,

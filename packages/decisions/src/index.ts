@@ -28,11 +28,10 @@ export { userRequests } from "./user-requests.js"
 // Decisions
 
 export { type DecisionOptions, decisionsOf, decisionsOfReading } from "./decisions-of.js"
-export { UNKNOWN_EVALUATION } from "./evaluation-on-record.js"
 export { type EvaluationToKeep, evaluationToKeep, keptAlready } from "./evaluation-to-keep.js"
 export {
   type DecisionArtifact,
-  DecisionEvaluation,
+  type DecisionEvaluation,
   DecisionEvent,
   type PromptBundle,
   type Transformation,
@@ -44,7 +43,6 @@ export {
 export {
   type ActionEvaluation,
   askJudge,
-  CHECKS_EVALUATOR,
   type CheckContext,
   type CheckedConstraint,
   type CompiledConstraint,
@@ -56,7 +54,6 @@ export {
   describeRuleProblem,
   evaluateRun,
   type FoundSecret,
-  followLinks,
   type GateLevel,
   type Guard,
   type GuardDecision,
@@ -64,22 +61,18 @@ export {
   gateExitCode,
   type InferredConstraint,
   inferConstraints,
-  JUDGE_PROTOCOL,
   type Judge,
-  JudgeAnswer,
+  type JudgeAnswer,
   type JudgeOutcome,
-  JudgeQuestion,
+  type JudgeQuestion,
   judgeQuestions,
   type PathPlace,
-  parseRule,
-  RULE_NAMES,
   RULES,
   type Rule,
   type RuleDefinition,
   type RuleProblem,
   type RuleReading,
   type RunEvaluation,
-  readJudgeAnswer,
   renderJunit,
   renderSarif,
   verdictOf,

@@ -16,20 +16,19 @@ export type {
 export { inlineBytes, readJournalBody, readStream, type StreamedBody } from "./journal-body.js"
 export type { JournalFs } from "./journal-fs.js"
 export { type JournalFile, listJournals, markCommitted, readProcessLine, removeJournal } from "./journal-list.js"
-export {
-  type BodyEntry,
-  type ChunkLine,
-  type EventLineRead,
-  type ExitLine,
-  type ExitReason,
-  FORMAT_VERSION,
-  type Gap,
-  type GapLine,
-  type GapReason,
-  type JournalLine,
-  type ProcessLine,
-  type RunRange,
-  type StreamStart,
+export type {
+  BodyEntry,
+  ChunkLine,
+  EventLineRead,
+  ExitLine,
+  ExitReason,
+  Gap,
+  GapLine,
+  GapReason,
+  JournalLine,
+  ProcessLine,
+  RunRange,
+  StreamStart,
 } from "./line-format.js"
 export { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
 export {

@@ -29,20 +29,12 @@ export {
   type ConversationOptions,
   conversationJson,
   conversationText,
-  DEFAULT_CONVERSATION_BUDGET,
 } from "./conversation-skeleton.js"
-export { headerOf } from "./format-run.js"
-export {
-  DEFAULT_SKELETON_BUDGET,
-  MIN_SKELETON_BUDGET,
-  type SkeletonOptions,
-  skeletonText,
-} from "./skeleton.js"
+export { MIN_SKELETON_BUDGET, type SkeletonOptions, skeletonText } from "./skeleton.js"
 export {
   type FoldJson,
   type RowJson,
   type RunJson,
-  runJson,
   type SkeletonJson,
   type StepJson,
   skeletonJson,
@@ -59,16 +51,9 @@ export {
   compareBeforeAfter,
   type PromptChange,
 } from "./before-after.js"
-export {
-  type BodySlice,
-  DEFAULT_SLICE_BUDGET,
-  MIN_SLICE_BUDGET,
-  type SliceOptions,
-  sliceBody,
-} from "./body-slice.js"
+export { type BodySlice, DEFAULT_SLICE_BUDGET, type SliceOptions, sliceBody } from "./body-slice.js"
 export type { RowValue, StepRow } from "./step-rows.js"
 export {
-  DEFAULT_STEP_BUDGET,
   MIN_STEP_BUDGET,
   type StepContent,
   type StepOptions,
@@ -79,20 +64,18 @@ export {
 
 // What a step saw: contexts by manifest or from the wire
 
-export { itemTypeOf, segmentKindOf } from "@orangebox/context"
 export type { AddedItem, ChangedItem, ContextChanges, RemovedItem } from "./context/context-changes.js"
 export { type ContextJson, contextJson } from "./context/context-json.js"
 export {
   type ChangeCounts,
   type ContextSummary,
-  MIN_OVERVIEW_BUDGET,
   type OverviewJson,
   type OverviewOptions,
   overviewJson,
   overviewText,
   summarizeContexts,
 } from "./context/context-overview.js"
-export { type ContextOptions, DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "./context/context-page.js"
+export { type ContextOptions, MIN_CONTEXT_BUDGET } from "./context/context-page.js"
 export type {
   Bodies,
   ContextItem,
@@ -109,7 +92,7 @@ export {
   type ManifestRevision,
   viewContext,
 } from "./context/context-view.js"
-export { MIN_WHY_BUDGET, type WhyOptions, whyJson, whyText } from "./context/format-why.js"
+export { type WhyOptions, whyJson, whyText } from "./context/format-why.js"
 export type { HistoryLoss } from "./context/history-loss.js"
 export type { ProviderContext } from "./context/provider-context.js"
 export { readContext } from "./context/read-context.js"
@@ -134,4 +117,4 @@ export {
 
 // What people and agents type to point at something
 
-export { ADDRESS_FORMS, type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"
+export { type Address, type IdKind, parseAddress, type RunAddress } from "./addresses.js"

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { hostileText } from "../../text/test/hostile-text.js"
-import { ADDRESS_FORMS, parseAddress } from "../src/index.js"
+import { ADDRESS_FORMS } from "../src/addresses.js"
+import { parseAddress } from "../src/index.js"
 
 const RUN = "run_01JT9QK2M0A7XK3V5B8D1E6F9G"
 

@@ -1,7 +1,8 @@
 import { estimateTokens, prettyJsonText } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { MIN_SLICE_BUDGET, sliceBody } from "../src/index.js"
+import { MIN_SLICE_BUDGET } from "../src/body-slice.js"
+import { sliceBody } from "../src/index.js"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -2,12 +2,12 @@ import { estimateTokens, safeJson } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { hostileText, ONLY_SAFE } from "../../text/test/hostile-text.js"
+import { MIN_OVERVIEW_BUDGET } from "../src/context/context-overview.js"
+import { MIN_WHY_BUDGET } from "../src/context/format-why.js"
 import {
   contextJson,
   contextText,
   MIN_CONTEXT_BUDGET,
-  MIN_OVERVIEW_BUDGET,
-  MIN_WHY_BUDGET,
   overviewText,
   readContext,
   recordedContexts,

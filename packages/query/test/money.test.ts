@@ -1,7 +1,9 @@
 import type { TokenUsage } from "@orangebox/contract"
 import type { PriceTable } from "@orangebox/dialects"
 import { describe, expect, test } from "vitest"
-import { headerOf, moneyWords, runJson, viewRun } from "../src/index.js"
+import { headerOf } from "../src/format-run.js"
+import { moneyWords, viewRun } from "../src/index.js"
+import { runJson } from "../src/skeleton-json.js"
 import { RunBuilder } from "./build-run.js"
 
 const TABLE: PriceTable = {

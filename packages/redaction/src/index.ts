@@ -8,7 +8,7 @@ export { defaultPolicy, FIELD_POLICIES, type FieldPolicy } from "./field-policie
 export { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
 export { incrementalKeyedDigest, keyedDigest } from "./keyed-digest.js"
 // Masks
-export { isMask, MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
+export { MASK_MIDDLE, type Mask, maskedSecret } from "./mask.js"
 export { decidePolicy, effectOfDrop } from "./policy-decision.js"
 // Redacting what is there as a whole
 export { type RedactedBytes, redactBytes, redactOctets } from "./redact-bytes.js"

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isMask, MASK_MIDDLE, maskedSecret, redactText, secretTag } from "../src/index.js"
+import { MASK_MIDDLE, maskedSecret, redactText } from "../src/index.js"
+import { isMask, secretTag } from "../src/mask.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
 import { FAMILIES } from "./families.js"
 

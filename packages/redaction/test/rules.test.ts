@@ -1,6 +1,7 @@
 import { checkSync } from "recheck"
 import { expect, test } from "vitest"
-import { describeRules, explain, redactText, secretTag } from "../src/index.js"
+import { describeRules, explain, redactText } from "../src/index.js"
+import { secretTag } from "../src/mask.js"
 import { NAME_RULES, PII_RULES, SHAPE_RULES } from "../src/rules/catalog.js"
 import { ALPHANUMERIC, drawn, FAKES, fakeJwt, fakePem, HEX, LOWER_ALPHANUMERIC, ruleset } from "./fake-secrets.js"
 

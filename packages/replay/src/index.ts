@@ -1,7 +1,7 @@
 // A recorded run as a tape, and what cannot be replayed from it
 
 export { type CoverageCode, type CoverageProblem, coverage } from "./tape/coverage.js"
-export { type Sign, type Signature, signStored } from "./tape/sign.js"
+export type { Sign, Signature } from "./tape/sign.js"
 export type { Bodies, HeaderPairs, Recording, StoredBody, Tape, TapeCall } from "./tape/tape.js"
 export { tapeOf } from "./tape/tape-of.js"
 
@@ -15,18 +15,16 @@ export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.j
 // What a replay found, and what it proves
 
 export { type Blocking, type Certification, certify } from "./certificate/certify.js"
-export { fingerprintOf } from "./certificate/fingerprint.js"
 export { recheckCertificate } from "./certificate/recheck.js"
 export {
   Certificate,
-  DeclaredOutputs,
+  type DeclaredOutputs,
   type Divergence,
-  DivergenceCode,
-  DivergenceReport,
+  type DivergenceCode,
+  type DivergenceReport,
   type LeafDiff,
   type NearestCall,
 } from "./generated.js"
-export { haltResponse } from "./report/halt-response.js"
 export { reportText } from "./report/report-text.js"
 
 // Drivers: the engine alone, and the SDK's handles
@@ -37,9 +35,8 @@ export { ReplayRecorder, replayRecorder } from "./sdk/replay-recorder.js"
 
 // Forks and what they change
 
-export { descendantsOf } from "./fork/causal-cut.js"
-export { compareArms, compareOutcomes, type ForkOutcome, type OutcomeVerdict } from "./fork/compare-arms.js"
-export { type CoverageGap, coverageGaps, type EffectMap, effectOf } from "./fork/effects.js"
+export { compareOutcomes, type ForkOutcome, type OutcomeVerdict } from "./fork/compare-arms.js"
+export { type CoverageGap, coverageGaps, type EffectMap } from "./fork/effects.js"
 export { Fork, type ForkRequest, type ForkWorkspace, type PostMode, type PostPolicy, planFork } from "./fork/fork.js"
 export {
   FILE_ARTIFACT,
@@ -53,30 +50,23 @@ export {
 export { type OverrideOp, OverrideProfile, type OverrideRule, WorkspaceSnapshot } from "./generated.js"
 export { editRequest } from "./override/edit-request.js"
 export type { RuleProblem } from "./override/override-rules.js"
-export { EMPTY_PROFILE, parseProfile, profileId } from "./override/profile.js"
+export { EMPTY_PROFILE, parseProfile } from "./override/profile.js"
 
 // Masks two runs propose and a person accepts
 
-export { acceptMasks, EMPTY_MASKS, HARNESS_MASKS, parseMasksFile } from "./calibrate/masks-file.js"
+export { acceptMasks, EMPTY_MASKS, parseMasksFile } from "./calibrate/masks-file.js"
 export { type Calibration, proposeMasks } from "./calibrate/propose-masks.js"
 export { MasksFile } from "./generated.js"
 
 // Streams
 
-export {
-  type Chunking,
-  type EmissionPlan,
-  emissionPlan,
-  parseChunking,
-  parseTiming,
-  type Timing,
-} from "./stream/emission-plan.js"
+export { type Chunking, type EmissionPlan, parseChunking, parseTiming, type Timing } from "./stream/emission-plan.js"
 export type { WireAnswer } from "./stream/wire-answer.js"
 
 // One run in one file
 
 export type { PortableHeader, PortableNotes } from "./generated.js"
-export { NO_NOTES, PORTABLE_VERSION } from "./portable/portable-format.js"
+export { PORTABLE_VERSION } from "./portable/portable-format.js"
 export { type PortableReading, readPortable } from "./portable/read-portable.js"
 export { writePortable } from "./portable/write-portable.js"
 
@@ -96,7 +86,6 @@ export {
   diffText,
   exitCodeOf,
   type Lineage,
-  MIN_COLUMNS,
   MIN_DIFF_BUDGET,
   type PayloadDiff,
   type PayloadOp,

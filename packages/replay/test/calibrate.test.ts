@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
+import { HARNESS_MASKS } from "../src/calibrate/masks-file.js"
 import {
   acceptMasks,
   asRecorded,
   EMPTY_MASKS,
-  HARNESS_MASKS,
   openReplay,
   parseMasksFile,
   proposeMasks,

@@ -1,7 +1,8 @@
 import { sseParser } from "@orangebox/dialects"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { emissionPlan, parseChunking, parseTiming } from "../src/index.js"
+import { parseChunking, parseTiming } from "../src/index.js"
+import { emissionPlan } from "../src/stream/emission-plan.js"
 
 const stream = (text: string, over: Partial<Parameters<typeof emissionPlan>[0]> = {}) => ({
   bytes: Buffer.from(text, "utf8"),

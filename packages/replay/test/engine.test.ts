@@ -3,15 +3,8 @@ import { bodyHash, type Event } from "@orangebox/contract"
 import { MemorySink, Recorder } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import {
-  coverage,
-  fingerprintOf,
-  readPortable,
-  recheckCertificate,
-  replayByEngine,
-  tapeOf,
-  writePortable,
-} from "../src/index.js"
+import { fingerprintOf } from "../src/certificate/fingerprint.js"
+import { coverage, readPortable, recheckCertificate, replayByEngine, tapeOf, writePortable } from "../src/index.js"
 import { anthropicAnswer, messages, post, recordingOf, recordRun, tapeFrom, withUpstream } from "./recorded.js"
 
 const aRun = () =>

@@ -3,13 +3,13 @@ import { messageHash } from "@orangebox/dialects"
 import type { Run } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { descendantsOf } from "../src/fork/causal-cut.js"
+import { compareArms } from "../src/fork/compare-arms.js"
 import {
   type Ask,
   type AskedRequest,
   asRecorded,
-  compareArms,
   coverageGaps,
-  descendantsOf,
   editRequest,
   type Fork,
   type ForkRequest,
@@ -17,10 +17,10 @@ import {
   openReplay,
   parseProfile,
   planFork,
-  profileId,
-  signStored,
   type Tape,
 } from "../src/index.js"
+import { profileId } from "../src/override/profile.js"
+import { signStored } from "../src/tape/sign.js"
 import { anthropicAnswer, messages, post, recordRun, withUpstream } from "./recorded.js"
 
 const asked = (body: string, url = "http://m/v1/messages"): AskedRequest => ({

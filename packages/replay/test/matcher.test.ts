@@ -1,18 +1,10 @@
 import { toolSignature } from "@orangebox/dialects"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import {
-  type Ask,
-  asRecorded,
-  DivergenceReport,
-  haltResponse,
-  type Outcome,
-  openReplay,
-  reportText,
-  signStored,
-  type Tape,
-  type TapeCall,
-} from "../src/index.js"
+import { DivergenceReport } from "../src/generated.js"
+import { type Ask, asRecorded, type Outcome, openReplay, reportText, type Tape, type TapeCall } from "../src/index.js"
+import { haltResponse } from "../src/report/halt-response.js"
+import { signStored } from "../src/tape/sign.js"
 import { anthropicAnswer, messages, post, recordRun, withUpstream } from "./recorded.js"
 
 /** A tape of model calls over the wire, each answered with its own number. */

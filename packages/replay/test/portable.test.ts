@@ -3,14 +3,8 @@ import { brotliCompressSync, crc32 } from "node:zlib"
 import { bodyHash, type Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
-import {
-  type Bodies,
-  NO_NOTES,
-  type PortableHeader,
-  type PortableNotes,
-  readPortable,
-  writePortable,
-} from "../src/index.js"
+import { type Bodies, type PortableHeader, type PortableNotes, readPortable, writePortable } from "../src/index.js"
+import { NO_NOTES } from "../src/portable/portable-format.js"
 import { recordRun } from "./recorded.js"
 
 type Piece = readonly [type: string, name: string, bytes: Uint8Array]

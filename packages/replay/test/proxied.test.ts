@@ -9,10 +9,10 @@ import {
 } from "@orangebox/recorder"
 import { expect, test } from "vitest"
 import { sealed } from "../src/certificate/certificate.js"
+import { fingerprintOf } from "../src/certificate/fingerprint.js"
 import type { Certificate } from "../src/generated.js"
 import {
   coverageGaps,
-  fingerprintOf,
   type Outcome,
   parseProfile,
   planFork,

@@ -7,8 +7,8 @@ import { validate, validateRun } from "@orangebox/contract"
 import { MemorySink, Recorder, type Run, recordMcpClient, wrapTools } from "@orangebox/recorder"
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fingerprintOf } from "../src/certificate/fingerprint.js"
 import {
-  fingerprintOf,
   parseProfile,
   planFork,
   type Recording,

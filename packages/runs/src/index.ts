@@ -2,7 +2,6 @@ export {
   type Crash,
   type FoldRunOptions,
   foldRun,
-  inOrder,
   linksOf,
   type Run,
   type RunTotals,
@@ -23,7 +22,6 @@ export {
   RunFold,
   type RunStatus,
   type StepStatus,
-  TOKEN_FIELDS,
   type TokenCounts,
 } from "./run-fold.js"
-export { isLink, isSequence, soundEnvelope } from "./sound-envelope.js"
+export { isSequence } from "./sound-envelope.js"

@@ -1,0 +1,2 @@
+export function checkDoors(root?: string): string[]
+export function exportsOf(source: string): string[]
