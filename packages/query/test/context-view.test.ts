@@ -1,4 +1,4 @@
-import { reviseManifest } from "@orangebox/context"
+import { itemTypeOf, reviseManifest, segmentKindOf } from "@orangebox/context"
 import { validate } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import {
@@ -6,11 +6,9 @@ import {
   contextOf,
   contextText,
   type ExcludedItem,
-  itemTypeOf,
   readContext,
   rebuildPrompt,
   recordedContexts,
-  segmentKindOf,
   summarizeContexts,
   whyOf,
 } from "../src/index.js"
