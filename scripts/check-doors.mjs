@@ -1,7 +1,7 @@
 // Doors are narrow: of values, a package exports what another package, an example or a benchmark imports, or what a document names. Types
 // come along with the values that take or give them.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 
 const IMPORT =
   /\b(?:import|export)(?: type)?\s*\{([^}]*)\}\s*from\s*"@orangebox\/([\w-]+)"|\{([^}=]*)\}\s*=\s*await import\("@orangebox\/([\w-]+)"\)/g
@@ -47,6 +47,6 @@ function filesIn(root, places, pattern) {
       .filter((entry) => entry.isFile() && pattern.test(entry.name))
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
       .filter((file) => !/node_modules|\/(?:dist|bundle)\//.test(file))
-      .map((file) => ({ path: file.slice(join(root, "/").length), text: readFileSync(file, "utf8") }))
+      .map((file) => ({ path: relative(root, file), text: readFileSync(file, "utf8") }))
   })
 }

@@ -3,7 +3,6 @@ export { type CatchUpOptions, type CatchUpReport, catchUp } from "./catch-up.js"
 export type { PassReport } from "./collection.js"
 // How it stands
 export { type CollectorStatus, collectorStatus } from "./collector-status.js"
-export { COLLECTOR } from "./crash-annotation.js"
 export { DEFAULT_KEPT_WINDOW, type KeptWindow } from "./finished-journals.js"
 export type { Tally } from "./intake.js"
 export { type RebuildOptions, rebuildStore } from "./rebuild-store.js"

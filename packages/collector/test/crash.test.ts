@@ -1,9 +1,10 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { COLLECTOR, catchUp } from "@orangebox/collector"
+import { catchUp } from "@orangebox/collector"
 import { validate } from "@orangebox/contract"
 import { listJournals } from "@orangebox/journal"
 import { expect, test } from "vitest"
+import { COLLECTOR } from "../src/crash-annotation.js"
 import { killed, runWriter, startWriter } from "./child-processes.js"
 import {
   dataFolder,

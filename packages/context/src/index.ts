@@ -23,9 +23,8 @@ export {
 
 // Budget and tokens
 
-export { headroomTokens, type TokenBudget, type TokenBudgetOptions, tokenBudget } from "./token-budget.js"
+export { type TokenBudget, type TokenBudgetOptions, tokenBudget } from "./token-budget.js"
 export { estimateCounter, loadTokenizer, type TokenCounter, type TokenizerEncoding } from "./token-counter.js"
-export { TRUNCATION_MARKER } from "./truncate.js"
 
 // Stages
 

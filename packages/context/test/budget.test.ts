@@ -6,14 +6,14 @@ import {
   compile,
   defineStages,
   estimateCounter,
-  headroomTokens,
   loadTokenizer,
   type TokenBudgetOptions,
-  TRUNCATION_MARKER,
   tokenBudget,
 } from "@orangebox/context"
 import { describe, expect, test } from "vitest"
 import { spacedJson } from "../src/plain-json.js"
+import { headroomTokens } from "../src/token-budget.js"
+import { TRUNCATION_MARKER } from "../src/truncate.js"
 import { outcome, PIPELINE_FILES, RESULTS, setupOver } from "./workspace.js"
 
 const plain = defineStages({ name: "plain", version: "1", stages: [{ id: 1, name: "plain", mission: "Answer." }] })

@@ -6,7 +6,6 @@ export {
   type FlatAttributes,
   flattenAttributes,
   MAX_ATTRIBUTE_TEXT,
-  MAX_ATTRIBUTES,
 } from "./attributes.js"
 export { MASK_MIDDLE, MAX_LISTED_MASKS } from "./body-ref.js"
 export { definitionOf, EVENT_TYPES, type Event, type EventType, isEventType, type PayloadOf } from "./catalog.js"
@@ -20,7 +19,6 @@ export {
   ArtifactRef,
   type AttributeMark,
   type AuditMode,
-  BodyId,
   type BodyMask,
   type Candidate,
   CandidateList,
@@ -31,7 +29,6 @@ export {
   EffectClass,
   type Envelope,
   Environment,
-  EventId,
   FaultTrigger,
   type FsyncPolicy,
   type JudgeCommand,
@@ -46,17 +43,14 @@ export {
   RunId,
   type Segment,
   type Status,
-  StepId,
   type TokenUsage,
   type ToolMeaning,
-  TraceId,
   Verdict,
 } from "./generated.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Ids, hashes, JSON
 export { CANARY_APP, type IdSource, randomIds } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
-export { canonicalNumber } from "./json/number.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"
 // Payloads of unchecked shape
 export {

@@ -1,6 +1,7 @@
-import { flattenAttributes, MAX_ATTRIBUTES, validate } from "@orangebox/contract"
+import { flattenAttributes, validate } from "@orangebox/contract"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { MAX_ATTRIBUTES } from "../src/attributes.js"
 import { eventOf } from "./run-of.js"
 
 const stringify = (value: unknown): string => JSON.stringify(value) ?? "undefined"

@@ -1,16 +1,7 @@
-import {
-  BodyId,
-  bodyHash,
-  EventId,
-  incrementalBodyHash,
-  RunId,
-  randomIds,
-  StepId,
-  TraceId,
-  textHash,
-} from "@orangebox/contract"
+import { bodyHash, incrementalBodyHash, RunId, randomIds, textHash } from "@orangebox/contract"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { BodyId, EventId, StepId, TraceId } from "../src/generated.js"
 import { derivedEventId } from "../src/ids.js"
 
 const ids = randomIds()
