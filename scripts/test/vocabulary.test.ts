@@ -58,6 +58,8 @@ test("[O-08] the check takes its aliases from the glossary, and rejects each of 
 })
 
 test("[O-08] a word stands in the glossary once", () => {
-  const words = [...glossary.matchAll(/^\| ([^|]+) \|/gm)].map(([, word]) => word)
+  // Rows with a column of aliases. The tables of states are beside them: a run and a step can both have crashed.
+  const words = [...glossary.matchAll(/^\| ([^|]+) \|[^|]+\|[^|]*\|$/gm)].map(([, word]) => word)
+  expect(words.length).toBeGreaterThan(20)
   expect(new Set(words).size).toBe(words.length)
 })
