@@ -80,7 +80,7 @@ export function stepToLookAt(view: RunView): StepView | undefined {
   const broken = view.steps.findLast(
     (step) => step.n > 1 && isBroken(step) && step.error?.sameAs === undefined && step.attemptNo === undefined,
   )
-  return broken ?? view.steps.at(-1)
+  return broken ?? view.steps.findLast((step) => step.attemptNo === undefined)
 }
 
 const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"

@@ -16,7 +16,15 @@ export interface SkeletonPlan {
 }
 
 export type Row =
-  | { readonly type: "step"; readonly step: StepView; readonly depth: number; readonly isShort: boolean; fold?: Fold }
+  | {
+      readonly type: "step"
+      readonly step: StepView
+      readonly depth: number
+      readonly isShort: boolean
+      /** Tries that are told in the line of their call. */
+      readonly attempts: readonly StepView[]
+      fold?: Fold
+    }
   | { readonly type: "note"; readonly note: NoteView; readonly of: StepView; readonly depth: number; isShort: boolean }
   | { readonly type: "fold"; readonly fold: Fold; readonly depth: number }
 
@@ -53,17 +61,22 @@ export interface Line {
   readonly note: NoteView | undefined
   readonly parent: number
   readonly depth: number
+  /** Tries of this call that have no line of their own: a call and its attempts are one thing to a reader. */
+  readonly attempts: StepView[]
   /** Index after the last line below this one. */
   end: number
 }
 
 export function planSkeleton(view: RunView, lines: readonly Line[], limits: PlanLimits): SkeletonPlan {
   const shown = choose(view, lines, limits)
-  return { ...rowsOf(lines, shown), totalNotes: lines.length - view.steps.length }
+  return { ...rowsOf(lines, shown), totalNotes: lines.filter(({ note }) => note !== undefined).length }
 }
 
-/** Every line a run could show. Depth first and iterative: a run may nest deeper than the call stack. */
-export function linesOf(view: RunView): Line[] {
+/**
+ * Every line a run could show. Depth first and iterative: a run may nest deeper than the call stack. Unless they are unfolded, the attempts
+ * of a call have no lines; what is noted in them stands below the call.
+ */
+export function linesOf(view: RunView, areAttemptsUnfolded: boolean): Line[] {
   const lines: Line[] = []
   const root = view.steps[0]
   if (!root) return lines
@@ -74,9 +87,14 @@ export function linesOf(view: RunView): Line[] {
     note: number
   }
   const enter = (step: StepView, parent: number, depth: number): Visit => {
-    lines.push({ step, note: undefined, parent, depth, end: 0 })
+    if (isFolded(step)) {
+      lines[parent]!.attempts.push(step)
+      return { step, index: parent, child: 0, note: 0 }
+    }
+    lines.push({ step, note: undefined, parent, depth, attempts: [], end: 0 })
     return { step, index: lines.length - 1, child: 0, note: 0 }
   }
+  const isFolded = (step: StepView): boolean => !areAttemptsUnfolded && step.attemptNo !== undefined
   const stack: Visit[] = [enter(root, -1, 0)]
   for (let visit = stack.at(-1); visit; visit = stack.at(-1)) {
     const { step, index } = visit
@@ -85,7 +103,7 @@ export function linesOf(view: RunView): Line[] {
     const child = view.steps[(step.children[visit.child] ?? 0) - 1]
     if (note && (!child || note.at <= child.at)) {
       visit.note += 1
-      lines.push({ step, note, parent: index, depth, end: lines.length + 1 })
+      lines.push({ step, note, parent: index, depth, attempts: [], end: lines.length + 1 })
     } else if (child) {
       visit.child += 1
       stack.push(enter(child, index, depth))
@@ -271,7 +289,9 @@ function rowsOf(lines: readonly Line[], shown: Uint8Array): { rows: Row[]; shown
         rows.push({ type: "note", note: line.note, of: line.step, depth, isShort })
         shownNotes += 1
       } else {
-        rows.push({ type: "step", step: line.step, depth, isShort })
+        const { attempts } = line
+        const fold = attempts.length === 0 ? {} : { fold: foldOf(attempts.map(asLine)) }
+        rows.push({ type: "step", step: line.step, depth, isShort, attempts, ...fold })
         shownSteps += 1
       }
       index += 1
@@ -284,7 +304,7 @@ function rowsOf(lines: readonly Line[], shown: Uint8Array): { rows: Row[]; shown
     const isWhole = start > 1 && above?.type === "step" && end > start && end <= index
     const below = isWhole ? end : start
     // When everything below a step is hidden, its own line says so; what follows it is a fold of its own.
-    if (isWhole) above.fold = foldOf(lines.slice(start, below))
+    if (isWhole) above.fold = foldOf([...above.attempts.map(asLine), ...lines.slice(start, below)])
     if (below < index) {
       rows.push({ type: "fold", fold: foldOf(lines.slice(below, index)), depth: foldDepth(below, index) })
     }
@@ -292,7 +312,12 @@ function rowsOf(lines: readonly Line[], shown: Uint8Array): { rows: Row[]; shown
   return { rows, shownSteps, shownNotes }
 }
 
-function foldOf(hidden: readonly Line[]): Fold {
+type Hidden = Pick<Line, "step" | "note" | "attempts">
+
+const asLine = (step: StepView): Hidden => ({ step, note: undefined, attempts: [] })
+
+function foldOf(lines: readonly Hidden[]): Fold {
+  const hidden = lines.flatMap((line) => [line, ...line.attempts.map(asLine)])
   const counts = { steps: 0, models: 0, tools: 0, failed: 0, open: 0, notes: 0, warnings: 0, inferred: 0 }
   const modes: Record<string, number> = Object.create(null)
   for (const { step, note } of hidden) {

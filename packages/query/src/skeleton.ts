@@ -16,7 +16,7 @@ import {
 import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
 import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
-import { type LineWords, stepWords } from "./format-skeleton.js"
+import { errorWords, type LineWords, stepWords } from "./format-skeleton.js"
 import type { RunView } from "./run-view.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 
@@ -58,7 +58,7 @@ export function skeletonRows(
   options: Pick<SkeletonOptions, "budget" | "countTokens" | "color" | "width">,
 ): string {
   const { plan, frame } = fitSkeleton(view, options)
-  const isWhole = plan.shownSteps === view.totals.steps && plan.shownNotes === plan.totalNotes && view.totals.lost === 0
+  const isWhole = toldSteps(plan) === view.totals.steps && plan.shownNotes === plan.totalNotes && view.totals.lost === 0
   const footer = isWhole ? [] : [countsOf(view, plan)]
   return layOutText(plan, { ...frame, header: undefined, footer }, options)
 }
@@ -84,7 +84,8 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
   const count = options.countTokens ?? estimateTokens
   const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
   const budget = Math.max(options.budget ?? DEFAULT_SKELETON_BUDGET, MIN_SKELETON_BUDGET) - fence
-  const lines = linesOf(view)
+  const isAttemptAsked = options.at !== undefined && view.steps[options.at - 1]?.attemptNo !== undefined
+  const lines = linesOf(view, options.all === true || isAttemptAsked)
   const plan = (rowBudget: number | undefined): SkeletonPlan =>
     planSkeleton(view, lines, {
       budget: rowBudget,
@@ -249,8 +250,9 @@ function fittedRow(row: Row, address: string, room: number): Pick<TextRow, "word
 function wordsOf(row: Row, address: string, room: number): Pick<TextRow, "words" | "hint"> {
   switch (row.type) {
     case "step": {
-      const words = stepWords(row.step, row.isShort, room)
-      if (!row.fold) return { words, hint: "" }
+      const words = withAttempts(stepWords(row.step, row.isShort, room), row)
+      if (!row.fold || row.fold.steps + row.fold.notes + row.fold.warnings === row.attempts.length)
+        return { words, hint: "" }
       return {
         words: { ...words, label: `${words.label} … ${foldWords(row.fold)}` },
         hint: unfold(row.fold, row.step.n, address),
@@ -265,6 +267,20 @@ function wordsOf(row: Row, address: string, room: number): Pick<TextRow, "words"
       }
   }
 }
+
+/** What became of the attempts, in the line of their call. */
+function withAttempts(words: LineWords, { step, attempts }: Row & { type: "step" }): LineWords {
+  const failed = attempts.filter(({ error }) => error !== undefined)
+  const first = failed[0]?.error
+  if (first === undefined) return words
+  const why = errorWords({ ...first, sameAs: undefined }, ATTEMPT_ERROR)
+  // A call that failed with the error of an attempt points at it, and has the attempt's words here.
+  if (attempts.some(({ n }) => n === step.error?.sameAs)) return { ...words, verdict: `✗ ${why}` }
+  const told = `${failed.length} of ${attempts.length} attempts failed: ${why}`
+  return { ...words, verdict: words.verdict === "" ? told : `${words.verdict} · ${told}` }
+}
+
+const ATTEMPT_ERROR = 60
 
 /** Steps are unfolded by reading on from the first of them; notes are rows of the step they belong to. */
 function unfold(fold: Fold, at: number, address: string): string {
@@ -289,13 +305,17 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
   }
 }
 
+/** Steps with a line, and attempts that are told in the line of their call. */
+const toldSteps = ({ rows, shownSteps }: SkeletonPlan): number =>
+  rows.reduce((sum, row) => sum + (row.type === "step" ? row.attempts.length : 0), shownSteps)
+
 function countsOf(view: RunView, plan: SkeletonPlan): string {
   const { totals } = view
   const later = totals.annotations > 0 ? ` (+${totals.annotations} said later)` : ""
   const steps =
-    plan.shownSteps === totals.steps
+    toldSteps(plan) === totals.steps
       ? plural(totals.steps, "step")
-      : `${plan.shownSteps} of ${totals.steps} steps shown`
+      : `${toldSteps(plan)} of ${totals.steps} steps shown`
   const notes = plan.shownNotes === plan.totalNotes ? "" : `, ${plan.shownNotes} of ${plan.totalNotes} notes shown`
   return `${plural(totals.events, "event")}${later}, ${steps}${notes}, ${totals.lost} lost`
 }
@@ -310,6 +330,6 @@ export function nextCommands(view: RunView, plan: SkeletonPlan, addressed: strin
   const step = stepToLookAt(view)
   if (!step) return ["orangebox runs"]
   const commands = [`orangebox step ${address}#${step.n}`]
-  if (plan.shownSteps < view.totals.steps) commands.push(`orangebox show ${address} --all`)
+  if (toldSteps(plan) < view.totals.steps) commands.push(`orangebox show ${address} --all`)
   return commands
 }

@@ -8,7 +8,7 @@ const crashed = viewRun(crashedRun())
 test("[Q-01] a conversation is its runs in order, each opened as far as the budget reaches", () => {
   const text = conversationText([good, crashed, viewRun(longRun(3))], { budget: 4000 })
   expect(text.split("\n")[0]).toBe("conversation · 3 runs · 1 went wrong · 53.9k tokens in")
-  expect(text).toMatch(/^ {2}#8 {3}└ model /m)
+  expect(text).toMatch(/^ {2}#5 └ model .*2 of 3 attempts failed/m)
   expect(text).toContain("✗ process died in #13")
   expect(text).toContain("✗ process 4711 died in #13")
 })

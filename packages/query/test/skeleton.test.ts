@@ -59,12 +59,19 @@ test("[Q-01] parallel tools, warnings and the attempts of a call", () => {
     #3 │ ├ tool orders id=1182                                        0.4s  ok 2.2 kB
     #4 │ └ tool carrier "DHL 0034"                                    0.3s  ok 940 B
        ├ warn fixer: "order 1182 has two parcels, using the first"
-    #5 └ model claude-x 3.1k → 96 cache 77 % (3 attempts)             2.1s  "It arrives on Tuesday."
-    #6   ├ model claude-x ? → ? attempt 1                             0.7s  ✗ HTTP 529 overloaded_error: "Overloaded"
-    #7   ├ model claude-x ? → ? attempt 2                             0.7s  ✗ HTTP 529 overloaded_error: "Overloaded"
-    #8   └ model claude-x 3.1k → 96 cache 77 % attempt 3              0.7s  "It arrives on Tuesday."
-    17 events, 8 steps, 0 lost · next: orangebox step last#8"
+    #5 └ model claude-x 3.1k → 96 cache 77 % (3 attempts)             2.1s  "It arrives on Tuesday." · 2 of 3 attempts failed: HTTP 529 overloaded_error: "Overloaded"
+    17 events, 8 steps, 0 lost · next: orangebox step last#5"
   `)
+})
+
+test("[Q-10] attempts have lines of their own when all lines are asked for, or one of them is", () => {
+  const view = viewRun(retriedRun())
+  const numbers = (text: string): string[] => [...text.matchAll(/^#\d+/gm)].map(([number]) => number)
+  expect(numbers(skeletonText(view, { address }))).toEqual(["#1", "#2", "#3", "#4", "#5"])
+  expect(numbers(skeletonText(view, { address, all: true }))).toHaveLength(8)
+  expect(skeletonText(view, { address, at: 6 })).toMatch(/^#6 {3}├ model claude-x \? → \? attempt 1/m)
+  const call = skeletonJson(view).rows.find((row) => row.type === "step" && row.n === 5)
+  expect(call).toMatchObject({ attempts: 3, folded: { steps: 3, models: 3, failed: 2 } })
 })
 
 test("[Q-01] 10,000 steps fit 500 tokens with the one failure, its neighbours and both ends", () => {

@@ -15,7 +15,9 @@ export function eventTexts(event: Event): EventText[] {
   if (payload !== undefined && payload !== null) {
     const { words, summaries } = fieldsOf(event.event_type)
     for (const field of words) add(found, field, payload[field])
-    for (const [field, ref] of summaries) if (payload[ref] == null) add(found, field, payload[field])
+    for (const [field, ...refs] of summaries) {
+      if (refs.every((ref) => payload[ref] == null)) add(found, field, payload[field])
+    }
   }
   if (event.attributes !== undefined) {
     for (const name in event.attributes) add(found, `attributes.${name}`, event.attributes[name])
@@ -45,15 +47,14 @@ const WORDS = [
 
 const SUMMARIES = [
   ["input_summary", "input_ref"],
-  ["output_summary", "response_ref"],
-  ["output_summary", "output_ref"],
+  ["output_summary", "response_ref", "output_ref"],
   ["args_summary", "args_ref"],
   ["result_summary", "result_ref"],
 ] as const
 
 interface TextFields {
   readonly words: readonly string[]
-  readonly summaries: readonly (readonly [field: string, ref: string])[]
+  readonly summaries: readonly (readonly [field: string, ...refs: string[]])[]
 }
 
 const known = new Map<string, TextFields>()
@@ -62,8 +63,8 @@ const known = new Map<string, TextFields>()
 function fieldsOf(type: string): TextFields {
   let fields = known.get(type)
   if (fields === undefined) {
-    const shape = isEventType(type) ? (definitionOf(type).payload as { shape?: object }).shape : undefined
-    const has = (field: string): boolean => shape === undefined || field in shape
+    const node = isEventType(type) ? definitionOf(type).payload.node : undefined
+    const has = (field: string): boolean => node?.is !== "object" || field in node.fields
     fields = { words: WORDS.filter(has), summaries: SUMMARIES.filter(([field]) => has(field)) }
     known.set(type, fields)
   }
