@@ -8,6 +8,7 @@ import {
   numberIn,
   payloadOf,
   recordsIn,
+  textHash,
   textIn,
 } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
@@ -17,10 +18,8 @@ import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
 import type { CheckedConstraint } from "./checks/constraint.js"
 import type { RunEvaluation } from "./checks/evaluate.js"
-import { decisionId, decisionSpanId } from "./decision-id.js"
 import { standingEvaluation, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
 import type { DecisionEvaluation, DecisionEvent, PromptBundle } from "./generated.js"
-import { markedSummary } from "./marked-summary.js"
 import { type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
@@ -112,7 +111,10 @@ class DecisionMaker {
       model_output: prompt ? this.#output(prompt.call) : NO_OUTPUT,
       agent_action: {
         action_type: action.type,
-        action_summary: markedSummary(action, this.#reading.index),
+        // What a replay made up is never told without its mark, whoever reads it and however often it is replayed.
+        action_summary: this.#reading.index.stepOf(action.stepId)?.isMadeUp
+          ? `[simulated] ${action.summary}`
+          : action.summary,
         artifacts: artifactsOf(action, this.#artifactsOf(action), this.#reading.bodies),
         tool_results: toolResultsOf(action, this.#reading),
         step_no: action.stepNo,
@@ -354,3 +356,22 @@ function latencyIn(closing: ReturnType<typeof payloadOf>): number | null {
   const latency = numberIn(closing, "latency_ms")
   return latency !== undefined && latency >= 0 ? latency : null
 }
+
+/**
+ * Ids of what is computed are derived from the event they are computed from: reading a run twice, on any machine, gives the same ones. The
+ * event's own id is not reused, because a decision is not that event.
+ */
+function decisionId(boundaryEventId: string): string {
+  const digits = digitsOf(`decision\0${boundaryEventId}`)
+  const variant = ((Number.parseInt(digits[16]!, 16) & 0x3) | 0x8).toString(16)
+  // Version 8: the layout is ours.
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`
+}
+
+/** For actions that happen inside a step and so need an id beside the step's. */
+function decisionSpanId(boundaryEventId: string): string {
+  const digits = digitsOf(`decision span\0${boundaryEventId}`).slice(0, 16)
+  return /^0+$/.test(digits) ? "0000000000000001" : digits
+}
+
+const digitsOf = (name: string): string => textHash(name).slice("sha256:".length)

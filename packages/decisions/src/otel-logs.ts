@@ -1,43 +1,10 @@
 import type { DecisionEvent } from "./generated.js"
 
-/** OTLP/JSON: `POST /v1/logs` takes it as it is. */
-export interface OtlpLogs {
-  readonly resourceLogs: readonly {
-    readonly resource: { readonly attributes: readonly OtlpAttribute[] }
-    readonly scopeLogs: readonly {
-      readonly scope: { readonly name: string; readonly version: string }
-      readonly logRecords: readonly OtlpLogRecord[]
-    }[]
-  }[]
-}
-
-export interface OtlpLogRecord {
-  readonly timeUnixNano: string
-  readonly observedTimeUnixNano: string
-  readonly severityNumber: number
-  readonly severityText: string
-  readonly eventName: string
-  readonly traceId: string
-  readonly spanId: string
-  readonly body: OtlpValue
-  readonly attributes: readonly OtlpAttribute[]
-}
-
-export interface OtlpAttribute {
-  readonly key: string
-  readonly value: OtlpValue
-}
-export type OtlpValue =
-  | { readonly stringValue: string }
-  | { readonly intValue: string }
-  | { readonly doubleValue: number }
-  | { readonly boolValue: boolean }
-
 /**
  * DecisionEvents as OpenTelemetry log records. Each carries the trace and span of its action, so that a backend shows it beside the spans;
- * the body is the whole DecisionEvent as JSON, the attributes are what one filters by.
+ * the body is the whole DecisionEvent as JSON, the attributes are what one filters by. OTLP/JSON: `POST /v1/logs` takes it as it is.
  */
-export function decisionLogRecords(decisions: readonly DecisionEvent[]): OtlpLogs {
+export function decisionLogRecords(decisions: readonly DecisionEvent[]) {
   const bySession = new Map<string, DecisionEvent[]>()
   for (const decision of decisions) {
     const key = JSON.stringify(decision.session)
@@ -55,7 +22,7 @@ export function decisionLogRecords(decisions: readonly DecisionEvent[]): OtlpLog
   }
 }
 
-function resourceOf({ session }: DecisionEvent): OtlpAttribute[] {
+function resourceOf({ session }: DecisionEvent) {
   return [
     text("service.name", session.agent_id),
     text("service.version", session.agent_version),
@@ -70,7 +37,7 @@ const SEVERITY = {
   fail: [17, "ERROR"],
 } as const
 
-function recordOf(decision: DecisionEvent): OtlpLogRecord {
+function recordOf(decision: DecisionEvent) {
   const { evaluation, agent_action: action, prompt_provenance: prompt, session } = decision
   const status = (["fail", "warn", "pass", "unknown"] as const).find((verdict) =>
     [evaluation.alignment, evaluation.quality, evaluation.policy].some((part) => part.status === verdict),
@@ -104,7 +71,7 @@ function recordOf(decision: DecisionEvent): OtlpLogRecord {
   }
 }
 
-const text = (key: string, stringValue: string): OtlpAttribute => ({ key, value: { stringValue } })
+const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 
 /** Timestamps may carry up to nine digits after the second, more than a number of milliseconds holds. */
 function nanosOf(timestamp: string): string {

@@ -23,181 +23,135 @@ export abstract class LifecycleEvents {
   abstract emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void
 
   inputReceived(input: ReceivedInput): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "input_received")
-    const body = bodies.add("input", input.value ?? null)!
-    this.emit(
-      "input_received",
-      {
+    this.#say("input_received", (bodies) => {
+      const body = bodies.add("input", input.value ?? null)!
+      return {
         input_channels: input.channels as string[],
         input_hash: body.hash,
         input_policy_labels: (input.policyLabels ?? []) as string[],
         input_ref: body.hash,
         ...summaryOf("input_summary", () => summarizeText(body.text())),
-      },
-      bodies,
-    )
+      }
+    })
   }
 
   promptRendered(prompt: RenderedPrompt): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "prompt_rendered")
-    const system = bodies.ref("system_message", prompt.system)
-    this.emit(
-      "prompt_rendered",
-      {
-        prompt_template_id: prompt.templateId ?? null,
-        prompt_template_version: prompt.templateVersion ?? null,
-        prompt_variables_ref: bodies.ref("prompt_variables", prompt.variables) ?? null,
-        rendered_prompt_ref: bodies.ref("rendered_prompt", prompt.prompt ?? null)!,
-        ...(system ? { system_message_ref: system } : {}),
-      },
-      bodies,
-    )
+    this.#say("prompt_rendered", (bodies) => ({
+      prompt_template_id: prompt.templateId ?? null,
+      prompt_template_version: prompt.templateVersion ?? null,
+      prompt_variables_ref: bodies.ref("prompt_variables", prompt.variables) ?? null,
+      rendered_prompt_ref: bodies.ref("rendered_prompt", prompt.prompt ?? null)!,
+      system_message_ref: bodies.ref("system_message", prompt.system),
+    }))
   }
 
   promptAssembled(prompt: AssembledPrompt): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "prompt_assembled")
-    const segments = prompt.segments.map((segment) => ({
-      contributor: segment.contributor,
-      kind: segment.kind,
-      role: segment.role ?? null,
-      length: segment.content.length,
-      ...(segment.tokens === undefined ? {} : { tokens: segment.tokens }),
-      segment_hash: textHash(this.run.builder.capture.comparable(segment.content)),
-      content_ref: bodies.ref("segment", segment.content)!,
+    this.#say("prompt_assembled", (bodies) => ({
+      segments: prompt.segments.map((segment) => ({
+        contributor: segment.contributor,
+        kind: segment.kind,
+        role: segment.role ?? null,
+        length: segment.content.length,
+        tokens: segment.tokens,
+        segment_hash: textHash(this.run.builder.capture.comparable(segment.content)),
+        content_ref: bodies.ref("segment", segment.content)!,
+      })),
+      total_length: prompt.segments.reduce((sum, { content }) => sum + content.length, 0),
+      token_budget: prompt.tokenBudget,
+      excluded_count: prompt.excludedCount,
     }))
-    this.emit(
-      "prompt_assembled",
-      {
-        segments,
-        total_length: segments.reduce((sum, segment) => sum + segment.length, 0),
-        ...(prompt.tokenBudget === undefined ? {} : { token_budget: prompt.tokenBudget }),
-        ...(prompt.excludedCount === undefined ? {} : { excluded_count: prompt.excludedCount }),
-      },
-      bodies,
-    )
   }
 
   protected retrievalExecuted(
     call: RetrievalCall,
     chunks: readonly RetrievedChunk[],
     latencyMs: number,
-    status: "success" | "error" = "success",
+    status?: "error",
   ): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "retrieval_executed")
-    const candidates = Array.from(chunks ?? [], (chunk, index) => ({
-      rank: index,
-      chunk_id: chunk.chunkId,
-      document_id: chunk.documentId ?? null,
-      score: chunk.score ?? null,
-      source_uri: chunk.sourceUri ?? null,
-      content_ref: bodies.ref("chunk", chunk.content) ?? null,
-    }))
-    const filters = call.filters ?? {}
-    const queryRef = bodies.ref("query_text", call.query ?? "")!
-    this.emit(
-      "retrieval_executed",
-      {
+    this.#say("retrieval_executed", (bodies) => {
+      const candidates = Array.from(chunks ?? [], (chunk, index) => ({
+        rank: index,
+        chunk_id: chunk.chunkId,
+        document_id: chunk.documentId ?? null,
+        score: chunk.score ?? null,
+        source_uri: chunk.sourceUri ?? null,
+        content_ref: bodies.ref("chunk", chunk.content) ?? null,
+      }))
+      const query = this.run.builder.capture.comparable(call.query)
+      return {
         retriever_id: call.retriever,
         retriever_version: call.version ?? null,
-        query_text_ref: queryRef,
+        query_text_ref: bodies.ref("query_text", call.query ?? "")!,
         top_k: call.topK ?? null,
-        filters,
+        filters: call.filters ?? {},
         candidate_count: candidates.length,
         candidate_list_ref: bodies.ref("candidate_list", candidates)!,
-        call_signature_hash: signatureOfRetrieval({ ...call, query: this.run.builder.capture.comparable(call.query) }),
+        call_signature_hash: signatureOfRetrieval({ ...call, query }),
         latency_ms: latencyMs,
-        ...(status === "error" ? { status } : {}),
-      },
-      bodies,
-    )
+        status,
+      }
+    })
   }
 
   validatorDecision(made: ValidatorDecisionMade): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "validator_decision")
-    this.emit(
-      "validator_decision",
-      {
-        validator_name: made.name,
-        validator_version: made.version ?? null,
-        decision: made.decision,
-        reason_ref: bodies.ref("reason", made.reason) ?? null,
-      },
-      bodies,
-    )
+    this.#say("validator_decision", (bodies) => ({
+      validator_name: made.name,
+      validator_version: made.version ?? null,
+      decision: made.decision,
+      reason_ref: bodies.ref("reason", made.reason) ?? null,
+    }))
   }
 
   safetyDecision(made: SafetyDecisionMade): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "safety_decision")
-    this.emit(
-      "safety_decision",
-      {
-        policy_name: made.policy,
-        policy_version: made.version ?? null,
-        decision: made.decision,
-        reason_ref: bodies.ref("reason", made.reason) ?? null,
-      },
-      bodies,
-    )
+    this.#say("safety_decision", (bodies) => ({
+      policy_name: made.policy,
+      policy_version: made.version ?? null,
+      decision: made.decision,
+      reason_ref: bodies.ref("reason", made.reason) ?? null,
+    }))
   }
 
   finalOutput(output: FinalOutputGiven): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "final_output")
-    const value = bodies.add("output", output.value ?? null)!
-    const citations = bodies.ref("citations", output.citations)
-    this.emit(
-      "final_output",
-      {
+    this.#say("final_output", (bodies) => {
+      const value = bodies.add("output", output.value ?? null)!
+      return {
         output_ref: value.hash,
-        ...(citations ? { citations_ref: citations } : {}),
+        citations_ref: bodies.ref("citations", output.citations),
         response_channel: output.channel ?? null,
         ...summaryOf("output_summary", () => summarizeText(value.text())),
-      },
-      bodies,
-    )
+      }
+    })
   }
 
   repair(made: RepairMade): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "repair")
-    const after = bodies.ref("after", made.after)
-    this.emit(
-      "repair",
-      {
+    this.#say("repair", (bodies) => {
+      const after = bodies.ref("after", made.after)
+      return {
         kind: made.kind,
         before_ref: bodies.ref("before", made.before ?? null)!,
         after_ref: after ?? null,
         outcome: after ? "repaired" : "failed",
-        ...(made.attempt === undefined ? {} : { attempt: made.attempt }),
-        ...(made.maxAttempts === undefined ? {} : { max_attempts: made.maxAttempts }),
-        ...(made.reason === undefined
-          ? {}
-          : { reason: typeof made.reason === "string" ? made.reason.slice(0, MAX_SUMMARY) : made.reason }),
-      },
-      bodies,
-    )
+        attempt: made.attempt,
+        max_attempts: made.maxAttempts,
+        reason: typeof made.reason === "string" ? made.reason.slice(0, MAX_SUMMARY) : made.reason,
+      }
+    })
   }
 
   decide(made: DecisionMade): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "decision")
-    const detail = bodies.ref("decision", made.detail)
     const said = String(made.summary)
-    this.emit(
-      "decision",
-      {
-        action_type: made.action,
-        // Where no content is kept there is no summary; the whole text then goes on to become a digest.
-        action_summary: this.run.builder.summarize(said) || said,
-        ...(detail ? { decision_ref: detail } : {}),
-      },
-      bodies,
-    )
+    this.#say("decision", (bodies) => ({
+      action_type: made.action,
+      // Where no content is kept there is no summary; the whole text then goes on to become a digest.
+      action_summary: this.run.builder.summarize(said) || said,
+      decision_ref: bodies.ref("decision", made.detail),
+    }))
   }
 
   artifact(made: MadeArtifact): void {
-    const bodies = new BodiesOfEvent(this.run.builder, "artifact_recorded")
-    const content = bodies.ref(made.type, made.content ?? null)!
-    this.emit(
-      "artifact_recorded",
-      {
+    this.#say("artifact_recorded", (bodies) => {
+      const content = bodies.ref(made.type, made.content ?? null)!
+      return {
         artifact_id: made.id,
         artifact_type: made.type,
         summary: made.summary,
@@ -205,12 +159,17 @@ export abstract class LifecycleEvents {
         hash: content,
         size_bytes: bodies.refs[0]!.byte_size,
         path: made.path ?? null,
-        ...(made.linesAdded === undefined ? {} : { lines_added: made.linesAdded }),
-        ...(made.linesRemoved === undefined ? {} : { lines_removed: made.linesRemoved }),
-        ...(made.exitCode === undefined ? {} : { exit_code: made.exitCode }),
-      },
-      bodies,
-    )
+        lines_added: made.linesAdded,
+        lines_removed: made.linesRemoved,
+        exit_code: made.exitCode,
+      }
+    })
+  }
+
+  /** One event with the bodies that its payload names. */
+  #say<T extends EventType>(type: T, payloadWith: (bodies: BodiesOfEvent) => PayloadOf<T>): void {
+    const bodies = new BodiesOfEvent(this.run.builder, type)
+    this.emit(type, payloadWith(bodies), bodies)
   }
 }
 

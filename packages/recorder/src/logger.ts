@@ -91,9 +91,7 @@ export class RecordingLogger implements Logger {
   #writeLong(level: Level, message: string, err: unknown, attributes: LogAttributes | undefined): void {
     const bodies = new BodiesOfEvent(this.#builder, "log")
     const isLong = message.length > MAX_LOG_MESSAGE
-    const messageRef = isLong ? bodies.ref("message", message) : undefined
     const error = err === undefined ? undefined : describeError(err, this.#builder.summarize)
-    const errorRef = error && bodies.ref("error", error.chain)
     this.#place.emitLog(
       {
         level,
@@ -101,9 +99,10 @@ export class RecordingLogger implements Logger {
         message: isLong
           ? this.#builder.capture.text(message.slice(0, 2 * MAX_LOG_MESSAGE)).slice(0, MAX_LOG_MESSAGE)
           : message,
-        ...(messageRef ? { message_ref: messageRef } : {}),
-        ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
-        ...(errorRef ? { error_ref: errorRef } : {}),
+        message_ref: isLong ? bodies.ref("message", message) : undefined,
+        error_class: error?.errorClass,
+        error_summary: error?.summary,
+        error_ref: error && bodies.ref("error", error.chain),
       },
       { attributes: merged(this.#bound, attributes), ...bodies.extras() },
     )

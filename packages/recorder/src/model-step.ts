@@ -147,12 +147,12 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         http_status: result.httpStatus ?? httpStatusOf(result.err),
         error_class: error?.errorClass ?? null,
         error_ref: (error && bodies.ref("error", error.chain)) ?? null,
-        ...(error ? { error_summary: error.summary } : {}),
-        ...(result.firstByteMs === undefined ? {} : { first_byte_ms: result.firstByteMs }),
-        ...(result.thinkingMs === undefined ? {} : { thinking_ms: result.thinkingMs }),
-        ...(usageRef ? { usage_ref: usageRef } : {}),
-        ...(result.requestId === undefined ? {} : { provider_request_id: result.requestId }),
-        ...(result.requestedTools === undefined ? {} : { requested_tools: result.requestedTools as string[] }),
+        error_summary: error?.summary,
+        first_byte_ms: result.firstByteMs,
+        thinking_ms: result.thinkingMs,
+        usage_ref: usageRef,
+        provider_request_id: result.requestId,
+        requested_tools: result.requestedTools as string[] | undefined,
         ...(result.outputText === undefined
           ? {}
           : summaryOf("output_summary", () => this.summarize(result.outputText!))),

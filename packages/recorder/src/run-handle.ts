@@ -79,10 +79,6 @@ class RunHandle extends StepHandle implements Run {
     const bodies = new BodiesOfEvent(builder, "run_started")
     const input = bodies.add("input_summary", options.input)
     const { parent } = options
-    const agentId = options.agentId ?? app.defaults.agentId
-    const agentVersion = options.agentVersion ?? app.defaults.agentVersion
-    const repo = options.repo ?? app.defaults.repo
-    const branch = options.branch ?? app.defaults.branch
     this.emit(
       "run_started",
       {
@@ -91,15 +87,15 @@ class RunHandle extends StepHandle implements Run {
         entrypoint_name: options.entrypoint,
         user_session_ref: typeof options.userSession === "string" ? builder.capture.keyed(options.userSession) : null,
         input_summary: input ? (summaryOf("text", () => summarizeText(input.text())).text ?? null) : null,
-        ...(input ? { input_summary_ref: input.hash } : {}),
-        ...(agentId === undefined ? {} : { agent_id: agentId }),
-        ...(agentVersion === undefined ? {} : { agent_version: agentVersion }),
-        ...(options.requestId === undefined ? {} : { request_id: options.requestId }),
-        ...(options.constraints === undefined ? {} : { constraints: options.constraints as Constraint[] }),
-        ...(options.channel === undefined ? {} : { channel: options.channel }),
-        ...(repo === undefined ? {} : { repo }),
-        ...(branch === undefined ? {} : { branch }),
-        ...(options.ticket === undefined ? {} : { ticket_id: options.ticket }),
+        input_summary_ref: input?.hash,
+        agent_id: options.agentId ?? app.defaults.agentId,
+        agent_version: options.agentVersion ?? app.defaults.agentVersion,
+        request_id: options.requestId,
+        constraints: options.constraints as Constraint[] | undefined,
+        channel: options.channel,
+        repo: options.repo ?? app.defaults.repo,
+        branch: options.branch ?? app.defaults.branch,
+        ticket_id: options.ticket,
         capture_mode: builder.capture.mode,
       },
       {

@@ -121,15 +121,10 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
 
   child(name: string, attributes?: LogAttributes, options: StepOptions = {}): Step {
     const bodies = new BodiesOfEvent(this.run.builder, "step_started")
-    const bodyRef = bodies.ref("body", options.body)
     const step = new StepHandle(this.run, this.newChild(), this.source)
     step.emit(
       "step_started",
-      {
-        name,
-        ...(options.kind === undefined ? {} : { kind: options.kind }),
-        ...(bodyRef ? { body_ref: bodyRef } : {}),
-      },
+      { name, kind: options.kind, body_ref: bodies.ref("body", options.body) },
       { attributes, links: this.#followLinks(options.follows), ...bodies.extras() },
     )
     return step
@@ -142,17 +137,17 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   end(outcome: StepOutcome = {}): void {
     if (!this.close()) return
     const bodies = new BodiesOfEvent(this.run.builder, "step_ended")
-    const bodyRef = bodies.ref("body", outcome.body)
+    const body_ref = bodies.ref("body", outcome.body)
     const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
-    const errorRef = error && bodies.ref("error", error.chain)
     this.emitClose(
       "step_ended",
       {
         status: outcome.status ?? (error ? "error" : "success"),
         latency_ms: this.elapsedMs(),
-        ...(error ? { error_class: error.errorClass, error_summary: error.summary } : {}),
-        ...(errorRef ? { error_ref: errorRef } : {}),
-        ...(bodyRef ? { body_ref: bodyRef } : {}),
+        error_class: error?.errorClass,
+        error_summary: error?.summary,
+        error_ref: error && bodies.ref("error", error.chain),
+        body_ref,
       },
       { attributes: outcome.attributes, ...bodies.extras() },
     )

@@ -73,7 +73,18 @@ export function evaluationWords(one: ReportEvaluation): string {
 export const hasFailed = ({ status, verdict }: Pick<TimelineEntry, "status" | "verdict">): boolean =>
   (status === "error" || status === "timeout") && (verdict === "pass" || verdict === "unknown")
 
-export const FAILURE_WORDS: Readonly<Record<string, string>> = {
+/** Where the trail of the run has holes, in words. */
+export function holesIn({ observability }: RunReport): { words: string; stepNo: number | null; detail: string }[] {
+  return [
+    ...observability.failures.map(({ failure, ...hole }) => ({ ...hole, words: FAILURE_WORDS[failure]! })),
+    ...observability.bypasses.map(({ bypass, certainty, ...hole }) => ({
+      ...hole,
+      words: `${FAILURE_WORDS[bypass]!}${certainty === "possible" ? " (possible)" : ""}`,
+    })),
+  ]
+}
+
+const FAILURE_WORDS: Readonly<Record<string, string>> = {
   model_call_without_prompt: "model call without its prompt",
   action_without_correlation: "action without correlation ids",
   missing_capture_mode: "capture mode missing",

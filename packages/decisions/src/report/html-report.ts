@@ -1,14 +1,6 @@
 import type { Verdict } from "@orangebox/contract"
 import { htmlPage, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
-import {
-  durationWords,
-  FAILURE_WORDS,
-  hasFailed,
-  plural,
-  STATUS_WORDS,
-  stepWord,
-  summaryRows,
-} from "./format-report.js"
+import { durationWords, hasFailed, holesIn, plural, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
 import { REPORT_STYLE } from "./html-style.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
@@ -82,19 +74,8 @@ function violations({ violations: all }: RunReport): string {
   return section("Violations", items.join("\n") + rest(all.length, MOST.violations))
 }
 
-function holes({ observability }: RunReport): string {
-  const all = [
-    ...observability.failures.map(({ failure, stepNo, detail }) => ({
-      words: FAILURE_WORDS[failure]!,
-      stepNo,
-      detail,
-    })),
-    ...observability.bypasses.map(({ bypass, stepNo, detail, certainty }) => ({
-      words: `${FAILURE_WORDS[bypass]!}${certainty === "possible" ? " (possible)" : ""}`,
-      stepNo,
-      detail,
-    })),
-  ]
+function holes(report: RunReport): string {
+  const all = holesIn(report)
   if (all.length === 0) return section("Holes in the trail", '<p class="dim">none</p>')
   const rows = all
     .slice(0, MOST.holes)

@@ -1,6 +1,6 @@
 import { hasEnded } from "@orangebox/runs"
 import { fenced, safeMarkdown, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, hasFailed, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
+import { durationWords, hasFailed, holesIn, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 
 const MOST = { timeline: 200, diffs: 30, violations: 50, holes: 50, diffLines: 200, columns: 500 }
@@ -53,19 +53,8 @@ function violationRows({ violations }: RunReport): string[] {
   ]
 }
 
-function holeRows({ observability }: RunReport): string[] {
-  const rows = [
-    ...observability.failures.map(({ failure, stepNo, detail }) => [
-      stepWord(stepNo),
-      FAILURE_WORDS[failure]!,
-      cell(detail, 240),
-    ]),
-    ...observability.bypasses.map(({ bypass, stepNo, detail, certainty }) => [
-      stepWord(stepNo),
-      `${FAILURE_WORDS[bypass]!}${certainty === "possible" ? " (possible)" : ""}`,
-      cell(detail, 240),
-    ]),
-  ]
+function holeRows(report: RunReport): string[] {
+  const rows = holesIn(report).map(({ words, stepNo, detail }) => [stepWord(stepNo), words, cell(detail, 240)])
   if (rows.length === 0) return []
   return [table(["step", "hole", "detail"], rows.slice(0, MOST.holes)), ...rest(rows.length, MOST.holes)]
 }

@@ -1,6 +1,6 @@
 import type { Verdict } from "@orangebox/contract"
 import { type Painter, shortLine } from "@orangebox/text"
-import { durationWords, FAILURE_WORDS, hasFailed, plural, stepWord, summaryRows } from "./format-report.js"
+import { durationWords, hasFailed, holesIn, plural, stepWord, summaryRows } from "./format-report.js"
 import type { RunReport } from "./run-report.js"
 
 export interface TerminalReportOptions {
@@ -53,14 +53,11 @@ function violationLines({ violations }: RunReport, width: number, color: Painter
 
 const MOST_HOLES = 10
 
-function holeLines({ observability }: RunReport, width: number): string[] {
-  const holes = [
-    ...observability.failures.map(({ failure, stepNo, detail }) => ({ what: failure as string, stepNo, detail })),
-    ...observability.bypasses.map(({ bypass, stepNo, detail }) => ({ what: bypass as string, stepNo, detail })),
-  ]
+function holeLines(report: RunReport, width: number): string[] {
+  const holes = holesIn(report)
   if (holes.length === 0) return []
-  const shown = holes.slice(0, MOST_HOLES).map(({ what, stepNo, detail }) => {
-    const head = `  ${stepWord(stepNo)} ${FAILURE_WORDS[what] ?? what}: `
+  const shown = holes.slice(0, MOST_HOLES).map(({ words, stepNo, detail }) => {
+    const head = `  ${stepWord(stepNo)} ${words}: `
     return head + shortLine(detail, Math.max(20, width - head.length))
   })
   return ["holes in the trail", ...shown, ...restOf(holes.length, MOST_HOLES), ""]

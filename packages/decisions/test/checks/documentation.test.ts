@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { parseRule, RULES } from "../../src/checks/index.js"
+import { parseRule } from "../../src/checks/parse-rule.js"
+import { RULES } from "../../src/index.js"
 
 const page = readFileSync(new URL("../../../../docs/checks.md", import.meta.url), "utf8")
 const rows = page.split("\n").filter((line) => /^\| `[a-z]+[.:]/.test(line))

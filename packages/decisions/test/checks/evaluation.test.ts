@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest"
+import { readJudgeAnswer } from "../../src/checks/judge.js"
+import { DecisionEvaluation, JudgeQuestion } from "../../src/generated.js"
 import {
   askJudge,
   type CheckContext,
@@ -6,16 +8,13 @@ import {
   evaluateRun,
   gateExitCode,
   type Judge,
-  JudgeQuestion,
   judgeQuestions,
   type RunEvaluation,
-  readJudgeAnswer,
   renderJunit,
   renderSarif,
   verdictOf,
   worstVerdict,
-} from "../../src/checks/index.js"
-import { DecisionEvaluation } from "../../src/generated.js"
+} from "../../src/index.js"
 import { constraint, editAction, outputAction, sampleRun, shellAction, testAction, toolAction } from "./sample-run.js"
 
 const onlySrc = constraint("paths.only src/**", { id: "src-only" })

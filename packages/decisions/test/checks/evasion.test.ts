@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { createGuard, evaluateRun, followLinks } from "../../src/checks/index.js"
+import { followLinks } from "../../src/checks/paths/located-path.js"
+import { createGuard, evaluateRun } from "../../src/index.js"
 import { actionAhead } from "../../src/live-action.js"
 import { effectsOfProgram } from "../../src/shell/effects/programs.js"
 import { unwrap } from "../../src/shell/wrappers.js"

@@ -1,12 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import {
-  describeRuleProblem,
-  inferConstraints,
-  parseRule,
-  RULE_NAMES,
-  type RuleProblem,
-} from "../../src/checks/index.js"
+import { parseRule } from "../../src/checks/parse-rule.js"
+import { RULE_NAMES } from "../../src/checks/rules.js"
+import { describeRuleProblem, inferConstraints, type RuleProblem } from "../../src/index.js"
 
 function problemOf(rule: string): RuleProblem {
   const reading = parseRule(rule)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { RULES } from "../../src/checks/index.js"
+import { RULES } from "../../src/index.js"
 import {
   action,
   editAction,
@@ -414,6 +414,6 @@ describe("diff, tests, tools, limits", () => {
 })
 
 test("every rule's own example can be read", async () => {
-  const { parseRule } = await import("../../src/checks/index.js")
+  const { parseRule } = await import("../../src/checks/parse-rule.js")
   for (const rule of RULES) expect(parseRule(rule.example), rule.example).toHaveProperty("rule")
 })

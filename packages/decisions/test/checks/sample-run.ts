@@ -1,6 +1,6 @@
 import type { Action, FileEdit, ModelUse, RunActions, TestRun } from "../../src/action.js"
-import { type CheckContext, type CheckedConstraint, evaluateRun, type RunEvaluation } from "../../src/checks/index.js"
 import { pointTo } from "../../src/evidence.js"
+import { type CheckContext, type CheckedConstraint, evaluateRun, type RunEvaluation } from "../../src/index.js"
 
 let counter = 0
 

@@ -159,14 +159,14 @@ interface ManifestFault {
   readonly artifacts: readonly SnapshotArtifact[]
 }
 
-function recordManifest(step: StepHandle, committed: CommittedManifest): void {
+export function recordManifest(step: StepHandle, committed: CommittedManifest, inferredBy?: string): void {
   const bodies = new BodiesOfEvent(step.run.builder, "context_manifest")
   const manifest_ref = bodies.refAs("manifest", JSON.stringify(committed.manifest), "application/json")
   const { counts, prefix, revision } = committed
   step.record(
     "context_manifest",
     { manifest_ref, snapshot_id: committed.manifest.snapshot_id, revision, ...counts, ...prefix },
-    bodies,
+    { ...bodies.extras(), inferredBy },
   )
 }
 

@@ -1,7 +1,6 @@
 import { canonicalHash, type PayloadOf } from "@orangebox/contract"
-import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { StepHandle, StepState } from "../step-handle.js"
-import type { CommittedManifest } from "./committed-context.js"
+import { type CommittedManifest, recordManifest } from "./committed-context.js"
 
 /** Names manifests that the recorder derived. */
 const DERIVED_BY = "dialects"
@@ -44,12 +43,5 @@ export function commitDerivedManifest(
     prefix: { prefix_hash, prefix_length },
   }
   step.run.manifests.set(state, committed)
-  const bodies = new BodiesOfEvent(step.run.builder, "context_manifest")
-  const manifest_ref = bodies.refAs("manifest", JSON.stringify(manifest), "application/json")
-  const { snapshot_id } = manifest
-  step.record(
-    "context_manifest",
-    { manifest_ref, snapshot_id, revision: 0, ...committed.counts, ...committed.prefix },
-    { ...bodies.extras(), inferredBy: DERIVED_BY },
-  )
+  recordManifest(step, committed, DERIVED_BY)
 }

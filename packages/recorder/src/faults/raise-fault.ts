@@ -52,8 +52,8 @@ export function raiseFault(step: StepHandle, scope: StepState, raised: RaisedFau
     trigger: fault.trigger,
     detail,
     artifact_ids: ids,
-    ...(missing.length > 0 ? { missing } : {}),
-    ...(fault.requestedBy === undefined ? {} : { requested_by: fault.requestedBy }),
+    missing: missing.length > 0 ? missing : undefined,
+    requested_by: fault.requestedBy,
   })
   reviseManifests(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
   return artifacts

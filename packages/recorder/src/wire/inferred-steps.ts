@@ -50,7 +50,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   const step = markedChild(parent, made)
   const opening = new BodiesOfEvent(step.run.builder, "tool_called")
   const args = opening.addAs("args", made.argumentText, "application/json")
-  const callId = made.callId === null || made.callId === "" ? {} : { tool_call_id: made.callId.slice(0, 512) }
+  const tool_call_id = made.callId?.slice(0, 512) || undefined
   const tool_name = made.name.slice(0, 512) || "?"
   const known = classified(step, { name: made.name, args: made.argumentText })
   step.emit(
@@ -61,7 +61,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
       call_signature_hash: toolSignatureOfText(made.name, textOf(args.comparable())),
       args_ref: args.hash,
       timeout_ms: null,
-      ...callId,
+      tool_call_id,
       ...summaryOf("args_summary", () => summarizeArgs(parsed(args.value()))),
       canon_version: CANON_VERSION,
     },
@@ -83,7 +83,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
           error_class: isError ? "ToolError" : null,
           error_message_ref: isError ? result_ref : null,
           latency_ms: step.elapsedMs(),
-          ...callId,
+          tool_call_id,
           ...(text === null ? {} : summaryOf("result_summary", () => step.summarize(text))),
           ...(isError && text !== null ? summaryOf("error_summary", () => step.summarize(text)) : {}),
         },

@@ -127,11 +127,7 @@ function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownR
   const url = safeUrl(request.url, (text) => handle.capture.searched(text))
   handle.emit(
     "step_started",
-    {
-      name: nameOf(handle, request.method, url),
-      kind: "http",
-      ...(body ? { body_ref: body.hash } : {}),
-    },
+    { name: nameOf(handle, request.method, url), kind: "http", body_ref: body?.hash },
     {
       ...bodies.extras(),
       links: notes.follows ? undefined : handle.followLinks(),
@@ -313,9 +309,9 @@ class HttpWire extends WireBase {
       {
         status: status ?? "success",
         latency_ms,
-        ...(error_class ? { error_class } : {}),
-        ...(error_summary ? { error_summary } : {}),
-        ...(stored ? { body_ref: stored.hash } : {}),
+        error_class: error_class ?? undefined,
+        error_summary,
+        body_ref: stored?.hash,
       },
       {
         ...bodies.extras(),

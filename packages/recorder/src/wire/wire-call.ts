@@ -317,8 +317,8 @@ export function modelResultOf(
   const { folded, head } = end
   const failure = failureOf(end, summarize)
   const rawUsage = folded?.usage.raw ?? null
-  const requestId = requestIdOf(end)
   const toolNames = toolNamesOf(end)
+  const json = (type: string, value: unknown) => bodies.refAs(type, JSON.stringify(value), "application/json")
   return {
     provider: end.provider,
     model_id: nameOrNull(end.model),
@@ -328,34 +328,21 @@ export function modelResultOf(
     status: statusOf(end),
     http_status: httpStatusOf(end),
     error_class: nameOrNull(failure?.errorClass),
-    error_ref: failure ? bodies.refAs("error", JSON.stringify(failure.chain), "application/json") : null,
-    ...(failure ? { error_summary: failure.summary } : {}),
-    ...(end.firstByteMs === undefined ? {} : { first_byte_ms: end.firstByteMs }),
-    ...(rawUsage === null ? {} : { usage_ref: bodies.refAs("usage", JSON.stringify(rawUsage), "application/json") }),
-    ...(folded?.usage.serviceTier ? { service_tier: folded.usage.serviceTier } : {}),
-    ...(folded?.usage.cacheWrite1h ? { cache_write_1h_tokens: folded.usage.cacheWrite1h } : {}),
-    ...(head
-      ? {
-          response_headers_ref: bodies.refAs(
-            "response_headers",
-            JSON.stringify(safeHeaders(head.headers)),
-            "application/json",
-          ),
-        }
-      : {}),
-    ...(stored !== undefined && stored.index.length > 1
-      ? {
-          stream_index_ref: bodies.refAs(
-            "stream_index",
-            JSON.stringify({ end: end.how, bytes: stored.byteSize, reads: stored.index }),
-            "application/json",
-          ),
-        }
-      : {}),
+    error_ref: failure ? json("error", failure.chain) : null,
+    error_summary: failure?.summary,
+    first_byte_ms: end.firstByteMs,
+    usage_ref: rawUsage === null ? undefined : json("usage", rawUsage),
+    service_tier: folded?.usage.serviceTier || undefined,
+    cache_write_1h_tokens: folded?.usage.cacheWrite1h || undefined,
+    response_headers_ref: head && json("response_headers", safeHeaders(head.headers)),
+    stream_index_ref:
+      stored !== undefined && stored.index.length > 1
+        ? json("stream_index", { end: end.how, bytes: stored.byteSize, reads: stored.index })
+        : undefined,
     stream_end: end.how,
-    ...(requestId === null ? {} : { provider_request_id: requestId }),
+    provider_request_id: requestIdOf(end) ?? undefined,
     ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarize(folded.text)) : {}),
-    ...(toolNames.length > 0 ? { requested_tools: toolNames } : {}),
+    requested_tools: toolNames.length > 0 ? toolNames : undefined,
     stored_bytes: stored?.byteSize ?? 0,
   }
 }
