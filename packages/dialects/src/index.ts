@@ -48,9 +48,7 @@ export {
 export { NONSEMANTIC } from "./signature/canon.js"
 export { CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
-export { mcpSignature } from "./signature/mcp-signature.js"
-export { retrieverSignature } from "./signature/retriever-signature.js"
-export { toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
+export { mcpSignature, retrieverSignature, toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, sseParser } from "./sse.js"
 export { type FrameText, textDeltas } from "./text-deltas.js"
 // Lanes

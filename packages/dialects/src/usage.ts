@@ -2,16 +2,18 @@ import type { TokenUsage } from "@orangebox/contract"
 import type { Usage } from "./dialect.js"
 import { countOf, type JsonRecord, type JsonValue, recordOf } from "./json/value.js"
 
-export const UNKNOWN_TOKENS: TokenUsage = { prompt: null, completion: null, total: null }
-
-export const UNKNOWN_USAGE: Usage = {
-  tokens: UNKNOWN_TOKENS,
+/** The usage of an answer; what its provider does not tell apart is left out. */
+export const usageWith = (raw: JsonValue, tokens: TokenUsage, more: Partial<Usage> = {}): Usage => ({
+  tokens,
   cacheWrite5m: null,
   cacheWrite1h: null,
   serviceTier: null,
   billedExtras: {},
-  raw: null,
-}
+  raw,
+  ...more,
+})
+
+export const UNKNOWN_USAGE = usageWith(null, { prompt: null, completion: null, total: null })
 
 /** The sum of what is known, as long as the first part is: a count the provider left out adds nothing, but no count at all is unknown. */
 export function sumFrom(first: number | null, ...rest: readonly (number | null)[]): number | null {

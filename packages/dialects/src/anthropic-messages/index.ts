@@ -1,13 +1,11 @@
 import { decodePath, pathOf } from "../address.js"
-import type { Dialect } from "../dialect.js"
+import type { Dialect, ProviderAccess } from "../dialect.js"
 import { itemsAt, memberOf, stringAt } from "../json/node.js"
 import { isRecord } from "../json/value.js"
-import { anthropicAccess } from "./access.js"
-import { anthropicFold, readAnthropicAnswer } from "./answer.js"
+import type { RequestShape } from "../request/shape.js"
+import { anthropicFold, anthropicUsage, readAnthropicAnswer } from "./answer.js"
 import { canonicalAnthropic } from "./canon.js"
 import { outlineAnthropic } from "./outline.js"
-import { anthropicShape } from "./shape.js"
-import { anthropicUsage } from "./usage.js"
 
 const EVENTS = new Set([
   "message_start",
@@ -18,6 +16,40 @@ const EVENTS = new Set([
   "message_stop",
   "ping",
 ])
+
+const anthropicAccess: ProviderAccess = {
+  name: "anthropic",
+  origin: "https://api.anthropic.com",
+  baseUrlVariables: { ANTHROPIC_BASE_URL: "", ANTHROPIC_HOST: "" },
+  secretHeaders: ["authorization", "x-api-key"],
+  behaviourHeaders: ["anthropic-beta", "anthropic-version"],
+  versionHeader: "anthropic-version",
+  keyHeaders({ ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN }) {
+    if (ANTHROPIC_API_KEY) return [["x-api-key", ANTHROPIC_API_KEY]]
+    return ANTHROPIC_AUTH_TOKEN ? [["authorization", `Bearer ${ANTHROPIC_AUTH_TOKEN}`]] : []
+  },
+}
+
+const anthropicShape: RequestShape = {
+  members: { model: "model", tools: "tools", system: "system", messages: "history", container: "server_state" },
+  roles: { system: "system", assistant: "assistant" },
+  blocks: "content",
+  texts: ["content", "text"],
+  toolGroups: [],
+  toolWrappers: [],
+  toolSchemas: ["input_schema"],
+  toolTraffic(node) {
+    const type = stringAt(node, "type") ?? ""
+    if (type.endsWith("tool_use")) return { calls: [{ id: stringAt(node, "id"), name: stringAt(node, "name") }] }
+    if (!type.endsWith("tool_result")) return undefined
+    const saysFailure = type === "tool_result" || type === "mcp_tool_result"
+    const result = { id: stringAt(node, "tool_use_id"), content: memberOf(node, "content") }
+    return { result: saysFailure ? { ...result, errorMember: "is_error" } : result }
+  },
+  isReasoning: (block) => /^(?:redacted_)?thinking$/.test(stringAt(block, "type") ?? ""),
+  // Vertex names the model in the address.
+  modelInAddress: /(?<=\/models\/)[^/:?]+(?=:(?:stream)?rawPredict)/i,
+}
 
 export const anthropicMessages: Dialect = {
   id: "anthropic-messages",

@@ -1,6 +1,7 @@
 import { canonicalJson } from "@orangebox/contract"
-import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError } from "../dialect.js"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError, Usage } from "../dialect.js"
 import {
+  countOf,
   indexOf,
   inOrder,
   isRecord,
@@ -13,6 +14,7 @@ import {
   textOf,
 } from "../json/value.js"
 import { readProviderError } from "../provider-error.js"
+import { sumFrom, sumIfKnown, usageWith } from "../usage.js"
 
 /** One object, or (streaming without `alt=sse`) a JSON list of the chunks a stream would have sent. */
 export function readGeminiAnswer({ value, text }: AnswerText): Answer {
@@ -117,4 +119,21 @@ function partOf(part: JsonRecord): AnswerPart[] {
       runsAt: "client",
     },
   ]
+}
+
+/** `promptTokenCount` includes cached tokens; thoughts are counted beside the candidates, tool-use prompts beside the prompt. */
+export function geminiUsage(raw: JsonValue): Usage {
+  const usage = recordOf(raw)
+  const prompt = sumFrom(countOf(usage["promptTokenCount"]), countOf(usage["toolUsePromptTokenCount"]))
+  const reasoning = countOf(usage["thoughtsTokenCount"])
+  const candidates = countOf(usage["candidatesTokenCount"])
+  const completion = candidates === null ? null : sumFrom(candidates, reasoning)
+  return usageWith(raw, {
+    prompt,
+    completion,
+    total: countOf(usage["totalTokenCount"]) ?? sumIfKnown(prompt, completion),
+    cache_read: countOf(usage["cachedContentTokenCount"]),
+    cache_write: null,
+    reasoning,
+  })
 }

@@ -1,15 +1,51 @@
 import { pathOf } from "../address.js"
-import type { Dialect } from "../dialect.js"
-import { memberOf } from "../json/node.js"
+import type { Dialect, ProviderAccess } from "../dialect.js"
+import { booleanAt, memberOf, stringAt } from "../json/node.js"
 import { isRecord } from "../json/value.js"
-import { geminiAccess } from "./access.js"
-import { geminiFold, readGeminiAnswer } from "./answer.js"
+import type { RequestShape } from "../request/shape.js"
+import { geminiFold, geminiUsage, readGeminiAnswer } from "./answer.js"
 import { canonicalGemini } from "./canon.js"
 import { outlineGemini, requestOf } from "./outline.js"
-import { geminiShape } from "./shape.js"
-import { geminiUsage } from "./usage.js"
 
 const METHOD = /(?:\/models\/([^/:]+))?:(generateContent|streamGenerateContent|countTokens)$/
+
+const geminiAccess: ProviderAccess = {
+  name: "gemini",
+  origin: "https://generativelanguage.googleapis.com",
+  baseUrlVariables: { GOOGLE_GEMINI_BASE_URL: "" },
+  secretHeaders: ["authorization", "x-goog-api-key"],
+  behaviourHeaders: [],
+  versionHeader: null,
+  keyHeaders: ({ GEMINI_API_KEY }) => (GEMINI_API_KEY ? [["x-goog-api-key", GEMINI_API_KEY]] : []),
+}
+
+const geminiShape: RequestShape = {
+  members: {
+    model: "model",
+    tools: "tools",
+    systemInstruction: "system",
+    system_instruction: "system",
+    contents: "history",
+    cachedContent: "server_state",
+  },
+  roles: { model: "assistant", function: "tool" },
+  blocks: "parts",
+  texts: ["parts", "text"],
+  toolGroups: ["functionDeclarations", "function_declarations"],
+  toolWrappers: [],
+  toolSchemas: ["parameters", "parametersJsonSchema"],
+  // Calls and results are paired by name and order; not every client sends ids.
+  toolTraffic(node) {
+    const called = stringAt(node, "functionCall", "name")
+    if (called !== null) return { calls: [{ id: null, name: called }] }
+    const result = memberOf(node, "functionResponse")
+    if (result === undefined) return undefined
+    const name = stringAt(result, "name")
+    return { result: { id: null, content: memberOf(result, "response"), ...(name === null ? {} : { name }) } }
+  },
+  isReasoning: (block) => booleanAt(block, "thought") === true,
+  modelInAddress: /(?<=\/models\/)[^/:?]+(?=:)/,
+}
 
 export const gemini: Dialect = {
   id: "gemini",

@@ -1,5 +1,6 @@
-import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError } from "../dialect.js"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError, Usage } from "../dialect.js"
 import {
+  countOf,
   indexOf,
   inOrder,
   isRecord,
@@ -12,7 +13,7 @@ import {
   textOf,
 } from "../json/value.js"
 import { readProviderError } from "../provider-error.js"
-import { mergeDelta } from "./merge-delta.js"
+import { sumIfKnown, usageWith } from "../usage.js"
 
 export function readChatAnswer({ value }: AnswerText): Answer {
   // Gateways of Google's answer an error in a list of one.
@@ -139,4 +140,70 @@ function toolCall(id: string | null, body: JsonRecord): AnswerPart {
     arguments: textOf(body["arguments"]) ?? textOf(body["input"]) ?? "",
     runsAt: "client",
   }
+}
+
+/** `prompt_tokens` already includes what came from the cache. */
+export function chatUsage(raw: JsonValue): Usage {
+  const usage = recordOf(raw)
+  const promptDetails = recordOf(usage["prompt_tokens_details"])
+  const prompt = countOf(usage["prompt_tokens"])
+  const completion = countOf(usage["completion_tokens"])
+  return usageWith(raw, {
+    prompt,
+    completion,
+    total: countOf(usage["total_tokens"]) ?? sumIfKnown(prompt, completion),
+    // DeepSeek speaks this dialect, but reports its cache under a name of its own.
+    cache_read: countOf(promptDetails["cached_tokens"]) ?? countOf(usage["prompt_cache_hit_tokens"]),
+    cache_write: countOf(promptDetails["cache_write_tokens"]),
+    reasoning: countOf(recordOf(usage["completion_tokens_details"])["reasoning_tokens"]),
+  })
+}
+
+// These arrive whole. Some servers repeat them in every chunk, and "assistantassistant" is not a role.
+const WHOLE = new Set(["role", "id", "type", "name", "index", "format", "call_id"])
+
+/**
+ * Adds a chunk's delta to what is there: text grows, objects merge, list entries that carry an `index` find their place and the others
+ * are appended. The rule is general because this dialect is spoken by many servers that add fields of their own (`reasoning_content`,
+ * `reasoning_details`, `annotations`, `audio` …), and what they add is part of the answer.
+ */
+function mergeDelta(target: JsonRecord, delta: JsonRecord): void {
+  for (const key of Object.keys(delta)) {
+    const next = delta[key]!
+    if (next === null && key in target) continue
+    setOwn(target, key, merged(key, Object.hasOwn(target, key) ? target[key] : undefined, next))
+  }
+}
+
+function merged(key: string, before: JsonValue | undefined, next: JsonValue): JsonValue {
+  if (typeof next === "string") {
+    if (typeof before !== "string" || before === "") return next
+    return WHOLE.has(key) ? (next === "" ? before : next) : before + next
+  }
+  if (Array.isArray(next)) return mergeList(listOf(before), next)
+  if (isRecord(next)) {
+    const record: JsonRecord = isRecord(before) ? before : {}
+    mergeDelta(record, next)
+    return record
+  }
+  return next
+}
+
+function mergeList(before: JsonValue[], next: readonly JsonValue[]): JsonValue[] {
+  for (const item of next) {
+    const place = isRecord(item) && "index" in item ? indexOf(item["index"]) : undefined
+    const sameType = (entry: JsonValue): boolean =>
+      isRecord(entry) &&
+      isRecord(item) &&
+      entry["index"] === place &&
+      (entry["type"] ?? item["type"]) === (item["type"] ?? entry["type"])
+    const existing = place === undefined ? undefined : before.findLast(sameType)
+    if (isRecord(existing) && isRecord(item)) mergeDelta(existing, item)
+    else if (isRecord(item)) {
+      const copy: JsonRecord = {}
+      mergeDelta(copy, item)
+      before.push(copy)
+    } else before.push(item)
+  }
+  return before
 }

@@ -1,12 +1,33 @@
 import { decodePath, pathOf } from "../address.js"
 import type { Dialect } from "../dialect.js"
 import { itemsAt, memberOf, stringAt } from "../json/node.js"
+import type { RequestShape } from "../request/shape.js"
 import { openaiAccess } from "./access.js"
-import { chatFold, readChatAnswer } from "./answer.js"
+import { chatFold, chatUsage, readChatAnswer } from "./answer.js"
 import { canonicalChat } from "./canon.js"
 import { outlineChat } from "./outline.js"
-import { chatShape } from "./shape.js"
-import { chatUsage } from "./usage.js"
+
+const chatShape: RequestShape = {
+  members: { model: "model", tools: "tools", functions: "tools", messages: "history" },
+  roles: { system: "system", developer: "system", assistant: "assistant", tool: "tool", function: "tool" },
+  blocks: "content",
+  texts: ["content", "text"],
+  toolGroups: [],
+  toolWrappers: ["function", "custom"],
+  toolSchemas: ["parameters"],
+  toolTraffic(node) {
+    const content = memberOf(node, "content")
+    const id = stringAt(node, "tool_call_id")
+    if (id !== null || (content && /^(?:tool|function)$/.test(stringAt(node, "role") ?? "")))
+      return { result: { id, content } }
+    const calls = itemsAt(node, "tool_calls").map((call) => {
+      const made = memberOf(call, "function") ?? memberOf(call, "custom")
+      return { id: stringAt(call, "id"), name: stringAt(made, "name") }
+    })
+    return calls.length > 0 ? { calls } : undefined
+  },
+  isReasoning: (block) => stringAt(block, "type") === "thinking",
+}
 
 /** Chat Completions, as spoken by OpenAI and by nearly every other server; the older text completions are the same with one text. */
 export const openaiChat: Dialect = {

@@ -1,6 +1,17 @@
-import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError } from "../dialect.js"
-import { assignOwn, inOrder, isRecord, type JsonRecord, recordOf, recordsOf, textOf } from "../json/value.js"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError, Usage } from "../dialect.js"
+import {
+  assignOwn,
+  countOf,
+  inOrder,
+  isRecord,
+  type JsonRecord,
+  type JsonValue,
+  recordOf,
+  recordsOf,
+  textOf,
+} from "../json/value.js"
 import { readProviderError } from "../provider-error.js"
+import { sumIfKnown, usageWith } from "../usage.js"
 import { takeItemEvent } from "./item-events.js"
 
 export function readResponsesAnswer({ value }: AnswerText): Answer {
@@ -111,4 +122,20 @@ function argumentsOf(item: JsonRecord): string {
   if (text !== null) return text
   const value = item["arguments"] ?? item["action"] ?? item["operation"] ?? item["queries"]
   return value === undefined || value === null ? "" : JSON.stringify(value)
+}
+
+/** `input_tokens` already includes what came from the cache. */
+export function responsesUsage(raw: JsonValue): Usage {
+  const usage = recordOf(raw)
+  const inputDetails = recordOf(usage["input_tokens_details"])
+  const prompt = countOf(usage["input_tokens"])
+  const completion = countOf(usage["output_tokens"])
+  return usageWith(raw, {
+    prompt,
+    completion,
+    total: countOf(usage["total_tokens"]) ?? sumIfKnown(prompt, completion),
+    cache_read: countOf(inputDetails["cached_tokens"]),
+    cache_write: countOf(inputDetails["cache_write_tokens"]),
+    reasoning: countOf(recordOf(usage["output_tokens_details"])["reasoning_tokens"]),
+  })
 }

@@ -4,7 +4,6 @@ import { bodyOf, type JsonBody } from "../json/body.js"
 import { type BodyNotes, pieceOf } from "../memory/notes.js"
 import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
 import { partHash } from "./part-hash.js"
-import { contributorOf, segmentKindOf } from "./segment.js"
 
 /** What a request to a model is made of. */
 export interface RequestAnatomy extends OutlinedRequest {
@@ -185,3 +184,34 @@ function messagesOf(parts: readonly PromptPart[]): MessageOutline[] {
   }
   return [...messages.values()]
 }
+
+const MAX_NAME = 512
+
+/**
+ * Who put a part into the prompt. Named so that the same contributor has the same name in every request: what a tool costs in every prompt
+ * is the sum of `tool:<name>`, what it brings in is the sum of `tool-result:<name>`.
+ */
+function contributorOf(part: PromptPart, toolName: string): string {
+  switch (part.kind) {
+    case "tool-def":
+      return cut(`tool:${toolName}`)
+    case "tool-result":
+      return cut(`tool-result:${toolName}`)
+    case "system":
+      return "system"
+    default:
+      return cut(part.role ?? "?")
+  }
+}
+
+/**
+ * From the wire alone a skill or an agent profile looks like any other system text, so those kinds come only from a recorder that
+ * assembled the prompt itself.
+ */
+function segmentKindOf(part: PromptPart, isLatest: boolean): Segment["kind"] {
+  if (part.kind === "tool-def") return "tool-def"
+  if (part.kind === "system") return "persona"
+  return isLatest && part.role === "user" && part.kind !== "tool-result" ? "user-msg" : "history"
+}
+
+const cut = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME).toWellFormed() : name || "?")

@@ -1,13 +1,12 @@
-import { type BodyHash, canonicalJsonNode } from "@orangebox/contract"
+import { type BodyHash, bodyHash, canonicalJsonNode, type JsonNode } from "@orangebox/contract"
 import { pathOf, sortedQueryOf } from "../address.js"
 import type { CallAddress, CanonicalRequest, Dialect } from "../dialect.js"
 import { providerAccesses } from "../dialects.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
+import { arrayNode, objectNode, textNode } from "../json/node.js"
 import { outlineOf } from "../request/read-request.js"
 import { CANON_VERSION, callDigest } from "./digest.js"
 import { idNaming } from "./id-naming.js"
-import { mapStrings } from "./map-strings.js"
-import { multipartHashes } from "./multipart.js"
 
 export interface CallToSign extends CallAddress {
   /** After content-decoding. */
@@ -133,4 +132,55 @@ function shapeDigest(call: CallToSign, body: JsonBody): BodyHash {
   const tools = outlined?.tools.map((part) => part.name ?? "").sort() ?? []
   const model = outlined?.model ?? call.dialect.pathFacts?.(call.path).model ?? ""
   return callDigest("shape", [call.dialect.id, model, JSON.stringify(tools), lane])
+}
+
+/** The tree with every string value replaced; keys stay. Walked with a list, because a body may be nested as deep as it likes. */
+function mapStrings(root: JsonNode, map: (text: string) => string): JsonNode {
+  const results: JsonNode[] = []
+  const work: { node: JsonNode; isRebuild: boolean }[] = [{ node: root, isRebuild: false }]
+  for (;;) {
+    const next = work.pop()
+    if (next === undefined) return results[0]!
+    const { node } = next
+    if (next.isRebuild) results.push(rebuild(node, results))
+    else if (node.kind === "string") results.push(textNode(map(node.value), node))
+    else if (node.kind === "array" || node.kind === "object") {
+      work.push({ node, isRebuild: true })
+      const children = node.kind === "array" ? node.items : node.members.map((member) => member.value)
+      for (let i = children.length - 1; i >= 0; i--) work.push({ node: children[i]!, isRebuild: false })
+    } else results.push(node)
+  }
+}
+
+function rebuild(node: JsonNode, results: JsonNode[]): JsonNode {
+  if (node.kind === "array") return arrayNode(take(results, node.items.length), node)
+  if (node.kind !== "object") return node
+  const values = take(results, node.members.length)
+  return objectNode(
+    node.members.map((member, index) => ({ key: member.key, value: values[index]! })),
+    node,
+  )
+}
+
+const take = (results: JsonNode[], count: number): JsonNode[] => results.splice(results.length - count, count)
+
+/**
+ * The parts of a multipart body by their hashes, without the boundary, which is random in every request.
+ * Undefined when the body is not what its content type says.
+ */
+function multipartHashes(bytes: Uint8Array, contentType: string): readonly BodyHash[] | undefined {
+  const boundary = /^multipart\/[^;]+;.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType)
+  if (!boundary) return undefined
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const line = Buffer.from(`--${boundary[1] ?? boundary[2]}`)
+  const hashes: BodyHash[] = []
+  let from = body.indexOf(line)
+  while (from >= 0) {
+    const start = from + line.length
+    const next = body.indexOf(line, start)
+    if (next < 0) return hashes.length > 0 ? hashes : undefined
+    hashes.push(bodyHash(body.subarray(start, next)))
+    from = next
+  }
+  return undefined
 }

@@ -7,15 +7,14 @@ import { outlineOf } from "../request/read-request.js"
 import { atomsOfRequest, headOf } from "./atoms.js"
 import { recall, remember } from "./digest-map.js"
 import { findQuoted } from "./evidence.js"
-import type { CallPlaced } from "./facts.js"
+import type { CallPlaced, ToolAnswered } from "./facts.js"
 import { findSpot, type Head, type Spot, sameSpot } from "./find-spot.js"
 import { agentHintOf, conversationOf } from "./hints.js"
 import { type Chain, callKey, chainOf, laneKey, ownerUnder, withOwner } from "./locate.js"
 import type { RequestObserved } from "./observation.js"
 import type { Placement } from "./placement.js"
 import { sideCallByRequest } from "./side-calls.js"
-import { type Attempt, type Lane, MAX_LONE_LANES, type PrefixOwner, type WireState } from "./state.js"
-import { answeredTools } from "./tool-results.js"
+import { type Attempt, type Lane, MAX_LONE_LANES, type PendingTool, type PrefixOwner, type WireState } from "./state.js"
 
 /** A model call finds its lane, its predecessor and its attempt, and brings the results of the tools that were asked for before. */
 export function placeRequest(
@@ -155,4 +154,43 @@ function remembered(
     laneCount: state.laneCount + (spot.started ? 1 : 0),
     hasAgent: state.hasAgent || more.hasTools || lane.calls > 1,
   }
+}
+
+/**
+ * The tool results a request brings. Only new ones count, but a pending call may be answered anywhere: a rewritten history moves its
+ * results, and an attempt repeated brings nothing new at all.
+ */
+function answeredTools(
+  pending: readonly PendingTool[],
+  parts: readonly PromptPart[],
+  spot: Spot,
+  chain: Chain,
+): { readonly answered: readonly ToolAnswered[]; readonly pending: readonly PendingTool[] } {
+  const firstNew = chain.atoms[spot.known]?.part ?? (spot.known === 0 ? 0 : Number.POSITIVE_INFINITY)
+  const answered: ToolAnswered[] = []
+  let rest = pending
+  parts.forEach((part, index) => {
+    if (part.kind !== "tool-result" || part.role === "assistant") return
+    const tool = rest.find((candidate) => answers(part, candidate, spot.lane))
+    const isNew = spot.follows !== null && index >= firstNew
+    if (tool === undefined && !isNew) return
+    if (tool !== undefined) rest = rest.filter((candidate) => candidate !== tool)
+    answered.push({
+      fact: "tool_answered",
+      lane: spot.lane,
+      toolCallId: part.callId,
+      tool: tool?.tool ?? part.name ?? null,
+      calledBy: tool?.call ?? null,
+      calledAtMs: tool?.atMs ?? null,
+      text: part.text,
+      isError: part.isError,
+    })
+  })
+  return { answered, pending: rest }
+}
+
+// Gemini's calls have no ids: the oldest unanswered call of that name in the lane is meant.
+function answers(part: PromptPart, tool: PendingTool, lane: string): boolean {
+  if (tool.lane !== lane) return false
+  return part.callId ? tool.id === part.callId : tool.id === null && tool.tool === part.name
 }
