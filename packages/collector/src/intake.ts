@@ -41,10 +41,6 @@ export class Intake {
     this.#bookmarks = bookmarks
   }
 
-  async flushIfFull(): Promise<void> {
-    if (this.batch.isFull) await this.flush()
-  }
-
   async flush(): Promise<void> {
     if (this.batch.isEmpty) return
     const batch = this.batch.take()

@@ -44,7 +44,6 @@ export {
   type StreamUpdate,
   type Target,
   type TargetKind,
-  type TokenSums,
   type TraceStore,
   type WriterExit,
   type WriterRow,

@@ -1,5 +1,5 @@
 import type { DeterminismMode, Event, Problem } from "@orangebox/contract"
-import type { FoldedKind, RunStatus, StepStatus } from "@orangebox/runs"
+import type { FoldedKind, RunStatus, StepStatus, TokenCounts } from "@orangebox/runs"
 import type { PruneReport, RetentionPolicy } from "./retention.js"
 
 /**
@@ -20,12 +20,7 @@ export interface TraceStore {
   /** Derives runs, steps, roll-ups and the search index again from the events and bodies. Events never change. */
   rebuild(options?: Progress): Promise<RebuildReport>
   /**
-   * Replaces bodies by tombstones because their content must go (`redact --stored`). Unlike a pruned body, a redacted one is not
-   * stored again when its bytes turn up in an old journal.
-   */
-  redactBodies(hashes: readonly string[]): Promise<number>
-  /**
-   * Takes text out of everything that is stored: bodies become tombstones, events keep what `event` leaves of them, and the search index,
+   * Takes text out of everything that is stored (`redact --stored`): bodies become tombstones, events keep what `event` leaves of them, and the search index,
    * runs, steps, roll-ups and whatever else holds the text follow. Nothing of it comes back from an old journal, in a rebuilt store neither.
    */
   redactStored(
@@ -236,15 +231,6 @@ export interface RunQuery {
   readonly until?: number
 }
 
-/** Token sums over the model calls that reported them; null when none did. */
-export interface TokenSums {
-  readonly prompt: number | null
-  readonly completion: number | null
-  readonly cacheRead: number | null
-  readonly cacheWrite: number | null
-  readonly reasoning: number | null
-}
-
 export interface RunRow {
   readonly runId: string
   readonly traceId: string | null
@@ -273,7 +259,7 @@ export interface RunRow {
   readonly toolCalls: number
   /** Steps that ended in error or timeout, attempts of a call and the run itself aside. */
   readonly errors: number
-  readonly tokens: TokenSums
+  readonly tokens: Readonly<TokenCounts>
   /** Set on replays and forks. */
   readonly sourceRunId: string | null
   /** Bodies of this run that retention has taken. */
@@ -296,7 +282,7 @@ export interface StepRow {
   readonly durationMs: number | null
   readonly attemptNo: number | null
   readonly errorClass: string | null
-  readonly tokens: TokenSums
+  readonly tokens: Readonly<TokenCounts>
   /** The events that opened and closed it; null where one is missing. */
   readonly openedBy: string | null
   readonly closedBy: string | null
@@ -506,7 +492,7 @@ export interface RollupRow {
   readonly open: number
   readonly durationMsSum: number
   readonly durationMsMax: number
-  readonly tokens: TokenSums
+  readonly tokens: Readonly<TokenCounts>
 }
 
 // ── Status ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ import {
   type PayloadOf,
   SCHEMA_VERSION,
 } from "@orangebox/contract"
-import type { Batch, RecordedBody, RecordedEvent } from "@orangebox/store"
+import type { Batch, RecordedBody, RecordedEvent, StoredRedactionReport, TraceStore } from "@orangebox/store"
 
 /** Small recordings with predictable ids, for tests. Every event is valid by the contract unless a test makes it otherwise. */
 export interface RunScript {
@@ -246,4 +246,13 @@ export function ordinaryRun(script: RunScript = {}): RecordedRun {
 
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0")
+}
+
+/** Takes one body out of a store for good, whatever it says. */
+export function redactBody(store: TraceStore, hash: string): Promise<StoredRedactionReport> {
+  return store.redactStored({
+    event: (event) => event,
+    body: (bytes) => bodyHash(bytes) === hash,
+    text: (text) => text,
+  })
 }

@@ -6,7 +6,7 @@ import { openForWriting } from "../src/sqlite/connection.js"
 import { chooseDriver, type SqliteModule, sqliteDriver } from "../src/sqlite/driver.js"
 import { MIGRATIONS, migrate } from "../src/sqlite/schema.js"
 import { runChild } from "./children/run-child.js"
-import { ordinaryRun, RecordedRun, T0 } from "./recorded.js"
+import { ordinaryRun, RecordedRun, redactBody, T0 } from "./recorded.js"
 import { temporaryFolder } from "./temporary-folder.js"
 
 describe("files", () => {
@@ -166,7 +166,7 @@ describe("damage", () => {
       await store.commit(old.batch({ offsets: [{ file: "j", offset: 1 }] }))
       now = T0 + 1e10
       await store.commit(kept.batch())
-      await store.redactBodies([kept.bodies[3]!.hash])
+      await redactBody(store, kept.bodies[3]!.hash)
       await store.prune({ maxAgeMs: 1e9 })
       await store.close()
       damage(join(folder, "trace.db"))

@@ -8,7 +8,7 @@ import { BatchWork, type MutableSummary } from "./batch-work.js"
 import type { BodyStorage } from "./body-storage.js"
 import { type BodyRow, BodyTable } from "./body-table.js"
 import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
-import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 import { type EventReader, spillMark } from "./event-reader.js"
 import { timeOf } from "./event-row.js"
 import { fitting, MAX_ROW_TEXT } from "./fitting-json.js"
@@ -24,6 +24,22 @@ import { WriterTable } from "./writer-table.js"
 const CLASSES = Object.keys(HELD).length
 const MAX_LINKED_TEXTS = 16_384
 
+const SQL = {
+  addEvent:
+    "INSERT INTO event_rows (key, event_id, type, profile, step_id, at, mono, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  addConflict:
+    "INSERT INTO conflict_rows (run, writer_id, seen_at, digest, json) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  addId: "INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  addGap: "INSERT INTO gap_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key",
+  addGapRun: "INSERT INTO gap_runs (run_id, gap) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  addProblem: "INSERT INTO problem_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  setOffset: "INSERT OR REPLACE INTO offset_rows (file, offset) VALUES (?, ?)",
+  setMeta: "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)",
+  firstOutside: "SELECT min(key) AS key FROM event_rows",
+  stepOpened: "SELECT opened FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+  readBody: "SELECT hash, mime, recipe, byte_size FROM body_rows WHERE key = ?",
+}
+
 /**
  * Turns a batch into rows, inside a transaction that the caller opens and ends. What it keeps in memory between batches is only ever
  * a copy of committed rows: after a rollback it is forgotten.
@@ -38,17 +54,7 @@ export class BatchWriter {
   readonly #streams: StreamTable
   readonly #writers: WriterTable
   readonly #redacted: RedactedEvents
-  readonly #addEvent: SqliteStatement
-  readonly #addConflict: SqliteStatement
-  readonly #addId: SqliteStatement
-  readonly #addGap: SqliteStatement
-  readonly #addGapRun: SqliteStatement
-  readonly #addProblem: SqliteStatement
-  readonly #setOffset: SqliteStatement
-  readonly #setMeta: SqliteStatement
-  readonly #firstOutside: SqliteStatement
-  readonly #stepOpened: SqliteStatement
-  readonly #readBody: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
   #nextOutsideKey = 0
 
   constructor(database: SqliteDatabase, storage: BodyStorage, events: EventReader) {
@@ -61,25 +67,7 @@ export class BatchWriter {
     this.#streams = new StreamTable(database)
     this.#writers = new WriterTable(database)
     this.#redacted = new RedactedEvents(database)
-    this.#addEvent = database.prepare(
-      "INSERT INTO event_rows (key, event_id, type, profile, step_id, at, mono, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    this.#addConflict = database.prepare(
-      "INSERT INTO conflict_rows (run, writer_id, seen_at, digest, json) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    this.#addId = database.prepare("INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-    this.#addGap = database.prepare(
-      "INSERT INTO gap_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key",
-    )
-    this.#addGapRun = database.prepare("INSERT INTO gap_runs (run_id, gap) VALUES (?, ?) ON CONFLICT DO NOTHING")
-    this.#addProblem = database.prepare("INSERT INTO problem_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING")
-    this.#setOffset = database.prepare("INSERT OR REPLACE INTO offset_rows (file, offset) VALUES (?, ?)")
-    this.#setMeta = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)")
-    this.#firstOutside = database.prepare("SELECT min(key) AS key FROM event_rows")
-    this.#stepOpened = database.prepare(
-      "SELECT opened FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
-    )
-    this.#readBody = database.prepare("SELECT hash, mime, recipe, byte_size FROM body_rows WHERE key = ?")
+    this.#sql = prepareAll(database, SQL)
   }
 
   write(batch: Batch, nowMs: number): CommitSummary {
@@ -109,11 +97,11 @@ export class BatchWriter {
     this.#takeGaps(batch)
     for (const problem of [...(batch.problems ?? []), ...problems]) {
       const json = fitting(problem)
-      this.#addProblem.run(digestOf("sha256", json, "buffer"), json)
+      this.#sql.addProblem.run(digestOf("sha256", json, "buffer"), json)
     }
     failpoint("commit:offsets")
-    for (const { file, offset } of batch.offsets ?? []) this.#setOffset.run(file, offset)
-    this.#setMeta.run("last_commit_at", nowMs)
+    for (const { file, offset } of batch.offsets ?? []) this.#sql.setOffset.run(file, offset)
+    this.#sql.setMeta.run("last_commit_at", nowMs)
     return { ...summary, runIds: changed.map((run) => run.runId), problems }
   }
 
@@ -214,7 +202,7 @@ export class BatchWriter {
     const opened =
       stream.stepId === null
         ? undefined
-        : this.#stepOpened.get(packHex(stream.stepId, 16), firstKey(run.key), lastKey(run.key))?.["opened"]
+        : this.#sql.stepOpened.get(packHex(stream.stepId, 16), firstKey(run.key), lastKey(run.key))?.["opened"]
     const event = opened == null ? firstKey(run.key) : Number(opened)
     this.#bodies.refer(row.key, event, HELD.stream)
     for (const text of bodySegments(headOf(pieces), stream.mime)) this.#addText(text, run, HELD.stream, event)
@@ -240,7 +228,7 @@ export class BatchWriter {
     work.summary.events++
     if (run !== undefined) this.#runs.take(run, event, key, atMs)
     this.#refer(event, key, run, work)
-    for (const { id, kind } of eventIds(event)) this.#addId.run(id, ID_KINDS.indexOf(kind), key)
+    for (const { id, kind } of eventIds(event)) this.#sql.addId.run(id, ID_KINDS.indexOf(kind), key)
     for (const { text } of eventTexts(event)) this.#addText(text, run, HELD.event, key)
   }
 
@@ -305,7 +293,16 @@ export class BatchWriter {
       json = spillMark(written.hash)
       spilled = written.row
     }
-    const { changes } = this.#addEvent.run(key, row.eventId, row.type, row.profile, row.stepId, atMs, row.mono, json)
+    const { changes } = this.#sql.addEvent.run(
+      key,
+      row.eventId,
+      row.type,
+      row.profile,
+      row.stepId,
+      atMs,
+      row.mono,
+      json,
+    )
     if (Number(changes) === 0) return false
     if (spilled !== undefined) this.#bodies.refer(spilled.key, key, HELD.event)
     return true
@@ -314,7 +311,7 @@ export class BatchWriter {
   #nextLooseKey(run: LiveRun | undefined): number {
     if (run !== undefined) return eventKey(run.key, run.nextLoosePlace)
     if (this.#nextOutsideKey === 0) {
-      this.#nextOutsideKey = Math.min(0, Number(this.#firstOutside.get()?.["key"] ?? 0)) - 1
+      this.#nextOutsideKey = Math.min(0, Number(this.#sql.firstOutside.get()?.["key"] ?? 0)) - 1
     }
     return this.#nextOutsideKey
   }
@@ -324,7 +321,7 @@ export class BatchWriter {
     const text = canonicalJson(event)
     const digest = digestOf("sha256", text, "buffer")
     const json = Buffer.byteLength(text) > MAX_ROW_TEXT ? this.#spill(text, work) : text
-    this.#addConflict.run(event.run_id, writerId, work.nowMs, digest, json)
+    this.#sql.addConflict.run(event.run_id, writerId, work.nowMs, digest, json)
   }
 
   #spill(text: string, work: BatchWork): string {
@@ -384,7 +381,7 @@ export class BatchWriter {
   #segmentsOf(hash: string, row: BodyRow, work: BatchWork): string[] {
     const inBatch = work.bodies.get(hash)
     if (inBatch !== undefined) return bodySegments(inBatch.head, inBatch.mime)
-    const stored = this.#readBody.get(row.key)
+    const stored = this.#sql.readBody.get(row.key)
     if (!(stored?.["recipe"] instanceof Uint8Array)) return []
     const reading = this.#storage.slice(stored["recipe"], 0, MAX_INDEXED_BYTES)
     return reading.bytes === undefined ? [] : bodySegments(reading.bytes, stored["mime"] as string | null)
@@ -393,9 +390,9 @@ export class BatchWriter {
   #takeGaps(batch: Batch): void {
     for (const gap of batch.gaps ?? []) {
       const json = fitting(gap)
-      const added = this.#addGap.get(digestOf("sha256", json, "buffer"), json)
+      const added = this.#sql.addGap.get(digestOf("sha256", json, "buffer"), json)
       if (added === undefined) continue
-      for (const runId of gap.runIds ?? []) this.#addGapRun.run(runId, Number(added["key"]))
+      for (const runId of gap.runIds ?? []) this.#sql.addGapRun.run(runId, Number(added["key"]))
     }
   }
 }

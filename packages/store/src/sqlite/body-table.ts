@@ -1,6 +1,6 @@
 import type { BodyStorage } from "./body-storage.js"
 import { BODY } from "./codes.js"
-import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 import { packHash, packHashInto } from "./keys.js"
 
 export interface BodyRow {
@@ -11,26 +11,22 @@ export interface BodyRow {
 
 const MAX_KNOWN_BODIES = 16_384
 
+const SQL = {
+  find: "SELECT key, state, state_at FROM body_rows WHERE hash = ?",
+  add: "INSERT INTO body_rows (hash, byte_size, mime, state, seen_at, state_at, recipe) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  fill: "UPDATE body_rows SET byte_size = ?, mime = coalesce(?, mime), state = 0, state_at = NULL, recipe = ? WHERE key = ?",
+  refer: "INSERT INTO body_refs (body, event, class) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  refersWithin: "SELECT 1 FROM body_refs WHERE body = ? AND event BETWEEN ? AND ? LIMIT 1",
+}
+
 /** Rows of bodies while they are written. */
 export class BodyTable {
   readonly #known = new Map<string, BodyRow>()
   readonly #hashBytes = new Uint8Array(32)
-  readonly #find: SqliteStatement
-  readonly #add: SqliteStatement
-  readonly #fill: SqliteStatement
-  readonly #refer: SqliteStatement
-  readonly #refersWithin: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
 
   constructor(database: SqliteDatabase) {
-    this.#find = database.prepare("SELECT key, state, state_at FROM body_rows WHERE hash = ?")
-    this.#add = database.prepare(
-      "INSERT INTO body_rows (hash, byte_size, mime, state, seen_at, state_at, recipe) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
-    this.#fill = database.prepare(
-      "UPDATE body_rows SET byte_size = ?, mime = coalesce(?, mime), state = 0, state_at = NULL, recipe = ? WHERE key = ?",
-    )
-    this.#refer = database.prepare("INSERT INTO body_refs (body, event, class) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-    this.#refersWithin = database.prepare("SELECT 1 FROM body_refs WHERE body = ? AND event BETWEEN ? AND ? LIMIT 1")
+    this.#sql = prepareAll(database, SQL)
   }
 
   find(hash: string): BodyRow | undefined {
@@ -46,7 +42,7 @@ export class BodyTable {
     if (known !== undefined) return known
     const packed = packHashInto(this.#hashBytes, hash)
     if (packed === undefined) return undefined
-    const added = this.#add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
+    const added = this.#sql.add.run(packed, byteSize, mime, BODY.awaited, nowMs, nowMs, null)
     if (Number(added.changes) === 0) return this.#findPacked(hash, packed)
     return this.#remember(hash, Number(added.lastInsertRowid), BODY.awaited, nowMs)
   }
@@ -63,19 +59,19 @@ export class BodyTable {
     const found = this.find(hash)
     if (found !== undefined && found.state === BODY.here) return { hash, row: found, byteSize: bytes, isNew: false }
     if (found !== undefined) {
-      this.#fill.run(bytes, mime, recipe, found.key)
+      this.#sql.fill.run(bytes, mime, recipe, found.key)
       return { hash, row: this.#remember(hash, found.key, BODY.here, 0), byteSize: bytes, isNew: hash === announced }
     }
-    const { lastInsertRowid } = this.#add.run(packHash(hash)!, bytes, mime, BODY.here, nowMs, null, recipe)
+    const { lastInsertRowid } = this.#sql.add.run(packHash(hash)!, bytes, mime, BODY.here, nowMs, null, recipe)
     return { hash, row: this.#remember(hash, Number(lastInsertRowid), BODY.here, 0), byteSize: bytes, isNew: true }
   }
 
   refer(body: number, event: number, heldAs: number): void {
-    this.#refer.run(body, event, heldAs)
+    this.#sql.refer.run(body, event, heldAs)
   }
 
   isReferredWithin(body: number, firstEvent: number, lastEvent: number): boolean {
-    return this.#refersWithin.get(body, firstEvent, lastEvent) !== undefined
+    return this.#sql.refersWithin.get(body, firstEvent, lastEvent) !== undefined
   }
 
   reset(): void {
@@ -83,7 +79,7 @@ export class BodyTable {
   }
 
   #findPacked(hash: string, packed: Uint8Array): BodyRow | undefined {
-    const row = this.#find.get(packed)
+    const row = this.#sql.find.get(packed)
     return row && this.#remember(hash, Number(row["key"]), Number(row["state"]), Number(row["state_at"] ?? 0))
   }
 

@@ -24,6 +24,14 @@ export interface SqliteStatement {
 export type SqliteValue = null | number | bigint | string | Uint8Array
 export type SqliteRow = Record<string, SqliteValue>
 
+/** The statements of a table, by name. */
+export type Prepared<Sql> = { readonly [Name in keyof Sql]: SqliteStatement }
+
+export function prepareAll<Sql extends Record<string, string>>(database: SqliteDatabase, sql: Sql): Prepared<Sql> {
+  const prepared = Object.entries(sql).map(([name, text]) => [name, database.prepare(text)])
+  return Object.fromEntries(prepared) as Prepared<Sql>
+}
+
 export interface SqliteDriver {
   readonly name: string
   readonly version: string

@@ -1,5 +1,5 @@
 import type { Event } from "@orangebox/contract"
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { OWN_PLACES, packHexInto, packUuidInto, placeOf, unpackHex, unpackUuid } from "./keys.js"
 
 /**
@@ -64,25 +64,24 @@ export interface RowEncoding {
 
 type LooseEvent = Omit<Partial<Event>, "payload"> & Record<string, unknown>
 
+const SQL = {
+  addType: "INSERT INTO event_types (name) VALUES (?)",
+  findType: "SELECT key FROM event_types WHERE name = ?",
+  addProfile: "INSERT INTO profiles (writer, json) VALUES (?, ?)",
+  findProfile: "SELECT key FROM profiles WHERE json = ? AND writer IS ?",
+  typeByKey: "SELECT name FROM event_types WHERE key = ?",
+  profileByKey: "SELECT json FROM profiles WHERE key = ?",
+}
+
 export class EventCodec {
   readonly #types = new Map<string, number>()
   readonly #typeNames = new Map<number, string>()
   readonly #profiles = new Map<string, number>()
   readonly #profileTexts = new Map<number, string>()
-  readonly #addType: SqliteStatement
-  readonly #findType: SqliteStatement
-  readonly #addProfile: SqliteStatement
-  readonly #findProfile: SqliteStatement
-  readonly #typeByKey: SqliteStatement
-  readonly #profileByKey: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
 
   constructor(database: SqliteDatabase) {
-    this.#addType = database.prepare("INSERT INTO event_types (name) VALUES (?)")
-    this.#findType = database.prepare("SELECT key FROM event_types WHERE name = ?")
-    this.#typeByKey = database.prepare("SELECT name FROM event_types WHERE key = ?")
-    this.#addProfile = database.prepare("INSERT INTO profiles (writer, json) VALUES (?, ?)")
-    this.#findProfile = database.prepare("SELECT key FROM profiles WHERE json = ? AND writer IS ?")
-    this.#profileByKey = database.prepare("SELECT json FROM profiles WHERE key = ?")
+    this.#sql = prepareAll(database, SQL)
   }
 
   /** Forgets keys that a rolled-back transaction had handed out. */
@@ -188,8 +187,8 @@ export class EventCodec {
   typeKey(name: string): number {
     const known = this.#types.get(name)
     if (known !== undefined) return known
-    const found = this.#findType.get(name)
-    const key = Number(found ? found["key"] : this.#addType.run(name).lastInsertRowid)
+    const found = this.#sql.findType.get(name)
+    const key = Number(found ? found["key"] : this.#sql.addType.run(name).lastInsertRowid)
     this.#types.set(name, key)
     return key
   }
@@ -197,7 +196,7 @@ export class EventCodec {
   #typeName(key: number): string {
     let name = this.#typeNames.get(key)
     if (name === undefined) {
-      name = JSON.stringify(String(this.#typeByKey.get(key)?.["name"]))
+      name = JSON.stringify(String(this.#sql.typeByKey.get(key)?.["name"]))
       this.#typeNames.set(key, name)
     }
     return name
@@ -210,8 +209,8 @@ export class EventCodec {
     const fields: Record<string, unknown> = {}
     for (const field of PROFILE_FIELDS) if (event[field] !== undefined) fields[field] = event[field]
     const json = JSON.stringify(fields)
-    const found = this.#findProfile.get(json, writer)
-    const key = Number(found ? found["key"] : this.#addProfile.run(writer, json).lastInsertRowid)
+    const found = this.#sql.findProfile.get(json, writer)
+    const key = Number(found ? found["key"] : this.#sql.addProfile.run(writer, json).lastInsertRowid)
     this.#profiles.set(cacheKey, key)
     return key
   }
@@ -220,7 +219,7 @@ export class EventCodec {
   #profile(key: number): string {
     let text = this.#profileTexts.get(key)
     if (text === undefined) {
-      const fields = String(this.#profileByKey.get(key)?.["json"] ?? "{}").slice(1, -1)
+      const fields = String(this.#sql.profileByKey.get(key)?.["json"] ?? "{}").slice(1, -1)
       text = fields === "" ? "" : `${fields},`
       this.#profileTexts.set(key, text)
     }

@@ -132,7 +132,7 @@ function indexEvent(
 }
 
 /** The texts of all bodies that events in this range hold, each body once for the first event that names it. */
-export function indexBodies(
+function indexBodies(
   database: SqliteDatabase,
   storage: BodyStorageReader,
   index: TextIndex,

@@ -1,48 +1,47 @@
 import type { Event } from "@orangebox/contract"
 import type { EventRedaction } from "../trace-store.js"
-import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 import { packUuid, unpackUuid } from "./keys.js"
 import { schemaVersionOf } from "./schema.js"
 
 /** Three bytes a character at most, so that a part stays under 64 KiB. */
 const PART_LENGTH = 20_000
 
+const SQL = {
+  put: "INSERT INTO redacted_events (event_id, part, run_id, redacted_at, json) VALUES (?, ?, ?, ?, ?)",
+  remove: "DELETE FROM redacted_events WHERE event_id = ?",
+  find: "SELECT json FROM redacted_events WHERE event_id = ? ORDER BY part",
+  any: "SELECT 1 FROM redacted_events LIMIT 1",
+}
+
 /**
  * What redacted events may say. An old journal still has their first words; whenever such a line is read again, these take their place,
  * in a fresh database as well.
  */
 export class RedactedEvents {
-  readonly #put: SqliteStatement
-  readonly #remove: SqliteStatement
-  readonly #find: SqliteStatement
-  readonly #any: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
   #isEmpty: boolean | undefined
 
   constructor(database: SqliteDatabase) {
-    this.#put = database.prepare(
-      "INSERT INTO redacted_events (event_id, part, run_id, redacted_at, json) VALUES (?, ?, ?, ?, ?)",
-    )
-    this.#remove = database.prepare("DELETE FROM redacted_events WHERE event_id = ?")
-    this.#find = database.prepare("SELECT json FROM redacted_events WHERE event_id = ? ORDER BY part")
-    this.#any = database.prepare("SELECT 1 FROM redacted_events LIMIT 1")
+    this.#sql = prepareAll(database, SQL)
   }
 
   put(event: Event, atMs: number): void {
     const id = packUuid(storedName(event))
     const json = JSON.stringify(event)
-    this.#remove.run(id)
+    this.#sql.remove.run(id)
     for (let part = 0; part * PART_LENGTH < json.length; part++) {
       const text = json.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH)
-      this.#put.run(id, part, event.run_id, atMs, text)
+      this.#sql.put.run(id, part, event.run_id, atMs, text)
     }
     this.#isEmpty = false
   }
 
   /** The words that take the place of an event's own; undefined for nearly all events. */
   revisionOf(event: Event): Event | undefined {
-    this.#isEmpty ??= this.#any.get() === undefined
+    this.#isEmpty ??= this.#sql.any.get() === undefined
     if (this.#isEmpty) return undefined
-    const parts = this.#find.all(packUuid(storedName(event)))
+    const parts = this.#sql.find.all(packUuid(storedName(event)))
     return parts.length === 0 ? undefined : (JSON.parse(parts.map((row) => String(row["json"])).join("")) as Event)
   }
 

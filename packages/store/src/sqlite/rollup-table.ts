@@ -1,7 +1,6 @@
-import { addTokens, type FoldedStep, noTokens, type TokenCounts } from "@orangebox/runs"
+import { addTokens, type FoldedStep, noTokens, TOKEN_FIELDS, type TokenCounts } from "@orangebox/runs"
 import { STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
-import { tokenValues } from "./run-table.js"
 
 const DAY_MS = 86_400_000
 
@@ -108,7 +107,9 @@ export class RollupTable {
       if (!isWanted(sum)) continue
       // Steps that are still open were never added to the live rows.
       const count = kept === 0 && sign === -1 ? sum.count - sum.open : sum.count
-      const tokens = tokenValues(sum.tokens).map((value) => (value === null ? null : sign * Number(value)))
+      const tokens = TOKEN_FIELDS.map((field) => sum.tokens[field]).map((count) =>
+        count === null ? null : sign * count,
+      )
       this.#add.run(
         ...sum.key,
         kept,

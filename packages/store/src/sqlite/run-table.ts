@@ -9,7 +9,14 @@ import {
   type TokenCounts,
 } from "@orangebox/runs"
 import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
-import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "./driver.js"
+import {
+  type Prepared,
+  prepareAll,
+  type SqliteDatabase,
+  type SqliteRow,
+  type SqliteStatement,
+  type SqliteValue,
+} from "./driver.js"
 import { type EventReader, NAMES_PARENT } from "./event-reader.js"
 import { foldStored, lastSequence } from "./fold-stored.js"
 import {
@@ -55,46 +62,35 @@ const MAX_LIVE_RUNS = 512
 /** The same for the steps of a run that are complete, and for parents. */
 const MAX_KNOWN_STEPS = 4096
 
+const SQL = {
+  findRun: "SELECT * FROM run_rows WHERE run_id = ?",
+  buried: "SELECT 1 FROM buried_runs WHERE run_id = ?",
+  maxRunKey:
+    "SELECT max(coalesce((SELECT max(key) FROM run_rows), 0), coalesce((SELECT value FROM meta WHERE name = 'last_run'), 0)) AS key",
+  unfinished: "SELECT * FROM step_rows WHERE key BETWEEN ? AND ? AND (closed IS NULL OR opened IS NULL) ORDER BY key",
+  stepById: "SELECT * FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+  stepByKey: "SELECT * FROM step_rows WHERE key = ?",
+  parentOf: `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
+  lastLoose: "SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?",
+  mono: "SELECT mono FROM event_rows WHERE key = ?",
+}
+
 /** The runs being written, kept in memory between batches so that deriving a row never reads what was written a moment ago. */
 export class RunTable {
   readonly #live = new Map<string, LiveRun>()
   readonly #database: SqliteDatabase
   readonly #events: EventReader
-  readonly #findRun: SqliteStatement
-  readonly #buried: SqliteStatement
-  readonly #maxRunKey: SqliteStatement
-  readonly #unfinished: SqliteStatement
-  readonly #stepById: SqliteStatement
-  readonly #stepByKey: SqliteStatement
-  readonly #parentOf: SqliteStatement
-  readonly #lastLoose: SqliteStatement
-  readonly #mono: SqliteStatement
-  readonly #putRun: SqliteStatement
-  readonly #putStep: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
+  readonly #runs: RowWriter
+  readonly #steps: RowWriter
   #nextRunKey = 0
 
   constructor(database: SqliteDatabase, events: EventReader) {
     this.#database = database
     this.#events = events
-    this.#findRun = database.prepare("SELECT * FROM run_rows WHERE run_id = ?")
-    this.#buried = database.prepare("SELECT 1 FROM buried_runs WHERE run_id = ?")
-    this.#maxRunKey = database.prepare(
-      "SELECT max(coalesce((SELECT max(key) FROM run_rows), 0), coalesce((SELECT value FROM meta WHERE name = 'last_run'), 0)) AS key",
-    )
-    this.#unfinished = database.prepare(
-      "SELECT * FROM step_rows WHERE key BETWEEN ? AND ? AND (closed IS NULL OR opened IS NULL) ORDER BY key",
-    )
-    this.#stepById = database.prepare(
-      "SELECT * FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
-    )
-    this.#stepByKey = database.prepare("SELECT * FROM step_rows WHERE key = ?")
-    this.#parentOf = database.prepare(
-      `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
-    )
-    this.#lastLoose = database.prepare("SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?")
-    this.#mono = database.prepare("SELECT mono FROM event_rows WHERE key = ?")
-    this.#putRun = database.prepare(insertInto("run_rows", RUN_COLUMNS))
-    this.#putStep = database.prepare(insertInto("step_rows", STEP_COLUMNS))
+    this.#sql = prepareAll(database, SQL)
+    this.#runs = new RowWriter(database, "run_rows")
+    this.#steps = new RowWriter(database, "step_rows")
   }
 
   /** The run with this id, new if need be; undefined when it was pruned and must not come back. */
@@ -113,7 +109,7 @@ export class RunTable {
   parentOf(run: LiveRun, stepId: string): string | null | undefined {
     const known = run.parents.get(stepId)
     if (known !== undefined || run.isNew) return known
-    const row = this.#parentOf.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
+    const row = this.#sql.parentOf.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
     if (row === undefined) return undefined
     const parent = row["parent_id"] === null ? null : unpackHex(row["parent_id"])
     this.#rememberParent(run, stepId, parent)
@@ -141,10 +137,10 @@ export class RunTable {
     for (const run of this.#live.values()) {
       if (!run.isChanged) continue
       for (const step of run.changedSteps) {
-        this.#putStep.run(...stepValues(run.key, step))
+        this.#steps.put(stepColumns(run.key, step))
         if (isComplete(step)) rollups.count(step, run.fold.facts.app)
       }
-      this.#putRun.run(...runValues({ ...run, facts: run.fold.facts }, nowMs))
+      this.#runs.put(runColumns({ ...run, facts: run.fold.facts }, nowMs))
       if (run.isOutOfOrder) this.#refold(run, rollups)
       changed.push(run)
     }
@@ -180,8 +176,8 @@ export class RunTable {
   }
 
   #create(runId: string, first: Event, atMs: number, writer: number | null): LiveRun | undefined {
-    if (this.#buried.get(runId) !== undefined) return undefined
-    if (this.#nextRunKey === 0) this.#nextRunKey = Number(this.#maxRunKey.get()?.["key"] ?? 0) + 1
+    if (this.#sql.buried.get(runId) !== undefined) return undefined
+    if (this.#nextRunKey === 0) this.#nextRunKey = Number(this.#sql.maxRunKey.get()?.["key"] ?? 0) + 1
     const run = newLiveRun(checkRunKey(this.#nextRunKey++), runId, writer)
     run.fold = new RunFold(this.#foldOptions(run))
     run.fold.facts.traceId = first.trace_id
@@ -194,11 +190,11 @@ export class RunTable {
   }
 
   #load(runId: string): LiveRun | undefined {
-    const row = this.#findRun.get(runId)
+    const row = this.#sql.findRun.get(runId)
     if (row === undefined) return undefined
     const key = Number(row["key"])
     const run = newLiveRun(key, runId, numberOrNull(row["writer"]))
-    const lastLoose = this.#lastLoose.get(firstLooseKey(key), lastKey(key))?.["key"]
+    const lastLoose = this.#sql.lastLoose.get(firstLooseKey(key), lastKey(key))?.["key"]
     if (lastLoose != null) run.nextLoosePlace = placeOf(Number(lastLoose)) + 1
     this.#resume(run, row)
     run.changedSteps.clear()
@@ -207,7 +203,7 @@ export class RunTable {
 
   /** Goes on from the rows. What is guessed while the opening of a run is missing stands in no row, so such a run is folded from its events. */
   #resume(run: LiveRun, row: SqliteRow): void {
-    const rootRow = this.#stepByKey.get(eventKey(run.key, 1))
+    const rootRow = this.#sql.stepByKey.get(eventKey(run.key, 1))
     if (rootRow?.["opened"] == null) {
       run.fold = new RunFold(this.#foldOptions(run))
       foldStored(this.#database, this.#events, run.key, run.fold)
@@ -215,7 +211,7 @@ export class RunTable {
     }
     const root = this.#withClock(toStep(rootRow, null))
     const known = new Map([[root.id, root]])
-    for (const stepRow of this.#unfinished.all(firstKey(run.key), lastKey(run.key))) {
+    for (const stepRow of this.#sql.unfinished.all(firstKey(run.key), lastKey(run.key))) {
       if (placeOf(Number(stepRow["key"])) === 1) continue
       const step = this.#withClock(
         toStep(
@@ -236,7 +232,7 @@ export class RunTable {
       lookUp: (stepId) => {
         const row = run.isWhole
           ? undefined
-          : this.#stepById.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
+          : this.#sql.stepById.get(packHex(stepId, 16), firstKey(run.key), lastKey(run.key))
         return (
           row &&
           toStep(
@@ -250,7 +246,7 @@ export class RunTable {
 
   #parentIn(row: SqliteRow, root: StoredStep, find: (stepId: string) => StoredStep | undefined): StoredStep {
     const no = numberOrNull(row["parent"]) ?? 1
-    const parentRow = no === 1 ? undefined : this.#stepByKey.get(eventKey(placeOfRun(row), no))
+    const parentRow = no === 1 ? undefined : this.#sql.stepByKey.get(eventKey(placeOfRun(row), no))
     if (parentRow === undefined) return root
     return find(unpackHex(parentRow["step_id"])) ?? toStep(parentRow, this.#parentIn(parentRow, root, find))
   }
@@ -260,7 +256,7 @@ export class RunTable {
       ["openedMono", "opened"],
       ["closedMono", "closed"],
     ] as const) {
-      const row = step[key] === null ? undefined : this.#mono.get(step[key])
+      const row = step[key] === null ? undefined : this.#sql.mono.get(step[key])
       step[mono] = row === undefined ? null : Number(row["mono"])
     }
     return step
@@ -293,128 +289,73 @@ function column(text: string | null): string | null {
   return text !== null && text.length > MAX_COLUMN_TEXT ? text.slice(0, MAX_COLUMN_TEXT).toWellFormed() : text
 }
 
-const RUN_COLUMNS = [
-  "key",
-  "run_id",
-  "trace_id",
-  "conversation_id",
-  "writer",
-  "app",
-  "entrypoint",
-  "environment",
-  "status",
-  "started_at",
-  "ended_at",
-  "last_at",
-  "first_mono",
-  "last_mono",
-  "input_summary",
-  "error_class",
-  "error_summary",
-  "capture_mode",
-  "events",
-  "annotations",
-  "steps",
-  "open_steps",
-  "model_calls",
-  "tool_calls",
-  "errors",
-  "prompt_tokens",
-  "completion_tokens",
-  "cache_read_tokens",
-  "cache_write_tokens",
-  "reasoning_tokens",
-  "source_run_id",
-  "ingested_at",
-  "released",
-  "is_crashed",
-]
-
-function runValues(
+function runColumns(
   run: { key: number; runId: string; facts: RunFacts; writer: number | null },
   nowMs: number,
-): SqliteValue[] {
+): SqliteRow {
   const { key, runId, facts, writer } = run
   const hasClock = facts.firstMono <= facts.lastMono
-  return [
+  return {
     key,
-    runId,
-    facts.traceId,
-    column(facts.conversationId),
+    run_id: runId,
+    trace_id: facts.traceId,
+    conversation_id: column(facts.conversationId),
     writer,
-    column(facts.app),
-    column(facts.entrypoint),
-    column(facts.environment),
-    facts.end ?? (facts.isCrashed ? "crashed" : "running"),
-    facts.startedAtMs,
-    facts.endedAtMs,
-    facts.lastAtMs,
-    hasClock ? facts.firstMono : 0,
-    hasClock ? facts.lastMono : 0,
-    column(facts.input),
-    column(facts.errorClass),
-    column(facts.errorSummary),
-    column(facts.captureMode),
-    facts.events,
-    facts.annotations,
-    facts.steps,
-    facts.steps - facts.closedSteps,
-    facts.modelCalls,
-    facts.toolCalls,
-    facts.errors,
-    ...tokenValues(facts.tokens),
-    column(facts.sourceRunId),
-    nowMs,
+    app: column(facts.app),
+    entrypoint: column(facts.entrypoint),
+    environment: column(facts.environment),
+    status: facts.end ?? (facts.isCrashed ? "crashed" : "running"),
+    started_at: facts.startedAtMs,
+    ended_at: facts.endedAtMs,
+    last_at: facts.lastAtMs,
+    first_mono: hasClock ? facts.firstMono : 0,
+    last_mono: hasClock ? facts.lastMono : 0,
+    input_summary: column(facts.input),
+    error_class: column(facts.errorClass),
+    error_summary: column(facts.errorSummary),
+    capture_mode: column(facts.captureMode),
+    events: facts.events,
+    annotations: facts.annotations,
+    steps: facts.steps,
+    open_steps: facts.steps - facts.closedSteps,
+    model_calls: facts.modelCalls,
+    tool_calls: facts.toolCalls,
+    errors: facts.errors,
+    prompt_tokens: facts.tokens.prompt,
+    completion_tokens: facts.tokens.completion,
+    cache_read_tokens: facts.tokens.cacheRead,
+    cache_write_tokens: facts.tokens.cacheWrite,
+    reasoning_tokens: facts.tokens.reasoning,
+    source_run_id: column(facts.sourceRunId),
+    ingested_at: nowMs,
     // A run that goes on may hold new bodies, so retention has to look at it again.
-    0,
-    facts.isCrashed ? 1 : 0,
-  ]
+    released: 0,
+    is_crashed: facts.isCrashed ? 1 : 0,
+  }
 }
 
-const STEP_COLUMNS = [
-  "key",
-  "step_id",
-  "parent_id",
-  "parent",
-  "kind",
-  "name",
-  "provider",
-  "status",
-  "opened_at",
-  "opened",
-  "closed",
-  "duration",
-  "attempt",
-  "error_class",
-  "prompt_tokens",
-  "completion_tokens",
-  "cache_read_tokens",
-  "cache_write_tokens",
-  "reasoning_tokens",
-]
-
-function stepValues(runKey: number, step: StoredStep): SqliteValue[] {
-  return [
-    eventKey(runKey, step.no),
-    packHex(step.id, 16),
-    step.openedUnder === null ? null : packHex(step.openedUnder, 16),
-    step.parent?.no ?? null,
-    STEP_KINDS.indexOf(step.kind),
-    column(step.name) ?? "",
-    column(step.provider),
-    STEP_STATUSES.indexOf(step.status),
-    step.openedAtMs,
-    step.opened,
-    step.closed,
-    step.durationMicros,
-    step.isAttempt ? step.saidAttempt : null,
-    column(step.errorClass),
-    ...tokenValues(step.tokens),
-  ]
-}
-
-export function tokenValues(tokens: TokenCounts): SqliteValue[] {
-  return [tokens.prompt, tokens.completion, tokens.cacheRead, tokens.cacheWrite, tokens.reasoning]
+function stepColumns(runKey: number, step: StoredStep): SqliteRow {
+  return {
+    key: eventKey(runKey, step.no),
+    step_id: packHex(step.id, 16),
+    parent_id: step.openedUnder === null ? null : packHex(step.openedUnder, 16),
+    parent: step.parent?.no ?? null,
+    kind: STEP_KINDS.indexOf(step.kind),
+    name: column(step.name) ?? "",
+    provider: column(step.provider),
+    status: STEP_STATUSES.indexOf(step.status),
+    opened_at: step.openedAtMs,
+    opened: step.opened,
+    closed: step.closed,
+    duration: step.durationMicros,
+    attempt: step.isAttempt ? step.saidAttempt : null,
+    error_class: column(step.errorClass),
+    prompt_tokens: step.tokens.prompt,
+    completion_tokens: step.tokens.completion,
+    cache_read_tokens: step.tokens.cacheRead,
+    cache_write_tokens: step.tokens.cacheWrite,
+    reasoning_tokens: step.tokens.reasoning,
+  }
 }
 
 export function tokensOf(row: SqliteRow): TokenCounts {
@@ -531,14 +472,14 @@ export function replaceRun(
     if (step.openedUnder !== null) openedUnder.set(step.id, step.openedUnder)
   }
   database.prepare("DELETE FROM step_rows WHERE key BETWEEN ? AND ?").run(...range)
-  const putStep = database.prepare(insertInto("step_rows", STEP_COLUMNS))
+  const rows = new RowWriter(database, "step_rows")
   for (const step of steps) {
     step.openedUnder = openedUnder.get(step.id) ?? step.openedUnder
-    putStep.run(...stepValues(runKey, step))
+    rows.put(stepColumns(runKey, step))
   }
   const run = { key: runKey, runId: String(kept["run_id"]), facts, writer: numberOrNull(kept["writer"]) }
-  database.prepare(insertInto("run_rows", RUN_COLUMNS)).run(...runValues(run, Number(kept["ingested_at"])))
-  database.prepare("UPDATE run_rows SET released = ? WHERE key = ?").run(Number(kept["released"]), runKey)
+  const columns = runColumns(run, Number(kept["ingested_at"]))
+  new RowWriter(database, "run_rows").put({ ...columns, released: Number(kept["released"]) })
 }
 
 /** The same where nothing else is derived again: the roll-ups follow. */
@@ -559,6 +500,24 @@ export function countedSteps(database: SqliteDatabase, runKey: number): RollupTa
   return rollups
 }
 
-function insertInto(table: string, columns: readonly string[]): string {
-  return `INSERT OR REPLACE INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`
+/** Writes rows of one table, which all have the same columns. */
+class RowWriter {
+  readonly #database: SqliteDatabase
+  readonly #table: string
+  #insert: SqliteStatement | undefined
+
+  constructor(database: SqliteDatabase, table: string) {
+    this.#database = database
+    this.#table = table
+  }
+
+  put(row: SqliteRow): void {
+    this.#insert ??= this.#prepare(Object.keys(row))
+    this.#insert.run(...Object.values(row))
+  }
+
+  #prepare(columns: readonly string[]): SqliteStatement {
+    const places = columns.map(() => "?").join(", ")
+    return this.#database.prepare(`INSERT OR REPLACE INTO ${this.#table} (${columns.join(", ")}) VALUES (${places})`)
+  }
 }

@@ -1,31 +1,27 @@
 import type { Block, ChunkCatalogue } from "../bodies/chunk-catalogue.js"
 import type { PackEnd } from "../bodies/pack-writer.js"
 import { decodeLengths, encodeLengths } from "../bodies/varint.js"
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
+
+const SQL = {
+  find: "SELECT chunk FROM chunk_rows WHERE hash = ?",
+  addChunk: "INSERT INTO chunk_rows (hash, chunk) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  addBlock: "INSERT INTO block_rows (first_chunk, pack, start, size, lengths, is_settled) VALUES (?, ?, ?, ?, ?, ?)",
+  blockOf:
+    "SELECT first_chunk, pack, start, size, lengths FROM block_rows WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1",
+  nextChunk: "SELECT value FROM meta WHERE name = 'next_chunk'",
+  setNextChunk: "INSERT OR REPLACE INTO meta (name, value) VALUES ('next_chunk', ?)",
+}
 
 /** Which chunk is where, as rows that commit together with the bodies that use them. */
 export class SqlChunkCatalogue implements ChunkCatalogue {
   readonly #database: SqliteDatabase
-  readonly #find: SqliteStatement
-  readonly #addChunk: SqliteStatement
-  readonly #addBlock: SqliteStatement
-  readonly #blockOf: SqliteStatement
-  readonly #nextChunk: SqliteStatement
-  readonly #setNextChunk: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
   #generation = 0
 
   constructor(database: SqliteDatabase) {
     this.#database = database
-    this.#find = database.prepare("SELECT chunk FROM chunk_rows WHERE hash = ?")
-    this.#addChunk = database.prepare("INSERT INTO chunk_rows (hash, chunk) VALUES (?, ?) ON CONFLICT DO NOTHING")
-    this.#addBlock = database.prepare(
-      "INSERT INTO block_rows (first_chunk, pack, start, size, lengths, is_settled) VALUES (?, ?, ?, ?, ?, ?)",
-    )
-    this.#blockOf = database.prepare(
-      "SELECT first_chunk, pack, start, size, lengths FROM block_rows WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1",
-    )
-    this.#nextChunk = database.prepare("SELECT value FROM meta WHERE name = 'next_chunk'")
-    this.#setNextChunk = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('next_chunk', ?)")
+    this.#sql = prepareAll(database, SQL)
   }
 
   get generation(): number {
@@ -33,25 +29,25 @@ export class SqlChunkCatalogue implements ChunkCatalogue {
   }
 
   find(hash: Buffer): number | undefined {
-    const row = this.#find.get(hash)
+    const row = this.#sql.find.get(hash)
     return row && Number(row["chunk"])
   }
 
   /** Kept as a number of its own: ids of blocks that were pruned are never handed out again. */
   nextChunkId(): number {
-    return Number(this.#nextChunk.get()?.["value"] ?? 1)
+    return Number(this.#sql.nextChunk.get()?.["value"] ?? 1)
   }
 
   addBlock(block: Block, hashes: readonly (Buffer | undefined)[]): void {
     this.#insert(block, false)
     hashes.forEach((hash, index) => {
-      if (hash !== undefined) this.#addChunk.run(hash, block.firstChunk + index)
+      if (hash !== undefined) this.#sql.addChunk.run(hash, block.firstChunk + index)
     })
-    this.#setNextChunk.run(block.firstChunk + block.lengths.length)
+    this.#sql.setNextChunk.run(block.firstChunk + block.lengths.length)
   }
 
   blockOf(chunk: number): Block | undefined {
-    const row = this.#blockOf.get(chunk)
+    const row = this.#sql.blockOf.get(chunk)
     return row && toBlock(row)
   }
 
@@ -115,7 +111,7 @@ export class SqlChunkCatalogue implements ChunkCatalogue {
 
   #insert(block: Block, isSettled: boolean): void {
     const { firstChunk, pack, start, size, lengths } = block
-    this.#addBlock.run(firstChunk, pack, start, size, encodeLengths(lengths), isSettled ? 1 : 0)
+    this.#sql.addBlock.run(firstChunk, pack, start, size, encodeLengths(lengths), isSettled ? 1 : 0)
   }
 }
 

@@ -46,7 +46,7 @@ import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
 /** What can be asked of a store without writing to it. */
-export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactBodies" | "redactStored">
+export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
 
 export interface ReadConnection {
   readonly database: SqliteDatabase

@@ -19,7 +19,6 @@ import { EventReader } from "./event-reader.js"
 import { markDamage } from "./note-damage.js"
 import { collectDead, prune } from "./prune.js"
 import { foldMarkedRuns, rebuild } from "./rebuild.js"
-import { redactBodies } from "./redact-bodies.js"
 import { redactStored } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
 import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"
@@ -89,17 +88,6 @@ export class SqliteStore extends SqliteReader implements TraceStore {
       this.#tombstones.compact(this.#options.now())
       this.#foldWal()
       return report
-    })
-  }
-
-  redactBodies(hashes: readonly string[]): Promise<number> {
-    return this.#inTurn(async () => {
-      const context = this.#releaseContext()
-      const count = await redactBodies(context, hashes)
-      await collectDead(context, true)
-      this.connection.writer.reset()
-      this.#foldWal()
-      return count
     })
   }
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { readableText } from "@orangebox/dialects"
 import { textSegments } from "../text-segments.js"
-import type { SqliteDatabase, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 
 /** Beyond this a body's text is not indexed; it is still stored and can be read. */
 export const MAX_INDEXED_BYTES = 4 * 1024 * 1024
@@ -22,24 +22,23 @@ export function textDigest(text: string): Buffer {
   return hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES)
 }
 
+const SQL = {
+  find: "SELECT key FROM text_rows WHERE digest = ?",
+  add: "INSERT INTO text_rows (digest) VALUES (?)",
+  index: "INSERT INTO search_index (rowid, text) VALUES (?, ?)",
+  link: "INSERT INTO text_runs (run, class, text, event) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+}
+
 /**
  * The full-text index: each distinct piece of text once, as trigrams without positions. That takes about as many bytes as the text,
  * a third of an index with positions; in return a query's candidates are read and checked before they are called hits.
  */
 export class TextIndex {
   readonly #known = new Map<string, number>()
-  readonly #find: SqliteStatement
-  readonly #add: SqliteStatement
-  readonly #index: SqliteStatement
-  readonly #link: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
 
   constructor(database: SqliteDatabase) {
-    this.#find = database.prepare("SELECT key FROM text_rows WHERE digest = ?")
-    this.#add = database.prepare("INSERT INTO text_rows (digest) VALUES (?)")
-    this.#index = database.prepare("INSERT INTO search_index (rowid, text) VALUES (?, ?)")
-    this.#link = database.prepare(
-      "INSERT INTO text_runs (run, class, text, event) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    )
+    this.#sql = prepareAll(database, SQL)
   }
 
   /** Makes a text findable as part of a run. `run` is 0 for what was said outside any. */
@@ -48,7 +47,7 @@ export class TextIndex {
   }
 
   link(run: number, heldAs: number, text: number, event: number): void {
-    this.#link.run(run, heldAs, text, event)
+    this.#sql.link.run(run, heldAs, text, event)
   }
 
   reset(): void {
@@ -63,13 +62,13 @@ export class TextIndex {
     const name = isShort ? text : digest!.toString("latin1")
     const known = this.#known.get(name)
     if (known !== undefined || digest === undefined) return known!
-    const found = this.#find.get(digest)
+    const found = this.#sql.find.get(digest)
     let key: number
     if (found !== undefined) key = Number(found["key"])
     else {
-      key = Number(this.#add.run(digest).lastInsertRowid)
+      key = Number(this.#sql.add.run(digest).lastInsertRowid)
       // Two spaces behind the text make its last one and two characters part of a trigram too.
-      this.#index.run(key, `${text}  `)
+      this.#sql.index.run(key, `${text}  `)
     }
     if (this.#known.size >= MAX_KNOWN_TEXTS) this.#known.clear()
     this.#known.set(name, key)

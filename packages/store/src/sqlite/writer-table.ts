@@ -1,42 +1,37 @@
 import type { WriterExit, WriterRow, WriterState, WriterUpdate } from "../trace-store.js"
-import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { fitting } from "./fitting-json.js"
 import { numberOrNull, textOrNull } from "./run-table.js"
+
+const SQL = {
+  find: "SELECT key FROM writer_rows WHERE writer_id = ?",
+  add: "INSERT INTO writer_rows (writer_id, identity, state, records) VALUES (?, '{}', 'running', 0)",
+  update: `UPDATE writer_rows SET identity = coalesce(?, identity), state = coalesce(?, state), file = coalesce(?, file),
+       records = records + ?, last_seen_at = max(coalesce(last_seen_at, 0), ?) WHERE key = ?`,
+  exit: "UPDATE writer_rows SET state = 'exited', exit = ?, last_seen_at = max(coalesce(last_seen_at, 0), ?) WHERE key = ?",
+}
 
 /** The processes that wrote journals. */
 export class WriterTable {
   readonly #keys = new Map<string, number>()
-  readonly #find: SqliteStatement
-  readonly #add: SqliteStatement
-  readonly #update: SqliteStatement
-  readonly #exit: SqliteStatement
+  readonly #sql: Prepared<typeof SQL>
 
   constructor(database: SqliteDatabase) {
-    this.#find = database.prepare("SELECT key FROM writer_rows WHERE writer_id = ?")
-    this.#add = database.prepare(
-      "INSERT INTO writer_rows (writer_id, identity, state, records) VALUES (?, '{}', 'running', 0)",
-    )
-    this.#update = database.prepare(
-      `UPDATE writer_rows SET identity = coalesce(?, identity), state = coalesce(?, state), file = coalesce(?, file),
-       records = records + ?, last_seen_at = max(coalesce(last_seen_at, 0), ?) WHERE key = ?`,
-    )
-    this.#exit = database.prepare(
-      "UPDATE writer_rows SET state = 'exited', exit = ?, last_seen_at = max(coalesce(last_seen_at, 0), ?) WHERE key = ?",
-    )
+    this.#sql = prepareAll(database, SQL)
   }
 
   keyOf(writerId: string): number {
     const known = this.#keys.get(writerId)
     if (known !== undefined) return known
-    const found = this.#find.get(writerId)
-    const key = Number(found ? found["key"] : this.#add.run(writerId).lastInsertRowid)
+    const found = this.#sql.find.get(writerId)
+    const key = Number(found ? found["key"] : this.#sql.add.run(writerId).lastInsertRowid)
     this.#keys.set(writerId, key)
     return key
   }
 
   update(update: WriterUpdate, nowMs: number): void {
     const identity = update.identity === undefined ? null : fitting(update.identity)
-    this.#update.run(
+    this.#sql.update.run(
       identity,
       update.state ?? null,
       update.file ?? null,
@@ -47,7 +42,7 @@ export class WriterTable {
   }
 
   exit({ writerId, atMs, exit }: WriterExit): void {
-    this.#exit.run(fitting(exit), atMs, this.keyOf(writerId))
+    this.#sql.exit.run(fitting(exit), atMs, this.keyOf(writerId))
   }
 
   reset(): void {
