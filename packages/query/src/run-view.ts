@@ -158,8 +158,7 @@ export function viewRun(input: RunInput): RunView {
     input: facts.input ?? undefined,
     startedAt: (run.steps[0]?.opened ?? own[0])?.timestamp_utc,
     status: run.status,
-    durationUs:
-      steps[0]?.durationUs ?? (facts.lastMono >= facts.firstMono ? facts.lastMono - facts.firstMono : undefined),
+    durationUs: run.durationUs,
     steps,
     totals: { ...run.totals, warnings },
     money: priceSteps(steps, input.prices),

@@ -72,29 +72,20 @@ export { writePortable } from "./portable/write-portable.js"
 
 // Comparing two runs
 
+export { diffRuns, exitCodeOf } from "./diff/diff-runs.js"
+export { diffStoredRuns, type StoredRun } from "./diff/diff-stored-runs.js"
+export type { BodyReading, DiffOptions, Lineage, RunToDiff } from "./diff/run-to-diff.js"
 export {
-  type BodyReading,
-  type Cause,
-  type Change,
-  DEFAULT_DIFF_BUDGET,
   type DiffItem,
-  type DiffOptions,
-  diffColumns,
-  diffHtml,
-  diffRuns,
-  diffStoredRuns,
-  diffText,
-  exitCodeOf,
-  type Lineage,
-  MIN_DIFF_BUDGET,
   type PayloadDiff,
   type PayloadOp,
   RunDiff,
-  type RunToDiff,
-  type SideOfDiff,
   type StepOfDiff,
-  type StoredRun,
-  type TextDiff,
-  type TextHunk,
   Tier,
-} from "./diff/index.js"
+} from "./generated.js"
+
+// Telling it: for a reader by the token, side by side, as a page
+
+export { diffColumns } from "./diff/diff-columns.js"
+export { diffHtml } from "./diff/diff-html.js"
+export { DEFAULT_DIFF_BUDGET, diffText, MIN_DIFF_BUDGET } from "./diff/diff-text.js"

@@ -17,6 +17,8 @@ export interface Run {
   readonly runId: string | undefined
   readonly facts: RunFacts
   readonly status: RunStatus
+  /** From the opening to the end, or to the last thing recorded when there is no end. */
+  readonly durationUs: number | undefined
   /** `steps[n - 1]` is step #n, and #1 is the run itself. Empty when there is no event at all. */
   readonly steps: readonly Step[]
   /** The step an id stands for; also an id that turned out to be the run's own. */
@@ -170,6 +172,8 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     runId: first?.run_id ?? undefined,
     facts,
     status,
+    durationUs:
+      drafts[0]?.durationUs ?? (facts.lastMono >= facts.firstMono ? facts.lastMono - facts.firstMono : undefined),
     steps: drafts,
     stepOf,
     events: annotations.length === 0 ? own : [...own, ...annotations],

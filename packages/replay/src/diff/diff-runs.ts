@@ -130,7 +130,7 @@ interface Matched {
 
 /** Always from the older run to the newer, whichever was named first: equal costs are then broken the same way. */
 function matchRuns(a: DiffRun, b: DiffRun, runs: BothRuns, options: DiffOptions, work: AlignmentWork): Matched {
-  if ((a.view.runId ?? "") > (b.view.runId ?? "")) {
+  if ((a.run.runId ?? "") > (b.run.runId ?? "")) {
     const { regime, matching, spine } = matchRuns(b, a, { ...runs, a: runs.b, b: runs.a }, options, work)
     return { regime, matching: matching.swapped(), spine: spine.map(([x, y]) => [y, x]) }
   }
@@ -189,16 +189,16 @@ function countsOf(items: readonly Judged[]): Record<Change, number> {
   return counts
 }
 
-function sideOf(run: DiffRun, reader: StepReader): SideOfDiff {
-  const { tokens, modelCalls } = run.view.totals
+function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): SideOfDiff {
+  const { tokens, modelCalls } = run.totals
   const isCounted = modelCalls > tokens.callsWithoutUsage
   const absent: Record<string, number> = {}
   for (const reason of reader.absences.values()) absent[reason] = (absent[reason] ?? 0) + 1
   return {
-    run_id: run.view.runId ?? null,
-    app: run.view.app ?? null,
-    entrypoint: run.view.entrypoint ?? null,
-    status: run.view.status,
+    run_id: run.runId ?? null,
+    app: run.facts.app,
+    entrypoint: run.facts.entrypoint,
+    status: run.status,
     replay: run.replay
       ? {
           source_run_id: run.replay.source_run_id,
@@ -207,11 +207,11 @@ function sideOf(run: DiffRun, reader: StepReader): SideOfDiff {
           override_profile_id: run.replay.override_profile_id,
         }
       : null,
-    steps: run.steps.length,
-    folded_attempts: run.foldedAttempts,
+    steps: steps.length,
+    folded_attempts: foldedAttempts,
     tokens_in: isCounted ? tokens.input : null,
     tokens_out: isCounted ? tokens.output : null,
-    duration_us: run.view.durationUs ?? null,
+    duration_us: run.durationUs ?? null,
     absent_bodies: absent,
   }
 }
@@ -254,8 +254,8 @@ function stepOf(step: DiffStep): StepOfDiff {
     call_signature_hash: step.sig ?? null,
     output_ref: step.outputRef ?? null,
     duration_us: step.durationUs ?? null,
-    tokens_in: step.inputTokens ?? null,
-    tokens_out: step.outputTokens ?? null,
+    tokens_in: step.inputTokens,
+    tokens_out: step.outputTokens,
   }
 }
 

@@ -51,8 +51,8 @@ export interface DiffStep {
   readonly status: StepStatus
   readonly effect: EffectClass | undefined
   attempts: number
-  readonly inputTokens: number | undefined
-  readonly outputTokens: number | undefined
+  readonly inputTokens: number | null
+  readonly outputTokens: number | null
   readonly durationUs: number | undefined
   readonly mode: DeterminismMode
   /** A call the harness makes for itself. */
@@ -64,6 +64,34 @@ export interface DiffStep {
   readonly method: string | undefined
   readonly url: string | undefined
 }
+
+/** What a step has of which nothing is recorded. */
+export const NOTHING_KNOWN = {
+  at: 0,
+  eventId: undefined,
+  sig: undefined,
+  canonVersion: undefined,
+  wire: undefined,
+  inputRef: undefined,
+  inputMasks: [],
+  outputRef: undefined,
+  inputFacts: "",
+  outputFacts: "",
+  inputSummary: undefined,
+  outputSummary: undefined,
+  finishReason: undefined,
+  requestedTools: [],
+  status: "success",
+  effect: undefined,
+  attempts: 1,
+  inputTokens: null,
+  outputTokens: null,
+  durationUs: undefined,
+  isAuxiliary: false,
+  sourceStepId: undefined,
+  method: undefined,
+  url: undefined,
+} as const satisfies Partial<DiffStep>
 
 /** Calls and results: what an agent does, as opposed to what it says. */
 export function isBehaviour(step: DiffStep): boolean {

@@ -8,53 +8,50 @@ import {
   payloadOf,
   recordsIn,
   textIn,
+  textsIn,
 } from "@orangebox/contract"
-import { type RunView, type StepView, viewRun } from "@orangebox/query"
-import type { DiffKind, DiffStep } from "./diff-step.js"
-import { eventsAsSteps, type Refs, retrievalRefs } from "./event-steps.js"
+import { foldRun, type Run, type RunStatus, type Step } from "@orangebox/runs"
+import { type DiffKind, type DiffStep, NOTHING_KNOWN } from "./diff-step.js"
+import { eventsAsSteps, retrievalFacts } from "./event-steps.js"
 import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
 import type { DiffOptions } from "./run-to-diff.js"
 
 /** A run as a diff sees it: its steps in order of opening, retries folded, sub-agents inlined. */
 export interface DiffRun {
-  readonly view: RunView
+  readonly run: Run
   readonly steps: readonly DiffStep[]
   readonly root: DiffStep
   /** Tries beyond the first, folded into the call they repeat. */
   readonly foldedAttempts: number
-  readonly replay: Event["replay"]
   readonly outcome: RecordedOutcome
 }
 
 /** How a run ended and what it gave. */
-export interface RecordedOutcome {
-  readonly status: RunView["status"]
+interface RecordedOutcome {
+  readonly status: RunStatus
   readonly errorClass: string | undefined
   readonly outputRef: string | undefined
   readonly summary: string | undefined
 }
 
-/** A diff has no use for money, and pricing ten thousand steps takes as long as reading them. */
-const NO_PRICES = { version: "none", entries: [] }
-
 /** Undefined when there is no event of a run in it. */
 export function readSteps(events: readonly Event[], options: DiffOptions): DiffRun | undefined {
-  const view = viewRun({ events, prices: NO_PRICES })
-  if (view.steps.length === 0) return undefined
+  const run = foldRun(events)
+  if (run.steps.length === 0) return undefined
   const drafts: DiffStep[] = []
-  const byNumber = new Map<number, DiffStep>()
+  const draftOf = new Map<Step, DiffStep>()
   let foldedAttempts = 0
-  for (const step of view.steps) {
-    const parent = step.parent === undefined ? undefined : byNumber.get(step.parent)
-    if (parent && isAttempt(step, parent)) {
+  for (const step of run.steps) {
+    const parent = step.parent && draftOf.get(step.parent)
+    if (parent && step.attemptNo !== undefined) {
       // What was recorded inside a try belongs to the call.
-      byNumber.set(step.n, parent)
+      draftOf.set(step, parent)
       continue
     }
-    const draft = featuresOf(step, view, parent, options)
+    const draft = featuresOf(step, parent, options)
     foldedAttempts += draft.attempts - 1
-    byNumber.set(step.n, draft)
+    draftOf.set(step, draft)
     drafts.push(draft)
     parent?.children.push(draft)
     for (const inner of eventsAsSteps(step, draft)) {
@@ -67,64 +64,68 @@ export function readSteps(events: readonly Event[], options: DiffOptions): DiffR
     foldedAttempts += foldRetries(draft.children)
   }
   const root = drafts[0]!
-  inlineLanes(root, linkedSteps(view, byNumber))
-  return {
-    view,
-    steps: inOpeningOrder(root),
-    root,
-    foldedAttempts,
-    replay: events.find((event) => event.replay !== undefined)?.replay,
-    outcome: outcomeOf(view),
-  }
+  inlineLanes(root, linkedSteps(run, draftOf))
+  return { run, steps: inOpeningOrder(root), root, foldedAttempts, outcome: outcomeOf(run) }
 }
 
-const isAttempt = (step: StepView, parent: DiffStep): boolean =>
-  step.attemptNo !== undefined && step.kind === "model" && parent.kind === "model"
-
-function featuresOf(step: StepView, view: RunView, parent: DiffStep | undefined, options: DiffOptions): DiffStep {
-  const wire = step.kind === "model" ? lastAttempt(step, view) : undefined
+function featuresOf(step: Step, parent: DiffStep | undefined, options: DiffOptions): DiffStep {
+  // What went over the wire says more than what the application meant to send.
+  const wire = step.attempts.at(-1)
   const opening = payloadOf(wire?.opened ?? step.opened)
   const closing = payloadOf(step.closed ?? wire?.closed)
   const retrieval = soleRetrieval(step)
-  const refs = retrieval ? retrievalRefs(retrieval) : step.kind === "run" ? runRefs(step) : callRefs(opening, closing)
+  const asked = retrieval
+    ? retrievalFacts(retrieval)
+    : step.kind === "run"
+      ? runFacts(step)
+      : callFacts(opening, closing)
   const kind: DiffKind = retrieval ? "retrieval" : step.kind
-  const name = nameOf(step, retrieval)
-  const effect = kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step.opened)) : undefined
+  const name = (retrieval && textIn(payloadOf(retrieval), "retriever_id")) ?? step.name ?? ""
   return {
-    at: 0,
-    n: step.n,
-    id: step.id,
-    eventId: undefined,
+    ...NOTHING_KNOWN,
+    n: step.no,
+    id: step.id || undefined,
     kind,
     name,
-    lane: (step.opened ?? step.closed)?.lane_id,
+    lane: step.laneId,
     parent,
     children: [],
-    ...refs,
-    inputMasks: masksIn(wire?.opened ?? step.opened, refs.inputRef),
+    ...asked,
+    inputMasks: masksIn(wire?.opened ?? step.opened, asked.inputRef),
     outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
-    finishReason: step.model?.finishReason ?? textIn(closing, "finish_reason"),
-    requestedTools: step.model?.requestedTools ?? [],
+    finishReason: textIn(closing, "finish_reason"),
+    requestedTools: textsIn(payloadOf(step.closed), "requested_tools"),
     status: step.status,
-    effect,
-    attempts: Math.max(1, step.attempts),
-    inputTokens: step.model?.inputTokens,
-    outputTokens: step.model?.outputTokens,
+    effect: kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step.opened)) : undefined,
+    attempts: Math.max(1, step.attempts.length),
+    inputTokens: step.tokens.prompt,
+    outputTokens: step.tokens.completion,
     durationUs: step.durationUs,
     mode: step.mode,
-    isAuxiliary: step.attributes["auxiliary"] === true,
+    isAuxiliary: isAuxiliary(step),
     openedAt: step.opened?.sequence_no ?? step.at,
     closedAt: step.closed?.sequence_no ?? Number.POSITIVE_INFINITY,
-    sourceStepId: sourceStepOf(step),
+    sourceStepId: step.opened?.replay?.source_step_id ?? step.closed?.replay?.source_step_id,
     method: textIn(opening, "http_method"),
     url: textIn(opening, "url"),
   }
 }
 
+/** As the last record of the step that speaks of it says. The attributes of a log line describe the line. */
+function isAuxiliary(step: Step): boolean {
+  const told = step.events.findLast(
+    ({ event_type, sequence_no, attributes }) =>
+      event_type !== "log" && sequence_no !== null && attributes?.["auxiliary"] !== undefined,
+  )
+  return told?.attributes?.["auxiliary"] === true
+}
+
 /** What the record of the end says beside the body. Two secrets that mask alike are told apart by their tags. */
 function endFacts(closing: LoosePayload, closed: Event | undefined): string {
   const secrets = masksIn(closed).map(({ tag }) => tag)
-  return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets].filter(isThere).join(" ")
+  return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets]
+    .filter((fact) => fact !== undefined)
+    .join(" ")
 }
 
 /** What was taken out of the bodies of an event, or of one of them. */
@@ -140,60 +141,42 @@ function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
   })
 }
 
-function callRefs(opening: LoosePayload, closing: LoosePayload): Refs {
+function callFacts(opening: LoosePayload, closing: LoosePayload): Partial<DiffStep> {
   return {
     sig: textIn(opening, "call_signature_hash"),
     canonVersion: numberIn(opening, "canon_version"),
     wire: textIn(opening, "wire_digest"),
-    inputRef: textIn(opening, "request_ref") ?? textIn(opening, "args_ref") ?? textIn(opening, "body_ref"),
-    outputRef:
-      textIn(closing, "response_ref") ??
-      textIn(closing, "result_ref") ??
-      textIn(closing, "body_ref") ??
-      textIn(closing, "error_message_ref") ??
-      textIn(closing, "error_ref"),
-    inputFacts: "",
+    inputRef: firstTextIn(opening, ["request_ref", "args_ref", "body_ref"]),
+    outputRef: firstTextIn(closing, ["response_ref", "result_ref", "body_ref", "error_message_ref", "error_ref"]),
     inputSummary: textIn(opening, "args_summary"),
-    outputSummary:
-      textIn(closing, "output_summary") ?? textIn(closing, "result_summary") ?? textIn(closing, "error_summary"),
+    outputSummary: firstTextIn(closing, ["output_summary", "result_summary", "error_summary"]),
   }
 }
 
-/** A run's input; how it ended is its outcome and stands apart, because it comes last. */
-function runRefs(step: StepView): Refs {
-  const opening = payloadOf(step.opened)
-  const received = step.events.find((event) => event.event_type === "input_received")
-  const input = payloadOf(received)
-  return {
-    sig: undefined,
-    canonVersion: undefined,
-    wire: undefined,
-    inputRef: textIn(input, "input_ref") ?? textIn(input, "input_hash") ?? textIn(opening, "input_summary_ref"),
-    outputRef: undefined,
-    inputFacts: textIn(opening, "input_summary") ?? "",
-    inputSummary: textIn(opening, "input_summary") ?? textIn(input, "input_summary"),
-    outputSummary: undefined,
-  }
-}
-
-/** What went over the wire says more than what the application meant to send. */
-function lastAttempt(step: StepView, view: RunView): StepView | undefined {
-  for (let i = step.children.length - 1; i >= 0; i--) {
-    const child = view.steps[step.children[i]! - 1]
-    if (child?.kind === "model" && child.attemptNo !== undefined) return child
+function firstTextIn(payload: LoosePayload, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = textIn(payload, name)
+    if (text !== undefined) return text
   }
   return undefined
 }
 
-function soleRetrieval(step: StepView): Event | undefined {
+/** A run's input; how it ended is its outcome and stands apart, because it comes last. */
+function runFacts(step: Step): Partial<DiffStep> {
+  const opening = payloadOf(step.opened)
+  const input = payloadOf(step.events.find((event) => event.event_type === "input_received"))
+  const summary = textIn(opening, "input_summary")
+  return {
+    inputRef: textIn(input, "input_ref") ?? textIn(input, "input_hash") ?? textIn(opening, "input_summary_ref"),
+    inputFacts: summary ?? "",
+    inputSummary: summary ?? textIn(input, "input_summary"),
+  }
+}
+
+function soleRetrieval(step: Step): Event | undefined {
   if (step.kind !== "step" || step.children.length > 0) return undefined
   const found = step.events.filter((event) => event.event_type === "retrieval_executed")
   return found.length === 1 ? found[0] : undefined
-}
-
-function nameOf(step: StepView, retrieval: Event | undefined): string {
-  if (retrieval) return textIn(payloadOf(retrieval), "retriever_id") ?? step.name ?? ""
-  return step.name ?? ""
 }
 
 /** What the call says of itself, or the replay that served it. */
@@ -202,19 +185,14 @@ function effectOf(opening: LoosePayload, opened: Event | undefined): EffectClass
   return EffectClass.options.find((effect) => effect === said)
 }
 
-function sourceStepOf(step: StepView): string | undefined {
-  for (const event of [step.opened, step.closed]) if (event?.replay?.source_step_id) return event.replay.source_step_id
-  return undefined
-}
-
 /** Which step asked for another one, where a link says so. */
-function linkedSteps(view: RunView, byNumber: ReadonlyMap<number, DiffStep>): ReadonlyMap<DiffStep, DiffStep> {
-  const numbers = new Map(view.steps.map((step) => [step.id, step.n]))
+function linkedSteps(run: Run, draftOf: ReadonlyMap<Step, DiffStep>): ReadonlyMap<DiffStep, DiffStep> {
   const askers = new Map<DiffStep, DiffStep>()
-  for (const step of view.steps) {
+  for (const step of run.steps) {
     const link = step.links.find(({ kind, step_id }) => kind === "spawned_by" && step_id !== undefined)
-    const asker = link && byNumber.get(numbers.get(link.step_id) ?? 0)
-    const asked = byNumber.get(step.n)
+    const linked = link?.step_id === undefined ? undefined : run.stepOf(link.step_id)
+    const asker = linked && draftOf.get(linked)
+    const asked = draftOf.get(step)
     if (asker && asked && asker.n < asked.n) askers.set(asked, asker)
   }
   return askers
@@ -233,27 +211,13 @@ function inOpeningOrder(root: DiffStep): DiffStep[] {
   return steps
 }
 
-function outcomeOf(view: RunView): RecordedOutcome {
-  const root = view.steps[0]
-  const closing = payloadOf(root?.closed)
-  const given = payloadOf(lastFinalOutput(view))
+function outcomeOf(run: Run): RecordedOutcome {
+  const closing = payloadOf(run.steps[0]?.closed)
+  const given = payloadOf(run.own.findLast((event) => event.event_type === "final_output"))
   return {
-    status: view.status,
+    status: run.status,
     errorClass: textIn(closing, "error_class"),
     outputRef: textIn(given, "output_ref"),
     summary: textIn(given, "output_summary") ?? textIn(closing, "error_summary"),
   }
 }
-
-function lastFinalOutput(view: RunView): Event | undefined {
-  let last: Event | undefined
-  for (const step of view.steps) {
-    for (const event of step.events) {
-      if (event.event_type !== "final_output" || event.sequence_no === null) continue
-      if ((last?.sequence_no ?? -1) < event.sequence_no) last = event
-    }
-  }
-  return last
-}
-
-const isThere = <T>(value: T | undefined): value is T => value !== undefined

@@ -34,12 +34,12 @@ export function namedPairs(
   return pairs
 }
 
-function ancestorsOf(run: DiffRun, lineage: Lineage | undefined): string[] {
+function ancestorsOf({ run }: DiffRun, lineage: Lineage | undefined): string[] {
   const runs: string[] = []
-  let next = run.view.runId
+  let next = run.runId
   while (next !== undefined && runs.length < MAX_GENERATIONS && !runs.includes(next)) {
     runs.push(next)
-    next = next === run.view.runId ? run.replay?.source_run_id : lineage?.sourceOfRun(next)
+    next = next === run.runId ? run.replay?.source_run_id : lineage?.sourceOfRun(next)
   }
   return runs
 }

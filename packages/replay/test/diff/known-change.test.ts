@@ -1,5 +1,5 @@
+import { type DiffItem, diffRuns, RunDiff } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { type DiffItem, diffRuns, RunDiff } from "../../src/diff/index.js"
 import { type Act, model, type ScriptOptions, scriptRun, tool } from "./script-run.js"
 
 /** Small and seeded, so that a failing case can be run again by its number. */

@@ -1,5 +1,5 @@
+import { type DiffItem, diffRuns, diffStoredRuns, exitCodeOf, type RunDiff } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { type DiffItem, diffRuns, diffStoredRuns, exitCodeOf, type RunDiff } from "../../src/diff/index.js"
 import { type Act, model, type ScriptOptions, scriptRun, tool } from "./script-run.js"
 
 const READ = { effect: "read" } as const

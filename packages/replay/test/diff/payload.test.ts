@@ -1,7 +1,7 @@
 import { readJson } from "@orangebox/contract"
+import { diffRuns, type PayloadOp } from "@orangebox/replay"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { diffRuns, type PayloadOp } from "../../src/diff/index.js"
 import { jsonOps, newOps } from "../../src/diff/json-ops.js"
 import { diffTexts } from "../../src/diff/text-diff.js"
 import { type Act, model, scriptRun, tool } from "./script-run.js"

@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
+import { diffRuns } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { diffRuns } from "../../src/diff/index.js"
 import { type Act, model, type ScriptedRun, scriptRun, tool } from "./script-run.js"
 
 const acts = (count: number): Act[] =>

@@ -7,7 +7,7 @@ import {
   textHash,
 } from "@orangebox/contract"
 import { CANON_VERSION, toolSignature } from "@orangebox/dialects"
-import type { BodyReading, RunToDiff } from "../../src/diff/index.js"
+import type { BodyReading, RunToDiff } from "@orangebox/replay"
 import { plainEvent } from "./plain-event.js"
 
 /** What an agent does, told in one line per step. */

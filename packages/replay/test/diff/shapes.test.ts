@@ -1,6 +1,6 @@
 import { type Event, type EventType, textHash } from "@orangebox/contract"
+import { diffRuns, type RunToDiff } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { diffRuns, type RunToDiff } from "../../src/diff/index.js"
 import { plainEvent } from "./plain-event.js"
 
 /** Events by hand, for what scripts do not do: lanes, retrievals, artifacts, verdicts, user turns. */

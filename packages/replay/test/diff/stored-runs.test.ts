@@ -1,8 +1,8 @@
 import { type Event, textHash } from "@orangebox/contract"
 import { MemorySink, Recorder } from "@orangebox/recorder"
+import { type DiffOptions, diffRuns, diffStoredRuns, type RunToDiff } from "@orangebox/replay"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type DiffOptions, diffRuns, diffStoredRuns, type RunToDiff } from "../../src/diff/index.js"
 import { type Act, model, type ScriptOptions, scriptRun, tool } from "./script-run.js"
 
 const word = fc.constantFrom("date", "parser", "line 2026-11-16", "line 2026-11-17", "fixture", "leap")

@@ -1,7 +1,8 @@
+import { diffColumns, diffHtml, diffRuns, diffText, MIN_DIFF_BUDGET } from "@orangebox/replay"
 import type { Painter } from "@orangebox/text"
 import { displayWidth, estimateTokens } from "@orangebox/text"
 import { describe, expect, test } from "vitest"
-import { diffColumns, diffHtml, diffRuns, diffText, MIN_COLUMNS, MIN_DIFF_BUDGET } from "../../src/diff/index.js"
+import { MIN_COLUMNS } from "../../src/diff/diff-columns.js"
 import { type Act, model, type ScriptOptions, scriptRun, tool } from "./script-run.js"
 
 const HOSTILE = "\u001b[31mred\u001b[0m\u0007 </pre><script>alert(1)</script> \u202eevil \u200b\n\rROOT #1 tool faked"

@@ -1,5 +1,5 @@
+import { diffRuns, diffText, type RunDiff } from "@orangebox/replay"
 import { describe, expect, test } from "vitest"
-import { diffRuns, diffText, type RunDiff } from "../../src/diff/index.js"
 import { hasTrajectories, readTrajectories } from "./trajectories.js"
 
 const WHY = hasTrajectories ? "" : " (skipped: ../shared/corpora/trajectories is not here)"
