@@ -1,7 +1,6 @@
-import { type AgentOptions, Agent as HttpAgent } from "node:http"
+import { type AgentOptions, type ClientRequest, Agent as HttpAgent } from "node:http"
 import { Agent as HttpsAgent } from "node:https"
 import type { Socket } from "node:net"
-import type { Duplex } from "node:stream"
 import type { SecureContextOptions } from "node:tls"
 
 /** How TLS to the upstreams is checked, where the system's own certificates are not enough. */
@@ -27,8 +26,8 @@ export interface UpstreamAgents {
 }
 
 export function openAgents(tls: UpstreamTls): UpstreamAgents {
-  const http = new PatientHttpAgent(OPTIONS)
-  const https = new PatientHttpsAgent({ ...OPTIONS, ...tls })
+  const http = patient(new HttpAgent(OPTIONS))
+  const https = patient(new HttpsAgent({ ...OPTIONS, ...tls }))
   return {
     http,
     https,
@@ -39,35 +38,20 @@ export function openAgents(tls: UpstreamTls): UpstreamAgents {
   }
 }
 
-class PatientHttpAgent extends HttpAgent {
-  override keepSocketAlive(socket: Duplex): boolean {
-    return rest(socket, super.keepSocketAlive(socket))
-  }
-  override reuseSocket(socket: Duplex, request: Parameters<HttpAgent["reuseSocket"]>[1]): void {
-    super.reuseSocket(socket, request)
-    wake(socket)
-  }
-}
-
-class PatientHttpsAgent extends HttpsAgent {
-  override keepSocketAlive(socket: Duplex): boolean {
-    return rest(socket, super.keepSocketAlive(socket))
-  }
-  override reuseSocket(socket: Duplex, request: Parameters<HttpAgent["reuseSocket"]>[1]): void {
-    super.reuseSocket(socket, request)
-    wake(socket)
-  }
-}
-
-// node gives void here in its types and a boolean in truth; both mean "keep it" unless it is false.
-function rest(socket: Duplex, isKept: unknown): boolean {
-  if (isKept === false) return false
-  const plain = socket as Socket
-  const promised = plain.timeout ?? 0
-  plain.setTimeout(promised > 0 ? Math.min(promised, IDLE_SOCKET_MS) : IDLE_SOCKET_MS)
-  return true
-}
-
-function wake(socket: Duplex): void {
-  ;(socket as Socket).setTimeout(0)
+/** An agent whose idle connections wait no longer than that. */
+function patient<A extends HttpAgent>(agent: A): A {
+  const { keepSocketAlive, reuseSocket } = agent
+  return Object.assign(agent, {
+    keepSocketAlive(socket: Socket): boolean {
+      // node gives void here in its types and a boolean in truth; both mean "keep it" unless it is false.
+      const isKept: unknown = keepSocketAlive.call(agent, socket)
+      const promised = socket.timeout ?? 0
+      if (isKept !== false) socket.setTimeout(promised > 0 ? Math.min(promised, IDLE_SOCKET_MS) : IDLE_SOCKET_MS)
+      return isKept !== false
+    },
+    reuseSocket(socket: Socket, request: ClientRequest): void {
+      reuseSocket.call(agent, socket, request)
+      socket.setTimeout(0)
+    },
+  })
 }

@@ -22,6 +22,7 @@ export {
   RunFold,
   type RunStatus,
   type StepStatus,
+  TOKEN_FIELDS,
   type TokenCounts,
 } from "./run-fold.js"
 export { isSequence } from "./sound-envelope.js"

@@ -6,6 +6,7 @@ import type { SessionState } from "../match/session-state.js"
 import { type FromRun, inlineAnswer } from "../override/override-answer.js"
 import { OverrideRules, type RuleEffect, type RuleProblem, untouchedEffect } from "../override/override-rules.js"
 import { EMPTY_PROFILE, profileId } from "../override/profile.js"
+import { type DivergencePlace, divergenceAt } from "../report/divergence-at.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { descendantsOf } from "./causal-cut.js"
 import { type EffectMap, effectOf, isWrite } from "./effects.js"
@@ -141,10 +142,10 @@ export class Fork {
         message: `override rule ${ruleId} cannot be carried out here: ${reason}`,
       })
     }
-    if (effect.strippedReasoning)
-      session.note(
-        noted("STRIPPED_REASONING", ask, source, "reasoning blocks of another model were taken out of the request"),
-      )
+    if (effect.strippedReasoning) {
+      const message = "reasoning blocks of another model were taken out of the request"
+      session.note(divergenceAt(placeOf(ask, source), "STRIPPED_REASONING", "note", message))
+    }
     if (effect.answer) return simulated(session, ask, source, effect.answer, ticket, ruleIds)
     const mode = effect.mode ?? (effect.isChanged ? "live" : this.#post[ask.kind])
     switch (mode) {
@@ -190,14 +191,9 @@ export class Fork {
     const request = whole?.request ?? effect.request
     const call = { ...ruled(ask), source }
     return {
+      ...session.answering(ask, source, ticket, effect.ruleIds),
       outcome: "live",
-      ticket,
       mode: "live",
-      tier: null,
-      occurrence: source?.occurrence ?? 0,
-      source,
-      taint: session.taintOf(ask),
-      ruleIds: effect.ruleIds,
       request,
       isChanged: effect.isChanged || (whole?.isChanged ?? false),
       rewrite: (raw) => {
@@ -232,18 +228,8 @@ export class Fork {
   ): Outcome {
     if (ask.kind === "model")
       return session.diverged(ask, ticket, "EFFECT_DENIED", { step: source?.stepId ?? null, message: reason })
-    session.note({ ...noted("EFFECT_DENIED", ask, source, reason), severity: "warn" })
-    return {
-      outcome: "denied",
-      ticket,
-      mode: "simulated",
-      tier: null,
-      occurrence: source?.occurrence ?? 0,
-      source,
-      taint: session.taintOf(ask),
-      ruleIds,
-      reason,
-    }
+    session.note(divergenceAt(placeOf(ask, source), "EFFECT_DENIED", "warn", reason))
+    return { ...session.answering(ask, source, ticket, ruleIds), outcome: "denied", mode: "simulated", reason }
   }
 
   #isInScope(call: TapeCall): boolean {
@@ -295,14 +281,10 @@ function simulated(
   ruleIds: readonly string[],
 ): Served {
   return {
+    ...session.answering(ask, source, ticket, ruleIds),
     outcome: "served",
-    ticket,
     mode: "simulated",
     tier: "override",
-    occurrence: source?.occurrence ?? 0,
-    source,
-    taint: session.taintOf(ask),
-    ruleIds,
     answer: made.answer,
     bytes: made.bytes,
     maskIds: [],
@@ -310,17 +292,10 @@ function simulated(
   }
 }
 
-function noted(code: Divergence["code"], ask: Ask, source: TapeCall | null, message: string): Omit<Divergence, "n"> {
-  return {
-    code,
-    severity: "note",
-    step: source?.stepId ?? null,
-    lane: ask.lane ?? null,
-    at: { kind: ask.kind, name: ask.name, occurrence: source?.occurrence ?? 0 },
-    incoming: null,
-    nearest: [],
-    cause: "UNKNOWN",
-    message,
-    suggest: [],
-  }
-}
+const placeOf = ({ kind, name, lane }: Ask, source: TapeCall | null): DivergencePlace => ({
+  kind,
+  name,
+  lane,
+  stepId: source?.stepId,
+  occurrence: source?.occurrence,
+})

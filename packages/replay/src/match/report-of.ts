@@ -1,5 +1,5 @@
 import type { DivergenceReport } from "../generated.js"
-import type { TapeCall } from "../tape/tape.js"
+import { divergenceAt, type FoundDivergence } from "../report/divergence-at.js"
 import type { ReplaySession } from "./session.js"
 
 /** What a replay has to say for itself. */
@@ -12,10 +12,18 @@ export function reportOf(
   const aux = missing.filter((call) => call.isAuxiliary)
   const divergences = [...state.divergences]
   if (end.isOver) {
-    for (const call of missing) if (!call.isAuxiliary) divergences.push(missed(call, divergences.length + 1))
-    if (state.tickets === 0) divergences.push(noTraffic(divergences.length + 1))
+    const say = (found: FoundDivergence): void => void divergences.push({ n: divergences.length + 1, ...found })
+    for (const call of missing) {
+      if (!call.isAuxiliary)
+        say(divergenceAt(call, "REQ_MISSING", "warn", "recorded, and never asked for in this replay"))
+    }
+    if (state.tickets === 0) {
+      const suggest = ["check which variable the agent reads its base URL from"]
+      say({ ...divergenceAt({ kind: "run", name: "run" }, "NO_TRAFFIC", "halt", NO_TRAFFIC), suggest })
+    }
     for (const ruleId of session.fork?.unusedRules(state) ?? []) {
-      divergences.push(unusedRule(ruleId, divergences.length + 1))
+      const message = `the override rule ${ruleId} never fired`
+      say(divergenceAt({ kind: "run", name: ruleId }, "RULE_UNUSED", "warn", message))
     }
   }
   const tiers = (name: string): number => state.answered.filter((call) => call.tier === name).length
@@ -61,36 +69,4 @@ function fidelityOf({ state }: ReplaySession): Pick<DivergenceReport, "fidelity"
   return { fidelity: isMixed ? "mixed" : "exact_prefix", exact_prefix }
 }
 
-const ABOUT_THE_RUN = { lane: null, incoming: null, nearest: [], cause: "UNKNOWN" as const, suggest: [] }
-
-const missed = (call: TapeCall, n: number): DivergenceReport["divergences"][number] => ({
-  ...ABOUT_THE_RUN,
-  n,
-  code: "REQ_MISSING",
-  severity: "warn",
-  step: call.stepId,
-  lane: call.lane,
-  at: { kind: call.kind, name: call.name, occurrence: call.occurrence },
-  message: "recorded, and never asked for in this replay",
-})
-
-const noTraffic = (n: number): DivergenceReport["divergences"][number] => ({
-  ...ABOUT_THE_RUN,
-  n,
-  code: "NO_TRAFFIC",
-  severity: "halt",
-  step: null,
-  at: { kind: "run", name: "run", occurrence: 0 },
-  message: "the replay saw no call at all: the agent does not use the address or the handles it was given",
-  suggest: ["check which variable the agent reads its base URL from"],
-})
-
-const unusedRule = (ruleId: string, n: number): DivergenceReport["divergences"][number] => ({
-  ...ABOUT_THE_RUN,
-  n,
-  code: "RULE_UNUSED",
-  severity: "warn",
-  step: null,
-  at: { kind: "run", name: ruleId, occurrence: 0 },
-  message: `the override rule ${ruleId} never fired`,
-})
+const NO_TRAFFIC = "the replay saw no call at all: the agent does not use the address or the handles it was given"

@@ -3,6 +3,7 @@ import { descendantsOf } from "../fork/causal-cut.js"
 import type { Fork } from "../fork/fork.js"
 import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "../generated.js"
 import { diagnoseMiss } from "../report/diagnose-miss.js"
+import { divergenceAt, type FoundDivergence } from "../report/divergence-at.js"
 import { nearestCalls } from "../report/nearest.js"
 import { cutWords, readStored } from "../tape/stored-body.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
@@ -27,9 +28,7 @@ const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
 export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, options: ReplayOptions = {}): ReplaySession {
   const session = new ReplaySession(tape, replayPolicy(policy), options, newSessionState())
   for (const { code, message } of options.fork?.notes ?? []) {
-    const { stepId, lane, kind, name, occurrence } = options.fork!.call
-    const at = { kind, name, occurrence }
-    session.note({ code, message, severity: "note", step: stepId, lane, at, ...NOTHING_COMPARED })
+    session.note(divergenceAt(options.fork!.call, code, "note", message))
   }
   return session
 }
@@ -88,16 +87,9 @@ export class ReplaySession {
   /** The recorded client left in the middle of this answer, and this one stayed for the rest. */
   stayedOn({ source }: Served): void {
     if (source === null) return
-    this.note({
-      code: "RECORDING_ENDS",
-      severity: "halt",
-      step: source.stepId,
-      lane: source.lane,
-      at: { kind: source.kind, name: source.name, occurrence: source.occurrence },
-      message:
-        "the recorded client left in the middle of this answer, and what would have come then was never recorded",
-      ...NOTHING_COMPARED,
-    })
+    const message =
+      "the recorded client left in the middle of this answer, and what would have come then was never recorded"
+    this.note(divergenceAt(source, "RECORDING_ENDS", "halt", message))
   }
 
   /** A call was served as one value, so the tries it took on the wire and the calls it made inside itself are not asked for. */
@@ -109,15 +101,7 @@ export class ReplaySession {
   turnedAway(name: string, message: string): void {
     const ticket = ++this.state.tickets
     this.state.haltedAt ??= ticket
-    this.note({
-      code: "REQ_EXTRA",
-      severity: "halt",
-      step: null,
-      lane: null,
-      at: { kind: "http", name, occurrence: 0 },
-      message,
-      ...NOTHING_COMPARED,
-    })
+    this.note(divergenceAt({ kind: "http", name }, "REQ_EXTRA", "halt", message))
   }
 
   /** A connection to the world was opened. */
@@ -125,7 +109,7 @@ export class ReplaySession {
     this.state.upstreamSockets++
   }
 
-  note(found: Omit<Divergence, "n">): Divergence {
+  note(found: FoundDivergence): Divergence {
     const divergence = { n: this.state.divergences.length + 1, ...found }
     this.state.divergences.push(divergence)
     return divergence
@@ -202,14 +186,10 @@ export class ReplaySession {
       tier === "drift" ? this.#noteDrift(ask, call, "the recorded answer was served as cached") : undefined
     const isExact = this.policy.mode === "exact" && (tier === "wire" || tier === "sig" || tier === "masked")
     return {
+      ...this.answering(ask, call, ticket),
       outcome: "served",
-      ticket,
       mode: isExact ? "exact" : tier === "nearest" ? "simulated" : "cached",
       tier: this.policy.mode === "cached" && isMatched(tier) ? "cached" : tier,
-      occurrence: call.occurrence,
-      source: call,
-      taint: this.taintOf(ask),
-      ruleIds: [],
       answer,
       bytes: reading?.ok ? reading.bytes : null,
       maskIds,
@@ -221,7 +201,7 @@ export class ReplaySession {
   #leaveTape(ask: Ask, call: TapeCall, ticket: number): Outcome {
     this.#noteDrift(ask, call, "it was sent to the upstream, and so is what builds on it")
     for (const stepId of descendantsOf(this.tape, call.stepId, "start")) this.state.left.add(stepId)
-    return { ...this.live(ask, ticket), source: call, occurrence: call.occurrence }
+    return this.live(ask, ticket, call)
   }
 
   #hasLeftTape(ask: Ask): boolean {
@@ -252,24 +232,15 @@ export class ReplaySession {
     ask: Ask,
     ticket: number,
     code: DivergenceCode,
-    more: Partial<Pick<Divergence, "step" | "cause" | "nearest" | "suggest">> & {
+    found: Partial<Pick<Divergence, "step" | "cause" | "nearest" | "suggest">> & {
       message: string
       occurrence?: number
     },
   ): Diverged {
-    const divergence = this.note({
-      code,
-      severity: "halt",
-      step: more.step ?? null,
-      lane: this.#laneOf(ask) ?? ask.lane ?? null,
-      at: { kind: ask.kind, name: ask.name, occurrence: more.occurrence ?? 0 },
-      incoming: incomingOf(ask),
-      nearest: more.nearest ?? [],
-      cause: more.cause ?? "UNKNOWN",
-      message: more.message,
-      suggest: more.suggest ?? [],
-    })
-    return { outcome: "diverged", ticket, divergence }
+    const { message, occurrence, ...more } = found
+    const place = { kind: ask.kind, name: ask.name, lane: this.#laneOf(ask) ?? ask.lane, occurrence }
+    const divergence = { ...divergenceAt(place, code, "halt", message), incoming: incomingOf(ask), ...more }
+    return { outcome: "diverged", ticket, divergence: this.note(divergence) }
   }
 
   /** Takes a recorded call out of the tape without serving it: something else answered in its place. */
@@ -315,19 +286,19 @@ export class ReplaySession {
     return this.live(ask, ticket)
   }
 
-  live(ask: Ask, ticket: number): GoLive {
+  live(ask: Ask, ticket: number, source: TapeCall | null = null): GoLive {
     return {
+      ...this.answering(ask, source, ticket),
       outcome: "live",
-      ticket,
       mode: "live",
-      tier: null,
-      occurrence: 0,
-      source: null,
-      taint: this.taintOf(ask),
-      ruleIds: [],
       request: ask.request,
       isChanged: false,
     }
+  }
+
+  /** What every answer says of itself. */
+  answering(ask: Ask, source: TapeCall | null, ticket: number, ruleIds: readonly string[] = []) {
+    return { ticket, tier: null, occurrence: source?.occurrence ?? 0, source, taint: this.taintOf(ask), ruleIds }
   }
 
   #nearest(ask: Ask, calls: readonly TapeCall[]): readonly NearestCall[] {
@@ -350,16 +321,12 @@ export class ReplaySession {
   }
 
   #noteDrift(ask: Ask, call: TapeCall, so: string): Divergence {
+    const message = `the request differs from the recorded one only in what tools gave back; ${so}`
     return this.note({
-      code: "TOOL_DRIFT",
-      severity: "warn",
-      step: call.stepId,
-      lane: call.lane,
-      at: { kind: ask.kind, name: ask.name, occurrence: call.occurrence },
+      ...divergenceAt({ ...call, kind: ask.kind, name: ask.name }, "TOOL_DRIFT", "warn", message),
       incoming: incomingOf(ask),
       nearest: [...this.#nearest(ask, [call])],
       cause: "TOOL_OUTPUT",
-      message: `the request differs from the recorded one only in what tools gave back; ${so}`,
       suggest: ["--on-drift halt"],
     })
   }
@@ -396,9 +363,6 @@ export class ReplaySession {
     }
   }
 }
-
-/** Of a divergence that was found without holding one request against another. */
-const NOTHING_COMPARED = { incoming: null, nearest: [], cause: "UNKNOWN", suggest: [] } satisfies Partial<Divergence>
 
 const isMatched = (tier: Tier): boolean => tier === "wire" || tier === "sig" || tier === "masked"
 

@@ -1,5 +1,6 @@
 import { CompletionOrder } from "../match/completion-order.js"
 import type { ReplaySession } from "../match/session.js"
+import { divergenceAt } from "../report/divergence-at.js"
 import type { TapeCall } from "../tape/tape.js"
 
 /** Longer than any agent takes to ask its next question, short enough not to be noticed. */
@@ -63,19 +64,8 @@ export class AnswerQueue {
   #relax(): void {
     const [first] = [...this.#waiting].sort((a, b) => a.call.closedAt! - b.call.closedAt!)
     if (first === undefined) return
-    const { call } = first
-    this.#session.note({
-      code: "ORDER_RELAXED",
-      severity: "warn",
-      step: call.stepId,
-      lane: call.lane,
-      at: { kind: call.kind, name: call.name, occurrence: call.occurrence },
-      incoming: null,
-      nearest: [],
-      cause: "UNKNOWN",
-      message: "answered before calls that were answered earlier in the recording: those did not come",
-      suggest: [],
-    })
+    const message = "answered before calls that were answered earlier in the recording: those did not come"
+    this.#session.note(divergenceAt(first.call, "ORDER_RELAXED", "warn", message))
     this.#release(first)
   }
 }
