@@ -8,6 +8,7 @@ import { MemorySink, Recorder, type RecorderOptions } from "@orangebox/recorder"
 import { diffRuns, readPortable, replayRecorder, tapeOf, writePortable } from "@orangebox/replay"
 import { openReadOnlySql, openStore, type TraceStore } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { recordThroughProxy } from "../../proxy/test/replayed-proxy.js"
 import { orangebox } from "./command.js"
 import { answerMessage, startModelServer } from "./model-server.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
@@ -94,6 +95,7 @@ const RUNS: Readonly<Record<string, () => Promise<Recording>>> = {
   "of an agent with tools": () => recorded(recordAgent),
   "with a call of two attempts": () => recorded(recordRetried),
   "with steps in steps and a failure": () => recorded(recordNested),
+  "seen on the wire alone": recordWire,
   "with hashes only": () => recorded(recordOrdinaryRun, { capture: "hashed" }),
   "whose process died": async () => {
     const { events, bodies } = await recorded(recordAgent)
@@ -109,6 +111,48 @@ const RUNS: Readonly<Record<string, () => Promise<Recording>>> = {
     await recordAgent(replay as unknown as Recorder)
     return { events: sink.events.filter(({ run_id }) => run_id !== null), bodies: sink.bodies }
   },
+}
+
+/** An agent nobody instrumented: turns, a tool, a retry and a sub-agent are deduced from its traffic. */
+async function recordWire(): Promise<Recording> {
+  const task = "Find every caller of parseDate"
+  const use = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input })
+  const answers = [
+    { content: [use("t1", "read_file", { path: "src/date.ts" })], stop_reason: "tool_use" },
+    undefined,
+    { content: [use("t2", "agent", { prompt: task })], stop_reason: "tool_use" },
+    { content: [{ type: "text", text: "Two callers." }] },
+    { content: [{ type: "text", text: "Done." }] },
+  ] as const
+  let next = 0
+  const server = await startModelServer((_, response) => {
+    const answer = answers[next++]
+    if (answer) return answerMessage(response, { ...answer, id: `msg_${next}` })
+    response.writeHead(529, { "content-type": "application/json" })
+    response.end(JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "busy" } }))
+  })
+  const { events, tape } = await recordThroughProxy({ anthropic: server.origin }, async (urlFor) => {
+    const ask = async (messages: readonly object[]): Promise<void> => {
+      const body = JSON.stringify({ model: "claude-x", max_tokens: 9, messages })
+      const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" }
+      await (await fetch(`${urlFor("anthropic")}/v1/messages`, { method: "POST", headers, body })).text()
+    }
+    const result = (id: string, content: string) => ({
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: id, content }],
+    })
+    const first = [{ role: "user", content: "Fix the failing date test" }]
+    const second = [...first, { role: "assistant", content: answers[0].content }, result("t1", "text of the file")]
+    await ask(first)
+    await ask(second)
+    await ask(second)
+    await ask([{ role: "user", content: task }])
+    await ask([...second, { role: "assistant", content: answers[2].content }, result("t2", "Two callers.")])
+  })
+  await server.close()
+  const runId = events.find(({ run_id }) => run_id !== null)!.run_id
+  const bodies = tape.bodies as ReadonlyMap<string, Uint8Array>
+  return { events: events.filter(({ run_id }) => run_id === runId), bodies }
 }
 
 /** As the collector says it of a run that it found open. */
