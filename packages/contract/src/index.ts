@@ -47,6 +47,7 @@ export {
   type ToolMeaning,
   Verdict,
 } from "./generated.js"
+export { given } from "./given.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Ids, hashes, JSON
 export { CANARY_APP, type IdSource, randomIds } from "./ids.js"

@@ -2,48 +2,37 @@ import {
   type CountTokens,
   cutToWidth,
   estimateTokens,
-  fenced,
   formatCount,
   type Painter,
   plural,
   recordedText,
   recordedWord,
+  wrapText,
 } from "@orangebox/text"
 import { headerOf, stepToLookAt } from "./format-run.js"
 import { errorWords } from "./format-skeleton.js"
+import { inFormat, plain, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
 import { MIN_SKELETON_BUDGET, skeletonRows } from "./skeleton.js"
-import { type RunJson, runJson } from "./skeleton-json.js"
+import { runJson } from "./skeleton-json.js"
 
-export interface ConversationOptions {
-  /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 4,000. */
-  readonly budget?: number
-  readonly format?: "text" | "markdown"
+/** The budget is at least `MIN_SKELETON_BUDGET`, and 4,000 tokens where none is said. */
+export interface ConversationOptions extends ViewOptions {
   /** Columns of the reader's terminal. Default: nothing limits a line. */
   readonly width?: number
-  readonly color?: Painter
-  readonly countTokens?: CountTokens
 }
 
-export const DEFAULT_CONVERSATION_BUDGET = 4000
+const USUAL_BUDGET = 4000
 
 /**
  * A whole conversation: a line or two for every run, oldest first, and below it the run's own skeleton where the budget reaches. Runs that
  * went wrong are opened first, then the latest ones. Stretches of runs that do not fit are folded and counted.
  */
 export function conversationText(runs: readonly RunView[], options: ConversationOptions = {}): string {
-  const text = layOut(runs, fitConversation(runs, options), options).join("\n")
-  return options.format === "markdown" ? fenced(text) : text
+  return inFormat(layOut(runs, fitConversation(runs, options), options).join("\n"), options)
 }
 
-export interface ConversationJson {
-  readonly conversation_id: string | null
-  readonly runs: readonly RunJson[]
-  readonly shown: number
-  readonly total: number
-}
-
-export function conversationJson(runs: readonly RunView[], options: ConversationOptions = {}): ConversationJson {
+export function conversationJson(runs: readonly RunView[], options: ConversationOptions = {}) {
   const { chosen } = fitConversation(runs, options)
   return {
     conversation_id: conversationIdOf(runs) ?? null,
@@ -60,16 +49,15 @@ interface FittedConversation {
 }
 
 function fitConversation(runs: readonly RunView[], options: ConversationOptions): FittedConversation {
-  const count = options.countTokens ?? estimateTokens
-  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
-  const budget = Math.max(options.budget ?? DEFAULT_CONVERSATION_BUDGET, MIN_SKELETON_BUDGET) - fence
+  const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_SKELETON_BUDGET)
+  const { width } = options
   const foldCost = count(TYPICAL_FOLD) + 1
   const order = inOrderOfWorth(runs)
 
   const chosen = new Set<number>()
   let spent = count(titleOf(runs, runs.length)) + 1 + foldCost
   for (const index of order) {
-    const cost = count(runLines(runs[index]!).join("\n")) + 1 + foldCost
+    const cost = count(runLines(runs[index]!, width).join("\n")) + 1 + foldCost
     if (spent + cost > budget) continue
     spent += cost
     chosen.add(index)
@@ -83,7 +71,7 @@ function fitConversation(runs: readonly RunView[], options: ConversationOptions)
     // No run takes all that is left while others wait.
     const waiting = chosen.size - opened.size
     const share = Math.max(MIN_SKELETON_BUDGET, Math.floor((left * 0.9) / Math.min(waiting, 4)))
-    const cost = count(tree(runs[index]!, share, count, undefined)) + 1
+    const cost = count(tree(runs[index]!, { budget: share, countTokens: count, width })) + 1
     if (spent + cost > budget) continue
     spent += cost
     opened.set(index, share)
@@ -96,24 +84,26 @@ const TYPICAL_FOLD = "… 1000 runs, all ok  (orangebox runs --conversation)"
 function layOut(
   runs: readonly RunView[],
   { chosen, opened }: FittedConversation,
-  { color, countTokens }: ConversationOptions,
+  { color, countTokens = estimateTokens, width }: ConversationOptions,
 ): string[] {
-  const paint: Painter = color ?? ((text) => text)
-  const lines = [paint(titleOf(runs, chosen.size), "heading")]
+  const paint = color ?? plain
+  const lines = wrapped(titleOf(runs, chosen.size), width).map((line) => paint(line, "heading"))
   for (let index = 0; index < runs.length; ) {
     const start = index
     while (index < runs.length && !chosen.has(index)) index += 1
     if (index > start) lines.push(paint(foldWords(runs.slice(start, index)), "dim"))
     const run = runs[index]
     if (!run) break
-    const [head, ...rest] = runLines(run)
-    lines.push(head!, ...rest.map((line) => paint(line, "bad")))
+    lines.push(...runLines(run, width, paint))
     const share = opened.get(index)
-    if (share !== undefined) lines.push(tree(run, share, countTokens ?? estimateTokens, color))
+    if (share !== undefined) lines.push(tree(run, { budget: share, countTokens, width }, color))
     index += 1
   }
   return lines
 }
+
+const wrapped = (line: string, width = Number.POSITIVE_INFINITY): string[] =>
+  wrapText(line, width, { at: " · ", indent: "    " })
 
 function titleOf(runs: readonly RunView[], shown: number): string {
   const id = conversationIdOf(runs)
@@ -129,22 +119,29 @@ function titleOf(runs: readonly RunView[], shown: number): string {
 const conversationIdOf = (runs: readonly RunView[]): string | undefined =>
   runs.find((run) => run.conversationId !== undefined)?.conversationId
 
-function runLines(run: RunView): string[] {
-  const lines = [cutToWidth(headerOf(run), 200)]
+function runLines(run: RunView, width: number | undefined, paint = plain): string[] {
+  const header = cutToWidth(headerOf(run), 200)
   const asked = run.input === undefined ? [] : [recordedText(run.input, 80)]
-  if (wentWrong(run)) {
-    const step = stepToLookAt(run)
-    const error = step?.error ?? run.steps[0]?.error
-    const said = run.crash ? "process died" : error ? errorWords(error, 120) : "no end recorded"
-    lines.push(`  ${[...asked, `✗ ${said}${step && step.n > 1 ? ` in #${step.n}` : ""}`].join("  ")}`)
-  } else if (asked.length > 0) {
-    lines[0] += `  ${asked[0]}`
-  }
-  return lines
+  if (!wentWrong(run)) return wrapped([header, ...asked].join("  "), width)
+  const step = stepToLookAt(run)
+  const error = step?.error ?? run.steps[0]?.error
+  const said = run.crash ? "process died" : error ? errorWords(error, 120) : "no end recorded"
+  const trouble = [...asked, `✗ ${said}${step && step.n > 1 ? ` in #${step.n}` : ""}`].join("  ")
+  const below = wrapped(trouble, width && width - 2).map((line) => paint(`  ${line}`, "bad"))
+  return [...wrapped(header, width), ...below]
 }
 
-function tree(run: RunView, budget: number, countTokens: CountTokens, color: Painter | undefined): string {
-  return skeletonRows(run, { budget, countTokens, ...(color === undefined ? {} : { color }) }).replace(/^/gm, "  ")
+/** The run's own lines, set in below its header. */
+function tree(
+  run: RunView,
+  {
+    width,
+    ...limits
+  }: { readonly budget: number; readonly countTokens: CountTokens; readonly width: number | undefined },
+  color?: Painter,
+): string {
+  const room = width === undefined ? {} : { width: width - 2 }
+  return skeletonRows(run, { ...limits, ...room, ...(color === undefined ? {} : { color }) }).replace(/^/gm, "  ")
 }
 
 function foldWords(hidden: readonly RunView[]): string {

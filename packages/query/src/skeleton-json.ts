@@ -1,4 +1,4 @@
-import { type SnakeJson, snakeJson } from "@orangebox/text"
+import { snakeJson } from "@orangebox/text"
 import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
 import { isMadeUp } from "./marked-mode.js"
@@ -11,32 +11,7 @@ import type { Fold, Row } from "./skeleton-plan.js"
  * The skeleton for programs: the same lines as the text under the same budget, which is measured on the text.
  * Recorded text is as recorded; print it with `safeJson`.
  */
-export interface SkeletonJson {
-  readonly run: RunJson
-  readonly rows: readonly RowJson[]
-  readonly shown: { readonly steps: number; readonly notes: number }
-  readonly total: { readonly steps: number; readonly notes: number; readonly events: number; readonly lost: number }
-  readonly gaps: SnakeJson<RunView["gaps"]>
-  readonly next: readonly string[]
-}
-
-export type RowJson =
-  | ({ readonly type: "step"; readonly depth: number; readonly folded: FoldJson | null } & StepJson)
-  | {
-      readonly type: "note"
-      readonly depth: number
-      readonly of: number
-      readonly kind: string
-      readonly weight: string
-      readonly event_id: string | null
-      /** In our words, with recorded text quoted and safe. */
-      readonly text: string
-    }
-  | { readonly type: "fold"; readonly depth: number; readonly folded: FoldJson }
-
-export type FoldJson = SnakeJson<Fold> & { readonly text: string }
-
-export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "format" | "color"> = {}): SkeletonJson {
+export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "format" | "color"> = {}) {
   const { plan } = fitSkeleton(view, options)
   const { steps, events, lost } = view.totals
   return {
@@ -48,8 +23,6 @@ export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "form
     next: nextCommands(view, plan, options.address),
   }
 }
-
-export type RunJson = ReturnType<typeof runJson>
 
 /** A run without its steps. */
 export function runJson(view: RunView) {
@@ -66,8 +39,6 @@ function moneyJson({ lanes, steps: _steps, ...sum }: RunMoney) {
   return { ...snakeJson(sum), lanes: Object.fromEntries([...lanes].map(([lane, money]) => [lane, snakeJson(money)])) }
 }
 
-export type StepJson = ReturnType<typeof stepSummaryJson>
-
 /** A step without its events. */
 export function stepSummaryJson(step: StepView) {
   const { n, kind, workKind, name, parent, status, durationUs, inferredBy, attemptNo, attempts } = step
@@ -82,24 +53,21 @@ export function stepSummaryJson(step: StepView) {
   }
 }
 
-function rowJson(row: Row): RowJson {
+function rowJson(row: Row) {
+  const { type, depth } = row
   switch (row.type) {
     case "step":
-      return {
-        type: "step",
-        depth: row.depth,
-        folded: row.fold ? foldJson(row.fold) : null,
-        ...stepSummaryJson(row.step),
-      }
+      return { type, depth, folded: row.fold ? foldJson(row.fold) : null, ...stepSummaryJson(row.step) }
     case "note": {
       const words = noteWords(row.note, row.isShort)
+      // In our words, with recorded text quoted and safe.
       const text = [words.label, words.time, words.verdict].filter((part) => part !== "").join("  ")
       const { kind, weight, event } = row.note
-      return { type: "note", depth: row.depth, of: row.of.n, kind, weight, event_id: event?.event_id ?? null, text }
+      return { type, depth, of: row.of.n, kind, weight, event_id: event?.event_id ?? null, text }
     }
     case "fold":
-      return { type: "fold", depth: row.depth, folded: foldJson(row.fold) }
+      return { type, depth, folded: foldJson(row.fold) }
   }
 }
 
-const foldJson = (fold: Fold): FoldJson => ({ ...snakeJson(fold), text: foldWords(fold) })
+const foldJson = (fold: Fold) => ({ ...snakeJson(fold), text: foldWords(fold) })

@@ -1,11 +1,9 @@
 import {
-  type CountTokens,
   cutToTokens,
   cutToWidth,
   displayWidth,
   drawTree,
   estimateTokens,
-  fenced,
   type Painter,
   type PaintRole,
   padToWidth,
@@ -17,26 +15,23 @@ import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
 import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
 import { errorWords, type LineWords, stepWords } from "./format-skeleton.js"
+import { inFormat, plain, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 
-export interface SkeletonOptions {
-  /** At most this many tokens; at least `MIN_SKELETON_BUDGET`. Default 2,000. */
-  readonly budget?: number
+/** The budget is at least `MIN_SKELETON_BUDGET`, and 2,000 tokens where none is said. */
+export interface SkeletonOptions extends ViewOptions {
   /** Read on from this step: it, what is below it and what follows come first. */
   readonly at?: number
   /** Every line, whatever it costs. */
   readonly all?: boolean
-  readonly format?: "text" | "markdown"
   /** Columns of the reader's terminal: no line is wider, but for words that cannot be broken. Default: nothing limits a line. */
   readonly width?: number
-  readonly color?: Painter
-  readonly countTokens?: CountTokens
   /** How the reader addressed the run, for the commands in the footer. Default: its id. */
   readonly address?: string
 }
 
-export const DEFAULT_SKELETON_BUDGET = 2000
+const USUAL_BUDGET = 2000
 /** Below this, not even the frame fits: what run, how it ended, what is folded, how to read on. */
 export const MIN_SKELETON_BUDGET = 320
 
@@ -48,8 +43,7 @@ export const MIN_SKELETON_BUDGET = 320
  */
 export function skeletonText(view: RunView, options: SkeletonOptions = {}): string {
   const { plan, frame } = fitSkeleton(view, options)
-  const text = layOutText(plan, frame, options)
-  return options.format === "markdown" ? fenced(text) : text
+  return inFormat(layOutText(plan, frame, options), options)
 }
 
 /** The lines of a run's tree alone, for where its header is already said. */
@@ -81,9 +75,7 @@ export interface FittedSkeleton {
 /** The lines that fit. Lines are priced one by one and folds by estimate, so the whole is measured and planned again where that pays. */
 export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkeleton {
   if (options.at !== undefined) stepAt(view, options.at)
-  const count = options.countTokens ?? estimateTokens
-  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
-  const budget = Math.max(options.budget ?? DEFAULT_SKELETON_BUDGET, MIN_SKELETON_BUDGET) - fence
+  const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_SKELETON_BUDGET)
   const isAttemptAsked = options.at !== undefined && view.steps[options.at - 1]?.attemptNo !== undefined
   const lines = linesOf(view, options.all === true || isAttemptAsked)
   const plan = (rowBudget: number | undefined): SkeletonPlan =>
@@ -146,7 +138,7 @@ interface TextRow {
 }
 
 function layOutText(plan: SkeletonPlan, frame: Frame, options: Pick<SkeletonOptions, "color" | "width">): string {
-  const paint: Painter = options.color ?? ((text) => text)
+  const paint = options.color ?? plain
   const width = options.width ?? Number.POSITIVE_INFINITY
   const trees = drawTree(plan.rows)
   const drawn = plan.rows.map((row, index): Omit<TextRow, "words" | "hint"> => {

@@ -2,9 +2,6 @@ import {
   type CountTokens,
   cutToTokens,
   cutToWidth,
-  estimateTokens,
-  fenced,
-  type Painter,
   padToWidth,
   recordedText,
   recordedWord,
@@ -12,22 +9,19 @@ import {
 } from "@orangebox/text"
 import { runAddress, stepAt } from "./format-run.js"
 import { stepWords } from "./format-skeleton.js"
+import { inFormat, lastOf, pageJson, pageOf, plain, rangeWords, roomOf, rowAt, type ViewOptions } from "./page.js"
 import type { RunView, StepView } from "./run-view.js"
-import { type StepJson, stepSummaryJson } from "./skeleton-json.js"
+import { stepSummaryJson } from "./skeleton-json.js"
 import { type StepRow, stepRows } from "./step-rows.js"
 
-export interface StepOptions {
-  /** At most this many tokens; at least `MIN_STEP_BUDGET`. Default 2,000. */
-  readonly budget?: number
-  /** The row to begin with, counted from 0: `nextCursor` of the answer before. */
+/** The budget is at least `MIN_STEP_BUDGET`, and 2,000 tokens where none is said. */
+export interface StepOptions extends ViewOptions {
+  /** The row to begin with, counted from 0: `next_cursor` of the answer before. */
   readonly cursor?: number
   /** Every row: also hashes, nulls and the ids of events. Default: what a person came for. The JSON form always has all. */
   readonly all?: boolean
   /** What was said in the step, in full where the budget allows: shown before any fact about it. */
   readonly contents?: readonly StepContent[]
-  readonly format?: "text" | "markdown"
-  readonly color?: Painter
-  readonly countTokens?: CountTokens
   /** How the reader addressed the run, for the commands in the footer. Default: its id. */
   readonly address?: string
 }
@@ -43,96 +37,62 @@ export interface StepContent {
   readonly body: string
 }
 
-export const DEFAULT_STEP_BUDGET = 2000
+const USUAL_BUDGET = 2000
 export const MIN_STEP_BUDGET = 200
 
 /** Everything about one step, in rows; as many as the budget allows, and where to go on. */
 export function stepText(view: RunView, n: number, options: StepOptions = {}): string {
-  const { title, contents, rows, texts, from, to, total, hidden } = page(view, n, options)
-  const paint: Painter = options.color ?? ((text) => text)
+  const { title, contents, hidden, ...page } = stepPage(view, n, options)
+  const paint = options.color ?? plain
   const lines = [paint(title, "heading")]
   for (const { heading, text } of contents) lines.push(paint(heading, "number"), ...text)
   let section = ""
-  rows.forEach((row, index) => {
+  page.rows.forEach((row, index) => {
     if (row.section !== section) lines.push(paint(`${row.section}:`, "number"))
     section = row.section
-    lines.push(texts[index]!)
+    lines.push(page.texts[index]!)
   })
-  lines.push(paint(footerOf(view, n, { from, to, total, hidden }, options), "dim"))
-  const text = lines.join("\n")
-  return options.format === "markdown" ? fenced(text) : text
-}
-
-export interface StepReportJson {
-  readonly step: StepJson
-  readonly rows: readonly Omit<StepRow, "recorded">[]
-  readonly from: number
-  readonly to: number
-  readonly total: number
-  /** Null when this was the last page. */
-  readonly next_cursor: number | null
+  lines.push(paint(footerOf(view, n, { ...page, hidden }, options), "dim"))
+  return inFormat(lines.join("\n"), options)
 }
 
 /** The same rows for programs, values whole and as recorded; print it with `safeJson`. */
-export function stepJson(
-  view: RunView,
-  n: number,
-  options: Omit<StepOptions, "format" | "color"> = {},
-): StepReportJson {
-  const { step, rows, from, to, total } = page(view, n, { ...options, all: true, contents: [] })
-  return {
-    step: stepSummaryJson(step),
-    rows: rows.map(({ recorded: _, ...row }) => row),
-    from,
-    to,
-    total,
-    next_cursor: to < total ? to : null,
-  }
+export function stepJson(view: RunView, n: number, options: Omit<StepOptions, "format" | "color"> = {}) {
+  const page = stepPage(view, n, { ...options, all: true, contents: [] })
+  const rows = page.rows.map(({ recorded: _, ...row }) => row)
+  return { step: stepSummaryJson(page.step), rows, ...pageJson(page) }
 }
 
-interface Page {
-  readonly step: StepView
-  readonly title: string
-  readonly contents: readonly { readonly heading: string; readonly text: readonly string[] }[]
-  readonly rows: readonly StepRow[]
-  readonly texts: readonly string[]
-  readonly from: number
-  readonly to: number
-  readonly total: number
-  /** Rows that only `all` shows. */
-  readonly hidden: number
-}
-
-function page(view: RunView, n: number, options: StepOptions): Page {
+function stepPage(view: RunView, n: number, options: StepOptions) {
   const step = stepAt(view, n)
-  const count = options.countTokens ?? estimateTokens
+  const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_STEP_BUDGET)
+  const isAll = options.all === true
   const every = stepRows(view, step)
-  const all = options.all ? every : every.filter(isTelling)
-  const hidden = every.length - all.length
-  const from = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), all.length)
-  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
-  const budget = Math.max(options.budget ?? DEFAULT_STEP_BUDGET, MIN_STEP_BUDGET) - fence
+  const rows = isAll ? every : every.filter(isTelling)
+  /** Rows that only `all` shows. */
+  const hidden = every.length - rows.length
   const title = cutToTokens(titleOf(step), Math.floor(budget / 3), count)
-  const most = { from: all.length, to: all.length - 1, total: all.length, hidden }
-  const frame = count(title) + count(footerOf(view, n, most, options)) + 8
+  const frame = count(title) + count(footerOf(view, n, { ...lastOf(rows.length), hidden }, options)) + 8
   // A later page goes on with the rows; what was said is on the first one.
-  const contents = from > 0 ? [] : contentsOf(view, n, options, Math.floor((budget - frame) * CONTENT_SHARE), count)
-  let left = budget - frame - contents.reduce((sum, { cost }) => sum + cost, 0)
-  let to = from
-  const texts: string[] = []
-  for (; to < all.length; to++) {
-    const row = all[to]!
-    const heading = row.section === all[to - 1]?.section && to > from ? 0 : count(row.section) + 2
-    let text = rowText(row, LONGEST_VALUE, options.all === true)
-    // A page never comes back empty, or a reader would ask for it for ever: its first row is cut until it fits.
-    for (let width = LONGEST_VALUE / 2; to === from && width > 10 && count(text) + heading + 1 > left; width /= 2) {
-      text = rowText(row, Math.floor(width), options.all === true)
-    }
-    left -= count(text) + heading + 1
-    if (left < 0 && to > from) break
-    texts.push(text)
-  }
-  return { step, rows: all.slice(from, to), title, contents, texts, from, to, total: all.length, hidden }
+  const isFirst = rowAt(options.cursor, rows.length) === 0
+  const contents = isFirst ? contentsOf(view, n, options, Math.floor((budget - frame) * CONTENT_SHARE), count) : []
+  const left = contents.reduce((rest, { cost }) => rest - cost, budget - frame)
+  const page = pageOf(
+    rows,
+    options.cursor,
+    { budget: left, count },
+    {
+      textOf: (row, most) => {
+        let text = rowText(row, LONGEST_VALUE, isAll)
+        for (let width = LONGEST_VALUE / 2; width > 10 && count(text) > most; width /= 2) {
+          text = rowText(row, Math.floor(width), isAll)
+        }
+        return text
+      },
+      headingOf: ({ section }) => section,
+    },
+  )
+  return { ...page, step, title, contents, hidden }
 }
 
 /** Of the budget, so that facts about a step are not pushed out by one long answer. */
@@ -212,11 +172,11 @@ function titleOf(step: StepView): string {
 function footerOf(
   view: RunView,
   n: number,
-  { from, to, total, hidden }: Pick<Page, "from" | "to" | "total" | "hidden">,
+  { hidden, ...page }: ReturnType<typeof lastOf> & { readonly hidden: number },
   options: StepOptions,
 ): string {
-  const rows = `rows ${total === 0 ? 0 : from + 1}–${to} of ${total}`
-  const place = `${options.address ?? runAddress(view)}#${n}`
-  const next = to < total ? ` · next: orangebox step ${place}${options.all ? " --all" : ""} --cursor ${to}` : ""
-  return `${rows}${hidden > 0 ? ` · ${hidden} more with --all: hashes, nulls, ids` : ""}${next}`
+  const { to, total } = page
+  const place = `${options.address ?? runAddress(view)}#${n}${options.all ? " --all" : ""}`
+  const next = to < total ? ` · next: orangebox step ${place} --cursor ${to}` : ""
+  return `rows ${rangeWords(page)}${hidden > 0 ? ` · ${hidden} more with --all: hashes, nulls, ids` : ""}${next}`
 }

@@ -31,12 +31,9 @@ import { shellWord } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { type ViewFlags, viewOptions } from "../view-options.js"
 
-interface ContextCommandOptions {
-  readonly budget?: number
-  readonly cursor?: number
-  readonly all?: boolean
-  readonly markdown?: boolean
+interface ContextCommandOptions extends ViewFlags {
   readonly why?: string
   readonly rebuild?: boolean
 }
@@ -136,11 +133,11 @@ async function showOne(
     const { json = false, budget } = options
     return writePrompt(session, rebuildPrompt(view, bodies), { n: context.n, json, budget, freshness })
   }
-  const shown = { ...limits(options), address: place, ...(options.all ? { all: true } : {}) }
+  const shown = { ...viewOptions(session, options), address: place }
   terminal.out(
     options.json
       ? safeJson({ run_id: run.runId ?? null, ...contextJson(view, shown), ...freshness }, 2)
-      : contextText(view, { ...shown, ...looks(session, options) }),
+      : contextText(view, shown),
   )
   return undefined
 }
@@ -154,11 +151,11 @@ async function showOverview(
   const summaries = summarizeContexts(await outlineContexts(store, contexts)).filter(({ n }) =>
     wanted.some((context) => context.n === n),
   )
-  const shown = { ...limits(options), address: place }
+  const shown = { ...viewOptions(session, options), address: place }
   session.terminal.out(
     options.json
       ? safeJson({ run_id: view.runId ?? null, ...overviewJson(view, summaries, shown), ...freshness }, 2)
-      : overviewText(view, summaries, { ...shown, ...looks(session, options) }),
+      : overviewText(view, summaries, shown),
   )
 }
 
@@ -170,25 +167,15 @@ async function showWhy(
 ): Promise<undefined> {
   const why = await findWhy(store, contexts, item, options.cursor ?? 0)
   const shown = {
-    ...(options.budget === undefined ? {} : { budget: options.budget }),
+    ...viewOptions(session, options),
     command: `orangebox context ${place} --why ${safeLine(shellWord(item))}`,
   }
   session.terminal.out(
     options.json
       ? safeJson({ run_id: view.runId ?? null, ...whyJson(why, shown), ...freshness }, 2)
-      : whyText(why, { ...shown, ...looks(session, options) }),
+      : whyText(why, shown),
   )
 }
-
-const limits = ({ budget, cursor }: ContextCommandOptions) => ({
-  ...(budget === undefined ? {} : { budget }),
-  ...(cursor === undefined ? {} : { cursor }),
-})
-
-const looks = ({ terminal }: Session, { markdown }: ContextCommandOptions) => ({
-  ...(markdown ? { format: "markdown" as const } : {}),
-  ...(terminal.paint && !markdown ? { color: terminal.paint } : {}),
-})
 
 function noContext(view: RunView, contexts: readonly RecordedContext[], n: number, place: string): InputError {
   const nearest = contexts.findLast((context) => context.n < n) ?? contexts[0]

@@ -1,3 +1,4 @@
+import { given } from "@orangebox/contract"
 import { conversationJson, conversationText, MIN_SKELETON_BUDGET, skeletonJson, skeletonText } from "@orangebox/query"
 import { findTarget, loadConversation, runOf } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
@@ -5,6 +6,7 @@ import type { Command } from "commander"
 import { parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { viewOptions } from "../view-options.js"
 
 interface ShowOptions {
   readonly budget?: number
@@ -42,12 +44,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
   return withRunAt(session, options, address, async (reading) => {
     const { reader, store, freshness } = reading
     const { terminal } = session
-    const view = {
-      ...(options.budget === undefined ? {} : { budget: options.budget }),
-      ...(options.markdown ? { format: "markdown" as const } : {}),
-      ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
-      ...(terminal.columns && !options.markdown ? { width: terminal.columns } : {}),
-    }
+    const view = viewOptions(session, options)
     const target = await findTarget(reader, reading.address)
     if (store && target.kind === "conversation") {
       const runs = await loadConversation(store, target.id)
@@ -58,12 +55,7 @@ function show(session: Session, options: ShowOptions & GlobalOptions, address = 
     }
     const run = await runOf(reader, target)
     const at = options.at ?? run.view.steps.find(({ id }) => id === target.stepId)?.n
-    const skeleton = {
-      ...view,
-      address: reading.place(run.row.runId),
-      ...(options.all ? { all: true } : {}),
-      ...(at === undefined ? {} : { at }),
-    }
+    const skeleton = { ...view, address: reading.place(run.row.runId), ...given({ at }) }
     terminal.out(
       options.json
         ? safeJson({ ...skeletonJson(run.view, skeleton), ...freshness }, 2)

@@ -1,4 +1,4 @@
-import { InputError } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import { answerText } from "@orangebox/dialects"
 import {
   beforeAfterOf,
@@ -14,17 +14,14 @@ import {
   stepText,
 } from "@orangebox/query"
 import { type FoundBody, findBody, findTarget, type RunReader, runOf, stepContents } from "@orangebox/reader"
-import { plural, safeJson, safeText } from "@orangebox/text"
+import { plural, safeJson, safeText, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { type ViewFlags, viewOptions } from "../view-options.js"
 
-interface StepCommandOptions {
-  readonly budget?: number
-  readonly cursor?: number
-  readonly all?: boolean
-  readonly markdown?: boolean
+interface StepCommandOptions extends ViewFlags {
   readonly body?: string
   readonly from?: number
   readonly bytes?: number
@@ -101,12 +98,8 @@ function showStep(
       return undefined
     }
     const view = {
+      ...viewOptions(session, options),
       address: place,
-      ...(options.budget === undefined ? {} : { budget: options.budget }),
-      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
-      ...(options.all ? { all: true } : {}),
-      ...(options.markdown ? { format: "markdown" as const } : {}),
-      ...(terminal.paint && !options.markdown ? { color: terminal.paint } : {}),
       ...(options.json ? {} : { contents: await stepContents(reader, run.view, n) }),
     }
     terminal.out(
@@ -131,7 +124,7 @@ async function showBeforeAfter(
   terminal.out(
     options.json
       ? safeJson({ ...refs, is_equal: comparison.isEqual, changes: comparison.changes, ...options.freshness }, 2)
-      : `#${refs.before.n} as built, #${refs.after.n} as sent\n${beforeAfterText(comparison, options.budget === undefined ? {} : { budget: options.budget })}`,
+      : `#${refs.before.n} as built, #${refs.after.n} as sent\n${beforeAfterText(comparison, given({ budget: options.budget }))}`,
   )
 }
 
@@ -198,7 +191,7 @@ function showSlice(
   const slice = sliceBody(body.bytes, {
     cursor: cut.from,
     pretty: cut.pretty,
-    ...(cut.bytes === undefined ? {} : { maxBytes: cut.bytes }),
+    ...given({ maxBytes: cut.bytes }),
   })
   checkBeginning(cut.from, slice.total)
   const { hash, role, mime, isPartial } = body
@@ -206,19 +199,7 @@ function showSlice(
   const mode = (options.step && markedMode(options.step)) ?? "live"
   if (options.json) {
     const { form, from, to, total, text } = slice
-    const json = {
-      hash,
-      role,
-      mode,
-      mime,
-      is_partial: isPartial,
-      form,
-      from,
-      to,
-      total,
-      next_from: next,
-      text,
-    }
+    const json = snakeJson({ hash, role, mode, mime, isPartial, form, from, to, total, nextFrom: next, text })
     terminal.out(safeJson({ ...json, ...options.freshness }, 2))
     return
   }

@@ -14,20 +14,28 @@ export interface ContextChanges {
   readonly historyLoss: HistoryLoss | undefined
 }
 
-export interface AddedItem {
+/** The same in figures. */
+export const countsOf = ({ added, removed, changed, ...changes }: ContextChanges) => ({
+  ...changes,
+  added: added.length,
+  removed: removed.length,
+  changed: changed.length,
+})
+
+interface AddedItem {
   readonly item: ContextItem
   /** It was available before, and left out for this. */
   readonly excludedBefore: string | undefined
 }
 
-export interface RemovedItem {
+interface RemovedItem {
   /** As it stood in the context before. */
   readonly item: ContextItem
   /** It is still available, and left out for this; undefined when it was not even considered. */
   readonly excludedNow: string | undefined
 }
 
-export interface ChangedItem {
+interface ChangedItem {
   readonly item: ContextItem
   readonly before: ContextItem
 }

@@ -1,11 +1,14 @@
 import { snakeJson } from "@orangebox/text"
-import { type ContextOptions, pageOf } from "./context-page.js"
+import { pageJson } from "../page.js"
+import { countsOf } from "./context-changes.js"
 import type { ContextRow, ContextRowOf, ContextRowValues } from "./context-rows.js"
+import { type ContextOptions, contextPage } from "./context-text.js"
 import type { ContextView } from "./context-view.js"
 
 /** The same rows for programs, by what they are; print it with `safeJson`. */
 export function contextJson(view: ContextView, options: Omit<ContextOptions, "format" | "color">) {
-  const { rows, from, to, total } = pageOf(view, options)
+  const page = contextPage(view, options)
+  const { rows } = page
   const { context, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery } = view
   return {
     n: context.n,
@@ -17,17 +20,7 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     prefix: prefix ? snakeJson(prefix) : null,
     manifest: manifest ? manifestJson(manifest) : null,
     counts: { items: view.items.length, beside: view.beside.length, excluded: excludedCount ?? null },
-    changes: changes
-      ? {
-          since: changes.since,
-          added: changes.added.length,
-          removed: changes.removed.length,
-          changed: changes.changed.length,
-          same: changes.same,
-          prefix: changes.prefix,
-          history_loss: changes.historyLoss ? snakeJson(changes.historyLoss) : null,
-        }
-      : null,
+    changes: changes ? snakeJson(countsOf(changes)) : null,
     gaps,
     asked: valuesOf(rows, "asked"),
     items: valuesOf(rows, "items"),
@@ -38,14 +31,9 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     changed: valuesOf(rows, "changed"),
     provider: valuesOf(rows, "provider"),
     revisions: valuesOf(rows, "revisions"),
-    from,
-    to,
-    total,
-    next_cursor: to < total ? to : null,
+    ...pageJson(page),
   }
 }
-
-export type ContextJson = ReturnType<typeof contextJson>
 
 function valuesOf<S extends keyof ContextRowValues>(rows: readonly ContextRow[], section: S) {
   const isOf = (row: ContextRow): row is ContextRow & ContextRowOf<S> => row.section === section

@@ -1,20 +1,8 @@
-import {
-  type CountTokens,
-  cutToTokens,
-  estimateTokens,
-  fenced,
-  formatCount,
-  formatPercent,
-  formatTable,
-  type Painter,
-  plural,
-  recordedWord,
-  type SnakeJson,
-  snakeJson,
-} from "@orangebox/text"
+import { cutToTokens, formatCount, formatPercent, formatTable, plural, recordedWord, snakeJson } from "@orangebox/text"
 import { headerOf } from "../format-run.js"
+import { inFormat, lastOf, pageJson, pageOf, plain, rangeWords, roomOf, rowAt, type ViewOptions } from "../page.js"
 import type { RunView } from "../run-view.js"
-import type { ContextChanges } from "./context-changes.js"
+import { countsOf } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
@@ -34,17 +22,7 @@ export interface ContextSummary {
   readonly excluded: number | undefined
   readonly faults: number
   /** Null for the first of its lane, and where either of the two is not known. */
-  readonly changes: ChangeCounts | null
-}
-
-export interface ChangeCounts {
-  readonly since: number
-  readonly added: number
-  readonly removed: number
-  readonly changed: number
-  readonly same: number
-  readonly prefix: ContextChanges["prefix"]
-  readonly historyLoss: ContextChanges["historyLoss"] | null
+  readonly changes: ReturnType<typeof countsOf> | null
 }
 
 /** All contexts of a run side by side. */
@@ -73,102 +51,64 @@ export function summarizeContexts(readings: readonly ContextReading[]): ContextS
   })
 }
 
-function countsOf({ since, added, removed, changed, same, prefix, historyLoss }: ContextChanges): ChangeCounts {
-  return {
-    since,
-    added: added.length,
-    removed: removed.length,
-    changed: changed.length,
-    same,
-    prefix,
-    historyLoss: historyLoss ?? null,
-  }
-}
-
-export interface OverviewOptions {
-  /** At most this many tokens; at least `MIN_OVERVIEW_BUDGET`. Default 2,000. */
-  readonly budget?: number
+/** The budget is at least `MIN_OVERVIEW_BUDGET`, and 2,000 tokens where none is said. */
+export interface OverviewOptions extends ViewOptions {
   readonly cursor?: number
-  readonly format?: "text" | "markdown"
-  readonly color?: Painter
-  readonly countTokens?: CountTokens
+  /** Columns of the reader's terminal, where the table has to fit. Default: nothing limits a line. */
+  readonly width?: number
   readonly address: string
 }
 
-export const DEFAULT_OVERVIEW_BUDGET = 2000
+const USUAL_BUDGET = 2000
 export const MIN_OVERVIEW_BUDGET = 320
 
 /** A run's contexts as a table, and where to go on. */
 export function overviewText(view: RunView, summaries: readonly ContextSummary[], options: OverviewOptions): string {
-  const paint: Painter = options.color ?? ((text) => text)
-  const { header, lines, from, to } = pageOf(view, summaries, options)
-  const [titles, ...rows] = lines
-  const text = [
-    paint(header, "heading"),
-    ...(summaries.length === 0
-      ? ["no model was called, and no context compiled"]
-      : [paint(titles ?? "", "dim"), ...rows]),
-    paint(footerOf(summaries, from, to, options), "dim"),
-  ].join("\n")
-  return options.format === "markdown" ? fenced(text) : text
-}
-
-export interface OverviewJson {
-  readonly contexts: SnakeJson<readonly ContextSummary[]>
-  readonly from: number
-  readonly to: number
-  readonly total: number
-  readonly next_cursor: number | null
+  const paint = options.color ?? plain
+  const { header, titles, rows, ...page } = overviewPage(view, summaries, options)
+  const table =
+    summaries.length === 0 ? ["no model was called, and no context compiled"] : [paint(titles, "dim"), ...rows]
+  const lines = [paint(header, "heading"), ...table, paint(footerOf(summaries, page, options), "dim")]
+  return inFormat(lines.join("\n"), options)
 }
 
 export function overviewJson(
   view: RunView,
   summaries: readonly ContextSummary[],
   options: Omit<OverviewOptions, "format" | "color">,
-): OverviewJson {
-  const { from, to } = pageOf(view, summaries, options)
-  const total = summaries.length
-  return {
-    contexts: snakeJson(summaries.slice(from, to)),
-    ...{ from, to, total, next_cursor: to < total ? to : null },
-  }
+) {
+  const page = overviewPage(view, summaries, options)
+  return { contexts: snakeJson(summaries.slice(page.from, page.to)), ...pageJson(page) }
 }
 
-function pageOf(view: RunView, summaries: readonly ContextSummary[], options: OverviewOptions) {
-  const count = options.countTokens ?? estimateTokens
-  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
-  const budget = Math.max(options.budget ?? DEFAULT_OVERVIEW_BUDGET, MIN_OVERVIEW_BUDGET) - fence
+function overviewPage(view: RunView, summaries: readonly ContextSummary[], options: OverviewOptions) {
+  const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_OVERVIEW_BUDGET)
   const header = cutToTokens(headerOf(view), Math.floor(budget / 3), count)
-  const from = Math.min(Math.max(0, Math.floor(options.cursor ?? 0)), summaries.length)
-  const longestFooter = footerOf(summaries, summaries.length, summaries.length - 1, options)
-  let left = budget - count(header) - count(longestFooter) - 8
+  const total = summaries.length
+  const from = rowAt(options.cursor, total)
   // Columns are as wide as the rows that could fit, so that a page does not change its width with what is on the next.
-  const [titles = "", ...rows] = tableOf(summaries.slice(from, from + MOST_ROWS)).split("\n")
-  left -= count(titles) + 1
-  const lines = [titles]
-  for (const row of rows) {
-    left -= count(row) + 1
-    if (left < 0 && lines.length > 1) break
-    lines.push(row)
-  }
-  return { header, lines, from, to: summaries.length === 0 ? 0 : from + lines.length - 1 }
+  const [titles = "", ...table] = tableOf(summaries.slice(from, from + MOST_ROWS), options.width).split("\n")
+  const frame = [header, titles, footerOf(summaries, lastOf(total), options)]
+  const left = frame.reduce((rest, line) => rest - count(line), budget - 9)
+  const { texts: rows } = pageOf(table, 0, { budget: left, count }, { textOf: (row) => row })
+  return { header, titles, rows, from, to: from + rows.length, total }
 }
 
 const MOST_ROWS = 500
 
-function tableOf(summaries: readonly ContextSummary[]): string {
+function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_INFINITY): string {
   const hasLanes = new Set(summaries.map(({ lane }) => lane)).size > 1
   return formatTable(
     [
       { title: "step", align: "right" },
-      { title: "model", maxWidth: 28 },
-      ...(hasLanes ? [{ title: "lane", maxWidth: 14 }] : []),
+      { title: "model", maxWidth: 28, minWidth: 8 },
+      ...(hasLanes ? [{ title: "lane", maxWidth: 14, minWidth: 6 }] : []),
       { title: "tokens", align: "right" },
-      { title: "of budget", align: "right" },
+      { title: "of budget", align: "right", dropRank: 1 },
       { title: "items", align: "right" },
       { title: "left out", align: "right" },
       { title: "since the one before" },
-      { title: "known from" },
+      { title: "known from", dropRank: 2 },
     ],
     summaries.map((summary) => [
       `#${summary.n}`,
@@ -183,6 +123,7 @@ function tableOf(summaries: readonly ContextSummary[]): string {
       sinceWords(summary),
       knownFrom(summary),
     ]),
+    { width },
   )
 }
 
@@ -199,9 +140,13 @@ function knownFrom({ basis, inferredBy }: ContextSummary): string {
   return inferredBy === undefined ? basis : `≈ ${basis}`
 }
 
-function footerOf(summaries: readonly ContextSummary[], from: number, to: number, options: OverviewOptions): string {
-  const total = summaries.length
-  const rows = to - from === total ? plural(total, "context") : `contexts ${from + 1}–${to} of ${total}`
+function footerOf(
+  summaries: readonly ContextSummary[],
+  page: ReturnType<typeof lastOf>,
+  options: OverviewOptions,
+): string {
+  const { from, to, total } = page
+  const rows = to - from === total ? plural(total, "context") : `contexts ${rangeWords(page)}`
   const example = summaries.findLast(({ isAuxiliary }) => !isAuxiliary) ?? summaries.at(-1)
   const next = [
     ...(to < total ? [`orangebox context ${options.address} --cursor ${to}`] : []),

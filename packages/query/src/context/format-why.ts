@@ -1,7 +1,5 @@
 import {
   type CountTokens,
-  estimateTokens,
-  fenced,
   formatCount,
   type Painter,
   padToWidth,
@@ -10,63 +8,51 @@ import {
   recordedWord,
   snakeJson,
 } from "@orangebox/text"
+import { inFormat, pageJson, pageOf, plain, rangeWords, roomOf, type ViewOptions } from "../page.js"
 import { roundedScore } from "./context-rows.js"
 import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 
-export interface WhyOptions {
-  /** At most this many tokens; at least `MIN_WHY_BUDGET`. Default 2,000. */
-  readonly budget?: number
-  readonly format?: "text" | "markdown"
-  readonly color?: Painter
-  readonly countTokens?: CountTokens
+/** The budget is at least `MIN_WHY_BUDGET`, and 2,000 tokens where none is said. */
+export interface WhyOptions extends ViewOptions {
   /** The command that goes on, but for its cursor. */
   readonly command: string
 }
 
-export const DEFAULT_WHY_BUDGET = 2000
+const USUAL_BUDGET = 2000
 export const MIN_WHY_BUDGET = 320
 
 /** For one item, or the few that fit what was typed: where it was included, where left out and why, where it was not at all. */
 export function whyText(why: WhyView, options: WhyOptions): string {
-  const paint: Painter = options.color ?? plain
-  const { shown, to } = pageOf(why, options)
-  const lines = [paint(titleOf(why), "heading"), ...shown.flatMap((block) => block(paint))]
+  const paint = options.color ?? plain
+  const { items, linesOf, to } = whyPage(why, options)
+  const lines = [paint(titleOf(why), "heading"), ...items.flatMap((item) => blockOf(item, linesOf.get(item)!, paint))]
   lines.push(paint(footerOf(why, to, options), "dim"))
-  const text = lines.join("\n")
-  return options.format === "markdown" ? fenced(text) : text
+  return inFormat(lines.join("\n"), options)
 }
 
 /** The same for programs, every context on its own; print it with `safeJson`. */
 export function whyJson(why: WhyView, options: Omit<WhyOptions, "format" | "color">) {
-  const { from, total } = why
-  const { shown, to } = pageOf(why, options)
-  return {
-    wanted: why.wanted,
-    matched_by: why.matchedBy ?? null,
-    contexts: why.contexts,
-    items: snakeJson(why.items.slice(0, shown.length)),
-    ...{ from, to, total, next_cursor: to < total ? to : null },
-  }
+  const { wanted, matchedBy, contexts, from, total } = why
+  const { items, to } = whyPage(why, options)
+  return { ...snakeJson({ wanted, matchedBy, contexts, items }), ...pageJson({ from, to, total }) }
 }
 
-const plain: Painter = (text) => text
-
-type Block = (paint: Painter) => string[]
-
-function pageOf(why: WhyView, options: WhyOptions): { shown: Block[]; to: number } {
-  const count = options.countTokens ?? estimateTokens
-  const fence = options.format === "markdown" ? count(fenced("")) + 4 : 0
-  const budget = Math.max(options.budget ?? DEFAULT_WHY_BUDGET, MIN_WHY_BUDGET) - fence
-  let left = budget - count(titleOf(why)) - count(footerOf(why, why.total - 1, options)) - 8
-  const shown: Block[] = []
-  for (const item of why.items) {
-    const most = shown.length === 0 ? linesThatFit(item, left, count) : Number.POSITIVE_INFINITY
-    const block: Block = (paint) => blockOf(item, most, paint)
-    left -= count(block(plain).join("\n")) + 2
-    if (left < 0 && shown.length > 0) break
-    shown.push(block)
-  }
-  return { shown, to: why.from + shown.length }
+function whyPage(why: WhyView, options: WhyOptions) {
+  const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_WHY_BUDGET)
+  const left = budget - count(titleOf(why)) - count(footerOf(why, why.total - 1, options)) - 8
+  const linesOf = new Map<ItemHistory, number>()
+  const { rows } = pageOf(
+    why.items,
+    0,
+    { budget: left, count },
+    {
+      textOf: (item, most) => {
+        linesOf.set(item, linesThatFit(item, most, count))
+        return blockOf(item, linesOf.get(item)!, plain).join("\n")
+      },
+    },
+  )
+  return { items: rows, linesOf, to: why.from + rows.length }
 }
 
 /** The first item of a page is there whatever it costs, but only as much of it as fits. */
@@ -170,6 +156,6 @@ function stretchText({ first, last, count }: Stretch, paint: Painter): string {
 
 function footerOf({ from, total }: WhyView, to: number, { command }: WhyOptions): string {
   if (total === 0) return "0 items"
-  const rows = to - from === total ? plural(total, "item") : `items ${from + 1}–${to} of ${total}`
+  const rows = to - from === total ? plural(total, "item") : `items ${rangeWords({ from, to, total })}`
   return to < total ? `${rows} · next: ${command} --cursor ${to}` : rows
 }

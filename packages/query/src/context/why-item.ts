@@ -1,5 +1,6 @@
 import type { ItemType } from "@orangebox/context"
 import { segmentKindOf } from "@orangebox/context"
+import { rowAt } from "../page.js"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
 import { type HistoryLoss, isMessage } from "./history-loss.js"
@@ -65,7 +66,7 @@ export function whyOf(readings: readonly ContextReading[], wanted: string, quest
     matchedBy = grade
     if (keys.length > 0) break
   }
-  const from = Math.min(Math.max(0, Math.floor(question.from ?? 0)), keys.length)
+  const from = rowAt(question.from, keys.length)
   return {
     wanted,
     matchedBy: keys.length > 0 ? matchedBy : undefined,

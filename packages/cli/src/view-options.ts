@@ -1,0 +1,15 @@
+import { given } from "@orangebox/contract"
+import type { Session } from "./session.js"
+
+export interface ViewFlags {
+  readonly budget?: number
+  readonly cursor?: number
+  readonly all?: boolean
+  readonly markdown?: boolean
+}
+
+/** How much of a view is asked for, and how it looks where it is read. */
+export function viewOptions({ terminal }: Session, { budget, cursor, all, markdown }: ViewFlags) {
+  const looks = markdown ? { format: "markdown" as const } : { color: terminal.paint, width: terminal.columns }
+  return given({ budget, cursor, all, ...looks })
+}
