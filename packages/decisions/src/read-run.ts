@@ -1,4 +1,4 @@
-import { type ActionType, countIn, type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
+import { type ActionType, countIn, type Event, given, payloadOf, summarizeText, textIn } from "@orangebox/contract"
 import { foldRun, type Run, type Step } from "@orangebox/runs"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { holdsMask } from "./captured-text.js"
@@ -291,8 +291,7 @@ function decisionIn(step: Step): { type?: ActionType; summary?: string } {
   const type = asActionType(payload["action_type"])
   const summary = textIn(payload, "action_summary")
   return {
-    ...(type === undefined ? {} : { type }),
-    ...(summary === undefined ? {} : { summary }),
+    ...given({ type, summary }),
   }
 }
 

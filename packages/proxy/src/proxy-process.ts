@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { rootCertificates } from "node:tls"
-import { OrangeboxError } from "@orangebox/contract"
+import { given, OrangeboxError } from "@orangebox/contract"
 import { type Classify, Recorder, type RecorderOptions, type Run } from "@orangebox/recorder"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
@@ -38,9 +38,7 @@ async function start(task: ProxyTask): Promise<void> {
     const recorder = Recorder.open({
       app: task.app,
       cwd: task.cwd,
-      ...(task.folder === undefined ? {} : { folder: task.folder }),
-      ...(task.capture === undefined ? {} : { capture: task.capture }),
-      ...(task.allowFull === undefined ? {} : { allowFull: task.allowFull }),
+      ...given({ folder: task.folder, capture: task.capture, allowFull: task.allowFull }),
       ...(await classifierOf(task)),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { OrangeboxError } from "@orangebox/contract"
+import { given, OrangeboxError } from "@orangebox/contract"
 import { detectDialect, type PriceTable } from "@orangebox/dialects"
 import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
 import type { ReplayRecorder } from "@orangebox/replay"
@@ -245,8 +245,7 @@ function upgradeRefusal(path: string, method: string): { status: number; code: s
 function startRun(recorder: Recorder, { name, input, conversationId, continues }: RunOpening): Run {
   const run = recorder.startRun({
     entrypoint: name,
-    ...(input === undefined ? {} : { input }),
-    ...(conversationId === undefined ? {} : { conversationId }),
+    ...given({ input, conversationId }),
   })
   if (continues !== undefined)
     run.addLink({ kind: "caused_by", runId: continues }, "the same conversation, after a pause")

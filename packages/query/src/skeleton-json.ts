@@ -54,19 +54,19 @@ export function stepSummaryJson(step: StepView) {
 }
 
 function rowJson(row: Row) {
-  const { type, depth } = row
+  const { depth } = row
   switch (row.type) {
     case "step":
-      return { type, depth, folded: row.fold ? foldJson(row.fold) : null, ...stepSummaryJson(row.step) }
+      return { type: row.type, depth, folded: row.fold ? foldJson(row.fold) : null, ...stepSummaryJson(row.step) }
     case "note": {
       const words = noteWords(row.note, row.isShort)
       // In our words, with recorded text quoted and safe.
       const text = [words.label, words.time, words.verdict].filter((part) => part !== "").join("  ")
       const { kind, weight, event } = row.note
-      return { type, depth, of: row.of.n, kind, weight, event_id: event?.event_id ?? null, text }
+      return { type: row.type, depth, of: row.of.n, kind, weight, event_id: event?.event_id ?? null, text }
     }
     case "fold":
-      return { type, depth, folded: foldJson(row.fold) }
+      return { type: row.type, depth, folded: foldJson(row.fold) }
   }
 }
 

@@ -1,11 +1,11 @@
 import { itemTypeOf, reviseManifest, segmentKindOf } from "@orangebox/context"
 import { validate } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
+import type { ExcludedItem } from "../src/context/context-reading.js"
 import {
   contextJson,
   contextOf,
   contextText,
-  type ExcludedItem,
   readContext,
   rebuildPrompt,
   recordedContexts,

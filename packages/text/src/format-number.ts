@@ -36,6 +36,11 @@ export function formatDuration(micros: number | undefined): string {
   return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`
 }
 
+/** `2026-01-31 12:05:09`, in UTC, of milliseconds or of a recorded timestamp. */
+export function formatMoment(at: number | string): string {
+  return (typeof at === "string" ? at : new Date(at).toISOString()).slice(0, 19).replace("T", " ")
+}
+
 const COUNT_UNITS = ["", "k", "M", "G", "T"] as const
 const BYTE_UNITS = [" B", " kB", " MB", " GB", " TB"] as const
 

@@ -19,7 +19,7 @@ export type { Painter, PaintRole } from "./painter.js"
 
 // Numbers
 
-export { formatBytes, formatCount, formatDuration, formatPercent, plural } from "./format-number.js"
+export { formatBytes, formatCount, formatDuration, formatMoment, formatPercent, plural } from "./format-number.js"
 export { type CountTokens, cutToTokens, estimateTokens } from "./token-estimate.js"
 
 // JSON: what differs, laid out, with published names

@@ -1,6 +1,6 @@
 import type { CatchUpReport } from "@orangebox/collector"
 import type { RebuildReport } from "@orangebox/store"
-import { formatBytes, plural, recordedWord } from "@orangebox/text"
+import { formatBytes, plural, recordedWord, snakeJson } from "@orangebox/text"
 import { holderJson } from "../json-shapes.js"
 
 export function catchUpText(report: CatchUpReport): string {
@@ -17,23 +17,12 @@ export function catchUpText(report: CatchUpReport): string {
 }
 
 export function catchUpJson(report: CatchUpReport) {
+  const { commits: _, heldBy, failure, setAside, isReadOnly: _disk, ...counts } = report
   return {
-    events: report.events,
-    duplicates: report.duplicates,
-    conflicts: report.conflicts,
-    buried: report.buried,
-    new_bodies: report.newBodies,
-    new_body_bytes: report.newBodyBytes,
-    gaps: report.gaps,
-    problems: report.problems,
-    files_read: report.filesRead,
-    files_removed: report.filesRemoved,
-    files_deferred: report.filesDeferred,
-    crashed_runs: report.crashedRuns,
-    behind_bytes: report.behindBytes,
-    held_by: holderJson(report.heldBy),
-    failure: report.failure ? { code: report.failure.code, what: report.failure.what } : null,
-    set_aside: report.setAside ?? null,
+    ...snakeJson(counts),
+    held_by: holderJson(heldBy),
+    failure: failure ? { code: failure.code, what: failure.what } : null,
+    set_aside: setAside ?? null,
   }
 }
 

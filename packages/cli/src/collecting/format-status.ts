@@ -1,6 +1,6 @@
 import type { CollectorStatus } from "@orangebox/collector"
 import { holderWords } from "@orangebox/reader"
-import { formatBytes, formatTable, plural, recordedText, recordedWord } from "@orangebox/text"
+import { formatBytes, formatTable, plural, recordedText, recordedWord, snakeJson } from "@orangebox/text"
 import { holderJson, problemJson } from "../json-shapes.js"
 
 export function statusText(status: CollectorStatus): string {
@@ -51,37 +51,20 @@ function writerWords({ writers }: CollectorStatus): string {
   return counts.size === 0 ? "none seen" : [...counts].map(([state, count]) => `${count} ${state}`).join(", ")
 }
 
-export function statusJson(status: CollectorStatus) {
-  const { store } = status
+export function statusJson({ lockHolder, writers, problems, store, ...counts }: CollectorStatus) {
   return {
-    lag_bytes: status.lagBytes,
-    lag_records: status.lagRecords,
-    is_lag_exact: status.isLagExact,
-    files: status.files,
-    file_bytes: status.fileBytes,
-    committed_files: status.committedFiles,
-    held_by: holderJson(status.lockHolder),
-    writers: status.writers.map(({ writerId, state, records, identity }) => ({
-      writer_id: writerId,
-      state,
-      records,
-      app: identity["appId"] ?? null,
-    })),
-    problems: status.problems.map(problemJson),
-    store: store
-      ? {
-          engine: store.engine,
-          schema_version: store.schemaVersion,
-          runs: store.runs,
-          events: store.events,
-          steps: store.steps,
-          bodies: store.bodies,
-          conflicts: store.conflicts,
-          gaps: store.gaps,
-          body_bytes: store.bodyBytes,
-          body_bytes_on_disk: store.bodyBytesOnDisk,
-          database_bytes: store.databaseBytes + store.walBytes,
-        }
-      : null,
+    ...snakeJson(counts),
+    held_by: holderJson(lockHolder),
+    writers: writers.map(({ writerId, state, records, identity }) =>
+      snakeJson({ writerId, state, records, app: identity["appId"] }),
+    ),
+    problems: problems.map(problemJson),
+    store: store ? storeJson(store) : null,
   }
+}
+
+/** What a database has written but not yet merged is part of it to a reader. */
+function storeJson(store: NonNullable<CollectorStatus["store"]>) {
+  const { databaseBytes, walBytes, searchBytesOnDisk: _, lastCommitAtMs: _at, ...counts } = store
+  return snakeJson({ ...counts, databaseBytes: databaseBytes + walBytes })
 }

@@ -1,5 +1,6 @@
+import { given } from "@orangebox/contract"
 import { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "@orangebox/store"
-import { formatBytes, formatDuration, plural, safeJson } from "@orangebox/text"
+import { formatBytes, formatDuration, plural, safeJson, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseDuration, parseSize } from "../option-values.js"
@@ -42,7 +43,7 @@ async function prune(session: Session, options: PruneOptions & GlobalOptions): P
     store.prune(policy, { onProgress: session.terminal.progress.update }),
   )
   session.terminal.out(
-    options.json ? safeJson({ policy: policyJson(policy), ...reportJson(report) }, 2) : reportText(report),
+    options.json ? safeJson({ policy: policyJson(policy), ...snakeJson(report) }, 2) : reportText(report),
   )
   return report.isWithinLimits ? EXIT.fine : EXIT.findings
 }
@@ -51,10 +52,12 @@ function policyOf({ maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes }: PruneOpt
   const isAsked = [maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes].some((limit) => limit !== undefined)
   if (!isAsked) return DEFAULT_RETENTION
   return {
-    ...(maxAge === undefined ? {} : { maxAgeMs: maxAge }),
-    ...(bodyMaxAge === undefined ? {} : { bodyMaxAgeMs: bodyMaxAge }),
-    ...(snapshotMaxAge === undefined ? {} : { snapshotMaxAgeMs: snapshotMaxAge }),
-    ...(maxBodyBytes === undefined ? {} : { maxTotalBodyBytes: maxBodyBytes }),
+    ...given({
+      maxAgeMs: maxAge,
+      bodyMaxAgeMs: bodyMaxAge,
+      snapshotMaxAgeMs: snapshotMaxAge,
+      maxTotalBodyBytes: maxBodyBytes,
+    }),
   }
 }
 
@@ -83,24 +86,12 @@ function reportText(report: PruneReport): string {
   return `pruned ${taken.join(", ")} · ${freed}${over}`
 }
 
-function policyJson(policy: RetentionPolicy) {
-  return {
-    max_age_ms: policy.maxAgeMs ?? null,
-    body_max_age_ms: policy.bodyMaxAgeMs ?? null,
-    snapshot_max_age_ms: policy.snapshotMaxAgeMs ?? null,
-    manifest_max_age_ms: policy.manifestMaxAgeMs ?? null,
-    max_total_body_bytes: policy.maxTotalBodyBytes ?? null,
-  }
-}
-
-function reportJson(report: PruneReport) {
-  return {
-    runs_pruned: report.runsPruned,
-    events_pruned: report.eventsPruned,
-    bodies_pruned: report.bodiesPruned,
-    orphans: report.orphans,
-    body_bytes_before: report.bodyBytesBefore,
-    body_bytes_after: report.bodyBytesAfter,
-    is_within_limits: report.isWithinLimits,
-  }
+function policyJson({
+  maxAgeMs,
+  bodyMaxAgeMs,
+  snapshotMaxAgeMs,
+  manifestMaxAgeMs,
+  maxTotalBodyBytes,
+}: RetentionPolicy) {
+  return snakeJson({ maxAgeMs, bodyMaxAgeMs, snapshotMaxAgeMs, manifestMaxAgeMs, maxTotalBodyBytes })
 }

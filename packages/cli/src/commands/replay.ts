@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import { InputError } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
 import type { ReplaySource } from "@orangebox/reader"
 import {
@@ -162,11 +162,7 @@ async function byCommand(
 function policyOf(options: ReplayOptions): Partial<ReplayPolicy> {
   const { mode, onDrift, onMiss, chunking, timing, masks } = options
   return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(onDrift === undefined ? {} : { onDrift }),
-    ...(onMiss === undefined ? {} : { onMiss }),
-    ...(chunking === undefined ? {} : { chunking }),
-    ...(timing === undefined ? {} : { timing }),
+    ...given({ mode, onDrift, onMiss, chunking, timing }),
     ...(masks === undefined ? {} : { masks: readMasks(masks).masks }),
   }
 }

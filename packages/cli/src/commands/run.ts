@@ -1,6 +1,6 @@
 import { constants } from "node:os"
 import { basename } from "node:path"
-import { InputError } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { recordCommand } from "@orangebox/proxy"
 import { CLASSIFIER, dataPath, loadRun } from "@orangebox/reader"
@@ -66,9 +66,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
     ...captureOf(options),
     classifier: CLASSIFIER,
-    ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
-    ...(options.app === undefined ? {} : { app: options.app }),
-    ...(options.ca === undefined ? {} : { caFile: options.ca }),
+    ...given({ workspace: options.workspace, app: options.app, caFile: options.ca }),
     onStart: ({ hints }) => {
       if (!options.quiet) for (const hint of hints) terminal.say(`orangebox: ${hint}`)
     },

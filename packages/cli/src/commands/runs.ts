@@ -1,5 +1,15 @@
+import { given } from "@orangebox/contract"
 import type { Page, RunQuery, RunRow } from "@orangebox/store"
-import { type Column, formatCount, formatDuration, formatTable, plural, safeJson } from "@orangebox/text"
+import {
+  type Column,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatTable,
+  plural,
+  safeJson,
+  snakeJson,
+} from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
@@ -41,8 +51,7 @@ function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promi
     const { conversation, trace, json, data: _data, ...query } = options
     const page = await store.listRuns({
       ...query,
-      ...(conversation === undefined ? {} : { conversationId: conversation }),
-      ...(trace === undefined ? {} : { traceId: trace }),
+      ...given({ conversationId: conversation, traceId: trace }),
     })
     session.terminal.outVerbatim(
       json ? safeJson({ ...pageJson(page), ...freshness }, 2) : pageText(page, session.terminal),
@@ -87,10 +96,10 @@ const wentWrong = ({ status }: RunRow): boolean => status === "failed" || status
 const NARROW = 120
 
 function cellsOf(row: RunRow, isNarrow: boolean): string[] {
-  const started = new Date(row.startedAtMs).toISOString().replace("T", " ")
+  const started = formatMoment(row.startedAtMs)
   return [
     row.runId,
-    isNarrow ? started.slice(5, 16) : started.slice(0, 19),
+    isNarrow ? started.slice(5, 16) : started,
     row.status,
     formatDuration(row.durationMs * 1000),
     String(row.steps),
@@ -107,36 +116,10 @@ function pageJson({ rows, total, cursor }: Page<RunRow>) {
   return { runs: rows.map(runRowJson), total, cursor: cursor ?? null }
 }
 
-function runRowJson(row: RunRow) {
+function runRowJson({ startedAtMs, endedAtMs, writerId: _, lastAtMs: _last, captureMode: _mode, ...row }: RunRow) {
   return {
-    run_id: row.runId,
-    trace_id: row.traceId,
-    conversation_id: row.conversationId,
-    app: row.app,
-    entrypoint: row.entrypoint,
-    environment: row.environment,
-    status: row.status,
-    started_at: new Date(row.startedAtMs).toISOString(),
-    ended_at: row.endedAtMs === null ? null : new Date(row.endedAtMs).toISOString(),
-    duration_ms: row.durationMs,
-    input_summary: row.inputSummary,
-    error_class: row.errorClass,
-    error_summary: row.errorSummary,
-    events: row.events,
-    annotations: row.annotations,
-    steps: row.steps,
-    open_steps: row.openSteps,
-    model_calls: row.modelCalls,
-    tool_calls: row.toolCalls,
-    errors: row.errors,
-    tokens: {
-      prompt: row.tokens.prompt,
-      completion: row.tokens.completion,
-      cache_read: row.tokens.cacheRead,
-      cache_write: row.tokens.cacheWrite,
-      reasoning: row.tokens.reasoning,
-    },
-    source_run_id: row.sourceRunId,
-    bodies_pruned: row.bodiesPruned,
+    ...snakeJson(row),
+    started_at: new Date(startedAtMs).toISOString(),
+    ended_at: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
   }
 }

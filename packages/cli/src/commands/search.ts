@@ -1,6 +1,15 @@
-import { EVENT_TYPES, InputError } from "@orangebox/contract"
+import { EVENT_TYPES, given, InputError } from "@orangebox/contract"
 import { findRun, type NumberedHit, searchRuns } from "@orangebox/reader"
-import { cutToWidth, type Painter, plural, recordedWord, safeJson, safeLine } from "@orangebox/text"
+import {
+  cutToWidth,
+  formatMoment,
+  type Painter,
+  plural,
+  recordedWord,
+  safeJson,
+  safeLine,
+  snakeJson,
+} from "@orangebox/text"
 import type { Command } from "commander"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
@@ -46,8 +55,7 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
     const { hits, ...page } = await searchRuns(store, {
       text,
       limit: options.limit ?? 20,
-      ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
-      ...(options.kind === undefined ? {} : { kind: options.kind }),
+      ...given({ cursor: options.cursor, kind: options.kind }),
       ...(run === undefined ? {} : { runId: run.row.runId }),
     })
     if (options.json) {
@@ -69,7 +77,7 @@ function hitText({ hit, n }: NumberedHit, paint: Painter): string {
     hit.runId === null ? "outside any run" : `${recordedWord(hit.runId, 40)}${n === undefined ? "" : `#${n}`}`
   const mark = hit.mode === "live" ? "" : `[${hit.mode}] `
   const what = `${mark}${recordedWord(hit.eventType, 32)} ${recordedWord(hit.field, 32)}`
-  const at = new Date(hit.atMs).toISOString().slice(0, 19).replace("T", " ")
+  const at = formatMoment(hit.atMs)
   const { snippet } = hit
   const end = hit.at + hit.length
   const shown = [
@@ -80,18 +88,6 @@ function hitText({ hit, n }: NumberedHit, paint: Painter): string {
   return `${paint(place, "heading")}  ${what}  ${paint(at, "dim")}\n  "${shown}"`
 }
 
-function hitJson({ hit, n }: NumberedHit) {
-  return {
-    run_id: hit.runId,
-    n: n ?? null,
-    step_id: hit.stepId,
-    event_id: hit.eventId,
-    event_type: hit.eventType,
-    field: hit.field,
-    mode: hit.mode,
-    hash: hit.hash,
-    at: new Date(hit.atMs).toISOString(),
-    snippet: hit.snippet,
-    match: { at: hit.at, length: hit.length },
-  }
+function hitJson({ hit: { atMs, at, length, sequenceNo: _, ...hit }, n }: NumberedHit) {
+  return { ...snakeJson({ ...hit, n }), at: new Date(atMs).toISOString(), match: { at, length } }
 }

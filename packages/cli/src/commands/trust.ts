@@ -14,7 +14,7 @@ import {
   trustFile,
   withoutUnsafeSettings,
 } from "@orangebox/recorder"
-import { formatTable, plural, safeJson, safeLine } from "@orangebox/text"
+import { formatMoment, formatTable, plural, safeJson, safeLine, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
@@ -141,13 +141,7 @@ function listTrusted({ terminal }: Session, options: GlobalOptions): ExitCode {
   const book = configPlaces(process.env).trust
   const entries = readTrust(book).map((entry) => ({ ...entry, state: stateOf(book, entry.path) }))
   if (options.json) {
-    const trusted = entries.map(({ path, sha256, trustedAt, state }) => ({
-      path,
-      sha256,
-      trusted_at: trustedAt,
-      state,
-    }))
-    terminal.out(safeJson({ trusted }, 2))
+    terminal.out(safeJson({ trusted: snakeJson(entries) }, 2))
     return EXIT.fine
   }
   if (entries.length === 0) terminal.out("nothing is trusted")
@@ -155,7 +149,7 @@ function listTrusted({ terminal }: Session, options: GlobalOptions): ExitCode {
     terminal.out(
       formatTable(
         [{ title: "FILE" }, { title: "SINCE" }, { title: "STATE" }],
-        entries.map(({ path, trustedAt, state }) => [path, trustedAt.slice(0, 19).replace("T", " "), STATES[state]]),
+        entries.map(({ path, trustedAt, state }) => [path, formatMoment(trustedAt), STATES[state]]),
       ),
     )
   }

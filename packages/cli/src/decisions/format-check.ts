@@ -7,7 +7,7 @@ import {
   verdictOf,
 } from "@orangebox/decisions"
 import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
-import { type Painter, plural, recordedText, recordedWord, safeLine } from "@orangebox/text"
+import { formatMoment, type Painter, plural, recordedText, recordedWord, safeLine, snakeJson } from "@orangebox/text"
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 
@@ -78,7 +78,7 @@ function countWords({ results }: RunEvaluation): string {
 
 function keptWords(kept: KeptEvaluation | undefined): string {
   if (kept === undefined) return ""
-  return kept.isNew ? "; now on record" : `; on record since ${kept.at.slice(0, 19).replace("T", " ")}`
+  return kept.isNew ? "; now on record" : `; on record since ${formatMoment(kept.at)}`
 }
 
 export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: KeptEvaluation | undefined): object {
@@ -98,26 +98,15 @@ export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: 
       concerns,
       status,
       unknown: unknown ?? null,
-      violations: violations.map((violation) => ({
-        severity: violation.severity,
-        message: violation.message,
-        evidence: violation.evidence,
-        step_no: reading.index.stepOf(violation.pointers?.[0]?.step_id ?? "")?.no ?? null,
-        pointers: (violation.pointers ?? []).map(({ step_id, ref, start, end }) => ({
-          step_id,
-          ref,
-          start: start ?? null,
-          end: end ?? null,
+      violations: violations.map(({ severity, message, evidence, pointers = [] }) => ({
+        ...{ severity, message, evidence },
+        step_no: reading.index.stepOf(pointers[0]?.step_id ?? "")?.no ?? null,
+        pointers: pointers.map(({ step_id, ref, start, end }) => ({
+          ...{ step_id, ref, start: start ?? null, end: end ?? null },
         })),
       })),
     })),
   }
 }
 
-export const problemJson = ({ rule, position, reason, nearest, knownRules }: RuleProblem): object => ({
-  rule,
-  position,
-  reason,
-  nearest: nearest ?? null,
-  known_rules: knownRules,
-})
+export const problemJson = ({ nearest, ...problem }: RuleProblem): object => snakeJson({ ...problem, nearest })

@@ -4,6 +4,7 @@
  */
 import { realpathSync } from "node:fs"
 import type { Constraint } from "@orangebox/contract"
+import { given } from "@orangebox/contract"
 import { Recorder, type Run, type Step } from "@orangebox/recorder"
 import { compilePrompt } from "./agent-context.js"
 import { TOOLS, useTool } from "./agent-tools.js"
@@ -126,8 +127,7 @@ function descriptionOf({ model, content, stopReason, usage }: ReadMessage) {
   return {
     outputText: textOf(content),
     requestedTools,
-    ...(model === undefined ? {} : { model }),
-    ...(stopReason === undefined ? {} : { finishReason: stopReason }),
+    ...given({ model, finishReason: stopReason }),
     // Anthropic counts cached input apart from the rest; what the model was sent is the sum.
     ...(usage && {
       rawUsage: usage,

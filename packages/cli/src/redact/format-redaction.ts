@@ -1,6 +1,6 @@
 import type { RulesHere } from "@orangebox/reader"
 import { describeRules, type Ruleset } from "@orangebox/redaction"
-import { formatBytes, formatTable, type Painter, plural, safeLine } from "@orangebox/text"
+import { formatBytes, formatTable, type Painter, plural, safeLine, snakeJson } from "@orangebox/text"
 import type { FoundSecret } from "./explain-stream.js"
 import type { InputSummary } from "./redact-input.js"
 
@@ -10,19 +10,7 @@ export function secretText(secret: FoundSecret, name: string | undefined, paint:
   return `${paint(place, "heading")}  ${paint(rule, "warn")}  ${safeLine(masked)}  ${safeLine(about)}  ${paint(`byte ${byteOffset}  tag ${tag}`, "dim")}`
 }
 
-export function secretJson(secret: FoundSecret, name: string) {
-  return {
-    file: name,
-    line: secret.line,
-    column: secret.column,
-    byte_offset: secret.byteOffset,
-    byte_length: secret.byteLength,
-    rule: secret.rule,
-    about: secret.about,
-    masked: secret.masked,
-    tag: secret.tag,
-  }
-}
+export const secretJson = (secret: FoundSecret, file: string) => snakeJson({ file, ...secret })
 
 export function summaryText(summary: InputSummary, { ruleset, hasStoreKey }: RulesHere): string {
   const parts = [`${plural(summary.masks, "mask")} in ${formatBytes(summary.bytes)}`, `rules ${ruleset.profile}`]

@@ -70,10 +70,7 @@ function calibrationJson(source: ReplaySource, other: ReplaySource, found: Calib
   return {
     source_run: source.run.row.runId,
     other_run: other.run.row.runId,
-    compared: found.compared,
-    unpaired: found.unpaired,
-    proposals: found.proposals,
-    unmasked: found.unmasked,
+    ...found,
     accepted: accepted ?? null,
     behind_bytes: Math.max(source.behindBytes, other.behindBytes),
   }

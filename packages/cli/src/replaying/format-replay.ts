@@ -1,6 +1,6 @@
 import type { ReplaySource } from "@orangebox/reader"
 import { type Certification, reportText } from "@orangebox/replay"
-import { type Painter, safeText } from "@orangebox/text"
+import { type Painter, safeText, snakeJson } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 import type { GlobalOptions } from "../session.js"
 
@@ -84,11 +84,4 @@ export function replayJson({ source, certification, replayed }: ReplayResult) {
 
 export const commandJson = ({ name, exitCode, signal }: EndedCommand) => ({ name, exit_code: exitCode, signal })
 
-export const coverageJson = ({ problems }: ReplaySource) =>
-  problems.map(({ code, severity, step, call, reason }) => ({
-    code,
-    severity,
-    step: step ?? null,
-    call: call ?? null,
-    reason,
-  }))
+export const coverageJson = ({ problems }: ReplaySource) => snakeJson(problems)

@@ -8,6 +8,7 @@ import {
   type Painter,
   plural,
   safeText,
+  snakeJson,
 } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 
@@ -76,34 +77,15 @@ function tokenWords(stats: CommandVerdict["stats"]): string {
 const restartWords = (restarts: number): string =>
   restarts === 0 ? "" : ` · the proxy died and was started again ${plural(restarts, "time")}`
 
-export function verdictJson(ended: EndedCommand, dataFolder: string) {
-  const { verdict } = ended
-  const { stats } = verdict
+export function verdictJson({ name, exitCode, signal, verdict, read }: EndedCommand, dataFolder: string) {
+  const { stats, durationMs, variables, runIds, lost, restarts, nothingBecause } = verdict
+  const { cacheableTokens: _, ...counts } = stats
   return {
-    command: ended.name,
-    exit_code: ended.exitCode,
-    signal: ended.signal,
-    data_folder: dataFolder,
-    run_ids: verdict.runIds,
-    digest: ended.read?.digest ?? null,
-    duration_ms: Math.round(verdict.durationMs),
-    model_calls: stats.modelCalls,
-    linked_calls: stats.linkedCalls,
-    other_requests: stats.otherRequests,
-    failed: stats.failed,
-    client_aborts: stats.clientAborts,
-    refused: stats.refused,
-    unrecorded: stats.unrecorded,
-    input_tokens: stats.inputTokens,
-    output_tokens: stats.outputTokens,
-    cache_read_tokens: stats.cacheReadTokens,
-    calls_without_usage: stats.callsWithoutUsage,
-    usd: ended.read?.money.usd ?? null,
-    unpriced_calls: ended.read?.money.unpricedCalls ?? stats.unpricedCalls,
-    bytes_recorded: stats.bytesRecorded,
-    lost: verdict.lost,
-    restarts: verdict.restarts,
-    nothing_because: verdict.nothingBecause,
-    variables: Object.fromEntries(verdict.variables.map(({ name, url }) => [name, url])),
+    ...snakeJson({ command: name, exitCode, signal, dataFolder, runIds, lost, restarts, nothingBecause, ...counts }),
+    digest: read?.digest ?? null,
+    duration_ms: Math.round(durationMs),
+    usd: read?.money.usd ?? null,
+    unpriced_calls: read?.money.unpricedCalls ?? stats.unpricedCalls,
+    variables: Object.fromEntries(variables.map(({ name, url }) => [name, url])),
   }
 }

@@ -1,5 +1,14 @@
 import type { Answer, Snapshot, Written } from "@orangebox/reader"
-import { type Column, formatBytes, formatTable, plural, recordedWord, safeLine } from "@orangebox/text"
+import {
+  type Column,
+  formatBytes,
+  formatMoment,
+  formatTable,
+  plural,
+  recordedWord,
+  safeLine,
+  snakeJson,
+} from "@orangebox/text"
 
 export interface ShownSnapshot extends Snapshot {
   /** Undefined where nothing was to be written. */
@@ -22,7 +31,7 @@ export function snapshotsText(snapshots: readonly ShownSnapshot[]): string {
     n === null ? "?" : `#${n}`,
     trigger ?? "death",
     `${formatBytes(sizeBytes)}${absent === null ? "" : ` (${absent.replaceAll("_", " ")})`}`,
-    createdAt.slice(0, 19).replace("T", " "),
+    formatMoment(createdAt),
     `${hash.slice(0, 19)}…`,
     safeLine(path),
   ])
@@ -60,17 +69,7 @@ export function answerWords(answer: Answer | undefined, snapshots: number): stri
   }
 }
 
-export function snapshotJson({ written, ...snapshot }: ShownSnapshot) {
-  return {
-    artifact_id: snapshot.artifactId,
-    kind: snapshot.kind,
-    n: snapshot.n,
-    trigger: snapshot.trigger,
-    path: snapshot.path,
-    hash: snapshot.hash,
-    size_bytes: snapshot.sizeBytes,
-    created_at: snapshot.createdAt,
-    absent: snapshot.absent,
-    written: written === undefined ? null : { ...written },
-  }
-}
+export const snapshotJson = ({ written, ...snapshot }: ShownSnapshot) => ({
+  ...snakeJson(snapshot),
+  written: written ?? null,
+})

@@ -1,8 +1,7 @@
 import type { Problem } from "@orangebox/contract"
 import { leftOutWords, type RunVerdict, type StoreVerdict, type Trail } from "@orangebox/reader"
-import { formatTable, type Painter, plural, recordedText, recordedWord } from "@orangebox/text"
-import { trailJson } from "../decisions/trail-json.js"
-import { problemJson } from "../json-shapes.js"
+import { formatMoment, formatTable, type Painter, plural, recordedText, recordedWord, snakeJson } from "@orangebox/text"
+import { problemJson, trailJson } from "../json-shapes.js"
 
 /** Nothing in it breaks the contract. Being open does not. */
 export const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
@@ -74,7 +73,7 @@ function redactedText({ runId, redacted: { events, bodies, onMs } }: RunVerdict)
     ...(events > 0 ? [plural(events, "event")] : []),
     ...(bodies > 0 ? [plural(bodies, "body", "bodies")] : []),
   ]
-  const when = new Date(onMs ?? 0).toISOString().slice(0, 19).replace("T", " ")
+  const when = formatMoment(onMs ?? 0)
   const digest = events > 0 ? "; its digest is a new one, and certificates of before are void" : ""
   return `· ${recordedWord(runId, 40)} ${what.join(" and ")} redacted later (${when})${digest}: not corruption`
 }
@@ -118,22 +117,18 @@ function problemText({ code, subject, field, reason }: Problem): string {
 
 export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expected: string | undefined) {
   return {
-    runs: runs.map((run) => ({
-      run_id: run.runId,
-      status: run.status,
-      events: run.events,
-      digest: run.digest,
-      digest_matches: expected === undefined ? null : run.digest === expected,
-      bodies: run.bodies,
+    runs: runs.map(({ runId, status, events, digest, bodies, redacted, findings, open, declared, trail }) => ({
+      ...snakeJson({ runId, status, events, digest, bodies }),
+      digest_matches: expected === undefined ? null : digest === expected,
       redacted: {
-        events: run.redacted.events,
-        bodies: run.redacted.bodies,
-        on: run.redacted.onMs === null ? null : new Date(run.redacted.onMs).toISOString(),
+        events: redacted.events,
+        bodies: redacted.bodies,
+        on: redacted.onMs === null ? null : new Date(redacted.onMs).toISOString(),
       },
-      findings: run.findings.map(problemJson),
-      open: run.open.map(problemJson),
-      declared: run.declared.map(problemJson),
-      trail: { ...trailJson(run.trail), left_out: run.trail.leftOut },
+      findings: findings.map(problemJson),
+      open: open.map(problemJson),
+      declared: declared.map(problemJson),
+      trail: { ...trailJson(trail), left_out: trail.leftOut },
     })),
     findings: findings.map(problemJson),
     bodies_hashed: bodiesHashed ?? null,

@@ -1,19 +1,8 @@
-import { shortLine } from "@orangebox/text"
+import { formatDuration, formatMoment, plural, shortLine } from "@orangebox/text"
 import type { ReportEvaluation, RunReport, TimelineEntry } from "./run-report.js"
 
-/** The words all forms of the report share. */
-export function durationWords(ms: number | null): string {
-  if (ms === null) return "?"
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  const minutes = Math.floor(ms / 60_000)
-  return minutes < 60
-    ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
-}
-
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
+/** How long after the run began, or how long it took. */
+export const durationWords = (ms: number | null): string => formatDuration(ms === null ? undefined : ms * 1000)
 
 export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> = {
   completed: "completed",
@@ -63,10 +52,7 @@ export function evaluationWords(one: ReportEvaluation): string {
   const who = [one.author, `${one.evaluator}${one.tool_version === null ? "" : ` ${one.tool_version}`}`].filter(Boolean)
   const rules = one.rules_hash === null ? "" : `, rules ${one.rules_hash.slice("sha256:".length, 19)}`
   const open = one.is_open ? ", while it went on" : ""
-  return shortLine(
-    `${one.verdict} by ${who.join(" with ")}, ${one.timestamp.slice(0, 19).replace("T", " ")}${rules}${open}`,
-    200,
-  )
+  return shortLine(`${one.verdict} by ${who.join(" with ")}, ${formatMoment(one.timestamp)}${rules}${open}`, 200)
 }
 
 /** An action that failed and broke no rule is no pass to a reader: a red test run has no check mark. */

@@ -1,6 +1,6 @@
 import type { Verdict } from "@orangebox/contract"
-import { htmlPage, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
-import { durationWords, hasFailed, holesIn, plural, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
+import { htmlPage, plural, safeHtml, safeText, shortBlock, shortLine } from "@orangebox/text"
+import { durationWords, hasFailed, holesIn, STATUS_WORDS, stepWord, summaryRows } from "./format-report.js"
 import { REPORT_STYLE } from "./html-style.js"
 import type { ReportArtifact, RunReport } from "./run-report.js"
 

@@ -1,6 +1,6 @@
 import type { Verdict } from "@orangebox/contract"
-import { type Painter, shortLine } from "@orangebox/text"
-import { durationWords, hasFailed, holesIn, plural, stepWord, summaryRows } from "./format-report.js"
+import { type Painter, plural, shortLine } from "@orangebox/text"
+import { durationWords, hasFailed, holesIn, stepWord, summaryRows } from "./format-report.js"
 import type { RunReport } from "./run-report.js"
 
 export interface TerminalReportOptions {

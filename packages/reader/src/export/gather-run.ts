@@ -1,4 +1,4 @@
-import { bodyHash, type Event } from "@orangebox/contract"
+import { bodyHash, type Event, given } from "@orangebox/contract"
 import type { PortableNotes } from "@orangebox/replay"
 import type { Absence } from "@orangebox/store"
 import type { ReaderOptions } from "../open/data-folder.js"
@@ -74,8 +74,7 @@ const absenceNote = ({ hash, absent, reason, onMs, byteSize }: Absence): Portabl
   hash,
   absent,
   reason,
-  ...(onMs === undefined ? {} : { on_ms: onMs }),
-  ...(byteSize === undefined ? {} : { byte_size: byteSize }),
+  ...given({ on_ms: onMs, byte_size: byteSize }),
 })
 
 /** What there is of answers that have no end; their bytes join the other bodies. */
@@ -111,8 +110,7 @@ async function gapNotes(reader: RunReader, runId: string): Promise<PortableNotes
     run_id: runId,
     code,
     reason,
-    ...(lost === undefined ? {} : { lost }),
-    ...(atMs === undefined ? {} : { at_ms: atMs }),
+    ...given({ lost, at_ms: atMs }),
     ...(detail === undefined ? {} : { detail: { ...detail } }),
   }))
 }

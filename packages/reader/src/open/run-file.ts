@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs"
-import { type ArtifactRef, type Event, InputError, type Problem } from "@orangebox/contract"
+import { type ArtifactRef, type Event, given, InputError, type Problem } from "@orangebox/contract"
 import { parseAddress } from "@orangebox/query"
 import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
 import { foldRun, isSequence, type Run } from "@orangebox/runs"
@@ -158,8 +158,7 @@ class FileReader implements RunReader {
       const { absent, reason, on_ms, byte_size } = note
       return {
         ...{ absent, hash, reason },
-        ...(on_ms === undefined ? {} : { onMs: on_ms }),
-        ...(byte_size === undefined ? {} : { byteSize: byte_size }),
+        ...given({ onMs: on_ms, byteSize: byte_size }),
       }
     }
     const reason = "It was not kept, or was gone already when the run was exported"
@@ -189,9 +188,7 @@ class FileReader implements RunReader {
       .filter(({ run_id }) => run_id === runId)
       .map(({ code, reason, lost, at_ms, detail }) => ({
         ...{ code, reason, runIds: [runId] },
-        ...(lost === undefined ? {} : { lost }),
-        ...(at_ms === undefined ? {} : { atMs: at_ms }),
-        ...(detail === undefined ? {} : { detail }),
+        ...given({ lost, atMs: at_ms, detail }),
       }))
   }
 
