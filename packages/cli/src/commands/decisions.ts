@@ -84,8 +84,6 @@ function listDecisions(
   })
 }
 
-const OTHER_COLUMNS = 40
-
 function decisionsText(decisions: readonly DecisionEvent[], total: number, columns = 120): string {
   if (decisions.length === 0) return total === 0 ? "no decisions yet" : `no decision in this step, ${total} in the run`
   const rows = decisions.map(({ agent_action: action, evaluation }) => {
@@ -108,9 +106,10 @@ function decisionsText(decisions: readonly DecisionEvent[], total: number, colum
       { title: "verdict" },
       { title: "action" },
       { title: "status" },
-      { title: "what", maxWidth: Math.max(24, columns - OTHER_COLUMNS) },
+      { title: "what", minWidth: 24 },
     ],
     rows,
+    { width: columns },
   )
   const count = decisions.length === total ? plural(total, "decision") : `${decisions.length} of ${total} decisions`
   return `${table}\n${count}`
