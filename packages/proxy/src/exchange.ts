@@ -6,9 +6,8 @@ import type { ReplayRecorder } from "@orangebox/replay"
 import { flatHeaders, framingOf, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
 import type { ProxyLimits } from "./limits.js"
 import { RecordedResponse } from "./recorded-response.js"
-import { refuse } from "./refuse.js"
 import { type RecordableBody, recordableBody } from "./request-body.js"
-import type { Target } from "./route.js"
+import { refuse, type Target } from "./route.js"
 import {
   answerFromTape,
   type BrokenAnswer,

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto"
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Upstream } from "./upstreams.js"
 
 /** Where a request goes, or why it goes nowhere. */
@@ -70,4 +70,22 @@ function isSame(given: string, token: string): boolean {
   const a = Buffer.from(given)
   const b = Buffer.from(token)
   return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Answers in our own name, and says so: a client must never take this for the upstream's word. */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const body = JSON.stringify({
+    error: { type: "orangebox_proxy", code: refusal.code, message: `orangebox proxy: ${refusal.message}` },
+  })
+  response.writeHead(refusal.status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-orangebox-proxy": refusal.code,
+    connection: "close",
+  })
+  response.end(body)
 }

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { DivergenceReport } from "../src/generated.js"
 import { type Ask, asRecorded, type Outcome, openReplay, reportText, type Tape, type TapeCall } from "../src/index.js"
-import { haltResponse } from "../src/report/halt-response.js"
+import { haltResponse } from "../src/stream/wire-answer.js"
 import { signStored } from "../src/tape/sign.js"
 import { anthropicAnswer, messages, post, recordRun, withUpstream } from "./recorded.js"
 

@@ -8,7 +8,7 @@ import {
   type WireCall,
 } from "@orangebox/recorder"
 import { expect, test } from "vitest"
-import { sealed } from "../src/certificate/certificate.js"
+import { sealed } from "../src/certificate/certify.js"
 import { fingerprintOf } from "../src/certificate/fingerprint.js"
 import type { Certificate } from "../src/generated.js"
 import {

@@ -1,4 +1,4 @@
-import { type Event, runDigest } from "@orangebox/contract"
+import { canonicalHash, type Event, runDigest } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { hasEnded } from "@orangebox/runs"
 import type { Certificate, DeclaredOutputs, DivergenceReport } from "../generated.js"
@@ -7,7 +7,6 @@ import { readStored } from "../tape/stored-body.js"
 import type { CallKind, StoredBody, Tape } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
-import { sealed } from "./certificate.js"
 import { fingerprintOf } from "./fingerprint.js"
 
 /** The conditions a replay has to meet, numbered as the documentation numbers them. */
@@ -218,4 +217,14 @@ function acceptanceBlocks(session: ReplaySession, report: DivergenceReport): Blo
     else if (severity === "halt" && report.counts.missed === 0) say(`#${n}: ${message}`)
   }
   return blocks
+}
+
+/** The certificate with the id its content has. */
+export function sealed(content: Omit<Certificate, "id">): Certificate {
+  return { ...content, id: canonicalHash(content) }
+}
+
+export function hasItsId(certificate: Certificate): boolean {
+  const { id, ...content } = certificate
+  return canonicalHash(content) === id
 }

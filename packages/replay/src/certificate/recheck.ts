@@ -4,8 +4,7 @@ import { askableCalls } from "../match/matcher.js"
 import { cutWords, readStored } from "../tape/stored-body.js"
 import type { Recording, Tape, TapeCall } from "../tape/tape.js"
 import { ownEvents, tapeOf } from "../tape/tape-of.js"
-import { hasItsId } from "./certificate.js"
-import { asItsSource, asTold, claimOf, declaredOutputs } from "./certify.js"
+import { asItsSource, asTold, claimOf, declaredOutputs, hasItsId } from "./certify.js"
 import { fingerprintOf, isCounted } from "./fingerprint.js"
 
 export type Recheck =

@@ -8,7 +8,7 @@ import {
   toolTrafficOf,
 } from "@orangebox/dialects"
 import { nodesOf, pointerMatches } from "@orangebox/text"
-import { type Splice, spliced } from "../json/splice.js"
+import { type Splice, spliced } from "../json/json-edit.js"
 import { addressOf, withTags } from "../tape/sign.js"
 import { readStored } from "../tape/stored-body.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"

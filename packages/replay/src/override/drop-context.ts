@@ -1,7 +1,6 @@
 import { blocksOf, type HistoryPart, historyOf, historyParts } from "@orangebox/dialects"
-import type { Splice } from "../json/splice.js"
+import { type JsonArrayNode, removeItems, type Splice } from "../json/json-edit.js"
 import type { AskedRequest } from "../match/ask.js"
-import { type JsonArrayNode, removeItems } from "./json-edit.js"
 import { inMessages, type MessageAnchor } from "./message-anchor.js"
 import { inJson, type RequestEdit, refused } from "./request-edit.js"
 

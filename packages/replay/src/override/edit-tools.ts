@@ -1,9 +1,8 @@
 import { historyOf, historyParts, toolDefinitionOf, toolListsOf } from "@orangebox/dialects"
 import { memberOf, stringAt } from "@orangebox/text"
 import type { OverrideOp } from "../generated.js"
-import type { Splice } from "../json/splice.js"
+import { insertItem, removeItems, type Splice, setMember } from "../json/json-edit.js"
 import type { AskedRequest } from "../match/ask.js"
-import { insertItem, removeItems, setMember } from "./json-edit.js"
 import { absent, inJson, inTurn, type RequestEdit, refused } from "./request-edit.js"
 
 type ToolsEdit = Extract<OverrideOp, { type: "tools.edit" }>

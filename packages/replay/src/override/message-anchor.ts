@@ -1,7 +1,7 @@
 import type { JsonNode } from "@orangebox/contract"
 import { historyOf, messageHash } from "@orangebox/dialects"
+import type { JsonArrayNode } from "../json/json-edit.js"
 import type { AskedRequest } from "../match/ask.js"
-import type { JsonArrayNode } from "./json-edit.js"
 import { absent, type Changes, inJson, type RequestEdit } from "./request-edit.js"
 
 /** A message by what it says, and by which of its kind it is where it is said more than once. */

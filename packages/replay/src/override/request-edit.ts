@@ -1,5 +1,5 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
-import { type Splice, spliced } from "../json/splice.js"
+import { type Splice, spliced } from "../json/json-edit.js"
 import type { AskedRequest } from "../match/ask.js"
 
 export type RequestEdit = EditedRequest | Refusal

@@ -1,7 +1,7 @@
 import type { JsonNode } from "@orangebox/contract"
 import { applyPatch } from "diff"
 import type { TextEdit } from "../generated.js"
-import type { Splice } from "../json/splice.js"
+import type { Splice } from "../json/json-edit.js"
 
 type JsonString = Extract<JsonNode, { kind: "string" }>
 

@@ -1,8 +1,10 @@
 import { closeSync, existsSync, openSync } from "node:fs"
+import { BodyStorageReader } from "./body-storage.js"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import { EventReader } from "./event-reader.js"
 import { readingPlace } from "./read-only-disk.js"
 import { checkNotNewer, migrate } from "./schema.js"
-import { ownOnly } from "./store-files.js"
+import { ownOnly, type StoreFiles } from "./store-files.js"
 
 /** How long SQLite itself waits for a lock, blocking; longer waits are ours, with the event loop free in between. */
 const BUSY_MS = 250
@@ -45,4 +47,17 @@ export function openForReading(path: string): SqliteDatabase {
     database.close()
     throw error
   }
+}
+
+/** A database with what reads bodies and events out of it. */
+export interface ReadConnection {
+  readonly database: SqliteDatabase
+  readonly storage: BodyStorageReader
+  readonly reader: EventReader
+}
+
+export function connectForReading(files: StoreFiles): ReadConnection {
+  const database = openForReading(files.database)
+  const storage = new BodyStorageReader(database, files.packs)
+  return { database, storage, reader: new EventReader(database, storage) }
 }

@@ -1,16 +1,14 @@
 import type { Problem } from "@orangebox/contract"
 import type { Progress } from "../trace-store.js"
-import type { BodyStorageReader } from "./body-storage.js"
 import { BODY } from "./codes.js"
-import type { SqliteDatabase } from "./driver.js"
+import type { ReadConnection } from "./connection.js"
 import { unpackHash } from "./keys.js"
 
 const SAMPLE = 200
 
 /** What is wrong with the store itself: the database's own check, counts that must agree, bodies that are not what their hash says. */
 export function checkIntegrity(
-  database: SqliteDatabase,
-  storage: BodyStorageReader,
+  { database, storage }: ReadConnection,
   options: { bodies?: "all" | "sample" | "none" } & Progress,
 ): Problem[] {
   const problems: Problem[] = []

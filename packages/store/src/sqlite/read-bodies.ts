@@ -1,6 +1,6 @@
 import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
-import type { BodyStorageReader } from "./body-storage.js"
 import { BODY } from "./codes.js"
+import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { packHash } from "./keys.js"
 import { textOrNull } from "./run-table.js"
@@ -22,8 +22,7 @@ export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | und
 
 /** Bytes or an explained absence; with a range, that slice of them, which is checked block by block but not against the whole hash. */
 export function readBody(
-  database: SqliteDatabase,
-  storage: BodyStorageReader,
+  { database, storage }: Pick<ReadConnection, "database" | "storage">,
   hash: string,
   range?: { from: number; to: number },
 ): BodyReading {

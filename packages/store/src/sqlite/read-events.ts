@@ -1,8 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { isSequence } from "@orangebox/runs"
 import type { EventPage } from "../trace-store.js"
-import type { SqliteDatabase } from "./driver.js"
-import type { EventReader } from "./event-reader.js"
+import type { ReadConnection } from "./connection.js"
 import { eventKey, firstKey, firstLooseKey, lastKey, OWN_PLACES } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
 
@@ -10,15 +9,15 @@ const DEFAULT_LIMIT = 100_000
 
 /** The run's own events by `sequence_no`. Those that had to be placed elsewhere (a number used twice) are read in between. */
 export function eventsOf(
-  database: SqliteDatabase,
-  reader: EventReader,
+  connection: ReadConnection,
   runId: string,
   { from = 0, limit = DEFAULT_LIMIT }: { from?: number; limit?: number },
 ): EventPage {
+  const { database, reader } = connection
   const runKey = runKeyOfId(database, runId)
   if (runKey === undefined) return { events: [], total: 0 }
   const place = reader.placeOfRun(runKey)
-  const displaced = looseEvents(database, reader, runKey).filter((event) => isSequence(event.sequence_no))
+  const displaced = looseEvents(connection, runKey).filter((event) => isSequence(event.sequence_no))
   const placedCount = Number(
     database
       .prepare("SELECT count(*) AS total FROM event_rows WHERE key BETWEEN ? AND ?")
@@ -42,16 +41,14 @@ export function eventsOf(
   return next === undefined ? { events, total } : { events: events.slice(0, end), total, nextFrom: next.sequence_no! }
 }
 
-export function annotationsOf(database: SqliteDatabase, reader: EventReader, runId: string): Event[] {
-  const runKey = runKeyOfId(database, runId)
-  return runKey === undefined
-    ? []
-    : looseEvents(database, reader, runKey).filter((event) => !isSequence(event.sequence_no))
+export function annotationsOf(connection: ReadConnection, runId: string): Event[] {
+  const runKey = runKeyOfId(connection.database, runId)
+  const loose = runKey === undefined ? [] : looseEvents(connection, runKey)
+  return loose.filter((event) => !isSequence(event.sequence_no))
 }
 
 export function processEventsOf(
-  database: SqliteDatabase,
-  reader: EventReader,
+  { database, reader }: ReadConnection,
   writerId: string,
   { from = 0, limit = DEFAULT_LIMIT }: { from?: number; limit?: number },
 ): EventPage {
@@ -65,7 +62,7 @@ export function processEventsOf(
   return from + events.length < total ? { events, total, nextFrom: from + events.length } : { events, total }
 }
 
-function looseEvents(database: SqliteDatabase, reader: EventReader, runKey: number): Event[] {
+function looseEvents({ database, reader }: ReadConnection, runKey: number): Event[] {
   const rows = database
     .prepare("SELECT * FROM event_rows WHERE key BETWEEN ? AND ? ORDER BY key")
     .all(firstLooseKey(runKey), lastKey(runKey))

@@ -2,9 +2,8 @@ import { OrangeboxError, payloadRefs } from "@orangebox/contract"
 import { eventTexts } from "../event-texts.js"
 import { matchTerms, type Snippet, searchTerms, snippetAround } from "../search-terms.js"
 import type { SearchHit, SearchPage, SearchQuery } from "../trace-store.js"
-import type { BodyStorageReader } from "./body-storage.js"
+import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase } from "./driver.js"
-import type { EventReader } from "./event-reader.js"
 import { packHash, unpackHash } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
 import { bodySegments, MAX_INDEXED_BYTES, textDigest } from "./text-index.js"
@@ -22,12 +21,8 @@ const KEPT_BODIES = 32
  * Words and substrings alike: the index gives the texts that contain all trigrams of all terms, newest first; each is then read where
  * it was recorded and checked. So a hit is always a text that is there, and a pruned or redacted one is never shown.
  */
-export function search(
-  database: SqliteDatabase,
-  storage: BodyStorageReader,
-  reader: EventReader,
-  query: SearchQuery,
-): SearchPage {
+export function search(connection: ReadConnection, query: SearchQuery): SearchPage {
+  const { database } = connection
   const terms = searchTerms(query.text)
   const expression = matchExpression(database, terms)
   if (expression === undefined) return { hits: [], candidates: 0 }
@@ -36,7 +31,7 @@ export function search(
 
   const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT))
   const before = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(query.cursor)
-  const places = new TextPlaces(database, storage, reader)
+  const places = new TextPlaces(connection)
   const inRun =
     runKey === undefined ? "" : "AND EXISTS (SELECT 1 FROM text_runs WHERE text = search_index.rowid AND run = ?)"
   const runValues = runKey === undefined ? [] : [runKey]
@@ -92,15 +87,11 @@ function readCursor(cursor: string): number {
 
 /** Finds where a text stands: in an event itself, or in a body the event names. */
 class TextPlaces {
-  readonly #database: SqliteDatabase
-  readonly #storage: BodyStorageReader
-  readonly #reader: EventReader
+  readonly #connection: ReadConnection
   readonly #bodies = new Map<string, { digest: Buffer; text: string }[]>()
 
-  constructor(database: SqliteDatabase, storage: BodyStorageReader, reader: EventReader) {
-    this.#database = database
-    this.#storage = storage
-    this.#reader = reader
+  constructor(connection: ReadConnection) {
+    this.#connection = connection
   }
 
   find(
@@ -109,10 +100,10 @@ class TextPlaces {
     runKey: number | undefined,
     kind: string | undefined,
   ): SearchHit | undefined {
-    const digest = this.#database.prepare("SELECT digest FROM text_rows WHERE key = ?").get(text)?.["digest"]
+    const digest = this.#connection.database.prepare("SELECT digest FROM text_rows WHERE key = ?").get(text)?.["digest"]
     if (!(digest instanceof Uint8Array)) return undefined
     const inRun = runKey === undefined ? "" : "AND run = ?"
-    const places = this.#database
+    const places = this.#connection.database
       .prepare(`SELECT event FROM text_runs WHERE text = ? ${inRun} ORDER BY run LIMIT 8`)
       .all(text, ...(runKey === undefined ? [] : [runKey]))
     for (const place of places) {
@@ -123,8 +114,9 @@ class TextPlaces {
   }
 
   #inEvent(key: number, digest: Uint8Array, terms: readonly string[], kind: string | undefined): SearchHit | undefined {
-    const row = this.#reader.rowByKey(key)
-    const event = row && this.#reader.decode(row, this.#reader.placeOfEvent(row))
+    const { reader } = this.#connection
+    const row = reader.rowByKey(key)
+    const event = row && reader.decode(row, reader.placeOfEvent(row))
     // A run that is being removed is not there any more, although some of its rows still are.
     if (event === undefined || (key >= 0 && event.run_id === null) || (kind !== undefined && event.event_type !== kind))
       return undefined
@@ -163,7 +155,7 @@ class TextPlaces {
 
   /** Bodies that an event does not name but holds: what a dead writer had received of its step's stream. */
   #streamsOf(event: number): string[] {
-    return this.#database
+    return this.#connection.database
       .prepare(
         `SELECT body_rows.hash FROM stream_rows JOIN body_rows ON body_rows.key = stream_rows.body
          JOIN body_refs ON body_refs.body = body_rows.key WHERE body_refs.event = ?`,
@@ -176,9 +168,11 @@ class TextPlaces {
     const known = this.#bodies.get(hash)
     if (known !== undefined) return known
     const packed = packHash(hash)
-    const row = packed && this.#database.prepare("SELECT recipe, mime FROM body_rows WHERE hash = ?").get(packed)
+    const row =
+      packed && this.#connection.database.prepare("SELECT recipe, mime FROM body_rows WHERE hash = ?").get(packed)
     const recipe = row?.["recipe"]
-    const reading = recipe instanceof Uint8Array ? this.#storage.slice(recipe, 0, MAX_INDEXED_BYTES) : undefined
+    const reading =
+      recipe instanceof Uint8Array ? this.#connection.storage.slice(recipe, 0, MAX_INDEXED_BYTES) : undefined
     const segments =
       reading?.bytes === undefined
         ? []

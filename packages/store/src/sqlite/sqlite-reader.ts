@@ -24,11 +24,9 @@ import type {
   TraceStore,
   WriterRow,
 } from "../trace-store.js"
-import { BodyStorageReader } from "./body-storage.js"
 import { STREAM } from "./codes.js"
-import { openForReading } from "./connection.js"
+import { connectForReading, type ReadConnection } from "./connection.js"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
-import { EventReader } from "./event-reader.js"
 import { checkIntegrity } from "./integrity.js"
 import { unpackHash } from "./keys.js"
 import { bodyBytesOnDisk } from "./live-chunks.js"
@@ -47,18 +45,6 @@ import { toWriterRow } from "./writer-table.js"
 
 /** What can be asked of a store without writing to it. */
 export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
-
-export interface ReadConnection {
-  readonly database: SqliteDatabase
-  readonly storage: BodyStorageReader
-  readonly reader: EventReader
-}
-
-export function connectForReading(files: StoreFiles): ReadConnection {
-  const database = openForReading(files.database)
-  const storage = new BodyStorageReader(database, files.packs)
-  return { database, storage, reader: new EventReader(database, storage) }
-}
 
 export class SqliteReader implements TraceReader {
   protected readonly files: StoreFiles
@@ -101,7 +87,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async processEventsOf(writerId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
-    return this.#atOnce(() => processEventsOf(this.database, this.connection.reader, writerId, page))
+    return this.#atOnce(() => processEventsOf(this.connection, writerId, page))
   }
 
   async listRuns(query: RunQuery = {}): Promise<Page<RunRow>> {
@@ -121,11 +107,11 @@ export class SqliteReader implements TraceReader {
   }
 
   async eventsOf(runId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
-    return this.#atOnce(() => eventsOf(this.database, this.connection.reader, runId, page))
+    return this.#atOnce(() => eventsOf(this.connection, runId, page))
   }
 
   async annotationsOf(runId: string): Promise<readonly Event[]> {
-    return this.#atOnce(() => annotationsOf(this.database, this.connection.reader, runId))
+    return this.#atOnce(() => annotationsOf(this.connection, runId))
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {
@@ -182,11 +168,11 @@ export class SqliteReader implements TraceReader {
   }
 
   async readBody(hash: string): Promise<BodyReading> {
-    return readBody(this.database, this.connection.storage, hash)
+    return readBody(this.connection, hash)
   }
 
   async readBodySlice(hash: string, from: number, to: number): Promise<BodyReading> {
-    return readBody(this.database, this.connection.storage, hash, { from, to })
+    return readBody(this.connection, hash, { from, to })
   }
 
   async readPartialStream(streamId: string): Promise<Uint8Array | undefined> {
@@ -197,12 +183,12 @@ export class SqliteReader implements TraceReader {
     const row = this.database
       .prepare("SELECT hash FROM stream_rows JOIN body_rows ON body_rows.key = stream_rows.body WHERE stream_id = ?")
       .get(streamId)
-    const reading = row && readBody(this.database, this.connection.storage, unpackHash(row["hash"]))
+    const reading = row && readBody(this.connection, unpackHash(row["hash"]))
     return reading !== undefined && "bytes" in reading ? reading.bytes : undefined
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    return search(this.database, this.connection.storage, this.connection.reader, query)
+    return search(this.connection, query)
   }
 
   async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {
@@ -210,7 +196,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async integrity(options: { bodies?: "all" | "sample" | "none" } & Progress = {}): Promise<readonly Problem[]> {
-    return checkIntegrity(this.database, this.connection.storage, options)
+    return checkIntegrity(this.connection, options)
   }
 
   async problems(query: { limit?: number } = {}): Promise<readonly RecordedProblem[]> {
