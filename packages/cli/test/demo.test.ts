@@ -162,7 +162,10 @@ describe("orangebox demo", () => {
     const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
     const [, commands = ""] = /From there[^\n]*\n\n```\n(.*?)```/s.exec(readme) ?? []
     renameSync(folder, `${scratch.path}/demo-data`)
-    const lines = commands.trim().split("\n")
+    const lines = commands
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/\s+# .*/, ""))
     expect(lines.length).toBeGreaterThan(3)
     for (const line of lines) {
       const args = [...line.replace("npx orangebox ", "").matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b ?? "")
