@@ -1,4 +1,5 @@
 import type { BodyHash } from "@orangebox/contract"
+import { count, list, nullable, number, object, oneOf, type Shape, text, type ValueOf } from "./line-shape.js"
 import type { ProcessIdentity } from "./process-identity.js"
 
 /**
@@ -30,18 +31,26 @@ export type BodyEntry =
   | { readonly form: "streamed"; readonly hash: BodyHash | null; readonly byteSize: number; readonly streamId: string }
 
 /** The first line of every file. */
-export interface ProcessLine {
-  readonly kind: "process"
-  readonly formatVersion: number
-  readonly writerId: string
-  readonly fileNo: number
-  readonly process: ProcessIdentity
-  readonly appId: string
-  readonly recorderVersion: string
-  readonly runtime: string
-  readonly openedMs: number
-  readonly openedMonoUs: number
-}
+export const PROCESS_LINE = object({
+  formatVersion: count,
+  writerId: text,
+  fileNo: count,
+  process: object({
+    pid: count,
+    threadId: count,
+    startTicks: nullable(count),
+    bootId: nullable(text),
+    pidNamespace: nullable(text),
+    hostname: text,
+    machineId: nullable(text),
+  }) satisfies Shape<ProcessIdentity>,
+  appId: text,
+  recorderVersion: text,
+  runtime: text,
+  openedMs: number,
+  openedMonoUs: number,
+})
+export type ProcessLine = { readonly kind: "process" } & ValueOf<typeof PROCESS_LINE>
 
 /** An event and the bodies it introduces. The event itself is checked by the contract, not here. */
 export interface EventLineRead {
@@ -50,12 +59,13 @@ export interface EventLineRead {
   readonly bodies: readonly BodyEntry[]
 }
 
-export interface StreamStart {
-  readonly runId: string
-  readonly stepId: string
+export const STREAM_START = object({
+  runId: text,
+  stepId: text,
   /** What the body is to its step: `response`, `stdout` … */
-  readonly role: string
-}
+  role: text,
+})
+export type StreamStart = ValueOf<typeof STREAM_START>
 
 /** The next piece of a body that is still arriving. */
 export interface ChunkLine {
@@ -70,13 +80,14 @@ export interface ChunkLine {
   readonly bytes: BodyEntry
 }
 
-export interface RunRange {
-  readonly runId: string
+export const RUN_RANGE = object({
+  runId: text,
   /** Null when none of the records had a sequence number. */
-  readonly firstSequenceNo: number | null
-  readonly lastSequenceNo: number | null
-  readonly count: number
-}
+  firstSequenceNo: nullable(count),
+  lastSequenceNo: nullable(count),
+  count,
+})
+export type RunRange = ValueOf<typeof RUN_RANGE>
 
 export const GAP_REASONS = ["write_failed", "slow_write", "total_cap", "unlinked", "truncated", "sync_failed"] as const
 
@@ -89,24 +100,25 @@ export const GAP_REASONS = ["write_failed", "slow_write", "total_cap", "unlinked
  */
 export type GapReason = (typeof GAP_REASONS)[number]
 
-/** What is missing, or may be, and why. */
-export interface Gap {
+/** What is missing, or may be, and why; as it stands in a journal line and in the reserve file. */
+export const GAP = object({
   /** Counts the gaps of one writer from 1; the reserve file uses it to name a gap that never reached the journal. */
-  readonly gapNo: number
-  readonly reason: GapReason
+  gapNo: count,
+  reason: oneOf(GAP_REASONS),
   /** The errno name, where one is known. */
-  readonly failure: string | null
-  readonly fromMs: number
-  readonly toMs: number
-  readonly records: number
-  readonly chunks: number
-  readonly bytes: number
-  readonly runs: readonly RunRange[]
+  failure: nullable(text),
+  fromMs: number,
+  toMs: number,
+  records: count,
+  chunks: count,
+  bytes: count,
+  runs: list(RUN_RANGE),
   /** Records of runs beyond the bounded list, and of no run. */
-  readonly recordsNotListed: number
-  readonly files: readonly string[]
-  readonly filesNotListed: number
-}
+  recordsNotListed: count,
+  files: list(text),
+  filesNotListed: count,
+})
+export type Gap = ValueOf<typeof GAP>
 
 export interface GapLine {
   readonly kind: "gap"
@@ -115,14 +127,14 @@ export interface GapLine {
 
 export type ExitReason = "exit" | "uncaught_exception" | "closed"
 
-export interface ExitLine {
-  readonly kind: "exit"
-  readonly exitCode: number | null
-  readonly reason: ExitReason
-  readonly recordsWritten: number
-  readonly recordsDropped: number
-  readonly atMs: number
-  readonly atMonoUs: number
-}
+export const EXIT_LINE = object({
+  exitCode: nullable(number),
+  reason: oneOf<ExitReason>(["exit", "uncaught_exception", "closed"]),
+  recordsWritten: count,
+  recordsDropped: count,
+  atMs: number,
+  atMonoUs: number,
+})
+export type ExitLine = { readonly kind: "exit" } & ValueOf<typeof EXIT_LINE>
 
 export type JournalLine = ProcessLine | EventLineRead | ChunkLine | GapLine | ExitLine

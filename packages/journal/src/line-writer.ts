@@ -2,7 +2,16 @@ import { isUtf8 } from "node:buffer"
 import type { BodyToWrite, EventLine } from "./journal.js"
 import type { OpenJournalFile } from "./journal-file.js"
 import { LineEncoder } from "./line-encoder.js"
-import { type ExitLine, type Gap, MAX_LINE_BYTES, type ProcessLine } from "./line-format.js"
+import {
+  EXIT_LINE,
+  type ExitLine,
+  GAP,
+  type Gap,
+  MAX_LINE_BYTES,
+  PROCESS_LINE,
+  type ProcessLine,
+  STREAM_START,
+} from "./line-format.js"
 import type { Chunk } from "./stream-writer.js"
 
 /**
@@ -32,51 +41,24 @@ export class LineWriter {
 
   /** `isAnnounced`: an earlier chunk in this file says already what the stream belongs to. */
   chunk(file: OpenJournalFile, { streamId, start, streamOffset, atUs, bytes }: Chunk, isAnnounced: boolean): void {
-    const of = isAnnounced
-      ? ""
-      : `"of":${JSON.stringify({ run_id: start.runId, step_id: start.stepId, role: start.role })},`
+    const of = isAnnounced ? "" : `"of":${JSON.stringify(STREAM_START.write(start))},`
     const head = `"chunk","s":"${streamId}",${of}"o":${streamOffset},"us":${atUs},"d":`
     this.#write(file, head, `${chunkJson(file, bytes)}}`)
   }
 
   gap(file: OpenJournalFile, gap: Gap): void {
-    this.#writeObject(file, '"gap",', gapToJson(gap))
+    this.#writeObject(file, '"gap",', GAP.write(gap))
   }
 
   exit(file: OpenJournalFile, line: Omit<ExitLine, "kind">): void {
-    this.#writeObject(file, '"exit",', {
-      exit_code: line.exitCode,
-      reason: line.reason,
-      records_written: line.recordsWritten,
-      records_dropped: line.recordsDropped,
-      at_ms: line.atMs,
-      at_mono_us: line.atMonoUs,
-    })
+    this.#writeObject(file, '"exit",', EXIT_LINE.write(line))
   }
 
   process(file: OpenJournalFile, line: Omit<ProcessLine, "kind">): void {
-    this.#writeObject(file, '"process",', {
-      format_version: line.formatVersion,
-      writer_id: line.writerId,
-      file_no: line.fileNo,
-      process: {
-        pid: line.process.pid,
-        thread_id: line.process.threadId,
-        start_ticks: line.process.startTicks,
-        boot_id: line.process.bootId,
-        pid_namespace: line.process.pidNamespace,
-        hostname: line.process.hostname,
-        machine_id: line.process.machineId,
-      },
-      app_id: line.appId,
-      recorder_version: line.recorderVersion,
-      runtime: line.runtime,
-      opened_ms: line.openedMs,
-      opened_mono_us: line.openedMonoUs,
-    })
+    this.#writeObject(file, '"process",', PROCESS_LINE.write(line))
   }
 
-  #writeObject(file: OpenJournalFile, kind: string, members: Record<string, unknown>): void {
+  #writeObject(file: OpenJournalFile, kind: string, members: unknown): void {
     this.#write(file, kind, JSON.stringify(members).slice(1))
   }
 
@@ -84,29 +66,6 @@ export class LineWriter {
     this.#others.encode(first, second)
     this.bytesWritten += file.writeLine(this.#others)
     this.#others.relax()
-  }
-}
-
-/** A gap as it stands in a journal line and in the reserve file. Its inverse is in `line-decoder.ts`. */
-export function gapToJson(gap: Gap): Record<string, unknown> {
-  return {
-    gap_no: gap.gapNo,
-    reason: gap.reason,
-    failure: gap.failure,
-    from_ms: gap.fromMs,
-    to_ms: gap.toMs,
-    records: gap.records,
-    chunks: gap.chunks,
-    bytes: gap.bytes,
-    runs: gap.runs.map((run) => ({
-      run_id: run.runId,
-      first_sequence_no: run.firstSequenceNo,
-      last_sequence_no: run.lastSequenceNo,
-      count: run.count,
-    })),
-    records_not_listed: gap.recordsNotListed,
-    files: gap.files,
-    files_not_listed: gap.filesNotListed,
   }
 }
 

@@ -2,10 +2,10 @@ import { closeSync, openSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { CREATE_FOR_PLACED_WRITES, createPrivate, type JournalFs, READ_NO_LINK } from "./journal-fs.js"
 import { reserveName } from "./journal-name.js"
-import { checksumHolds, countOf, gapFromJson, numberOf, objectOf, textOf } from "./line-decoder.js"
+import { checksumHolds } from "./line-decoder.js"
 import { LineEncoder } from "./line-encoder.js"
-import type { Gap } from "./line-format.js"
-import { gapToJson } from "./line-writer.js"
+import { GAP } from "./line-format.js"
+import { count, nullable, number, object, type Shape, text, type ValueOf } from "./line-shape.js"
 
 /**
  * What can still be said when the disk is full: a file whose blocks were written when there was room, overwritten in place.
@@ -18,14 +18,18 @@ const COUNTER_SLOTS = 2
 const WORDS_SLOT = 2
 const SLOTS = 3
 
-export interface ReserveState {
-  readonly recordsDropped: number
+const COUNTER = object({
+  turn: count,
+  recordsDropped: count,
   /** Dropped and not yet declared by a gap line of the same number. */
-  readonly pendingGap: Gap | null
-}
+  pendingGap: nullable(GAP),
+})
+const WORDS = object({ text, atMs: number })
+
+export type ReserveState = Omit<ValueOf<typeof COUNTER>, "turn">
 
 export interface Reserve extends ReserveState {
-  readonly lastWords: { readonly text: string; readonly atMs: number } | null
+  readonly lastWords: ValueOf<typeof WORDS> | null
 }
 
 export class ReserveFile {
@@ -64,20 +68,21 @@ export class ReserveFile {
   /** True when the state is in the file. */
   keep(state: ReserveState): boolean {
     this.#turn++
-    const gap = state.pendingGap === null ? null : gapToJson(state.pendingGap)
-    const withGap = (value: unknown) =>
-      JSON.stringify({ turn: this.#turn, records_dropped: state.recordsDropped, pending_gap: value }).slice(1)
-    let text = withGap(gap)
+    const textOf = (pendingGap: ReserveState["pendingGap"]): string =>
+      JSON.stringify(COUNTER.write({ turn: this.#turn, recordsDropped: state.recordsDropped, pendingGap })).slice(1)
+    const gap = state.pendingGap
+    const whole = textOf(gap)
     // The runs are what makes a gap long; a gap without them still says how much is missing, when and why.
-    if (text.length > SLOT_BYTES / 2 && gap !== null && state.pendingGap !== null) {
-      text = withGap({ ...gap, runs: [], files: [], records_not_listed: state.pendingGap.records })
-    }
+    const text =
+      whole.length > SLOT_BYTES / 2 && gap !== null
+        ? textOf({ ...gap, runs: [], files: [], recordsNotListed: gap.records })
+        : whole
     return this.#write(this.#turn % COUNTER_SLOTS, '"counter",', text)
   }
 
   keepWords(words: string, atMs: number): boolean {
     for (let length = Math.min(words.length, SLOT_BYTES - 256); ; length = Math.floor(length / 2)) {
-      const text = JSON.stringify({ at_ms: atMs, text: words.slice(0, length) }).slice(1)
+      const text = JSON.stringify(WORDS.write({ atMs, text: words.slice(0, length) })).slice(1)
       if (Buffer.byteLength(text) <= SLOT_BYTES - 64) return this.#write(WORDS_SLOT, '"words",', text)
     }
   }
@@ -107,12 +112,12 @@ export class ReserveFile {
 export function readReserve(path: string): Reserve | undefined {
   const bytes = readSlots(path)
   if (bytes === undefined) return undefined
-  const counters = [slotValue(bytes, 0), slotValue(bytes, 1)].map(counterOf).filter((counter) => counter !== undefined)
+  const counters = [0, 1].flatMap((slot) => slotValue(bytes, slot, COUNTER) ?? [])
   const latest = counters.sort((a, b) => b.turn - a.turn)[0]
   return {
     recordsDropped: latest?.recordsDropped ?? 0,
     pendingGap: latest?.pendingGap ?? null,
-    lastWords: wordsOf(slotValue(bytes, WORDS_SLOT)) ?? null,
+    lastWords: slotValue(bytes, WORDS_SLOT, WORDS) ?? null,
   }
 }
 
@@ -131,33 +136,12 @@ function readSlots(path: string): Buffer | undefined {
   }
 }
 
-function slotValue(bytes: Buffer, slot: number): unknown {
+function slotValue<T>(bytes: Buffer, slot: number, shape: Shape<T>): T | undefined {
   const slotBytes = bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES)
   const line = slotBytes.subarray(0, Math.max(0, slotBytes.indexOf(0x0a)))
-  return checksumHolds(line) ? JSON.parse(line.toString("utf8")) : undefined
-}
-
-function counterOf(value: unknown): (ReserveState & { turn: number }) | undefined {
-  return readShape(() => {
-    const counter = objectOf(value, "counter")
-    return {
-      turn: countOf(counter.turn, "turn"),
-      recordsDropped: countOf(counter.records_dropped, "records_dropped"),
-      pendingGap: counter.pending_gap === null ? null : gapFromJson(counter.pending_gap),
-    }
-  })
-}
-
-function wordsOf(value: unknown): Reserve["lastWords"] | undefined {
-  return readShape(() => {
-    const words = objectOf(value, "words")
-    return { text: textOf(words.text, "text"), atMs: numberOf(words.at_ms, "at_ms") }
-  })
-}
-
-function readShape<T>(read: () => T): T | undefined {
+  if (!checksumHolds(line)) return undefined
   try {
-    return read()
+    return shape.read(JSON.parse(line.toString("utf8")), "slot")
   } catch {
     return undefined
   }
