@@ -1,6 +1,7 @@
 import { type JsonNode, readJson } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType, maskText } from "@orangebox/dialects"
 import { jsonDifference, pointerPattern } from "@orangebox/text"
+import { addToList } from "../add-to-list.js"
 import { type AcceptedMask, recordedText } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"
 import type { Tape, TapeCall } from "../tape/tape.js"
@@ -83,11 +84,7 @@ function pairCalls(first: Tape, second: Tape): { readonly pairs: [TapeCall, Tape
   const keyOf = (call: TapeCall): string =>
     `${call.lane}\0${call.place}\0${call.kind}\0${call.kind === "model" ? "" : call.name}`
   const others = askableCalls(second, "faithful")
-  for (const call of others) {
-    const list = waiting.get(keyOf(call)) ?? []
-    list.push(call)
-    waiting.set(keyOf(call), list)
-  }
+  for (const call of others) addToList(waiting, keyOf(call), call)
   const pairs: [TapeCall, TapeCall][] = []
   const calls = askableCalls(first, "faithful")
   for (const call of calls) {

@@ -1,4 +1,5 @@
 import { textHash } from "@orangebox/contract"
+import { addToList } from "../add-to-list.js"
 import type { CallKind, RecordedAnswer, Tape, TapeCall } from "../tape/tape.js"
 
 /**
@@ -17,10 +18,7 @@ export function fingerprintOf(
   const byId = new Map(tape.calls.map((call) => [call.stepId, call]))
   for (const call of tape.calls) {
     if (!isCounted(call, covers)) continue
-    const key = `${call.lane}\0${call.kind}\0${call.sig}`
-    const list = sequences.get(key) ?? []
-    list.push(stepHash(call, triesOf(call, byId)))
-    sequences.set(key, list)
+    addToList(sequences, `${call.lane}\0${call.kind}\0${call.sig}`, stepHash(call, triesOf(call, byId)))
   }
   const hashes = [...sequences].map(([key, steps]) =>
     textHash(`${key.slice(key.indexOf("\0") + 1)}\0${steps.join("\0")}`),

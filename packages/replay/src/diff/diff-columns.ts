@@ -18,6 +18,7 @@ import {
   itemAddress,
   opWords,
   outcomeWords,
+  REGIME_WORDS,
   ROOT_ABSENT_WORDS,
   replayWords,
   weightWords,
@@ -70,7 +71,7 @@ function writeHead(page: Page, diff: RunDiff, hidden: number): void {
   const { a, b } = diff
   page.row(`a  ${a.run_id ?? "?"}  ${a.status}`, " ", `b  ${b.run_id ?? "?"}  ${b.status}`, "heading")
   page.full(
-    `${diff.verdict} · ${REGIME[diff.regime]} · ${countWords(diff)}${hidden > 0 ? ` · ${plural(hidden, "item")} hidden (--all)` : ""}`,
+    `${diff.verdict} · ${REGIME_WORDS[diff.regime]} · ${countWords(diff)}${hidden > 0 ? ` · ${plural(hidden, "item")} hidden (--all)` : ""}`,
     "dim",
   )
   if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
@@ -80,8 +81,6 @@ function writeHead(page: Page, diff: RunDiff, hidden: number): void {
   for (const words of [replayWords("a", a), replayWords("b", b)]) if (words !== undefined) page.full(words, "dim")
   for (const note of diff.notes) page.full(`${note.code}: ${note.text}`, "warn")
 }
-
-const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
 
 function foldWords(items: readonly DiffItem[]): string {
   const counts = new Map<Change, number>()

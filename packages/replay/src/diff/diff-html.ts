@@ -8,6 +8,7 @@ import {
   itemAddress,
   itemName,
   outcomeWords,
+  REGIME_WORDS,
   ROOT_ABSENT_WORDS,
   replayWords,
 } from "./format-item.js"
@@ -19,7 +20,7 @@ export function diffHtml(diff: RunDiff): string {
     title: safeText(`diff ${a.run_id ?? "?"} ${b.run_id ?? "?"}`),
     style: CSS,
     body: `<h1>${safeHtml(a.run_id ?? "?")} <span class="dim">→</span> ${safeHtml(b.run_id ?? "?")}</h1>
-<p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME[diff.regime]} · ${safeHtml(countWords(diff))}</p>
+<p><b class="v-${diff.verdict}">${diff.verdict}</b> · ${REGIME_WORDS[diff.regime]} · ${safeHtml(countWords(diff))}</p>
 ${facts(diff)}
 ${filters(diff)}
 <table>
@@ -61,8 +62,6 @@ summary{cursor:pointer;color:var(--dim)}
 .filters{display:none}
 @supports selector(:has(*)){.filters{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}tr.difference{display:none}
 ${FILTERS.map(([tier]) => `body:has(#${tier}:checked) tr.difference.${tier}{display:table-row}`).join("\n")}}`
-
-const REGIME = { R1: "related runs", R2: "unrelated runs" } as const
 
 function facts(diff: RunDiff): string {
   const places = [place("root", diff, diff.root), place("first difference", diff, diff.first)]

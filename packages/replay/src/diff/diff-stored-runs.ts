@@ -10,6 +10,12 @@ export interface StoredRun {
   body(ref: string): Promise<BodyReading>
 }
 
+/** A ref names the same bytes on either side; why they are not there is the run's own to say. */
+interface Fetched {
+  readonly a: BodyReading
+  readonly b: BodyReading
+}
+
 /** Aligning, then comparing payloads, then what those lead to; more rounds than this would be a mistake of ours. */
 const MAX_ROUNDS = 8
 
@@ -18,32 +24,29 @@ const MAX_ROUNDS = 8
  * with it. Only bodies it asks for are read, which for related runs are few; a request that only has to be signed is not held on to.
  */
 export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOptions = {}): Promise<RunDiff> {
-  const known = new Map<string, BodyReading>()
+  const known = new Map<string, Fetched>()
   const wanted = new Set<string>()
   const unsigned = new Set<DiffStep>()
-  const bodies: BodySource = {
-    body(ref) {
-      const found = known.get(ref)
-      if (found === undefined) wanted.add(ref)
-      return found ?? TO_COME
-    },
-    isSettled(ref) {
-      const isSettled = known.has(ref)
-      if (!isSettled) wanted.add(ref)
-      return isSettled
-    },
+  const isSettled = (ref: string): boolean => {
+    if (!known.has(ref)) wanted.add(ref)
+    return known.has(ref)
+  }
+  const bodiesOf = (side: keyof Fetched): BodySource => ({
+    isSettled,
+    body: (ref) => (isSettled(ref) ? known.get(ref)![side] : TO_COME),
     requestToSign(step) {
       const found = known.get(step.inputRef!)
       if (found === undefined) unsigned.add(step)
-      return found ?? TO_COME
+      return found?.[side] ?? TO_COME
     },
+  })
+  const fetch = async (ref: string): Promise<Fetched> => {
+    const ofA = await a.body(ref)
+    const ofB = ofA instanceof Uint8Array ? ofA : await b.body(ref)
+    return { a: ofB instanceof Uint8Array ? ofB : ofA, b: ofB }
   }
-  // A ref names the same bytes on either side.
-  const fetch = async (ref: string): Promise<BodyReading> => {
-    const found = await a.body(ref)
-    return found instanceof Uint8Array ? found : b.body(ref)
-  }
-  const { signatures, ...compared } = comparison(a.events, b.events, { a: bodies, b: bodies }, options)
+  const sources = { a: bodiesOf("a"), b: bodiesOf("b") }
+  const { signatures, ...compared } = comparison(a.events, b.events, sources, options)
   let diff = compared.diff()
   for (let round = 1; round < MAX_ROUNDS && wanted.size + unsigned.size > 0; round++) {
     for (const ref of wanted) known.set(ref, await fetch(ref))
@@ -51,7 +54,7 @@ export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOp
     for (const step of unsigned) {
       if (signatures.knows(step)) continue
       const found = known.get(step.inputRef!) ?? (await fetch(step.inputRef!))
-      if (found instanceof Uint8Array) signatures.learn(step, found)
+      if (found.a instanceof Uint8Array) signatures.learn(step, found.a)
       else known.set(step.inputRef!, found)
     }
     unsigned.clear()

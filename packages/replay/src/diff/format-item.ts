@@ -146,6 +146,8 @@ export function outcomeWords({ a, b, fields }: RunDiff["outcome"], width: number
 const orNone = (name: string | null): string => (name === null ? "none" : recordedWord(name, 60))
 const quotedOr = (text: string | null, width: number): string => (text === null ? "?" : recordedText(text, width))
 
+export const REGIME_WORDS = { R1: "related runs", R2: "unrelated runs" } as const
+
 /** Why no root is named. */
 export const ROOT_ABSENT_WORDS: Readonly<Record<NonNullable<RunDiff["root_absent"]>, string>> = {
   no_difference: "no step differs",

@@ -1,4 +1,5 @@
 import type { Interner } from "@orangebox/text"
+import { addToList } from "../add-to-list.js"
 import { type AlignmentWork, alignSequences } from "./align-sequences.js"
 import { assign } from "./assignment.js"
 import { type DiffStep, isContainer } from "./diff-step.js"
@@ -97,11 +98,7 @@ const MAX_OFFERS = 250_000
 function pairMembers(a: readonly Features[], b: readonly Features[]): [Features, Features][] {
   const pairs: [Features, Features][] = []
   const waiting = new Map<number, Features[]>()
-  for (const member of b) {
-    const equal = waiting.get(member.subtree)
-    if (equal) equal.push(member)
-    else waiting.set(member.subtree, [member])
-  }
+  for (const member of b) addToList(waiting, member.subtree, member)
   const restA = a.filter((member) => {
     const equal = waiting.get(member.subtree)?.shift()
     if (equal) pairs.push([member, equal])

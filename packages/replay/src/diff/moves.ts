@@ -1,3 +1,4 @@
+import { addToList } from "../add-to-list.js"
 import { isContainer } from "./diff-step.js"
 import type { Features } from "./features.js"
 import type { Matching } from "./matching.js"
@@ -32,10 +33,7 @@ function pairEqual(restA: readonly Features[], restB: readonly Features[], match
   const waiting = new Map<string, Features[]>()
   for (const step of restB) {
     const key = moveKey(step)
-    if (key === undefined) continue
-    const equal = waiting.get(key)
-    if (equal) equal.push(step)
-    else waiting.set(key, [step])
+    if (key !== undefined) addToList(waiting, key, step)
   }
   for (const step of restA) {
     const key = moveKey(step)

@@ -1,3 +1,4 @@
+import { addToList } from "../add-to-list.js"
 import type { Tape, TapeStep } from "../tape/tape.js"
 
 /**
@@ -12,12 +13,12 @@ export function descendantsOf(tape: Tape, stepId: string, from: "start" | "end")
   const children = new Map<string, TapeStep[]>()
   const followers = new Map<string, string[]>()
   for (const step of steps.values()) {
-    if (step.parentStepId !== null) push(children, step.parentStepId, step)
+    if (step.parentStepId !== null) addToList(children, step.parentStepId, step)
   }
   for (const step of steps.values()) {
     for (const followed of step.follows) {
-      push(followers, followed, step.stepId)
-      for (const sibling of joined(steps.get(followed), step, children)) push(followers, sibling, step.stepId)
+      addToList(followers, followed, step.stepId)
+      for (const sibling of joined(steps.get(followed), step, children)) addToList(followers, sibling, step.stepId)
     }
   }
 
@@ -57,10 +58,4 @@ function joined(followed: TapeStep | undefined, step: TapeStep, children: Readon
       return other.closedAt < step.openedAt && other.closedAt > openedAt && other.openedAt < closedAt
     })
     .map((other) => other.stepId)
-}
-
-function push<T>(index: Map<string, T[]>, key: string, value: T): void {
-  const list = index.get(key)
-  if (list) list.push(value)
-  else index.set(key, [value])
 }

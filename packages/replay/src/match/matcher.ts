@@ -1,3 +1,4 @@
+import { addToList } from "../add-to-list.js"
 import type { Tape, TapeCall } from "../tape/tape.js"
 import type { Ask, Tier } from "./ask.js"
 import { type AcceptedMask, comparableText, driftKey, maskedKey, recordedRequest, recordedText } from "./comparable.js"
@@ -40,9 +41,7 @@ export class TapeMatcher {
     this.#serves = policy.onDrift === "halt" ? "exact" : "drift"
     for (const call of askableCalls(tape, policy.retries)) {
       if (call.sig === null) continue
-      const list = this.#bySig.get(call.sig)
-      if (list) list.push(call)
-      else this.#bySig.set(call.sig, [call])
+      addToList(this.#bySig, call.sig, call)
     }
   }
 
@@ -146,7 +145,7 @@ export class TapeMatcher {
       if (body === null || body.masks.length === 0 || body.maskCount > body.masks.length) continue
       const request = recordedRequest(call, this.#tape.bodies)
       if (request)
-        push(index, `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`, call)
+        addToList(index, `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`, call)
     }
     return index
   }
@@ -157,7 +156,7 @@ export class TapeMatcher {
       const text = recordedText(call, this.#tape.bodies)
       if (text === undefined) continue
       const { key, used } = maskedKey(text, this.#masks)
-      push(index, `${call.kind}\0${key}`, { call, used })
+      addToList(index, `${call.kind}\0${key}`, { call, used })
     }
     return index
   }
@@ -166,7 +165,7 @@ export class TapeMatcher {
     const index = new Map<string, TapeCall[]>()
     for (const call of this.#all()) {
       const text = call.kind === "model" ? recordedText(call, this.#tape.bodies) : undefined
-      if (text !== undefined) push(index, driftKey(text).key, call)
+      if (text !== undefined) addToList(index, driftKey(text).key, call)
     }
     return index
   }
@@ -234,12 +233,6 @@ function chosen(calls: readonly TapeCall[], ask: Ask, lane: string | undefined):
   const choice = new Choice(ask, lane)
   for (const call of calls) choice.take(call)
   return choice
-}
-
-function push<T>(index: Map<string, T[]>, key: string, value: T): void {
-  const list = index.get(key)
-  if (list) list.push(value)
-  else index.set(key, [value])
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   type SinkCounts,
   type SinkExit,
 } from "@orangebox/recorder"
+import { addToList } from "../add-to-list.js"
 import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { CallPlaces } from "../tape/call-places.js"
@@ -239,10 +240,7 @@ export class TapeSink implements Sink {
     if (this.#inferred) return this.#inferred
     this.#inferred = new Map()
     for (const call of this.#session.tape.calls) {
-      if (!call.isInferred) continue
-      const same = this.#inferred.get(call.sig)
-      if (same) same.push(call)
-      else this.#inferred.set(call.sig, [call])
+      if (call.isInferred) addToList(this.#inferred, call.sig, call)
     }
     return this.#inferred
   }

@@ -1,6 +1,7 @@
 import { type Event, type Problem, repeatsCall } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
+import { addToList } from "../add-to-list.js"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
 import { type Sign, signStored } from "./sign.js"
@@ -62,10 +63,7 @@ const noRun = (reason: string): TapeReading => ({
 export function ownEvents(events: readonly Event[]): Event[] {
   const byRun = new Map<string, Event[]>()
   for (const event of events) {
-    if (event.sequence_no === null || event.run_id === null) continue
-    const run = byRun.get(event.run_id)
-    if (run) run.push(event)
-    else byRun.set(event.run_id, [event])
+    if (event.sequence_no !== null && event.run_id !== null) addToList(byRun, event.run_id, event)
   }
   for (const run of byRun.values()) run.sort((a, b) => a.sequence_no! - b.sequence_no!)
   const runs = [...byRun.values()]
@@ -149,10 +147,7 @@ class TapeBuilder {
     const drafts = [...this.#calls.values()].sort((a, b) => a.openedAt - b.openedAt)
     const attempts = new Map<string, string[]>()
     for (const call of drafts) {
-      if (call.attemptOf === null) continue
-      const list = attempts.get(call.attemptOf)
-      if (list) list.push(call.stepId)
-      else attempts.set(call.attemptOf, [call.stepId])
+      if (call.attemptOf !== null) addToList(attempts, call.attemptOf, call.stepId)
     }
     const seen = new Map<string, number>()
     const calls = drafts.map((call): TapeCall => {

@@ -69,6 +69,20 @@ describe("[P-09] runs whose bodies have to be fetched", () => {
     )
   })
 
+  test("[P-09] why a body is not there is said of the run that lacks it", async () => {
+    const lacking = (run: RunToDiff, absent: "pruned" | "hashed"): RunToDiff => ({
+      events: run.events,
+      body: () => ({ absent }),
+    })
+    const a = lacking(toldByApplication([model("hello"), tool("read_file", { path: "a" }, "one")], "A"), "pruned")
+    const b = lacking(toldByApplication([model("hello"), tool("read_file", { path: "a" }, "two")], "B"), "hashed")
+    const stored = (run: RunToDiff) => ({ events: run.events, body: async (ref: string) => run.body(ref) })
+    const found = await diffStoredRuns(stored(a), stored(b))
+    expect(Object.keys(found.a.absent_bodies)).toEqual(["pruned"])
+    expect(Object.keys(found.b.absent_bodies)).toEqual(["hashed"])
+    expect(found).toEqual(diffRuns(a, b))
+  })
+
   test("[P-09] an application's calls differ where the same calls on the wire do", () => {
     fc.assert(
       fc.property(twoScripts, ({ a, b }) => {
