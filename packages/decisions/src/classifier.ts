@@ -1,23 +1,9 @@
-import type { ActionType, Verdict } from "@orangebox/contract"
 import type { CheckedConstraint } from "./checks/constraint.js"
 import { CHECKS_EVALUATOR, compileConstraints, evaluateAction } from "./checks/evaluate.js"
 import type { CommandMemory } from "./checks/prepared-action.js"
 import type { CheckContext } from "./checks/rule.js"
-import type { DecisionEvaluation } from "./generated.js"
 import { actionAhead, type ToolCallAhead } from "./live-action.js"
 import type { ReadOptions } from "./read-run.js"
-
-export interface CallClass {
-  readonly actionType: ActionType
-  readonly evaluation?: {
-    readonly evaluator: string
-    readonly alignment: Verdict
-    readonly quality: Verdict
-    readonly policy: Verdict
-    readonly score: number | null
-    readonly detail: DecisionEvaluation
-  }
-}
 
 /**
  * What of a tool call outlives its text: `Recorder.open({ capture: "hashed", classify: classifier(constraints) })`. The kind of action it is,
@@ -27,10 +13,10 @@ export function classifier(
   constraints: readonly CheckedConstraint[] = [],
   context: CheckContext = {},
   options: ReadOptions = {},
-): (call: ToolCallAhead) => CallClass {
+) {
   const before = compileConstraints(constraints).filter(({ rule }) => rule?.judged === "before")
   const memory: CommandMemory = new Map()
-  return (call) => {
+  return (call: ToolCallAhead) => {
     const action = actionAhead(call, options)
     const { results, evaluation } = evaluateAction(action, before, context, memory)
     if (results.length === 0) return { actionType: action.type }

@@ -68,7 +68,7 @@ async function replayedStream<P extends AiSdkCallOptions, T extends AiSdkPart, R
   const heard = await step
     .model<HeardParts<T> | ReadableStream<T>>(callOf(model, params), async (_send, call) => {
       const { stream } = await model.doStream(withHeaders(params, call))
-      return recordedWhole(await hear(stream), call)
+      return hear(recordedParts(stream, call))
     })
     .catch(rethrown)
   return { stream: streamOf(heard instanceof ReadableStream ? await hearAgain(heard) : heard) } as R
@@ -100,18 +100,6 @@ async function hearAgain<T extends AiSdkPart>(stream: ReadableStream<T>): Promis
     return typeof timestamp === "string" ? { ...part, timestamp: new Date(timestamp) } : part
   })
   return { parts: revived, failure: isTold ? undefined : asAiSdkError(failure) }
-}
-
-function recordedWhole<T extends AiSdkPart>(heard: HeardParts<T>, call: ModelStep): HeardParts<T> {
-  const seen = new SeenParts()
-  const isOnWire = (call as { hasWire?: () => boolean }).hasWire?.() ?? false
-  for (const part of heard.parts) {
-    seen.take(part)
-    if (!isOnWire) call.chunk(lineOf(part))
-  }
-  const err = heard.failure ?? seen.failure
-  call.endModel({ ...seen.describe(), responseMimeType: PARTS_TYPE, ...(err === undefined ? {} : { err }) })
-  return heard
 }
 
 function streamOf<T>({ parts, failure }: HeardParts<T>): ReadableStream<T> {
@@ -301,13 +289,10 @@ function keptResult(result: AiSdkResult): unknown {
 }
 
 /** The same parts; each is in the journal before the caller has it, as a line of JSON, unless the wire keeps the bytes they came from. */
-function recordedParts<T extends AiSdkPart>(
-  stream: ReadableStream<T>,
-  call: ModelStep & StepHandle,
-): ReadableStream<T> {
+function recordedParts<T extends AiSdkPart>(stream: ReadableStream<T>, call: ModelStep): ReadableStream<T> {
   const reader = stream.getReader()
   const seen = new SeenParts()
-  const isOnWire = call.hasWire()
+  const isOnWire = (call as { hasWire?: () => boolean }).hasWire?.() ?? false
   const end = (how: { err?: unknown; status?: "partial" }): void =>
     call.endModel({ ...seen.describe(), responseMimeType: PARTS_TYPE, ...how })
   return new ReadableStream<T>(

@@ -5,10 +5,12 @@ import type { CapturedStream, StoredStream } from "../capture/captured-stream.js
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
+import { nameOrNull } from "./contract-values.js"
 import { markedChild } from "./marked-step.js"
 import { safeUrl } from "./safe-headers.js"
 import {
   type FinishedWire,
+  failureOf,
   httpStatusOf,
   type KnownRequest,
   knowRequest,
@@ -17,6 +19,7 @@ import {
   modelResultOf,
   promptAssembledOf,
   type RetriedCall,
+  statusOf,
   WireCall,
   type WireNotes,
   type WireRequest,
@@ -294,23 +297,16 @@ class HttpWire extends WireBase {
   }
 
   finishWire(end: FinishedWire): void {
-    const { builder } = this.handle.run
-    const bodies = new BodiesOfEvent(builder, "step_ended")
+    const bodies = new BodiesOfEvent(this.handle.run.builder, "step_ended")
     const stored = this.storedResponse(bodies, "body", end)
-    const { status, latency_ms, error_class, error_summary } = modelResultOf(
-      end,
-      this.handle.elapsedMs(),
-      new BodiesOfEvent(builder, "model_result"),
-      stored,
-      this.handle.summarize,
-    )
+    const failure = failureOf(end, this.handle.summarize)
     this.handle.closeWith(
       "step_ended",
       {
-        status: status ?? "success",
-        latency_ms,
-        error_class: error_class ?? undefined,
-        error_summary,
+        status: statusOf(end),
+        latency_ms: this.handle.elapsedMs(),
+        error_class: failure && (nameOrNull(failure.errorClass) ?? undefined),
+        error_summary: failure?.summary,
         body_ref: stored?.hash,
       },
       {

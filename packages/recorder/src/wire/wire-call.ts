@@ -370,7 +370,7 @@ export function statusOf({ how, err, head, folded }: FinishedWire): "success" | 
   return how === "complete" ? "success" : "partial"
 }
 
-function failureOf(
+export function failureOf(
   end: FinishedWire,
   summarize: (text: string) => string,
 ): { errorClass: string; summary: string; chain: readonly unknown[] } | undefined {
@@ -384,7 +384,7 @@ function failureOf(
 }
 
 function providerOf(request: WireRequest, dialect: Dialect | undefined): string {
-  return dialect?.provider ?? nameOrNull(hostOf(request.url)) ?? "unknown"
+  return dialect?.provider ?? nameOrNull(addressOf(request).host) ?? "unknown"
 }
 
 /** The version of the API, by whichever header names it: a gateway may ask for another provider's. */
@@ -402,14 +402,6 @@ function addressOf(request: WireRequest): { method: string; path: string; host?:
     return { method: request.method, path: url.pathname + url.search, host: url.host }
   } catch {
     return { method: request.method, path: request.url }
-  }
-}
-
-function hostOf(url: string): string | undefined {
-  try {
-    return new URL(url).host || undefined
-  } catch {
-    return undefined
   }
 }
 
