@@ -50,8 +50,8 @@ export interface ExchangeParts {
   readonly limits: ProxyLimits
   readonly observer: Observer
   /** Answers in the upstream's place, where the tape knows the answer; whatever it does not answer or send on is refused. */
-  readonly replay?: ReplayRecorder
-  readonly beforeAnswer?: () => Promise<void>
+  readonly replay: ReplayRecorder | undefined
+  readonly beforeAnswer: (() => Promise<void>) | undefined
 }
 
 /** A model thinks longer than this, and what is done then delays nobody; a cache on this machine may answer before. */

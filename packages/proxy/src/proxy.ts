@@ -79,11 +79,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   const runs = options.run
     ? oneRun(options.run)
     : runPerConversation((opening) => startRun(options.recorder, opening), options.idleRunMs ?? IDLE_RUN_MS)
-  const wireRuns = new WireRunRecorder(runs, {
-    ...(options.prices ? { prices: options.prices } : {}),
-    ...(options.onStats ? { onStats: options.onStats } : {}),
-    ...(options.workspace ? { workspace: options.workspace } : {}),
-  })
+  const wireRuns = new WireRunRecorder(runs, options)
 
   const server = createServer({
     insecureHTTPParser: false,
@@ -111,14 +107,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       return
     }
     const observer = replay ? wireRuns : observerFor(request, wireRuns)
-    const parts = {
-      target: route,
-      agents,
-      limits,
-      observer,
-      ...(replay ? { replay } : {}),
-      ...(beforeAnswer ? { beforeAnswer } : {}),
-    }
+    const parts = { target: route, agents, limits, observer, replay, beforeAnswer }
     new Exchange(request, response, parts).start({ expectsContinue })
   }
   server.on("request", (request, response) => handle(request, response, false))

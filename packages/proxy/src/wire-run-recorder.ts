@@ -31,6 +31,7 @@ import type { ObservedCall, ObservedEnd, Observer } from "./exchange.js"
 import { headerIn } from "./forwarded-headers.js"
 import { LaneRecorder, laneLabel, questionOf } from "./lane-recorder.js"
 import type { OpenRun, OpenRuns } from "./open-runs.js"
+import type { ProxyOptions } from "./proxy.js"
 import { addStats, NO_STATS, type ProxyStats, statsOf } from "./proxy-stats.js"
 import type { RecordableBody } from "./request-body.js"
 import type { WorkspaceWatch } from "./workspace/record-workspace.js"
@@ -55,10 +56,7 @@ export class WireRunRecorder implements Observer {
   readonly #linked = new Set<string>()
   readonly #workspace: WorkspaceWatch | undefined
 
-  constructor(
-    runs: OpenRuns,
-    parts: { prices?: PriceTable; onStats?: (stats: ProxyStats) => void; workspace?: WorkspaceWatch } = {},
-  ) {
+  constructor(runs: OpenRuns, parts: Pick<ProxyOptions, "prices" | "onStats" | "workspace">) {
     this.#runs = runs
     this.#workspace = parts.workspace
     this.#prices = parts.prices ?? BUILT_IN_PRICES
