@@ -60,7 +60,7 @@ export function reportFailure(terminal: Terminal, error: unknown, options: { jso
   if (options.json) {
     terminal.say(safeJson({ error: failure }))
   } else {
-    const paint = terminal.paintTalk ?? ((text) => text)
+    const paint = terminal.paintTalk
     const lines = [`${paint("orangebox:", "bad")} ${safeText(failure.what)}`]
     if (failure.where !== null) lines.push(`${paint("  where", "dim")} ${safeText(failure.where)}`)
     if (failure.next !== null) lines.push(`${paint("  next ", "dim")} ${safeText(failure.next)}`)

@@ -1,3 +1,4 @@
+import { InputError } from "@orangebox/contract"
 import type { Command } from "commander"
 import { EXIT } from "./exit-code.js"
 import type { Terminal } from "./terminal.js"
@@ -16,22 +17,33 @@ export interface GlobalOptions {
   readonly data?: string
 }
 
-export type Shell<Options> = (
+type Shell<Options> = (
   session: Session,
   options: Options & GlobalOptions,
   ...args: string[]
 ) => Promise<number | undefined> | number | undefined
 
-/** Binds a command's shell to the session: its options with the global ones, its arguments, its exit code. */
-export function shellOf<Options>(session: Session, shell: Shell<Options>) {
-  return async function action(this: Command): Promise<void> {
+type Example = readonly [command: string, meaning: string]
+
+/** Ends the definition of a command: examples for its help page, and a shell that is called with options, arguments and the session. */
+export function bindShell<Options>(
+  command: Command,
+  session: Session,
+  shell: Shell<Options>,
+  lines: readonly Example[] = [],
+): void {
+  if (lines.length > 0) command.addHelpText("after", examples(lines))
+  command.action(async function action(this: Command): Promise<void> {
     const options = this.optsWithGlobals<Options & GlobalOptions>()
     session.exitCode = (await shell(session, options, ...this.args)) ?? EXIT.fine
-  }
+  })
 }
 
+/** Options that do not go together, or an argument that is none. */
+export const wrongUsage = (what: string, next: string): InputError => new InputError("USAGE", { what, next })
+
 /** The examples at the end of a help page. */
-export function examples(lines: readonly (readonly [command: string, meaning: string])[]): string {
+export function examples(lines: readonly Example[]): string {
   const width = Math.max(...lines.map(([command]) => command.length))
   return `\nExamples:\n${lines.map(([command, meaning]) => `  ${command.padEnd(width)}   ${meaning}`).join("\n")}`
 }

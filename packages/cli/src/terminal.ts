@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import type { Writable } from "node:stream"
-import { fitLines, type Painter, safeText } from "@orangebox/text"
+import { fitLines, type Painter, plain, safeText } from "@orangebox/text"
 import { painterFor } from "./colours.js"
 import { type ProgressBar, progressBar } from "./progress-bar.js"
 
@@ -21,8 +21,9 @@ export interface Terminal {
   readonly isOutTerminal: boolean
   /** Undefined where nothing limits the width. */
   readonly columns: number | undefined
-  readonly paint: Painter | undefined
-  readonly paintTalk: Painter | undefined
+  /** Paints nothing where colours would not be seen. */
+  readonly paint: Painter
+  readonly paintTalk: Painter
   /** A bar for work that may take a while. Whatever is said or printed ends it. */
   readonly progress: ProgressBar
 }
@@ -55,8 +56,8 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     sayPainted: (text) => write(stderr, `${text}\n`),
     isOutTerminal,
     columns,
-    paint: painterFor(isOutTerminal, env),
-    paintTalk: painterFor(stderr.isTTY === true, env),
+    paint: painterFor(isOutTerminal, env) ?? plain,
+    paintTalk: painterFor(stderr.isTTY === true, env) ?? plain,
     progress,
   }
 }

@@ -4,6 +4,7 @@ import {
   estimateTokens,
   formatCount,
   type Painter,
+  plain,
   plural,
   recordedText,
   recordedWord,
@@ -11,7 +12,7 @@ import {
 } from "@orangebox/text"
 import { headerOf, stepToLookAt } from "./format-run.js"
 import { errorWords } from "./format-skeleton.js"
-import { inFormat, plain, roomOf, type ViewOptions } from "./page.js"
+import { inFormat, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
 import { MIN_SKELETON_BUDGET, skeletonRows } from "./skeleton.js"
 import { runJson } from "./skeleton-json.js"

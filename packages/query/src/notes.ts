@@ -10,24 +10,8 @@ import {
 } from "@orangebox/contract"
 import { type Gap, linksOf } from "@orangebox/runs"
 
-export type NoteKind =
-  | "prompt"
-  | "log"
-  | "retrieval"
-  | "validator"
-  | "safety"
-  | "context"
-  | "artifact"
-  | "decision"
-  | "evaluation"
-  | "override"
-  | "fault"
-  | "repair"
-  | "output"
-  | "link"
-  | "crash"
-  | "gap"
-  | "unknown"
+/** What stands in an event, a link of one, a loss, or an event of a type that this version does not know. */
+export type NoteKind = NonNullable<(typeof NOTE_KINDS)[EventType]> | "link" | "gap" | "unknown"
 
 /** Something inside a step that deserves a line of its own. */
 export interface NoteView {
@@ -83,7 +67,7 @@ function kindOf(event: Event): NoteKind | undefined {
 }
 
 /** The line every type of event is worth; null for what its step's own line tells. */
-const NOTE_KINDS: Readonly<Record<EventType, NoteKind | null>> = {
+const NOTE_KINDS = {
   run_started: null,
   input_received: null,
   prompt_rendered: null,
@@ -113,7 +97,7 @@ const NOTE_KINDS: Readonly<Record<EventType, NoteKind | null>> = {
   process_started: null,
   process_exited: null,
   process_crashed: "crash",
-}
+} as const satisfies Readonly<Record<EventType, string | null>>
 
 function weightOf(event: Event): NoteView["weight"] {
   const payload = payloadOf(event)

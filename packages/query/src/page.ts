@@ -23,8 +23,6 @@ export function roomOf({ budget, format, countTokens }: ViewOptions, usual: numb
 
 export const inFormat = (text: string, { format }: ViewOptions): string => (format === "markdown" ? fenced(text) : text)
 
-export const plain: Painter = (text) => text
-
 /** Rows of a list from one on, and where the next page begins. */
 export interface Page<Row> {
   readonly rows: readonly Row[]

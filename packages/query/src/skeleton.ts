@@ -7,6 +7,7 @@ import {
   type Painter,
   type PaintRole,
   padToWidth,
+  plain,
   plural,
   recordedWord,
   wrapText,
@@ -15,7 +16,7 @@ import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
 import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
 import { errorWords, type LineWords, stepWords } from "./format-skeleton.js"
-import { inFormat, plain, roomOf, type ViewOptions } from "./page.js"
+import { inFormat, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
 import { type Fold, type Line, linesOf, planSkeleton, type Row, type SkeletonPlan } from "./skeleton-plan.js"
 

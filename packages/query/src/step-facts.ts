@@ -54,25 +54,9 @@ export function errorOf(
   }
 }
 
-export interface ModelView {
-  readonly provider: string | undefined
-  readonly modelId: string | undefined
-  readonly inputTokens: number | undefined
-  readonly outputTokens: number | undefined
-  readonly cacheReadTokens: number | undefined
-  readonly cacheWriteTokens: number | undefined
-  readonly cacheWrite1hTokens: number | undefined
-  readonly reasoningTokens: number | undefined
-  readonly serviceTier: string | undefined
-  readonly thinkingMs: number | undefined
-  readonly firstByteMs: number | undefined
-  readonly finishReason: string | undefined
-  readonly requestedTools: readonly string[]
-  readonly outputSummary: string | undefined
-  readonly providerRequestId: string | undefined
-}
+export type ModelView = ReturnType<typeof modelOf>
 
-export function modelOf(opened: Event | undefined, closed: Event | undefined): ModelView {
+export function modelOf(opened: Event | undefined, closed: Event | undefined) {
   const opening = payloadOf(opened)
   const closing = payloadOf(closed)
   const usage = recordIn(closing, "token_usage")
@@ -95,16 +79,9 @@ export function modelOf(opened: Event | undefined, closed: Event | undefined): M
   }
 }
 
-export interface ToolView {
-  readonly name: string | undefined
-  readonly args: string | undefined
-  readonly result: string | undefined
-  readonly resultBytes: number | undefined
-  readonly callId: string | undefined
-  readonly effectClass: string | undefined
-}
+export type ToolView = ReturnType<typeof toolOf>
 
-export function toolOf(opened: Event | undefined, closed: Event | undefined): ToolView {
+export function toolOf(opened: Event | undefined, closed: Event | undefined) {
   const opening = payloadOf(opened)
   const closing = payloadOf(closed)
   const resultRef = textIn(closing, "result_ref")

@@ -3,13 +3,14 @@ import {
   cutToTokens,
   cutToWidth,
   padToWidth,
+  plain,
   recordedText,
   recordedWord,
   safeText,
 } from "@orangebox/text"
 import { runAddress, stepAt } from "./format-run.js"
 import { stepWords } from "./format-skeleton.js"
-import { inFormat, lastOf, pageJson, pageOf, plain, rangeWords, roomOf, rowAt, type ViewOptions } from "./page.js"
+import { inFormat, lastOf, pageJson, pageOf, rangeWords, roomOf, rowAt, type ViewOptions } from "./page.js"
 import type { RunView, StepView } from "./run-view.js"
 import { stepSummaryJson } from "./skeleton-json.js"
 import { type StepRow, stepRows } from "./step-rows.js"

@@ -15,7 +15,7 @@ export { fitLines, type WrapOptions, wrapText } from "./wrap-text.js"
 
 // Colours, which only an edge knows
 
-export type { Painter, PaintRole } from "./painter.js"
+export { type Painter, type PaintRole, plain } from "./painter.js"
 
 // Numbers
 

@@ -19,7 +19,7 @@ import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { catchUpHere, withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import { versionOf } from "../version.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
@@ -56,15 +56,11 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nExits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.\nThe verdict is kept beside the run, which itself does not change; the same rules and the same result are kept once.\nRules typed with --rule or --rules are a question: their answer is kept only with --record.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox check", "the last run, by all rules that hold for it"],
-        ["orangebox check last --rule 'paths.only src/** tests/**'", "by this rule alone"],
-        ["orangebox check run_01JT9 --strict --junit checks.xml", "in CI"],
-      ]),
-    )
-    .action(shellOf<CheckOptions>(session, check))
+  bindShell<CheckOptions>(command, session, check, [
+    ["orangebox check", "the last run, by all rules that hold for it"],
+    ["orangebox check last --rule 'paths.only src/** tests/**'", "by this rule alone"],
+    ["orangebox check run_01JT9 --strict --junit checks.xml", "in CI"],
+  ])
 }
 
 function check(

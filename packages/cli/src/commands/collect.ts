@@ -1,5 +1,4 @@
 import { collectorStatus, rebuildStore, watch } from "@orangebox/collector"
-import { InputError } from "@orangebox/contract"
 import { locateData } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
@@ -8,7 +7,7 @@ import { statusJson, statusText } from "../collecting/format-status.js"
 import { watchJson, watchText } from "../collecting/format-watch.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { catchUpHere } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 interface CollectOptions {
@@ -23,20 +22,16 @@ export function define(command: Command, session: Session): void {
     .option("--watch", "keep the store up until Ctrl-C, and prune now and then")
     .option("--rebuild", "derive runs, steps, sums and the search index again from the stored events")
     .option("--status", "how far behind the store is and who is at work; changes nothing")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox collect", "once"],
-        ["orangebox collect --watch", "as a service; one per store"],
-        ["orangebox collect --status", "is anything stuck?"],
-      ]),
-    )
-    .action(shellOf<CollectOptions>(session, collect))
+  bindShell<CollectOptions>(command, session, collect, [
+    ["orangebox collect", "once"],
+    ["orangebox collect --watch", "as a service; one per store"],
+    ["orangebox collect --status", "is anything stuck?"],
+  ])
 }
 
 async function collect(session: Session, options: CollectOptions & GlobalOptions): Promise<ExitCode> {
   if ([options.watch, options.rebuild, options.status].filter(Boolean).length > 1) {
-    throw new InputError("USAGE", { what: "--watch, --rebuild and --status exclude each other", next: "Choose one" })
+    throw wrongUsage("--watch, --rebuild and --status exclude each other", "Choose one")
   }
   const { path } = locateData(options.data)
   if (options.status) return showStatus(session, options, path)

@@ -2,20 +2,16 @@ import { recentRunIds } from "@orangebox/reader"
 import type { Command } from "commander"
 import { COMMANDS } from "../commands.js"
 import { SHELLS } from "../completion/completion-script.js"
-import { type Session, shellOf } from "../session.js"
+import { bindShell, type Session } from "../session.js"
 
 /** What the completion scripts call: prints what may stand at the place of the last word. */
 export function define(command: Command, session: Session): void {
-  command
-    .argument("[words...]")
-    .allowUnknownOption()
-    .action(
-      shellOf(session, async ({ terminal }, options, ...words) => {
-        const candidates = await completionsFor(words, (name) => optionsOf(command.parent, name), options.data)
-        for (const candidate of candidates) terminal.outVerbatim(candidate)
-        return undefined
-      }),
-    )
+  command.argument("[words...]").allowUnknownOption()
+  bindShell(command, session, async ({ terminal }, options, ...words) => {
+    const candidates = await completionsFor(words, (name) => optionsOf(command.parent, name), options.data)
+    for (const candidate of candidates) terminal.outVerbatim(candidate)
+    return undefined
+  })
 }
 
 /** The command that the words name is loaded like any command that stands in the arguments. */

@@ -30,7 +30,7 @@ import { writePrompt } from "../context/write-prompt.js"
 import { shellWord } from "../next-command.js"
 import { parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 interface ContextCommandOptions extends ViewFlags {
@@ -51,18 +51,14 @@ export function define(command: Command, session: Session): void {
     .option("--markdown", "as a fenced Markdown block")
     .addHelpText(
       "after",
-      examples([
-        ["orangebox context", "the contexts of the last run, one line each"],
-        ["orangebox context last#4", "what step 4 saw, in order, and what it did not"],
-        ["orangebox context last --why read_file", "where one item was included, left out or absent"],
-        ["orangebox context last#4 --rebuild > prompt.txt", "the prompt, byte for byte"],
-      ]),
-    )
-    .addHelpText(
-      "after",
       "\nA bar is full at the largest item; the percentage is of the token budget, or of the prompt where no budget is known.\n≈ marks what was deduced from the traffic and not recorded as such.",
     )
-    .action(shellOf<ContextCommandOptions>(session, showContext))
+  bindShell<ContextCommandOptions>(command, session, showContext, [
+    ["orangebox context", "the contexts of the last run, one line each"],
+    ["orangebox context last#4", "what step 4 saw, in order, and what it did not"],
+    ["orangebox context last --why read_file", "where one item was included, left out or absent"],
+    ["orangebox context last#4 --rebuild > prompt.txt", "the prompt, byte for byte"],
+  ])
 }
 
 function showContext(
@@ -72,13 +68,10 @@ function showContext(
   step?: string,
 ): Promise<number | undefined> {
   if (options.why !== undefined && options.rebuild) {
-    throw new InputError("USAGE", { what: "--why and --rebuild are two questions", next: "Ask one of them" })
+    throw wrongUsage("--why and --rebuild are two questions", "Ask one of them")
   }
   if (options.why !== undefined && options.why.trim() === "") {
-    throw new InputError("USAGE", {
-      what: "--why names no item",
-      next: "Name one: an id, a contributor, a hash or a text",
-    })
+    throw wrongUsage("--why names no item", "Name one: an id, a contributor, a hash or a text")
   }
   const whole = step === undefined ? address : joined(address, step)
   return withRunAt(session, options, whole, async (reading) => {
@@ -115,10 +108,10 @@ interface Asked {
 function joined(address: string, step: string): string {
   const isRun = fileInAddress(address) !== undefined || ["last", "run"].includes(parseAddress(address).form)
   if (isRun && /^#?\d+$/.test(step)) return `${address.trim()}#${step.replace("#", "")}`
-  throw new InputError("USAGE", {
-    what: `${safeJson(address)} and ${safeJson(step)} are not a run and a step of it`,
-    next: "Write it as last#4, or as last '#4'",
-  })
+  throw wrongUsage(
+    `${safeJson(address)} and ${safeJson(step)} are not a run and a step of it`,
+    "Write it as last#4, or as last '#4'",
+  )
 }
 
 async function showOne(
@@ -191,8 +184,8 @@ function noContext(view: RunView, contexts: readonly RecordedContext[], n: numbe
 function whichPrompt(wanted: readonly RecordedContext[], place: string): InputError {
   const last = wanted.at(-1)
   if (!last) return new InputError("NO_CONTEXT", { what: "there is no prompt: no model was called" })
-  return new InputError("USAGE", {
-    what: `--rebuild needs one step, and there are ${wanted.length} contexts`,
-    next: `Say which, such as: orangebox context ${place}#${last.n} --rebuild`,
-  })
+  return wrongUsage(
+    `--rebuild needs one step, and there are ${wanted.length} contexts`,
+    `Say which, such as: orangebox context ${place}#${last.n} --rebuild`,
+  )
 }

@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import {
   type DecisionEvent,
   decisionLogRecords,
@@ -15,7 +14,7 @@ import type { Command } from "commander"
 import { MARK, openWords } from "../decisions/format-check.js"
 import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface DecisionsOptions extends RuleOptions {
   readonly jsonl?: boolean
@@ -32,15 +31,11 @@ export function define(command: Command, session: Session): void {
   addRuleOptions(command)
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
     .addHelpText("after", "\nJudges are not asked; orangebox check asks them.")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox decisions", "what the agent of the last run did"],
-        ["orangebox decisions last#5 --json", "everything about one action"],
-        ["orangebox decisions last --jsonl >> decisions.jsonl", "for a log pipeline"],
-      ]),
-    )
-    .action(shellOf<DecisionsOptions>(session, listDecisions))
+  bindShell<DecisionsOptions>(command, session, listDecisions, [
+    ["orangebox decisions", "what the agent of the last run did"],
+    ["orangebox decisions last#5 --json", "everything about one action"],
+    ["orangebox decisions last --jsonl >> decisions.jsonl", "for a log pipeline"],
+  ])
 }
 
 function listDecisions(
@@ -49,7 +44,7 @@ function listDecisions(
   typed = "last",
 ): Promise<number | undefined> {
   if ([options.jsonl, options.otel, options.json].filter(Boolean).length > 1) {
-    throw new InputError("USAGE", { what: "--json, --jsonl and --otel are three forms", next: "Choose one" })
+    throw wrongUsage("--json, --jsonl and --otel are three forms", "Choose one")
   }
   const court = courtHere(session, options)
   return withRunAt(session, options, typed, async (place) => {

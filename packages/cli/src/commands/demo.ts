@@ -8,7 +8,7 @@ import { playDemo } from "../demo/play-demo.js"
 import { makeTemporaryFolder, removeAbandonedFolders } from "../demo/temporary-folder.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 export function define(command: Command, session: Session): void {
@@ -20,14 +20,10 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nOnly the model's replies are scripted. The agent, its edits, its test runs, the kill and the records are real.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox demo", "records into a folder in the temporary directory, and names it"],
-        ["orangebox demo --data ./demo-data", "records into this one"],
-      ]),
-    )
-    .action(shellOf(session, demo))
+  bindShell(command, session, demo, [
+    ["orangebox demo", "records into a folder in the temporary directory, and names it"],
+    ["orangebox demo --data ./demo-data", "records into this one"],
+  ])
 }
 
 async function demo(session: Session, options: GlobalOptions): Promise<ExitCode> {

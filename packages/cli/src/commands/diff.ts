@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
 import { diffRunsAt } from "@orangebox/reader"
 import {
@@ -17,7 +16,7 @@ import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js
 import { writeNewFile } from "../new-file.js"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { type PlacedReading, withRunsAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface DiffCommandOptions {
   readonly budget?: number
@@ -55,16 +54,12 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nT0 other wording · T1 other decision · T2 other observation · T3 other effect · T4 other outcome.\nExits as diff(1) does: 0 the same, or the same but for noise; 1 different; 2 or more trouble.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox diff last~1", "the last run with the one before it"],
-        ["orangebox diff run_01JT9 run_01JTB --at 18", "one step of them, with its payloads"],
-        ["orangebox diff last~1 --mask uuid,iso_date", "where ids and dates in the text mean nothing"],
-        ["orangebox diff good.obxrun last --html diff.html", "with an exported run, as a page"],
-      ]),
-    )
-    .action(shellOf<DiffCommandOptions>(session, diff))
+  bindShell<DiffCommandOptions>(command, session, diff, [
+    ["orangebox diff last~1", "the last run with the one before it"],
+    ["orangebox diff run_01JT9 run_01JTB --at 18", "one step of them, with its payloads"],
+    ["orangebox diff last~1 --mask uuid,iso_date", "where ids and dates in the text mean nothing"],
+    ["orangebox diff good.obxrun last --html diff.html", "with an exported run, as a page"],
+  ])
 }
 
 function diff(
@@ -102,7 +97,7 @@ function checkOptions({ at, html, json, budget, columns, tier, force }: DiffComm
           : force && html === undefined
             ? "--force is about the file of --html"
             : undefined
-  if (clash !== undefined) throw new InputError("USAGE", { what: clash, next: "Ask for one of them" })
+  if (clash !== undefined) throw wrongUsage(clash, "Ask for one of them")
 }
 
 interface DiffPlaces extends Places {
@@ -123,7 +118,7 @@ function tellDiff(
   places: DiffPlaces,
   behindBytes: number,
 ): string {
-  const paint = terminal.paint ?? ((text: string) => text)
+  const paint = terminal.paint
   if (options.html === "-") return diffHtml(found)
   if (options.at !== undefined) {
     const items = itemsAt(found, options.at)
@@ -140,7 +135,7 @@ function tellDiff(
     const text = diffColumns(found, {
       ...all,
       ...(terminal.columns === undefined ? {} : { width: terminal.columns }),
-      ...(terminal.paint ? { color: terminal.paint } : {}),
+      color: terminal.paint,
       ...(options.tier ? { tiers: options.tier } : {}),
     })
     return next === undefined ? text : `${text}\n${paint(next, "dim")}`

@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import type { Check } from "../doctor/check.js"
 import { type Examination, examine } from "../doctor/examine.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import type { Terminal } from "../terminal.js"
 
 export function define(command: Command, session: Session): void {
@@ -16,8 +16,7 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nThe canaries are runs of the application orangebox-doctor: last never means one, prune takes them like any other.\nExits with 1 when a check fails.",
     )
-    .addHelpText("after", examples([["orangebox doctor", "is everything all right?"]]))
-    .action(shellOf(session, doctor))
+  bindShell(command, session, doctor, [["orangebox doctor", "is everything all right?"]])
 }
 
 async function doctor({ terminal }: Session, options: GlobalOptions): Promise<ExitCode> {
@@ -37,10 +36,9 @@ async function doctor({ terminal }: Session, options: GlobalOptions): Promise<Ex
 const MARKS = { ok: "ok  ", warning: "warn", failed: "FAIL" } as const
 
 function examinationText({ checks, isScratch, canaryRunId }: Examination, { paint }: Terminal): string {
-  const painted = paint ?? ((text: string) => text)
   const role = { ok: "dim", warning: "warn", failed: "bad" } as const
   const lines = checks.flatMap((check: Check) => [
-    `${painted(MARKS[check.verdict], role[check.verdict])}  ${padToWidth(check.name, NAME_WIDTH)}  ${safeText(check.found)}`,
+    `${paint(MARKS[check.verdict], role[check.verdict])}  ${padToWidth(check.name, NAME_WIDTH)}  ${safeText(check.found)}`,
     ...(check.next === undefined ? [] : [`${" ".repeat(NAME_WIDTH + 8)}→ ${safeText(check.next)}`]),
   ])
   const failures = checks.filter(({ verdict }) => verdict === "failed").length

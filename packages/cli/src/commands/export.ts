@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import { damaged, findTarget, gatherRun, RUN_FILE_ENDING, runOf } from "@orangebox/reader"
 import { writePortable } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
@@ -7,7 +6,7 @@ import { type Exported, exportJson, exportText } from "../export/format-export.j
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { shellWord } from "../next-command.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface ExportOptions {
   readonly output?: string
@@ -26,16 +25,12 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nThe file holds what is recorded, redacted as it was recorded, with a checksum on every part, and the runs of sub-agents along with\ntheir run. What is missing is said.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox export", `the last run, as <run id>${RUN_FILE_ENDING}`],
-        [`orangebox export run_01JT9 -o failing${RUN_FILE_ENDING}`, "for a bug report, or for a colleague"],
-        [`orangebox show failing${RUN_FILE_ENDING}`, "and there it is read like any run"],
-        ["orangebox export last -o - | ssh build 'cat > run.obxrun'", "straight to another machine"],
-      ]),
-    )
-    .action(shellOf<ExportOptions>(session, exportRun))
+  bindShell<ExportOptions>(command, session, exportRun, [
+    ["orangebox export", `the last run, as <run id>${RUN_FILE_ENDING}`],
+    [`orangebox export run_01JT9 -o failing${RUN_FILE_ENDING}`, "for a bug report, or for a colleague"],
+    [`orangebox show failing${RUN_FILE_ENDING}`, "and there it is read like any run"],
+    ["orangebox export last -o - | ssh build 'cat > run.obxrun'", "straight to another machine"],
+  ])
 }
 
 function exportRun(
@@ -46,10 +41,10 @@ function exportRun(
   const { terminal } = session
   const isStdout = options.output === "-"
   if (isStdout && (terminal.isOutTerminal || options.json)) {
-    throw new InputError("USAGE", {
-      what: options.json ? "--json and the file cannot both go to stdout" : "the file would go to the terminal",
-      next: "Name a file with --output",
-    })
+    throw wrongUsage(
+      options.json ? "--json and the file cannot both go to stdout" : "the file would go to the terminal",
+      "Name a file with --output",
+    )
   }
   return withRunAt(session, options, address, async (reading) => {
     // A copy with fresh checksums would look whole.
@@ -80,10 +75,10 @@ function tell({ terminal }: Session, options: GlobalOptions, exported: Exported,
   const next = shellWord(exported.file ?? "")
   // The file is the data where it goes to stdout; what is said about it is talk.
   if (exported.file === null) {
-    terminal.sayPainted(exportText(exported, next, terminal.paintTalk ?? ((text) => text)))
+    terminal.sayPainted(exportText(exported, next, terminal.paintTalk))
   } else if (options.json) {
     terminal.out(safeJson({ ...exportJson(exported), ...freshness }, 2))
   } else {
-    terminal.out(exportText(exported, next, terminal.paint ?? ((text) => text)))
+    terminal.out(exportText(exported, next, terminal.paint))
   }
 }

@@ -23,7 +23,7 @@ import {
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions {
   readonly at?: string
@@ -70,16 +70,12 @@ export function define(command: Command, session: Session): void {
       "after",
       `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts\nwith the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are\nnot written to; the copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without\nworkspace: files are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached and every call was answered, 1 when not, 2 when nothing could start.`,
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
-        ["orangebox fork last --at '#2' --set model=claude-haiku-4-5 --chain", "and at every step after that?"],
-        ["orangebox fork last --at '#4' --set temperature=0 -- node agent.mjs", "and how would it have ended?"],
-        ["orangebox fork last#4 --profile calmer.json --samples 5 --control -- npm run eval", "is it the change?"],
-      ]),
-    )
-    .action(shellOf<ForkOptions>(session, fork))
+  bindShell<ForkOptions>(command, session, fork, [
+    ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
+    ["orangebox fork last --at '#2' --set model=claude-haiku-4-5 --chain", "and at every step after that?"],
+    ["orangebox fork last --at '#4' --set temperature=0 -- node agent.mjs", "and how would it have ended?"],
+    ["orangebox fork last#4 --profile calmer.json --samples 5 --control -- npm run eval", "is it the change?"],
+  ])
 }
 
 async function fork(
@@ -90,10 +86,7 @@ async function fork(
 ): Promise<number> {
   const { terminal } = session
   if (options.chain && command.length > 0) {
-    throw new InputError("USAGE", {
-      what: "--chain sends recorded calls again, and the command would make its own",
-      next: "Leave one of them away",
-    })
+    throw wrongUsage("--chain sends recorded calls again, and the command would make its own", "Leave one of them away")
   }
   const profile = profileOf(options)
   const source = await loadTape(session, options, address)
@@ -203,7 +196,7 @@ function planned(source: ReplaySource, request: ForkRequest): Fork {
 function stepOf({ run, stepId }: ReplaySource, at: string | undefined): string {
   if (at === undefined) {
     if (stepId !== undefined) return stepId
-    throw new InputError("USAGE", { what: "there is no step to fork at", next: "Name one: --at '#4'" })
+    throw wrongUsage("there is no step to fork at", "Name one: --at '#4'")
   }
   const [, digits] = /^#?(\d{1,9})$/.exec(at.trim()) ?? []
   const { steps } = run.view

@@ -1,10 +1,10 @@
-import { InputError, type Verdict } from "@orangebox/contract"
+import type { Verdict } from "@orangebox/contract"
 import { overrideAt } from "@orangebox/reader"
 import { recordedText, safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { withReader } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface OverrideOptions {
   readonly verdict: Exclude<Verdict, "unknown">
@@ -27,29 +27,22 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nThe run itself does not change, nor does its digest. The last word counts; earlier ones stay on record.\norangebox report follows it; orangebox check does only with --accept-overrides.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox override last --verdict pass --reason 'agreed with ops'", "about the run as a whole"],
-        ["orangebox override last#5 --verdict fail --reason 'wrong file'", "about one step"],
-      ]),
-    )
-    .action(shellOf<OverrideOptions>(session, override))
+  bindShell<OverrideOptions>(command, session, override, [
+    ["orangebox override last --verdict pass --reason 'agreed with ops'", "about the run as a whole"],
+    ["orangebox override last#5 --verdict fail --reason 'wrong file'", "about one step"],
+  ])
 }
 
 async function override(session: Session, options: OverrideOptions & GlobalOptions, address = ""): Promise<undefined> {
   const author = options.author ?? loginName()
   if (author === undefined) {
-    throw new InputError("USAGE", { what: "nobody knows who you are here", next: "Say it with --author" })
+    throw wrongUsage("nobody knows who you are here", "Say it with --author")
   }
   if (author.trim() === "" || author.length > 200) {
-    throw new InputError("USAGE", { what: "--author is a name of up to 200 characters", next: "Say who you are" })
+    throw wrongUsage("--author is a name of up to 200 characters", "Say who you are")
   }
   if (options.reason.trim() === "") {
-    throw new InputError("USAGE", {
-      what: "--reason is empty",
-      next: "Say why: whoever reads the run will want to know",
-    })
+    throw wrongUsage("--reason is empty", "Say why: whoever reads the run will want to know")
   }
   const { verdict, reason } = options
   const { runId, n, event } = await withReader(session, options, (reader) =>

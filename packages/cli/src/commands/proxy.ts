@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { planVariables, startProxy } from "@orangebox/proxy"
 import { classifyIn, dataPath } from "@orangebox/reader"
@@ -9,7 +8,7 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { InterruptedError } from "../failure.js"
 import { parseCount } from "../option-values.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 interface ProxyCommandOptions extends CaptureOptions {
@@ -33,14 +32,10 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nPrints one base URL for each upstream. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox proxy", "for Anthropic, OpenAI and Gemini clients"],
-        ["orangebox proxy --port 4000 --upstream local=http://127.0.0.1:11434", "a model server of your own too"],
-      ]),
-    )
-    .action(shellOf<ProxyCommandOptions>(session, proxy))
+  bindShell<ProxyCommandOptions>(command, session, proxy, [
+    ["orangebox proxy", "for Anthropic, OpenAI and Gemini clients"],
+    ["orangebox proxy --port 4000 --upstream local=http://127.0.0.1:11434", "a model server of your own too"],
+  ])
 }
 
 async function proxy(session: Session, options: ProxyCommandOptions & GlobalOptions): Promise<ExitCode> {
@@ -92,10 +87,7 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
 function parseUpstream(text: string): [string, string] {
   const [name = "", ...rest] = text.split("=")
   if (!/^[a-z][\w-]*$/i.test(name) || rest.length === 0) {
-    throw new InputError("USAGE", {
-      what: `--upstream ${text} is not name=url`,
-      next: "For example: local=http://127.0.0.1:11434",
-    })
+    throw wrongUsage(`--upstream ${text} is not name=url`, "For example: local=http://127.0.0.1:11434")
   }
   return [name, rest.join("=")]
 }

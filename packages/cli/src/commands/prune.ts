@@ -5,7 +5,7 @@ import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseDuration, parseSize } from "../option-values.js"
 import { withWriting } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 
 interface PruneOptions {
   readonly maxAge?: number
@@ -26,15 +26,11 @@ export function define(command: Command, session: Session): void {
       parseSize,
     )
     .addHelpText("after", `\nWithout options the standing policy applies: ${policyWords(DEFAULT_RETENTION)}.`)
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox prune", "apply the standing policy now"],
-        ["orangebox prune --max-age 30d", "forget runs that ended more than 30 days ago"],
-        ["orangebox prune --max-body-bytes 1GB", "keep at most a gigabyte of prompts, answers and tool output"],
-      ]),
-    )
-    .action(shellOf<PruneOptions>(session, prune))
+  bindShell<PruneOptions>(command, session, prune, [
+    ["orangebox prune", "apply the standing policy now"],
+    ["orangebox prune --max-age 30d", "forget runs that ended more than 30 days ago"],
+    ["orangebox prune --max-body-bytes 1GB", "keep at most a gigabyte of prompts, answers and tool output"],
+  ])
 }
 
 async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {

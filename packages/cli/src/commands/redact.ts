@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import { rulesHere } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
@@ -6,7 +5,7 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { explainInputs, printRedacted } from "../redact/filter.js"
 import { rulesJson, rulesText } from "../redact/format-redaction.js"
 import { redactStored, type StoredOptions } from "../redact/stored.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface RedactOptions extends StoredOptions {
   readonly stored?: boolean
@@ -39,18 +38,14 @@ export function define(command: Command, session: Session): void {
       "after",
       "\n--stored replaces bodies that hold the text by tombstones, masks it in events, and cannot be undone. Exit code 1 means that\nsomething could not be reached, such as the journal of a process that still runs; it is named.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox redact app.log > safe.log", "a log that can be shown around"],
-        ["env | orangebox redact --explain", "what would be masked, and why"],
-        ["git diff --cached | orangebox redact --check", "as a pre-commit hook: fails when a secret is about to go in"],
-        ["orangebox redact --rules", "everything that is looked for"],
-        ["orangebox redact --stored --all-rules --dry-run", "what today's rules would find in what is stored"],
-        ["pass show leaked | orangebox redact --stored --value -", "a value that must not stay, typed nowhere"],
-      ]),
-    )
-    .action(shellOf<RedactOptions>(session, redact))
+  bindShell<RedactOptions>(command, session, redact, [
+    ["orangebox redact app.log > safe.log", "a log that can be shown around"],
+    ["env | orangebox redact --explain", "what would be masked, and why"],
+    ["git diff --cached | orangebox redact --check", "as a pre-commit hook: fails when a secret is about to go in"],
+    ["orangebox redact --rules", "everything that is looked for"],
+    ["orangebox redact --stored --all-rules --dry-run", "what today's rules would find in what is stored"],
+    ["pass show leaked | orangebox redact --stored --value -", "a value that must not stay, typed nowhere"],
+  ])
 }
 
 const STORED_ONLY = ["value", "pattern", "allRules", "run", "dryRun"] as const
@@ -58,22 +53,22 @@ const STORED_ONLY = ["value", "pattern", "allRules", "run", "dryRun"] as const
 async function redact(session: Session, options: RedactOptions & GlobalOptions, ...files: string[]): Promise<ExitCode> {
   if (options.stored) {
     if (files.length > 0 || options.explain || options.check || options.rules) {
-      throw new InputError("USAGE", { what: "--stored is about the store, not about files", next: "Leave away either" })
+      throw wrongUsage("--stored is about the store, not about files", "Leave away either")
     }
     return redactStored(session, options)
   }
   const stray = STORED_ONLY.find((name) => options[name] !== undefined)
   if (stray !== undefined) {
-    throw new InputError("USAGE", {
-      what: `--${stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} goes with --stored`,
-      next: "Add --stored",
-    })
+    throw wrongUsage(
+      `--${stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} goes with --stored`,
+      "Add --stored",
+    )
   }
   const rules = rulesHere(process.cwd(), options)
   if (rules.warning !== undefined) session.terminal.say(`orangebox: ${rules.warning}`)
   if (options.rules) {
     if (files.length > 0) {
-      throw new InputError("USAGE", { what: "--rules reads no files", next: "Leave away either" })
+      throw wrongUsage("--rules reads no files", "Leave away either")
     }
     const { ruleset, isPii } = rules
     session.terminal.out(options.json ? safeJson(rulesJson(ruleset, isPii), 2) : rulesText(ruleset, isPii))

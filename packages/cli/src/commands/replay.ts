@@ -11,7 +11,7 @@ import {
   replayByEngine,
   type Timing,
 } from "@orangebox/replay"
-import { safeJson } from "@orangebox/text"
+import { type Painter, plain, safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { EXIT } from "../exit-code.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
@@ -22,7 +22,7 @@ import { certificationFor, type ReplayResult, replayJson, replayText } from "../
 import { readMasks } from "../replaying/masks.js"
 import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 
 interface ReplayOptions extends VariableOptions, WorkspaceOptions {
   readonly mode?: ReplayPolicy["mode"]
@@ -80,21 +80,14 @@ export function define(command: Command, session: Session): void {
       "after",
       `\nWithout a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of\nits own, and the source stays as it is. ${NOT_A_SANDBOX}\nWith --workspace it does that in a copy of the work tree that orangebox run recorded; your own tree is not written to.\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when\nnothing could start. The command's own exit code is in the report.`,
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox replay last", "is the recording whole?"],
-        ["orangebox replay last -- node agent.mjs", "the same agent, offline, with the answers it got"],
-        [
-          "orangebox replay last --workspace --allow-tool-exec -- node agent.mjs",
-          "its tools, too, on the files of then",
-        ],
-        ["orangebox replay last --certificate proof.json -- node agent.mjs", "and keep the proof"],
-        ["orangebox replay last --on-miss nearest -- node agent.mjs", "explore: made-up answers where it differs"],
-        ["orangebox replay last~1 --calibrate last --accept masks.json", "what may differ from run to run"],
-      ]),
-    )
-    .action(shellOf<ReplayOptions>(session, replay))
+  bindShell<ReplayOptions>(command, session, replay, [
+    ["orangebox replay last", "is the recording whole?"],
+    ["orangebox replay last -- node agent.mjs", "the same agent, offline, with the answers it got"],
+    ["orangebox replay last --workspace --allow-tool-exec -- node agent.mjs", "its tools, too, on the files of then"],
+    ["orangebox replay last --certificate proof.json -- node agent.mjs", "and keep the proof"],
+    ["orangebox replay last --on-miss nearest -- node agent.mjs", "explore: made-up answers where it differs"],
+    ["orangebox replay last~1 --calibrate last --accept masks.json", "what may differ from run to run"],
+  ])
 }
 
 async function replay(
@@ -168,11 +161,10 @@ function policyOf(options: ReplayOptions): Partial<ReplayPolicy> {
 }
 
 function tell({ terminal }: Session, options: ReplayOptions & GlobalOptions, result: ReplayResult): void {
-  if (result.replayed) {
-    terminal.sayPainted(
-      options.json ? safeJson(replayJson(result), 2) : replayText(result, options, terminal.paintTalk),
-    )
-  } else terminal.out(options.json ? safeJson(replayJson(result), 2) : replayText(result, options))
+  const textFor = (paint: Painter): string =>
+    options.json ? safeJson(replayJson(result), 2) : replayText(result, options, paint)
+  if (result.replayed) terminal.sayPainted(textFor(terminal.paintTalk))
+  else terminal.out(textFor(plain))
 }
 
 function keepCertificate({ terminal }: Session, options: ReplayOptions, certification: Certification): void {

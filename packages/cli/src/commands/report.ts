@@ -1,4 +1,3 @@
-import { InputError } from "@orangebox/contract"
 import { reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
 import { findRun, type RuleOptions } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
@@ -7,7 +6,7 @@ import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { trailJson } from "../json-shapes.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface ReportOptions extends RuleOptions {
   readonly md?: boolean
@@ -28,20 +27,16 @@ export function define(command: Command, session: Session): void {
   addRuleOptions(command)
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
     .addHelpText("after", "\nThe rules are those of orangebox check. Judges are not asked.")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox report", "the last run, on one screen"],
-        ["orangebox report run_01JT9 --html report.html", "with every diff, for a person"],
-        ["orangebox report last --md >> pull-request.md", "for a review"],
-      ]),
-    )
-    .action(shellOf<ReportOptions>(session, report))
+  bindShell<ReportOptions>(command, session, report, [
+    ["orangebox report", "the last run, on one screen"],
+    ["orangebox report run_01JT9 --html report.html", "with every diff, for a person"],
+    ["orangebox report last --md >> pull-request.md", "for a review"],
+  ])
 }
 
 function report(session: Session, options: ReportOptions & GlobalOptions, typed = "last"): Promise<number | undefined> {
   if ([options.md, options.html, options.json].filter(Boolean).length > 1) {
-    throw new InputError("USAGE", { what: "--json, --md and --html are three forms", next: "Choose one" })
+    throw wrongUsage("--json, --md and --html are three forms", "Choose one")
   }
   if (options.html !== undefined) refuseToOverwrite(options.html, options.force ?? false)
   const court = courtHere(session, options)
@@ -58,9 +53,9 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
     else if (options.json)
       terminal.out(safeJson({ ...made, observability: trailJson(made.observability), ...freshness }, 2))
     else {
-      const { columns, paint } = terminal
+      const { columns, paint: color } = terminal
       const width = columns === undefined ? {} : { width: Math.max(60, columns) }
-      terminal.out(reportText(made, { ...width, ...(paint === undefined ? {} : { color: paint }) }))
+      terminal.out(reportText(made, { ...width, color }))
     }
     return undefined
   })

@@ -1,6 +1,6 @@
 import { constants } from "node:os"
 import { basename } from "node:path"
-import { given, InputError } from "@orangebox/contract"
+import { given } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { recordCommand } from "@orangebox/proxy"
 import { CLASSIFIER, dataPath, loadRun } from "@orangebox/reader"
@@ -11,8 +11,8 @@ import { EXIT } from "../exit-code.js"
 import { withReading } from "../reading.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
-import { type EndedCommand, verdictJson, verdictText } from "../running/format-verdict.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { type RecordedCommand, verdictJson, verdictText } from "../running/format-verdict.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface RunOptions extends CaptureOptions, VariableOptions {
   readonly app?: string
@@ -37,25 +37,18 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nThe command keeps the terminal, its signals and its exit code. Its clients are pointed at a proxy on this machine by the\nvariables they read (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), which goes on to the server they named before.\nThe verdict goes to stderr, with --json as one JSON document: stdout belongs to the command.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox run -- claude -p 'fix the date test'", "record a coding agent"],
-        ["orangebox run -- python agent.py", "record an agent of your own"],
-        ["orangebox run --variable MISTRAL_BASE_URL=https://api.mistral.ai -- node agent.mjs", "one more provider"],
-        ["orangebox run --require-capture -- npm run eval", "in CI: an empty recording is a failure"],
-      ]),
-    )
-    .action(shellOf<RunOptions>(session, run))
+  bindShell<RunOptions>(command, session, run, [
+    ["orangebox run -- claude -p 'fix the date test'", "record a coding agent"],
+    ["orangebox run -- python agent.py", "record an agent of your own"],
+    ["orangebox run --variable MISTRAL_BASE_URL=https://api.mistral.ai -- node agent.mjs", "one more provider"],
+    ["orangebox run --require-capture -- npm run eval", "in CI: an empty recording is a failure"],
+  ])
 }
 
 async function run(session: Session, options: RunOptions & GlobalOptions, ...command: string[]): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) {
-    throw new InputError("USAGE", {
-      what: "there is no command to run",
-      next: "Put it behind --: orangebox run -- node agent.mjs",
-    })
+    throw wrongUsage("there is no command to run", "Put it behind --: orangebox run -- node agent.mjs")
   }
   const { terminal } = session
   const folder = openDataFolder(dataPath(options.data))
@@ -72,7 +65,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     },
     onWarning: (message) => terminal.say(`orangebox: ${message}`),
   })
-  const ended: EndedCommand = {
+  const ended: RecordedCommand = {
     name: basename(program),
     exitCode,
     signal,
@@ -92,7 +85,7 @@ async function readBack(
   session: Session,
   options: GlobalOptions,
   runId: string | undefined,
-): Promise<EndedCommand["read"]> {
+): Promise<RecordedCommand["read"]> {
   if (runId === undefined) return undefined
   try {
     return await withReading(session, options, async ({ store }) => {

@@ -13,7 +13,7 @@ import {
 import type { Command } from "commander"
 import { choiceParser, momentParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import type { Terminal } from "../terminal.js"
 
 interface RunsOptions extends RunQuery {
@@ -33,15 +33,11 @@ export function define(command: Command, session: Session): void {
     .option("--trace <id>", "only runs of this trace: an agent and its sub-agents")
     .option("--since <when>", "started at or after: 2026-01-31, or how long ago: 2h, 3d", moment)
     .option("--until <when>", "started before", moment)
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox runs", "the last twenty"],
-        ["orangebox runs --status crashed --since 7d", "what crashed this week"],
-        ["orangebox runs --json | jq -r '.runs[].run_id'", "their ids, for a script"],
-      ]),
-    )
-    .action(shellOf<RunsOptions>(session, listRuns))
+  bindShell<RunsOptions>(command, session, listRuns, [
+    ["orangebox runs", "the last twenty"],
+    ["orangebox runs --status crashed --since 7d", "what crashed this week"],
+    ["orangebox runs --json | jq -r '.runs[].run_id'", "their ids, for a script"],
+  ])
 }
 
 const STATUSES = ["running", "completed", "failed", "crashed", "silent"] as const
@@ -81,9 +77,7 @@ function pageText({ rows, total, cursor }: Page<RunRow>, { columns, paint }: Ter
   const cells = rows.map((row) => cellsOf(row, isNarrow))
   const table = formatTable(COLUMNS, cells, {
     ...(columns === undefined ? {} : { width: columns }),
-    ...(paint === undefined
-      ? {}
-      : { paint: (cell, row, title) => (title === "STATUS" && wentWrong(rows[row]!) ? paint(cell, "bad") : cell) }),
+    paint: (cell, row, title) => (title === "STATUS" && wentWrong(rows[row]!) ? paint(cell, "bad") : cell),
   })
   const count = rows.length === total ? plural(total, "run") : `${rows.length} of ${plural(total, "run")}`
   const next = cursor === undefined ? "" : ` · more with: --cursor ${cursor}`

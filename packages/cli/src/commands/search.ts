@@ -1,4 +1,4 @@
-import { EVENT_TYPES, given, InputError } from "@orangebox/contract"
+import { EVENT_TYPES, given } from "@orangebox/contract"
 import { findRun, type NumberedHit, searchRuns } from "@orangebox/reader"
 import {
   cutToWidth,
@@ -13,7 +13,7 @@ import {
 import type { Command } from "commander"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface SearchOptions {
   readonly run?: string
@@ -30,24 +30,17 @@ export function define(command: Command, session: Session): void {
     .option("--kind <event type>", "only in events of this type and their bodies", choiceParser(EVENT_TYPES))
     .option("--limit <n>", "how many", parsePositive, 20)
     .option("--cursor <cursor>", "where the page before ended")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox search timeout", "everything that mentions it"],
-        ["orangebox search leap year --kind tool_result", "both words, in tool results"],
-        ["orangebox search '\"exit code 1\"' --run last", "the exact phrase, in the last run"],
-      ]),
-    )
-    .action(shellOf<SearchOptions>(session, search))
+  bindShell<SearchOptions>(command, session, search, [
+    ["orangebox search timeout", "everything that mentions it"],
+    ["orangebox search leap year --kind tool_result", "both words, in tool results"],
+    ["orangebox search '\"exit code 1\"' --run last", "the exact phrase, in the last run"],
+  ])
 }
 
 function search(session: Session, options: SearchOptions & GlobalOptions, ...words: string[]): Promise<undefined> {
   const text = words.join(" ")
   if (text.replaceAll('"', "").trim() === "") {
-    throw new InputError("USAGE", {
-      what: "there is nothing to search for",
-      next: "Name a word, a part of one, or a phrase in quotes",
-    })
+    throw wrongUsage("there is nothing to search for", "Name a word, a part of one, or a phrase in quotes")
   }
   return withReading(session, options, async ({ store, freshness }) => {
     const { terminal } = session
@@ -63,7 +56,7 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
       terminal.out(safeJson(json, 2))
       return undefined
     }
-    for (const hit of hits) terminal.out(hitText(hit, terminal.paint ?? ((text) => text)))
+    for (const hit of hits) terminal.out(hitText(hit, terminal.paint))
     const more = page.cursor === undefined ? "" : ` of at most ${page.candidates} · more with: --cursor ${page.cursor}`
     terminal.out(`${plural(hits.length, "place")}${more}`)
     return undefined

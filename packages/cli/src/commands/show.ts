@@ -5,7 +5,7 @@ import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import { viewOptions } from "../view-options.js"
 
 interface ShowOptions {
@@ -27,17 +27,13 @@ export function define(command: Command, session: Session): void {
     .option("--at <n>", "read on from step #n: it, what is below it and what follows come first", parsePositive)
     .option("--all", "every line, whatever it costs")
     .option("--markdown", "as a fenced Markdown block")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox show", "the last run"],
-        ["orangebox show run_01JT9", "a run by the beginning of its id"],
-        ["orangebox show last --at 6", "unfold step #6"],
-        ["orangebox show ./run.obxrun", "a run that was exported, here or elsewhere"],
-        ["orangebox show conversation:thread-7 --budget 1000", "a whole conversation, for an agent with little room"],
-      ]),
-    )
-    .action(shellOf<ShowOptions>(session, show))
+  bindShell<ShowOptions>(command, session, show, [
+    ["orangebox show", "the last run"],
+    ["orangebox show run_01JT9", "a run by the beginning of its id"],
+    ["orangebox show last --at 6", "unfold step #6"],
+    ["orangebox show ./run.obxrun", "a run that was exported, here or elsewhere"],
+    ["orangebox show conversation:thread-7 --budget 1000", "a whole conversation, for an agent with little room"],
+  ])
 }
 
 function show(session: Session, options: ShowOptions & GlobalOptions, address = "last"): Promise<number | undefined> {

@@ -12,7 +12,7 @@ import { type Command, Option } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseCount } from "../option-values.js"
 import { withReader, withReading } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import {
   answerWords,
   type ShownSnapshot,
@@ -43,15 +43,11 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nA request that was not taken in time stays and is taken when the next step ends. Exits with 1 when it was not\ntaken, when there is no snapshot, and when one could not be written. Files that --write made are yours: prune and\nredact do not know them.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox snapshot last", "of a live run: take one now. Of any other: what it left"],
-        ["orangebox snapshot last --list --write", "the bytes as files"],
-        ["orangebox snapshot run_01JT9 --as runtime --wait 60", "on behalf of the user of the agent"],
-      ]),
-    )
-    .action(shellOf<SnapshotOptions>(session, snapshot))
+  bindShell<SnapshotOptions>(command, session, snapshot, [
+    ["orangebox snapshot last", "of a live run: take one now. Of any other: what it left"],
+    ["orangebox snapshot last --list --write", "the bytes as files"],
+    ["orangebox snapshot run_01JT9 --as runtime --wait 60", "on behalf of the user of the agent"],
+  ])
 }
 
 async function snapshot(

@@ -4,7 +4,7 @@ import { formatTable, plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parseDuration, parsePositive } from "../option-values.js"
 import { withReading } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session } from "../session.js"
 
 interface SqlOptions {
   readonly timeout?: number
@@ -21,15 +21,11 @@ export function define(command: Command, session: Session): void {
     .option("--timeout <time>", "stop the query after this; default 10s", parseDuration)
     .option("--limit <n>", `at most so many rows; default ${DEFAULT_LIMIT}`, parsePositive)
     .addHelpText("after", VIEWS)
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox sql 'SELECT status, count(*) FROM runs GROUP BY status'", "how runs ended"],
-        ["orangebox sql 'SELECT name, avg(duration_ms) FROM tool_calls GROUP BY name'", "which tools are slow"],
-        ["orangebox sql \"SELECT * FROM events WHERE event_type = 'log' LIMIT 5\" --json", "for a script"],
-      ]),
-    )
-    .action(shellOf<SqlOptions>(session, sql))
+  bindShell<SqlOptions>(command, session, sql, [
+    ["orangebox sql 'SELECT status, count(*) FROM runs GROUP BY status'", "how runs ended"],
+    ["orangebox sql 'SELECT name, avg(duration_ms) FROM tool_calls GROUP BY name'", "which tools are slow"],
+    ["orangebox sql \"SELECT * FROM events WHERE event_type = 'log' LIMIT 5\" --json", "for a script"],
+  ])
 }
 
 const VIEWS = `

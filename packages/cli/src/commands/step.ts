@@ -18,7 +18,7 @@ import { plural, safeJson, safeText, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 interface StepCommandOptions extends ViewFlags {
@@ -50,18 +50,14 @@ export function define(command: Command, session: Session): void {
     .option("--raw", "the exact bytes, for a pipe or a file")
     .option("--force", "with --raw: even to a terminal")
     .option("--before-after", "what changed between the prompt the application built and what was sent")
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox step last#4", "step 4 of the last run"],
-        ["orangebox step last#4 --body response", "what the model answered, put together from its stream"],
-        ["orangebox step last#4 --body response --from 0", "the same as it came, byte by byte"],
-        ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
-        ["orangebox step last#4 --body request --raw > request.json", "the exact bytes"],
-        ["orangebox step last#4 --before-after", "what a transform did to the prompt"],
-      ]),
-    )
-    .action(shellOf<StepCommandOptions>(session, showStep))
+  bindShell<StepCommandOptions>(command, session, showStep, [
+    ["orangebox step last#4", "step 4 of the last run"],
+    ["orangebox step last#4 --body response", "what the model answered, put together from its stream"],
+    ["orangebox step last#4 --body response --from 0", "the same as it came, byte by byte"],
+    ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
+    ["orangebox step last#4 --body request --raw > request.json", "the exact bytes"],
+    ["orangebox step last#4 --before-after", "what a transform did to the prompt"],
+  ])
 }
 
 function showStep(
@@ -70,10 +66,7 @@ function showStep(
   address = "last#1",
 ): Promise<number | undefined> {
   if (options.body === undefined && (options.raw || options.bytes !== undefined || options.pretty)) {
-    throw new InputError("USAGE", {
-      what: "--raw, --bytes and --pretty are about a body",
-      next: "Say which with --body",
-    })
+    throw wrongUsage("--raw, --bytes and --pretty are about a body", "Say which with --body")
   }
   return withRunAt(session, options, address, async (reading) => {
     const { reader, freshness } = reading
@@ -135,7 +128,7 @@ function showAssembled(
   text: string,
   place: string,
 ): void {
-  const paint = terminal.paint ?? ((line: string) => line)
+  const paint = terminal.paint
   const partial = isPartial ? " · incomplete: this is what had arrived" : ""
   terminal.out(
     [
@@ -203,7 +196,7 @@ function showSlice(
     terminal.out(safeJson({ ...json, ...options.freshness }, 2))
     return
   }
-  const paint = terminal.paint ?? ((text: string) => text)
+  const paint = terminal.paint
   const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
   const counted =
     slice.form === "pretty" ? "bytes of the indented text" : slice.form === "hex" ? "bytes in hex" : "bytes"

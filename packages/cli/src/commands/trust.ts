@@ -17,7 +17,7 @@ import {
 import { formatMoment, formatTable, plural, safeJson, safeLine, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface TrustOptions {
   readonly list?: boolean
@@ -38,21 +38,17 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nYou agree to what the file says now: when it changes, it is held back again. Your own configuration needs no trust.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox trust", "see what would take effect, and be asked"],
-        ["orangebox trust --yes ci/repo", "agree to the file of another folder"],
-        ["orangebox trust --list", "what is trusted, and whether it still is what it was"],
-        ["orangebox trust --revoke", "hold the settings of this repository back again"],
-      ]),
-    )
-    .action(shellOf<TrustOptions>(session, trust))
+  bindShell<TrustOptions>(command, session, trust, [
+    ["orangebox trust", "see what would take effect, and be asked"],
+    ["orangebox trust --yes ci/repo", "agree to the file of another folder"],
+    ["orangebox trust --list", "what is trusted, and whether it still is what it was"],
+    ["orangebox trust --revoke", "hold the settings of this repository back again"],
+  ])
 }
 
 function trust(session: Session, options: TrustOptions & GlobalOptions, path = "."): Promise<ExitCode> | ExitCode {
   if ([options.list, options.revoke, options.yes].filter(Boolean).length > 1) {
-    throw new InputError("USAGE", { what: "--list, --revoke and --yes exclude each other", next: "Choose one" })
+    throw wrongUsage("--list, --revoke and --yes exclude each other", "Choose one")
   }
   if (options.list) return listTrusted(session, options)
   if (options.revoke) return revoke(session, options, path)

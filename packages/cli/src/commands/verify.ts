@@ -1,10 +1,9 @@
-import { InputError } from "@orangebox/contract"
 import { type StoreVerdict, verifyAt, verifyStore } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
-import { examples, type GlobalOptions, type Session, shellOf } from "../session.js"
+import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { isFine, verdictJson, verdictText } from "../verify/format-verdict.js"
 
 interface VerifyOptions {
@@ -22,16 +21,12 @@ export function define(command: Command, session: Session): void {
       "after",
       "\nExits with 1 when something is wrong. Open and crashed runs are reported as open, and holes in a trail as such; that is not an error.",
     )
-    .addHelpText(
-      "after",
-      examples([
-        ["orangebox verify", "everything"],
-        ["orangebox verify last", "one run"],
-        ["orangebox verify ./run.obxrun", "an exported file is whole, and says where it is not"],
-        ["orangebox verify run_01JT9 --digest sha256:08da…", "nothing was changed since"],
-      ]),
-    )
-    .action(shellOf<VerifyOptions>(session, verify))
+  bindShell<VerifyOptions>(command, session, verify, [
+    ["orangebox verify", "everything"],
+    ["orangebox verify last", "one run"],
+    ["orangebox verify ./run.obxrun", "an exported file is whole, and says where it is not"],
+    ["orangebox verify run_01JT9 --digest sha256:08da…", "nothing was changed since"],
+  ])
 }
 
 async function verify(
@@ -41,15 +36,12 @@ async function verify(
 ): Promise<number | undefined> {
   const expected = options.digest === undefined ? undefined : parseDigest(options.digest)
   if (expected !== undefined && address === undefined) {
-    throw new InputError("USAGE", {
-      what: "--digest is about one run",
-      next: "Name the run: orangebox verify last --digest …",
-    })
+    throw wrongUsage("--digest is about one run", "Name the run: orangebox verify last --digest …")
   }
   const tell = (verdict: StoreVerdict, freshness: object): ExitCode => {
     const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)
     const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isFine)
-    const paint = session.terminal.paint ?? ((text) => text)
+    const paint = session.terminal.paint
     session.terminal.out(
       options.json
         ? safeJson({ ok: isOk, ...verdictJson(verdict, expected), ...freshness }, 2)
@@ -72,8 +64,5 @@ async function verify(
 function parseDigest(text: string): string {
   const digits = text.replace(/^sha256:/i, "").toLowerCase()
   if (/^[0-9a-f]{64}$/.test(digits)) return `sha256:${digits}`
-  throw new InputError("USAGE", {
-    what: "a digest is sha256: and 64 hex digits",
-    next: "Copy the whole last line that orangebox show prints",
-  })
+  throw wrongUsage("a digest is sha256: and 64 hex digits", "Copy the whole last line that orangebox show prints")
 }

@@ -30,7 +30,7 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
     return EXIT.fine
   }
   const slice = sliceBody(rebuilt.bytes, { budget: options.budget ?? TERMINAL_BUDGET })
-  const paint = terminal.paint ?? ((text: string) => text)
+  const paint = terminal.paint
   const range = slice.total === 0 ? "0 bytes" : `bytes 0–${slice.to - 1} of ${slice.total}`
   const more = slice.to < slice.total ? " · all of it: raise --budget, or send it to a file" : ""
   terminal.outVerbatim(`${slice.text}\n${paint(`${range} · ${rebuilt.hash}${more}`, "dim")}`)

@@ -11,9 +11,9 @@ import { formatMoment, type Painter, plural, recordedText, recordedWord, safeLin
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 
-export const painted = (verdict: Verdict, text: string, paint: Painter | undefined): string => {
+export const painted = (verdict: Verdict, text: string, paint: Painter): string => {
   const role = verdict === "fail" ? "bad" : verdict === "warn" ? "warn" : verdict === "unknown" ? "dim" : undefined
-  return paint === undefined || role === undefined ? text : paint(text, role)
+  return role === undefined ? text : paint(text, role)
 }
 
 /** What a run that has not ended says about itself, and undefined for all others. */
@@ -31,7 +31,7 @@ export function checkText(
   judged: JudgedRun,
   word: HumanWord | undefined,
   kept: KeptEvaluation | undefined,
-  paint: Painter | undefined,
+  paint: Painter,
 ): string {
   const { run, evaluation } = judged
   const verdict = verdictOf(evaluation)
@@ -49,7 +49,7 @@ export function checkText(
   ].join("\n")
 }
 
-function resultLines(judged: JudgedRun, result: ConstraintResult, width: number, paint: Painter | undefined): string[] {
+function resultLines(judged: JudgedRun, result: ConstraintResult, width: number, paint: Painter): string[] {
   const { constraint, status, violations, unknown } = result
   const origin = constraint.source === "inferred" ? "  (read from the request)" : ""
   const id = recordedWord(constraint.id, 32).padEnd(width)

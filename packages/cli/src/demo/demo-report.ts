@@ -53,7 +53,7 @@ export function demoText(report: DemoReport, terminal: Terminal, command: string
     skeletonText(view, {
       budget: DEMO_BUDGET,
       address: pasteable({ data: folder }, row.runId),
-      ...(terminal.paint ? { color: terminal.paint } : {}),
+      color: terminal.paint,
       ...(terminal.columns ? { width: terminal.columns } : {}),
     })
   return [

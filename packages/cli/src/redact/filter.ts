@@ -82,7 +82,7 @@ export async function explainInputs(
   rules: RulesHere,
 ): Promise<ExitCode> {
   const inputs = openInputs(names)
-  const paint = terminal.paint ?? ((text: string) => text)
+  const paint = terminal.paint
   const files = []
   const masks: ReturnType<typeof secretJson>[] = []
   let found = 0

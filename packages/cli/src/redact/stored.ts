@@ -13,7 +13,7 @@ import { describeRules } from "@orangebox/redaction"
 import { formatBytes, formatCount, type Painter, plural, safeJson, safeLine } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withWriting } from "../reading.js"
-import type { GlobalOptions, Session } from "../session.js"
+import { type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { bytesOf } from "./inputs.js"
 
 export interface StoredOptions {
@@ -41,21 +41,17 @@ export async function redactStored(session: Session, options: StoredOptions & Gl
       onProgress: terminal.progress.update,
     })
   })
-  terminal.out(
-    options.json
-      ? safeJson(reportJson(report, isDryRun), 2)
-      : reportText(report, isDryRun, terminal.paint ?? ((text) => text)),
-  )
+  terminal.out(options.json ? safeJson(reportJson(report, isDryRun), 2) : reportText(report, isDryRun, terminal.paint))
   return report.notReached.length === 0 ? EXIT.fine : EXIT.findings
 }
 
 async function searchOf(options: StoredOptions & GlobalOptions): Promise<Search> {
   const { value, pattern, allRules } = options
   if ([value, pattern, allRules].filter((given) => given !== undefined).length !== 1) {
-    throw new InputError("USAGE", {
-      what: "--stored needs one of --value, --pattern and --all-rules",
-      next: "Say what has to go: orangebox redact --stored --all-rules --dry-run",
-    })
+    throw wrongUsage(
+      "--stored needs one of --value, --pattern and --all-rules",
+      "Say what has to go: orangebox redact --stored --all-rules --dry-run",
+    )
   }
   if (value !== undefined) return searchForValue(checked(value === "-" ? await valueFromStdin() : value))
   if (pattern === undefined) return searchWithRules(rulesHere(process.cwd(), options).ruleset, undefined)
@@ -83,10 +79,10 @@ async function valueFromStdin(): Promise<string> {
 
 function checked(value: string): string {
   if (value.length >= SHORTEST_VALUE) return value
-  throw new InputError("USAGE", {
-    what: `a value of ${value.length} characters stands in too much by chance`,
-    next: `Name at least ${SHORTEST_VALUE} characters of it`,
-  })
+  throw wrongUsage(
+    `a value of ${value.length} characters stands in too much by chance`,
+    `Name at least ${SHORTEST_VALUE} characters of it`,
+  )
 }
 
 function reportText(report: RedactStoreReport, isDryRun: boolean, paint: Painter): string {

@@ -1,5 +1,5 @@
-import { InputError } from "@orangebox/contract"
 import { EMPTY_PROFILE, type OverrideProfile, type OverrideRule, parseProfile } from "@orangebox/replay"
+import { wrongUsage } from "../session.js"
 import { readJsonFile } from "./masks.js"
 
 export interface ProfileOptions {
@@ -10,10 +10,10 @@ export interface ProfileOptions {
 /** What a fork changes, from a file or from `--set name=value`. */
 export function profileOf({ set, profile }: ProfileOptions): OverrideProfile {
   if (profile !== undefined && set.length > 0) {
-    throw new InputError("USAGE", {
-      what: "--set and --profile are two ways to say what changes",
-      next: "Put the change into the profile, or use --set alone",
-    })
+    throw wrongUsage(
+      "--set and --profile are two ways to say what changes",
+      "Put the change into the profile, or use --set alone",
+    )
   }
   if (profile !== undefined) return parseProfile(readJsonFile(profile), profile)
   return { ...EMPTY_PROFILE, rules: set.map(ruleOf) }
@@ -24,10 +24,7 @@ function ruleOf(text: string): OverrideRule {
   const name = text.slice(0, at).trim()
   const value = text.slice(at + 1)
   if (at < 1 || name === "" || value === "") {
-    throw new InputError("USAGE", {
-      what: `--set ${text}: this is no name=value`,
-      next: "Give it as --set model=claude-x or --set temperature=0",
-    })
+    throw wrongUsage(`--set ${text}: this is no name=value`, "Give it as --set model=claude-x or --set temperature=0")
   }
   const select = { kind: "model" as const }
   return name === "model"

@@ -34,7 +34,7 @@ const SHOWN_REASONS = 8
 export function replayText(
   { source, certification, replayed }: ReplayResult,
   options: GlobalOptions,
-  paint: Painter = (text) => text,
+  paint: Painter,
 ): string {
   const lines: string[] = []
   if (replayed) lines.push(paint(`orangebox: ${endWords(replayed.command)}`, "heading"))

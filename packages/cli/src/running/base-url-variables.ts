@@ -1,6 +1,6 @@
-import { InputError } from "@orangebox/contract"
 import type { ExtraVariable } from "@orangebox/proxy"
 import type { Command } from "commander"
+import { wrongUsage } from "../session.js"
 
 export interface VariableOptions {
   readonly variable: readonly string[]
@@ -19,10 +19,7 @@ export function withVariableOption(command: Command): Command {
 export function parseVariable(text: string): ExtraVariable {
   const [name = "", ...rest] = text.split("=")
   if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw new InputError("USAGE", {
-      what: `--variable ${text}: "${name}" is no name of a variable`,
-      next: "Give it as NAME or NAME=https://…",
-    })
+    throw wrongUsage(`--variable ${text}: "${name}" is no name of a variable`, "Give it as NAME or NAME=https://…")
   }
   return rest.length === 0 ? { name } : { name, url: rest.join("=") }
 }

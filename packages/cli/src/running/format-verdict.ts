@@ -11,23 +11,20 @@ import {
   snakeJson,
 } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
+import { type EndedCommand, endWords } from "../replaying/format-replay.js"
 
-export interface EndedCommand {
-  readonly name: string
-  readonly exitCode: number | null
-  readonly signal: string | null
+export interface RecordedCommand extends EndedCommand {
   readonly verdict: CommandVerdict
   /** The last run as it is in the store; undefined when it could not be read back. */
   readonly read: { readonly digest: string; readonly money: Money } | undefined
 }
 
 /** One screen about a command that ended: what it asked of models, what that cost, and whether anything is missing. */
-export function verdictText(ended: EndedCommand, dataFolder: string, paint: Painter = (text) => text): string {
+export function verdictText(ended: RecordedCommand, dataFolder: string, paint: Painter): string {
   const { verdict } = ended
   const { stats } = verdict
   const runId = verdict.runIds.at(-1)
-  const end = ended.signal === null ? `exited with ${ended.exitCode}` : `was ended by ${ended.signal}`
-  const heading = `orangebox: ${safeText(ended.name)} ${end} after ${formatDuration(verdict.durationMs * 1000)}`
+  const heading = `orangebox: ${endWords(ended)} after ${formatDuration(verdict.durationMs * 1000)}`
   const rows: [string, string][] = []
   if (verdict.nothingBecause === null) {
     rows.push(
@@ -53,7 +50,7 @@ export function verdictText(ended: EndedCommand, dataFolder: string, paint: Pain
   return lines.join("\n")
 }
 
-function callWords({ verdict: { stats } }: EndedCommand): string {
+function callWords({ verdict: { stats } }: RecordedCommand): string {
   return [
     plural(stats.modelCalls, "model call"),
     ...(stats.linkedCalls > 0 ? [`${stats.linkedCalls} recorded by the agent itself`] : []),
@@ -77,7 +74,7 @@ function tokenWords(stats: CommandVerdict["stats"]): string {
 const restartWords = (restarts: number): string =>
   restarts === 0 ? "" : ` · the proxy died and was started again ${plural(restarts, "time")}`
 
-export function verdictJson({ name, exitCode, signal, verdict, read }: EndedCommand, dataFolder: string) {
+export function verdictJson({ name, exitCode, signal, verdict, read }: RecordedCommand, dataFolder: string) {
   const { stats, durationMs, variables, runIds, lost, restarts, nothingBecause } = verdict
   const { cacheableTokens: _, ...counts } = stats
   return {

@@ -1,6 +1,15 @@
-import { cutToTokens, formatCount, formatPercent, formatTable, plural, recordedWord, snakeJson } from "@orangebox/text"
+import {
+  cutToTokens,
+  formatCount,
+  formatPercent,
+  formatTable,
+  plain,
+  plural,
+  recordedWord,
+  snakeJson,
+} from "@orangebox/text"
 import { headerOf } from "../format-run.js"
-import { inFormat, lastOf, pageJson, pageOf, plain, rangeWords, roomOf, rowAt, type ViewOptions } from "../page.js"
+import { inFormat, lastOf, pageJson, pageOf, rangeWords, roomOf, rowAt, type ViewOptions } from "../page.js"
 import type { RunView } from "../run-view.js"
 import { countsOf } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
@@ -8,25 +17,10 @@ import { changesSince } from "./context-view.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 
 /** One context of a run, in a line. */
-export interface ContextSummary {
-  readonly n: number
-  readonly name: string | undefined
-  readonly lane: string | undefined
-  readonly isAuxiliary: boolean
-  readonly basis: ContextReading["basis"]
-  readonly inferredBy: string | undefined
-  readonly tokens: number | undefined
-  readonly isEstimated: boolean
-  readonly budget: number | undefined
-  readonly items: number
-  readonly excluded: number | undefined
-  readonly faults: number
-  /** Null for the first of its lane, and where either of the two is not known. */
-  readonly changes: ReturnType<typeof countsOf> | null
-}
+type ContextSummary = ReturnType<typeof summarizeContexts>[number]
 
 /** All contexts of a run side by side. */
-export function summarizeContexts(readings: readonly ContextReading[]): ContextSummary[] {
+export function summarizeContexts(readings: readonly ContextReading[]) {
   const contexts = readings.map(({ context }) => context)
   const byContext = new Map<RecordedContext, ContextReading>(readings.map((reading) => [reading.context, reading]))
   return readings.map((reading) => {
@@ -46,6 +40,7 @@ export function summarizeContexts(readings: readonly ContextReading[]): ContextS
       items: items.length,
       excluded: excludedCount,
       faults: manifest?.faults.length ?? 0,
+      // Null for the first of its lane, and where either of the two is not known.
       changes: changes ? countsOf(changes) : null,
     }
   })

@@ -151,24 +151,16 @@ function unchangedStretches({ items, changes, basis, prompt }: ContextView): Fol
 const sum = (figures: readonly (number | undefined)[]): number =>
   figures.reduce<number>((all, one) => all + (one ?? 0), 0)
 
-interface Columns {
-  readonly position: number
-  readonly id: number
-  readonly kind: number
-  readonly type: number
-  readonly reason: number
-  /** What a full bar stands for. */
-  readonly largest: number
-  readonly isEstimated: boolean
-}
+type Columns = ReturnType<typeof columnsOf>
 
-function columnsOf({ items, prompt }: ContextView): Columns {
+function columnsOf({ items, prompt }: ContextView) {
   return {
     position: String(items.length).length,
     id: widestOf(items.map(({ id }) => recordedWord(id, LONGEST_ID))),
     kind: widestOf(items.map(({ kind }) => recordedWord(kind, 16))),
     type: widestOf(items.map(({ itemType }) => itemType)),
     reason: widestOf(items.map(({ reason }) => reason ?? "")),
+    /** What a full bar stands for. */
     largest: items.reduce((most, { share }) => Math.max(most, share ?? 0), 0),
     isEstimated: prompt.areItemsEstimated,
   }

@@ -1,5 +1,5 @@
-import { cutToTokens } from "@orangebox/text"
-import { inFormat, lastOf, type Page, pageOf, plain, rangeWords, roomOf, type ViewOptions } from "../page.js"
+import { cutToTokens, plain } from "@orangebox/text"
+import { inFormat, lastOf, type Page, pageOf, rangeWords, roomOf, type ViewOptions } from "../page.js"
 import { headOf } from "./context-head.js"
 import { type ContextRow, contextRows } from "./context-rows.js"
 import type { ContextView } from "./context-view.js"

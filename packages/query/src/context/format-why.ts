@@ -3,12 +3,13 @@ import {
   formatCount,
   type Painter,
   padToWidth,
+  plain,
   plural,
   recordedText,
   recordedWord,
   snakeJson,
 } from "@orangebox/text"
-import { inFormat, pageJson, pageOf, plain, rangeWords, roomOf, type ViewOptions } from "../page.js"
+import { inFormat, pageJson, pageOf, rangeWords, roomOf, type ViewOptions } from "../page.js"
 import { roundedScore } from "./context-rows.js"
 import type { ItemHistory, Sighting, WhyView } from "./why-item.js"
 
