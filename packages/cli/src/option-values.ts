@@ -60,3 +60,6 @@ export function choiceParser<T extends string>(choices: readonly T[]): (text: st
     return found
   }
 }
+
+/** For an option that may be given several times. */
+export const collected = (text: string, before: readonly string[]): readonly string[] => [...before, text]

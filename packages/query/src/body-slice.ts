@@ -16,7 +16,7 @@ export interface BodySlice {
   readonly form: "text" | "pretty" | "hex"
   /** Safe to print. */
   readonly text: string
-  /** `bytes 0–1023 of 5300`, and how to go on. */
+  /** `bytes 0–1023 of 5300`. */
   readonly caption: string
   readonly from: number
   /** The byte after the last one shown. */
@@ -63,10 +63,8 @@ interface Slice {
 }
 
 function captionOf({ from, to }: Slice, total: number, form: BodySlice["form"]): string {
-  const what = form === "pretty" ? "bytes of the indented text" : form === "hex" ? "bytes, in hex" : "bytes"
-  if (total === 0) return "0 bytes"
-  const range = `${what} ${from}–${to - 1} of ${total}`
-  return to < total ? `${range} (next: --cursor ${to})` : range
+  const what = form === "pretty" ? "bytes of the indented text" : form === "hex" ? "bytes in hex" : "bytes"
+  return total === 0 ? "0 bytes" : `${what} ${from}–${to - 1} of ${total}`
 }
 
 /** How much of a body is looked at to tell text from bytes. */

@@ -45,7 +45,7 @@ test("[Q-02] a cursor inside a character begins at that character", () => {
 
 test("[Q-02] bytes that are not text are shown in hex", () => {
   const slice = sliceBody(Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 0xff]))
-  expect(slice).toMatchObject({ form: "hex", caption: "bytes, in hex 0–6 of 7", to: 7 })
+  expect(slice).toMatchObject({ form: "hex", caption: "bytes in hex 0–6 of 7", to: 7 })
   expect(slice.text).toBe("00000000  7f 45 4c 46 00 01 ff                             |.ELF...|")
 })
 

@@ -6,7 +6,7 @@ import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPol
 import { safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { EXIT } from "../exit-code.js"
-import { parsePositive } from "../option-values.js"
+import { collected, parsePositive } from "../option-values.js"
 import { withReader } from "../reading.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
@@ -45,7 +45,7 @@ export function define(command: Command, session: Session): void {
     .option(
       "--set <name=value>",
       "the model, or a parameter of the requests from there on; may be repeated",
-      (text: string, all: readonly string[]) => [...all, text],
+      collected,
       [] as readonly string[],
     )
     .option("--profile <file>", "what changes, as an override profile (JSON)")

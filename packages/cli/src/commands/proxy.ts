@@ -6,7 +6,7 @@ import { plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InterruptedError } from "../failure.js"
-import { parseCount } from "../option-values.js"
+import { collected, parseCount } from "../option-values.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
@@ -24,7 +24,7 @@ export function define(command: Command, session: Session): void {
     .option(
       "--upstream <name=url>",
       "a server to lead to, beside the vendors' own; may be repeated",
-      (text: string, all: readonly string[]) => [...all, text],
+      collected,
       [] as readonly string[],
     )
     .option("--app <name>", "the application's name on the runs; default: proxy")

@@ -188,22 +188,30 @@ function showSlice(
   })
   checkBeginning(cut.from, slice.total)
   const { hash, role, mime, isPartial } = body
-  const next = slice.to < slice.total ? slice.to : null
   const mode = (options.step && markedMode(options.step)) ?? "live"
   if (options.json) {
     const { form, from, to, total, text } = slice
-    const json = snakeJson({ hash, role, mode, mime, isPartial, form, from, to, total, nextFrom: next, text })
+    const json = snakeJson({
+      hash,
+      role,
+      mode,
+      mime,
+      isPartial,
+      form,
+      from,
+      to,
+      total,
+      nextFrom: slice.nextCursor,
+      text,
+    })
     terminal.out(safeJson({ ...json, ...options.freshness }, 2))
     return
   }
   const paint = terminal.paint
   const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
-  const counted =
-    slice.form === "pretty" ? "bytes of the indented text" : slice.form === "hex" ? "bytes in hex" : "bytes"
-  const range = slice.total === 0 ? "0 bytes" : `${counted} ${slice.from}–${slice.to - 1} of ${slice.total}`
   const partial = isPartial ? " · incomplete: this is what had arrived" : ""
   const indented = cut.pretty ? " --pretty" : ""
-  const more =
-    next === null ? "" : ` · next: orangebox step ${options.place} --body ${options.body}${indented} --from ${next}`
-  terminal.outVerbatim(`${paint(what, "heading")}\n${slice.text}\n${paint(`${range}${partial}${more}`, "dim")}`)
+  const command = `orangebox step ${options.place} --body ${options.body}${indented} --from ${slice.nextCursor}`
+  const more = slice.nextCursor === undefined ? "" : ` · next: ${command}`
+  terminal.outVerbatim(`${paint(what, "heading")}\n${slice.text}\n${paint(`${slice.caption}${partial}${more}`, "dim")}`)
 }

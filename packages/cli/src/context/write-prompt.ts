@@ -31,26 +31,16 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
   }
   const slice = sliceBody(rebuilt.bytes, { budget: options.budget ?? TERMINAL_BUDGET })
   const paint = terminal.paint
-  const range = slice.total === 0 ? "0 bytes" : `bytes 0–${slice.to - 1} of ${slice.total}`
-  const more = slice.to < slice.total ? " · all of it: raise --budget, or send it to a file" : ""
-  terminal.outVerbatim(`${slice.text}\n${paint(`${range} · ${rebuilt.hash}${more}`, "dim")}`)
+  const more = slice.nextCursor !== undefined ? " · all of it: raise --budget, or send it to a file" : ""
+  terminal.outVerbatim(`${slice.text}\n${paint(`${slice.caption} · ${rebuilt.hash}${more}`, "dim")}`)
   return EXIT.fine
 }
 
 function promptJson(rebuilt: RebuiltPrompt) {
   if (!rebuilt.ok) {
     const { missing, changed, partial, reason } = rebuilt
-    return {
-      ok: false,
-      from: null,
-      hash: null,
-      byte_size: null,
-      text: null,
-      reason,
-      missing,
-      changed,
-      partial: partial ?? null,
-    }
+    const unknown = { from: null, hash: null, byte_size: null, text: null }
+    return { ok: false, ...unknown, reason, missing, changed, partial: partial ?? null }
   }
   const { from, hash, bytes } = rebuilt
   const text = Buffer.from(bytes).toString("utf8")

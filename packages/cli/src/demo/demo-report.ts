@@ -1,7 +1,7 @@
 import { skeletonText } from "@orangebox/query"
 import { type LoadedRun, loadRun } from "@orangebox/reader"
 import type { TraceReader } from "@orangebox/store"
-import { formatBytes } from "@orangebox/text"
+import { formatBytes, snakeJson } from "@orangebox/text"
 import { pasteable, shellWord } from "../next-command.js"
 import type { Terminal } from "../terminal.js"
 import type { PlayedDemo } from "./play-demo.js"
@@ -120,13 +120,7 @@ export function demoJson({ finished, killed, crash, testExitCodes, lost }: DemoR
   return {
     data_folder: folder,
     runs: [runJson(finished), runJson(killed)],
-    crash: {
-      run_id: killed.row.runId,
-      n: crash.n ?? null,
-      pid: crash.pid ?? null,
-      acknowledged_bytes: crash.acknowledgedBytes,
-      stored_bytes: crash.storedBytes,
-    },
+    crash: snakeJson({ runId: killed.row.runId, ...crash }),
     test_exit_codes: testExitCodes,
     lost,
   }

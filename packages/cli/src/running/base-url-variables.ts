@@ -1,5 +1,6 @@
 import type { ExtraVariable } from "@orangebox/proxy"
 import type { Command } from "commander"
+import { collected } from "../option-values.js"
 import { wrongUsage } from "../session.js"
 
 export interface VariableOptions {
@@ -11,7 +12,7 @@ export function withVariableOption(command: Command): Command {
   return command.option(
     "--variable <name[=url]>",
     "another variable that holds a base URL; may be repeated",
-    (text: string, all: readonly string[]) => [...all, text],
+    collected,
     [] as readonly string[],
   )
 }
