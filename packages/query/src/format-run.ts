@@ -39,7 +39,7 @@ function statusWords(view: RunView): string {
   const time = formatDuration(view.durationUs)
   switch (view.status) {
     case "completed":
-      return `ok ${time}`
+      return `completed ${time}`
     case "failed":
       return `FAILED ${time}`
     case "crashed":
@@ -47,7 +47,7 @@ function statusWords(view: RunView): string {
     case "running":
       return `running, ${time} so far`
     case "silent":
-      return `SILENT after ${time} (no end recorded, nobody knows why)`
+      return `SILENT after ${time} (no end recorded)`
   }
 }
 

@@ -89,11 +89,11 @@ function usageOf(step: StepView): string[] {
 }
 
 function verdictOf(step: StepView, width: Widths): Pick<LineWords, "verdict" | "tone"> {
-  const isBad = step.status === "error" || step.status === "timeout" || isKilled(step)
+  const isBad = step.status === "error" || step.status === "timeout" || isCrashPlace(step)
   return { verdict: outcomeOf(step, width), tone: isBad ? "bad" : step.status === "partial" ? "warn" : "plain" }
 }
 
-function isKilled(step: StepView): boolean {
+function isCrashPlace(step: StepView): boolean {
   return step.status === "crashed" && step.isInnermostOpen
 }
 
@@ -104,7 +104,7 @@ function outcomeOf(step: StepView, width: Widths): string {
     case "timeout":
       return `✗ timeout ${step.error ? errorWords(step.error, width.error) : ""}`.trimEnd()
     case "crashed":
-      return isKilled(step) ? `✗ killed${receivedOf(step)}` : ""
+      return isCrashPlace(step) ? `✗ crashed${receivedOf(step)}` : ""
     case "open":
       return receivedOf(step).trim()
     case "partial":

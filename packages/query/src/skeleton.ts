@@ -174,7 +174,8 @@ function layOutText(plan: SkeletonPlan, frame: Frame, options: Pick<SkeletonOpti
   return lines.join("\n")
 }
 
-const wrapped = (line: string, width: number): string[] => wrapText(line, width, { at: " · ", indent: "  " })
+const wrapped = (line: string, width: number): string[] =>
+  wrapText(line, width, { at: " · ", indent: "  ", keepsWords: true })
 
 /** A verdict needs so much of a line to say anything. */
 const LEAST_VERDICT = 22

@@ -24,7 +24,7 @@ test("[Q-01] the skeleton of a crashed run shows every step, what failed, and ho
     #10 │ ├ model claude-x 13.2k → 400 cache 62 %    5.2s  asks edit_file
     #11 │ └ tool edit_file src/date.ts               40ms  ok 180 B · "1 replacement"
     #12 ├ tool run_tests "npm test"                 12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
-    #13 └ model claude-x ? → ?                       open  ✗ killed after 1.2 kB of the response
+    #13 └ model claude-x ? → ?                       open  ✗ crashed after 1.2 kB of the response
     ✗ process 4711 died in #13: "pid 4711 is gone, same boot"
     25 events (+1 said later), 13 steps, 0 lost · next: orangebox step last#13"
   `)
@@ -45,7 +45,7 @@ test("[Q-01] under a small budget the failures, the crash and the model call bef
     #44 │ ├ model claude-x 48.9k → 400 cache 17 %     5.2s  asks edit_file
     #45 │ └ tool edit_file src/date.ts                40ms  ok 180 B · "1 replacement"
     #46 ├ tool run_tests "npm test"                  12.0s  ✗ exit 1 CommandFailed: "expected 2024-02-29, got 2024-03-01"
-    #47 └ model claude-x ? → ?                        open  ✗ killed after 1.2 kB of the response
+    #47 └ model claude-x ? → ?                        open  ✗ crashed after 1.2 kB of the response
     ✗ process 4711 died in #47: "pid 4711 is gone, same boot"
     93 events (+1 said later), 11 of 47 steps shown, 0 lost · next: orangebox step last#47 · orangebox show last --all"
   `)
@@ -53,7 +53,7 @@ test("[Q-01] under a small budget the failures, the crash and the model call bef
 
 test("[Q-01] parallel tools, warnings and the attempts of a call", () => {
   expect(skeletonText(viewRun(retriedRun()), { address })).toMatchInlineSnapshot(`
-    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · support · answer · ok 2.5s · 1 model call · 2 tool calls · 3.1k in (77 % cached) → 96 out · 2 failed attempts
+    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · support · answer · completed 2.5s · 1 model call · 2 tool calls · 3.1k in (77 % cached) → 96 out · 2 failed attempts
     #1 run "Where is my order?"                                       2.5s
     #2 ├ retrieval lookup                                             0.4s
     #3 │ ├ tool orders id=1182                                        0.4s  ok 2.2 kB
@@ -79,7 +79,7 @@ test("[Q-01] 10,000 steps fit 500 tokens with the one failure, its neighbours an
   const text = skeletonText(view, { address, budget: 500 })
   expect(estimateTokens(text)).toBeLessThanOrEqual(500)
   expect(text).toMatchInlineSnapshot(`
-    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · ok 38m 30s · 2500 model calls · 5000 tool calls · 103.7M in (70 % cached) → 300.0k out · 1 error
+    "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · completed 38m 30s · 2500 model calls · 5000 tool calls · 103.7M in (70 % cached) → 300.0k out · 1 error
     #1     run "Fix the failing date test"                 38m 30s
     #2     ├ turn-0 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 2)
     #6     ├ turn-1 … 3 steps (1 model, 2 tool), all ok       0.9s  (unfold: --at 6)

@@ -1,17 +1,19 @@
-import { displayWidth } from "./display-width.js"
+import { displayWidth, headOf } from "./display-width.js"
 
 export interface WrapOptions {
   /** Where lines may be broken; a piece that is too wide by itself is broken at its spaces. */
   readonly at: string
   /** In front of every line but the first. */
   readonly indent: string
+  /** Words that are wider stay whole. For our own ids and commands, which are copied; recorded words are broken wherever they must be. */
+  readonly keepsWords?: boolean
 }
 
-/** A line as several of at most `width` columns, broken between pieces. A single word that is wider stays whole: half an id helps nobody. */
-export function wrapText(line: string, width: number, { at, indent }: WrapOptions): string[] {
+/** A line as several of at most `width` columns, broken between pieces. */
+export function wrapText(line: string, width: number, { at, indent, keepsWords = false }: WrapOptions): string[] {
   const lines: string[] = []
   let current = ""
-  const room = (): number => width - (lines.length === 0 ? 0 : displayWidth(indent))
+  const room = (): number => Math.max(1, width - (lines.length === 0 ? 0 : displayWidth(indent)))
   const mark = at.trimEnd()
   const pieces = line.split(at)
   for (const [index, piece] of pieces.entries()) {
@@ -23,8 +25,8 @@ export function wrapText(line: string, width: number, { at, indent }: WrapOption
     }
     // The separator ends the line that it breaks, so that a reader sees that more follows.
     if (current !== "") lines.push(current + mark)
-    const isWord = at === " " || displayWidth(piece) <= room()
-    const parts = isWord ? [piece] : wrapText(piece, room(), { at: " ", indent: "" })
+    const parts =
+      at === " " ? wordParts(piece, room(), keepsWords) : wrapText(piece, room(), { at: " ", indent: "", keepsWords })
     lines.push(...parts.slice(0, -1))
     current = parts.at(-1)!
   }
@@ -32,9 +34,26 @@ export function wrapText(line: string, width: number, { at, indent }: WrapOption
   return lines.map((text, index) => (index === 0 ? text : indent + text))
 }
 
+/** Pieces of a word of at most `width` columns. What overflowed would begin the terminal's next line, where only our own lines begin. */
+function wordParts(word: string, width: number, keepsWords: boolean): string[] {
+  if (keepsWords || paintedWidth(word) <= width) return [word]
+  const [, paintOn = "", text = "", paintOff = ""] = PAINTED.exec(word) ?? []
+  const parts: string[] = []
+  for (let rest = text; rest !== ""; ) {
+    const head = headOf(rest, width) || [...rest][0]!
+    parts.push(head)
+    rest = rest.slice(head.length)
+  }
+  return parts.map((part, index) => (index === 0 ? paintOn : "") + part + (index === parts.length - 1 ? paintOff : ""))
+}
+
+const PAINTED = /^((?:\u001b\[\d+m)*)(.*?)((?:\u001b\[\d+m)*)$/s
+
+const paintedWidth = (text: string): number => displayWidth(text.replace(/\u001b\[\d+m/g, ""))
+
 /**
- * Lines of finished text, which may hold our own colours, in at most `width` columns: broken at spaces and hanging below their beginning.
- * A word that is wider stays whole.
+ * Lines of finished text, which may hold our own colours, in at most `width` columns: broken at spaces and hanging below their beginning. A
+ * bar in front of recorded lines stands in front of all their parts.
  */
 export function fitLines(text: string, width: number): string {
   return text
@@ -43,24 +62,25 @@ export function fitLines(text: string, width: number): string {
     .join("\n")
 }
 
-const paintedWidth = (text: string): number => displayWidth(text.replace(/\u001b\[\d+m/g, ""))
-
 function fitLine(line: string, width: number): string[] {
-  const lead = /^ */.exec(line)![0]
-  const indent = " ".repeat(Math.min(lead.length + 4, Math.floor(width / 2)))
+  const bar = /^ *│ /.exec(line)?.[0]
+  const lead = bar ?? /^ */.exec(line)![0]
+  const indent = bar ?? " ".repeat(Math.min(lead.length + 4, Math.floor(width / 2)))
   const lines: string[] = []
   let current = lead
   let isEmpty = true
   for (const word of line.slice(lead.length).split(" ")) {
     if (word === "" && isEmpty) continue
     const joined = isEmpty ? current + word : `${current} ${word}`
-    if (isEmpty || paintedWidth(joined.trimEnd()) <= width) {
+    if (paintedWidth(joined.trimEnd()) <= width) {
       current = joined
       isEmpty = false
       continue
     }
-    lines.push(current.trimEnd())
-    current = indent + word
+    if (!isEmpty) lines.push(current.trimEnd())
+    const parts = wordParts(word, width - indent.length, false)
+    for (const part of parts.slice(0, -1)) lines.push((lines.length === 0 ? lead : indent) + part)
+    current = (lines.length === 0 ? lead : indent) + parts.at(-1)!
     isEmpty = word === ""
   }
   if (!isEmpty) lines.push(current.trimEnd())

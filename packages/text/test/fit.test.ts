@@ -14,10 +14,24 @@ test("[Q-10] a wrapped line says the same words in the same order, and none is w
   )
 })
 
-test("[Q-10] a piece that is too wide is broken at its spaces, a word that is too wide stays whole", () => {
-  const wrap = (line: string): string[] => wrapText(line, 12, { at: " · ", indent: "  " })
+test("[Q-10] a piece that is too wide is broken at its spaces, a word where it must be, unless it is ours to copy", () => {
+  const wrap = (line: string, keepsWords = false): string[] =>
+    wrapText(line, 12, { at: " · ", indent: "  ", keepsWords })
   expect(wrap("one two three four · five")).toEqual(["one two", "  three four ·", "  five"])
-  expect(wrap("run_01JT9QK2AAAA · ok")).toEqual(["run_01JT9QK2AAAA ·", "  ok"])
+  expect(wrap("run_01JT9QK2AAAA · ok")).toEqual(["run_01JT9QK2", "  AAAA · ok"])
+  expect(wrap("run_01JT9QK2AAAA · ok", true)).toEqual(["run_01JT9QK2AAAA ·", "  ok"])
+})
+
+test("[Q-03] a recorded line keeps its bar however it is broken, so that no part of it can pass for a line of ours", () => {
+  for (const blank of ["\u00a0", "\u2800", "\u3000", "x"]) {
+    const forged = `  │ boom${blank.repeat(90)}#3${blank}└${blank}tool${blank}delete_everything${blank}ok`
+    const lines = fitLines(forged, 80).split("\n")
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) {
+      expect(line.startsWith("  │ ")).toBe(true)
+      expect(displayWidth(line)).toBeLessThanOrEqual(80)
+    }
+  }
 })
 
 const TABLE = [
@@ -51,6 +65,9 @@ test("a cell is coloured after it is laid out, so colours take no width", () => 
 test("[Q-10] finished lines are broken between words and hang below their beginning; colours take no width", () => {
   expect(fitLines("name  one two three four\nshort", 16)).toBe("name  one two\n    three four\nshort")
   expect(fitLines("\u001b[31mone two\u001b[39m three", 13)).toBe("\u001b[31mone two\u001b[39m three")
+  expect(fitLines(`  \u001b[31m${"z".repeat(30)}\u001b[39m`, 24)).toBe(
+    `  \u001b[31m${"z".repeat(18)}\n      ${"z".repeat(12)}\u001b[39m`,
+  )
   fc.assert(
     fc.property(words, fc.integer({ min: 24, max: 60 }), (said, width) => {
       const fitted = fitLines(said.join(" "), width)

@@ -7,7 +7,7 @@ export const durationWords = (ms: number | null): string => formatDuration(ms ==
 export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> = {
   completed: "completed",
   failed: "failed",
-  crashed: "its process died",
+  crashed: "crashed",
   running: "still in progress",
   silent: "still in progress, or ended without saying so",
 }
