@@ -72,6 +72,7 @@ export {
 export { type PayloadRef, payloadRefs, refFieldsOf } from "./payload-refs.js"
 // Rules
 export type { Problem, ProblemSeverity } from "./problem.js"
+export { maskProxyTokens, newProxyToken } from "./proxy-token.js"
 export { runDigest } from "./run-digest.js"
 export { type JsonValue, ObjectSchema, Schema, type SchemaIssue, WordSchema } from "./schema/schema.js"
 export type { SchemaNode } from "./schema/schema-node.js"

@@ -1,8 +1,7 @@
-import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { given, OrangeboxError } from "@orangebox/contract"
+import { given, newProxyToken, OrangeboxError } from "@orangebox/contract"
 import { detectDialect, type PriceTable } from "@orangebox/dialects"
 import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
 import type { ReplayRecorder } from "@orangebox/replay"
@@ -74,7 +73,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       }),
     )
   }
-  const token = options.token ?? randomBytes(16).toString("hex")
+  const token = options.token ?? newProxyToken()
   const agents = openAgents(options.tls ?? {})
   const runs = options.run
     ? oneRun(options.run)

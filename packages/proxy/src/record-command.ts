@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { basename } from "node:path"
-import type { CaptureMode } from "@orangebox/contract"
+import { type CaptureMode, newProxyToken } from "@orangebox/contract"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, notStarted } from "./command-process.js"
 import type { ProxyLimits } from "./limits.js"
@@ -81,7 +80,7 @@ export async function recordCommand(
   const onWarning = options.onWarning ?? ((message: string) => void process.stderr.write(`orangebox: ${message}\n`))
   for (const { name, why } of plan.skipped) onWarning(`${name} ${why}; it is left as it is`)
 
-  const token = randomBytes(16).toString("hex")
+  const token = newProxyToken()
   const name = basename(program)
   const supervisor = new ProxySupervisor(
     {

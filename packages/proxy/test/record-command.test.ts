@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Event, EventType } from "@orangebox/contract"
@@ -192,9 +192,15 @@ test("[K-11] an instrumented agent under orangebox run is recorded once, and the
   onTestFinished(() => rmSync(own, { recursive: true, force: true }))
   const recording = record([process.execPath, child("instrumented.mjs"), own], { ANTHROPIC_BASE_URL: upstream.origin })
   const ended = await recording.ended
-  expect(ended!.verdict).toMatchObject({ stats: { modelCalls: 0, linkedCalls: 1 }, nothingBecause: null })
+  expect(ended!.verdict).toMatchObject({ stats: { modelCalls: 0, linkedCalls: 2 }, nothingBecause: null })
   expect(upstream.seen[0]!.rawHeaders.join().toLowerCase()).not.toContain("x-orangebox")
   const [called] = readFolder(own).all("model_called")
+  expect(called!.payload.url).toBe(`${recording.started()!.origin}/obxproxy_redacted/anthropic/v1/messages`)
+  const token = /[0-9a-f]{32}/.exec(recording.started()!.variables["ANTHROPIC_BASE_URL"]!)![0]
+  for (const name of readdirSync(own, { recursive: true, encoding: "utf8" })) {
+    const path = join(own, name)
+    if (statSync(path).isFile()) expect(readFileSync(path, "latin1"), name).not.toContain(token)
+  }
   const proxied = readFolder(recording.folder)
   expect(proxied.all("model_called")).toHaveLength(0)
   expect(proxied.all("link_added")[0]!.payload.link).toMatchObject({ run_id: called!.run_id, step_id: called!.step_id })

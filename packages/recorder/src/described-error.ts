@@ -1,4 +1,4 @@
-import { summarizeText } from "@orangebox/contract"
+import { maskProxyTokens, summarizeText } from "@orangebox/contract"
 
 /** One error of a cause chain, outermost first. */
 export interface ErrorLink {
@@ -40,7 +40,7 @@ export function describeError(thrown: unknown, summarize: (text: string) => stri
 
 function linkOf(thrown: unknown): ErrorLink {
   if (typeof thrown !== "object" || thrown === null) {
-    return { class: "NonError", message: textOf(thrown), stack: null }
+    return { class: "NonError", message: maskProxyTokens(textOf(thrown)), stack: null }
   }
   const name = read(thrown, "name")
   const constructorName = read(read(thrown, "constructor"), "name")
@@ -50,8 +50,8 @@ function linkOf(thrown: unknown): ErrorLink {
   const code = read(thrown, "code")
   return {
     class: typeof named === "string" && named !== "" ? named.slice(0, 256) : "Error",
-    message: typeof message === "string" ? message : textOf(message ?? thrown),
-    stack: typeof stack === "string" ? stack : null,
+    message: maskProxyTokens(typeof message === "string" ? message : textOf(message ?? thrown)),
+    stack: typeof stack === "string" ? maskProxyTokens(stack) : null,
     ...(typeof code === "string" || typeof code === "number" ? { code: String(code) } : {}),
   }
 }

@@ -37,6 +37,7 @@ export const FAMILIES: { readonly [rule: string]: string } = {
   "e2b-key": `e2b${"_"}${drawn(40, HEX)}`,
   "runpod-key": `rpa${"_"}${drawn(42, UPPER_ALPHANUMERIC)}`,
   "litellm-key": `sk${"-"}${drawn(22)}`,
+  "orangebox-proxy-token": `obxproxy${"_"}${drawn(32, HEX)}`,
   // Code hosts
   "github-installation-token-old": `v1${"."}${drawn(40, HEX)}`,
   "bitbucket-token": `ATBB${drawn(32)}`,

@@ -9,3 +9,9 @@ const response = await run.fetch(`${process.env.ANTHROPIC_BASE_URL}/v1/messages`
 })
 await response.text()
 run.complete()
+
+// The address of the proxy where it may get into a recording: a run named after a request, an error that quotes it, everything kept.
+const all = Recorder.open({ app: "agent", folder: process.argv[2], capture: "full" })
+await all.fetch(`${process.env.ANTHROPIC_BASE_URL}/v1/models`).then((answer) => answer.text())
+all.startRun({ entrypoint: "fail" }).fail(new TypeError(`Failed to parse URL from ${process.env.ANTHROPIC_BASE_URL}`))
+recorder.log.info(`asking ${process.env.ANTHROPIC_BASE_URL}`)

@@ -1,9 +1,11 @@
 import { types } from "node:util"
+import { maskProxyTokens } from "@orangebox/contract"
 import type { Fetch } from "./fetch-edge.js"
 
 /** What a request says before its body. */
 export interface RequestHead {
   readonly method: string
+  /** As it may be recorded: the part that opens a running proxy is left out. */
   readonly url: string
   readonly headers: Headers
 }
@@ -42,7 +44,7 @@ function plainRequest(input: string | URL, init: Init | undefined, body: Uint8Ar
   if (impliedType !== undefined && !headers.has("content-type")) headers.set("content-type", impliedType)
   const before = [...headers].join("\n")
   return {
-    head: { method: methodOf(init?.method), url: new URL(input).href, headers },
+    head: { method: methodOf(init?.method), url: maskProxyTokens(new URL(input).href), headers },
     signal: init?.signal ?? undefined,
     readBody: () => body,
     send: (fetch) => fetch(input, [...headers].join("\n") === before ? init : { ...init, headers }),
@@ -57,7 +59,7 @@ function wholeRequest(request: Request): OutgoingRequest {
   const headers = new Headers(request.headers)
   let sent: { readonly body: NonNullable<Init["body"]>; readonly duplex?: "half" } | undefined
   return {
-    head: { method: request.method, url: request.url, headers },
+    head: { method: request.method, url: maskProxyTokens(request.url), headers },
     signal: request.signal,
     async readBody() {
       if (request.body === null) return NOTHING

@@ -2,7 +2,7 @@
 import type { WrittenRule } from "./rule-data.js"
 
 /** Changes with every change of the built-in rules. */
-export const RULES_VERSION = 2
+export const RULES_VERSION = 3
 
 export const RULES: readonly WrittenRule[] = [
   {"id":"anthropic-key","about":"Anthropic API, admin and OAuth keys","category":"model-vendors","kind":"form","keywords":["sk-ant-"],"pattern":"sk-ant-(?:(?:api|admin)\\d{2}-[\\w-]{93}AA|(?:oat|ort|sid)\\d{2}-[\\w-]{60,200})","fillerIsSecret":true,"trigramEnds":[3]},
@@ -33,6 +33,7 @@ export const RULES: readonly WrittenRule[] = [
   {"id":"together-key","about":"Together keys of the newer form","category":"model-vendors","kind":"form","keywords":["tgp_v1_"],"pattern":"tgp_v1_[\\w-]{40,60}","fillerIsSecret":true,"trigramEnds":[5]},
   {"id":"helicone-key","about":"Helicone keys","category":"model-vendors","kind":"form","keywords":["sk-helicone-","pk-helicone-"],"pattern":"[sp]k-helicone-(?:[a-z]{2}-)?[a-z0-9-]{24,40}","accept":[{"matches":"\\d"}],"fillerIsSecret":true,"trigramEnds":[4,3]},
   {"id":"litellm-key","about":"Keys that LiteLLM proxies give out","category":"model-vendors","kind":"form","keywords":["sk-"],"pattern":"sk-[\\w-]{22}","accept":[{"is":"drawn"}],"fillerIsSecret":true,"trigramEnds":[3]},
+  {"id":"orangebox-proxy-token","about":"The path part that lets a client into a running Orangebox proxy","category":"model-vendors","kind":"form","keywords":["obxproxy_"],"pattern":"obxproxy_[0-9a-f]{32}","trigramEnds":[4]},
   {"id":"cartesia-key","about":"Cartesia keys","category":"model-vendors","kind":"form","keywords":["sk_car_"],"pattern":"sk_car_[A-Za-z0-9_-]{20,40}","fillerIsSecret":true,"trigramEnds":[4]},
   {"id":"e2b-key","about":"E2B keys","category":"model-vendors","kind":"form","keywords":["e2b_"],"pattern":"e2b_[0-9a-f]{40}","fillerIsSecret":true,"trigramEnds":[4]},
   {"id":"browserbase-key","about":"Browserbase keys","category":"model-vendors","kind":"form","keywords":["bb_live_","bb_test_"],"pattern":"bb_(?:live|test)_[\\w-]{24,40}","fillerIsSecret":true,"trigramEnds":[3,3]},
