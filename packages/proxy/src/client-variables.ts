@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
 import { type ProviderAccess, providerAccesses } from "@orangebox/dialects"
 
@@ -67,14 +68,17 @@ export function planVariables(
   return { upstreams: origins, variables, skipped }
 }
 
-/** What the command's environment is changed by. */
+/**
+ * What the command's environment is changed by.
+ * @param folder the data folder: an agent that records itself, and whose user names no other, records beside the run that links to it
+ */
 export function variablesFor(
   plan: VariablePlan,
-  origin: string,
-  token: string,
+  { origin, token, folder }: { readonly origin: string; readonly token: string; readonly folder: string | undefined },
   env: Environment,
 ): Record<string, string> {
   const set: Record<string, string> = { ORANGEBOX_PROXY: origin }
+  if (folder !== undefined && setValue(env, "ORANGEBOX_HOME") === undefined) set["ORANGEBOX_HOME"] = resolve(folder)
   for (const { name, upstream, path } of plan.variables) set[name] = `${origin}/${token}/${upstream}${path}`
   return { ...set, ...noProxy(env) }
 }

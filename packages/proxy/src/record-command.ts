@@ -103,7 +103,7 @@ export async function recordCommand(
   const startedAt = performance.now()
   const { port } = await supervisor.start()
   const origin = `http://127.0.0.1:${port}`
-  const set = variablesFor(plan, origin, token, env)
+  const set = variablesFor(plan, { origin, token, folder: options.folder }, env)
 
   const child = spawn(program, args, { cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
   const ended = endOfCommand(child)

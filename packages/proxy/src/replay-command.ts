@@ -89,7 +89,7 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     onWarning: (warning) => warn(warning.message),
   })
   for (const hint of hintsFor(basename(program))) options.onHint?.(hint)
-  const set = variablesFor(plan, proxy.origin, proxy.token, env)
+  const set = variablesFor(plan, { origin: proxy.origin, token: proxy.token, folder: options.folder }, env)
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...environmentIn(options.cwd, env), ...set },

@@ -205,3 +205,22 @@ test("[K-11] an instrumented agent under orangebox run is recorded once, and the
   expect(proxied.all("model_called")).toHaveLength(0)
   expect(proxied.all("link_added")[0]!.payload.link).toMatchObject({ run_id: called!.run_id, step_id: called!.step_id })
 })
+
+test("[K-11] an instrumented agent records where the command is recorded, unless its user names another folder", async () => {
+  const upstream = await startUpstream((_, response) => response.end(ANSWER))
+  const recording = record([process.execPath, child("instrumented.mjs")], { ANTHROPIC_BASE_URL: upstream.origin })
+  await recording.ended
+  const { all } = readFolder(recording.folder)
+  const [called] = all("model_called")
+  expect(all("link_added")[0]!.payload.link).toMatchObject({ run_id: called!.run_id, step_id: called!.step_id })
+
+  const own = mkdtempSync(join(tmpdir(), "orangebox-proxy-own-"))
+  onTestFinished(() => rmSync(own, { recursive: true, force: true }))
+  const named = record([process.execPath, child("instrumented.mjs")], {
+    ANTHROPIC_BASE_URL: upstream.origin,
+    ORANGEBOX_HOME: own,
+  })
+  await named.ended
+  expect(readFolder(own).all("model_called")).toHaveLength(1)
+  expect(readFolder(named.folder).all("model_called")).toHaveLength(0)
+})
