@@ -61,7 +61,6 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
     super(run, state, source)
     this.#call = call
-    if (run.builder.correlatesByHeader) run.builder.callsByHeader.set(this.id, this)
   }
 
   /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
@@ -87,8 +86,22 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   }
 
   get send(): ModelSend {
-    const headers = this.run.builder.correlatesByHeader ? { [STEP_HEADER]: `${this.runId}/${this.id}` } : {}
-    return { signal: this.signal, headers }
+    const headersNow = (): ModelSend["headers"] => this.#correlatingHeaders()
+    return {
+      signal: this.signal,
+      // Asked when the client takes them: one that is made inside the call reads `recorder.fetch` before that, but after `send` was handed out.
+      get headers() {
+        return headersNow()
+      },
+    }
+  }
+
+  /** None where no `recorder.fetch` and no proxy would take them off again: they must not leave the machine. */
+  #correlatingHeaders(): ModelSend["headers"] {
+    const { builder } = this.run
+    if (!builder.correlatesByHeader) return {}
+    builder.callsByHeader.set(this.id, this)
+    return { [STEP_HEADER]: `${this.runId}/${this.id}` }
   }
 
   override hasWire(): boolean {

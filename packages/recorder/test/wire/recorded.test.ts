@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import Anthropic from "@anthropic-ai/sdk"
 import type { Event } from "@orangebox/contract"
 import { listJournals, readStream, tailJournal } from "@orangebox/journal"
 import fc from "fast-check"
@@ -98,6 +99,29 @@ describe("what is recorded of an exchange", () => {
     expect(sink.textOf(result.response_ref)).toBe(JSON.stringify(ANSWER))
     expect(JSON.parse(sink.textOf(result.response_headers_ref)!)).toContainEqual(["x-a", "b"])
     expect(contractProblems(sink)).toEqual([])
+  })
+
+  test("[R-15] the first call of a client that is made inside the first call belongs to its step", async () => {
+    const { recorder, sink } = recordInMemory({ strict: true })
+    const server = await loopback((_, response) => sendJson(response, ANSWER, 200))
+    let client: Anthropic | undefined
+    const clientMadeOnUse = (): Anthropic => {
+      client ??= new Anthropic({ baseURL: server.url, apiKey: "none", fetch: recorder.fetch })
+      return client
+    }
+    const run = recorder.startRun({ entrypoint: "ask" })
+    for (const content of ["one", "two"]) {
+      const request = { model: "claude-x-1", max_tokens: 9, messages: [{ role: "user" as const, content }] }
+      await run.model({ provider: "anthropic", model: "claude-x-1", request }, (send) =>
+        clientMadeOnUse().messages.create(request, send),
+      )
+    }
+    run.complete()
+    expect(sink.events.filter(({ event_type }) => event_type === "run_started")).toHaveLength(1)
+    const calls = sink.events.filter(({ event_type }) => event_type === "model_called")
+    expect(calls.map(({ attempt_no }) => attempt_no)).toEqual([undefined, 1, undefined, 1])
+    const headers = server.seen.map((request) => Object.keys(request.headers))
+    expect(headers.flat().filter((name) => name.startsWith("x-orangebox"))).toEqual([])
   })
 
   test("[H-01] a request that only fills the cache is told as warm", async () => {
