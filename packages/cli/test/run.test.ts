@@ -51,7 +51,7 @@ describe("orangebox run", () => {
     expect(exitCode).toBe(7)
     expect(stdout).toBe("agent: answered\n")
     expect(stderr).toMatch(/exited with 7/)
-    expect(stderr).toMatch(/1 model call · 0 failed/)
+    expect(stderr).toMatch(/1 model call · 0 errors/)
     expect(stderr).toMatch(/12 in → 3 out/)
     expect(stderr).toMatch(/lost: 0/)
     const runId = /show (run_\w+)/.exec(stderr)![1]!

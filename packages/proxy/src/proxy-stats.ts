@@ -3,7 +3,7 @@ import type { WireEnd } from "@orangebox/recorder"
 
 /** What passed so far, as plain numbers that can be added up. */
 export interface ProxyStats {
-  /** Recorded calls to models; attempts of one call count once each, because each was paid for or failed on its own. */
+  /** Recorded calls to models, each once with all its attempts, as readers of the run count them. */
   readonly modelCalls: number
   /** Other recorded requests. */
   readonly otherRequests: number
@@ -13,8 +13,10 @@ export interface ProxyStats {
   readonly unrecorded: number
   /** Requests the proxy did not forward. */
   readonly refused: number
-  /** Upstream errors, resets, time-outs. */
-  readonly failed: number
+  /** Calls and other requests that ended in an error of the upstream, a reset or a time-out. */
+  readonly errors: number
+  /** Attempts of calls that were, or could have been, asked again. */
+  readonly failedAttempts: number
   readonly clientAborts: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -35,7 +37,8 @@ export const NO_STATS: ProxyStats = {
   linkedCalls: 0,
   unrecorded: 0,
   refused: 0,
-  failed: 0,
+  errors: 0,
+  failedAttempts: 0,
   clientAborts: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -55,6 +58,10 @@ export function addStats(a: ProxyStats, b: Partial<ProxyStats>): ProxyStats {
 
 export interface EndedCall {
   readonly isModel: boolean
+  /** An attempt of a call; how that call ends is known when nothing more of it comes. */
+  readonly isAttempt: boolean
+  /** The call itself was counted before. */
+  readonly isRepeat: boolean
   readonly how: WireEnd
   readonly status: number | null
   readonly folded: FoldedResponse | undefined
@@ -65,10 +72,10 @@ export interface EndedCall {
 
 /** What one ended exchange adds. */
 export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats> {
-  const isFailed = call.how === "upstream_reset" || call.how === "timeout" || call.status === null || call.status >= 400
   const common = {
     bytesRecorded: call.bytes,
-    ...(call.how === "client_abort" ? { clientAborts: 1 } : isFailed || call.folded?.error ? { failed: 1 } : {}),
+    ...(call.how === "client_abort" ? { clientAborts: 1 } : {}),
+    ...(isFailed(call) ? (call.isAttempt ? { failedAttempts: 1 } : { errors: 1 }) : {}),
   }
   if (!call.isModel) return { ...common, otherRequests: 1 }
   const usage = call.folded?.usage
@@ -76,7 +83,7 @@ export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats
   const isAnswered = call.status !== null && call.status < 400
   const price = usage && isAnswered ? priceOf(usage, call.folded?.model ?? call.model, call.atMs, prices) : undefined
   return {
-    modelCalls: 1,
+    modelCalls: call.isRepeat ? 0 : 1,
     inputTokens: prompt ?? 0,
     outputTokens: completion ?? 0,
     cacheReadTokens: cache_read ?? 0,
@@ -86,4 +93,10 @@ export function statsOf(call: EndedCall, prices: PriceTable): Partial<ProxyStats
     unpricedCalls: isAnswered && (price?.usd ?? null) === null ? 1 : 0,
     ...common,
   }
+}
+
+/** A client that leaves has not made the call fail. */
+export function isFailed({ how, status, folded }: Pick<EndedCall, "how" | "status" | "folded">): boolean {
+  if (how === "client_abort") return false
+  return how !== "complete" || status === null || status >= 400 || Boolean(folded?.error)
 }

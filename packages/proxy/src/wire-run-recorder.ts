@@ -32,7 +32,7 @@ import { headerIn } from "./forwarded-headers.js"
 import { LaneRecorder, laneLabel, questionOf } from "./lane-recorder.js"
 import type { OpenRun, OpenRuns } from "./open-runs.js"
 import type { ProxyOptions } from "./proxy.js"
-import { addStats, NO_STATS, type ProxyStats, statsOf } from "./proxy-stats.js"
+import { addStats, isFailed, NO_STATS, type ProxyStats, statsOf } from "./proxy-stats.js"
 import type { RecordableBody } from "./request-body.js"
 import type { WorkspaceWatch } from "./workspace/record-workspace.js"
 
@@ -152,14 +152,11 @@ export class WireRunRecorder implements Observer {
     const { how, err, head, storedBytes, notes } = end
     const status = head?.status ?? null
     const mayRepeat = seen.placed !== undefined && isRepeatable(status, how, () => call.hasWholeAnswer())
-    if (waiting) {
-      call.end(how, err, notes)
-      if (mayRepeat) waiting.wait(patienceFor(head))
-      else waiting.giveUp()
-    } else if (mayRepeat) {
+    let retried: RetriedCall | undefined
+    if (waiting) call.end(how, err, notes)
+    else if (mayRepeat) {
       call.tellPrompt()
-      const retried = call.endTry(how, err, notes)
-      if (retried) this.#awaitRetry(open, retried, patienceFor(head))
+      retried = call.endTry(how, err, notes)
     } else {
       call.tellPrompt()
       call.end(how, err, notes)
@@ -168,6 +165,8 @@ export class WireRunRecorder implements Observer {
       statsOf(
         {
           isModel: open.known.anatomy !== undefined,
+          isAttempt: waiting !== undefined || retried !== undefined,
+          isRepeat: waiting !== undefined,
           how,
           status,
           folded: call.folded,
@@ -178,6 +177,8 @@ export class WireRunRecorder implements Observer {
         this.#prices,
       ),
     )
+    const attempted = waiting ?? (retried && this.#awaitRetry(open, retried))
+    attempted?.ended(isFailed({ how, status, folded: call.folded }), mayRepeat ? patienceFor(head) : 0)
     // The result is recorded, so the client may have its end; what follows from it can wait that long. Its next request cannot come before.
     setImmediate(() =>
       this.#tolerate(open.release, () => {
@@ -207,11 +208,16 @@ export class WireRunRecorder implements Observer {
     if (asked.length === 0 && !mayRepeat) lane.endTurn()
   }
 
-  #awaitRetry(open: OpenCall, retried: RetriedCall, patienceMs: number): void {
+  #awaitRetry(open: OpenCall, retried: RetriedCall): WaitingCall {
     const key = open.seen.placed!.attemptOf
-    const waiting = new WaitingCall(retried, open.spot.open.hold(), () => this.#retries.delete(key))
+    const release = open.spot.open.hold()
+    const waiting = new WaitingCall(retried, (hasFailed) => {
+      this.#retries.delete(key)
+      if (hasFailed) this.count({ errors: 1 })
+      release()
+    })
     this.#retries.set(key, waiting)
-    waiting.wait(patienceMs)
+    return waiting
   }
 
   #spotFor(known: KnownRequest, seen: SortedFacts): Spot {
@@ -322,14 +328,13 @@ export class WireRunRecorder implements Observer {
 /** A call whose last try failed. Clients wait a moment before the next; when they wait longer, it was the last. */
 class WaitingCall {
   readonly #retried: RetriedCall
-  readonly #release: () => void
-  readonly #forget: () => void
+  readonly #onEnd: (hasFailed: boolean) => void
+  #hasFailed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(retried: RetriedCall, release: () => void, forget: () => void) {
+  constructor(retried: RetriedCall, onEnd: (hasFailed: boolean) => void) {
     this.#retried = retried
-    this.#release = release
-    this.#forget = forget
+    this.#onEnd = onEnd
   }
 
   get stepId(): string {
@@ -341,7 +346,13 @@ class WaitingCall {
     return this.#retried.openTry(...parts)
   }
 
-  wait(patienceMs: number): void {
+  /** @param patienceMs how long another try may take to come; 0 where none will */
+  ended(hasFailed: boolean, patienceMs: number): void {
+    this.#hasFailed = hasFailed
+    if (patienceMs === 0) {
+      this.giveUp()
+      return
+    }
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.giveUp(), patienceMs)
     this.#timer.unref()
@@ -350,8 +361,7 @@ class WaitingCall {
   giveUp(): void {
     clearTimeout(this.#timer)
     this.#retried.close()
-    this.#forget()
-    this.#release()
+    this.#onEnd(this.#hasFailed)
   }
 }
 

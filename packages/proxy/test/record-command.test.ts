@@ -94,7 +94,7 @@ test("[K-08] a command keeps stdin, stdout and exit code, and its run is in the 
   expect(recording.stdout()).toBe(`200 ${ANSWER.length}`)
   expect(ended).toMatchObject({ exitCode: 0, signal: null })
   const { verdict } = ended!
-  expect(verdict.stats).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 20, failed: 0 })
+  expect(verdict.stats).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 20, errors: 0 })
   expect(verdict).toMatchObject({ lost: 0, restarts: 0, nothingBecause: null })
   expect(verdict.stats.usd).toBeGreaterThan(0)
   const { all, bodies } = readFolder(recording.folder)

@@ -237,7 +237,7 @@ test("[K-02] the official Anthropic SDK works through the proxy, streaming and n
   expect(calls).toBe(3)
   const steps = proxy.all("model_called").filter((event) => event.attempt_no === undefined)
   expect(steps).toHaveLength(2)
-  expect(proxy.stats()).toMatchObject({ modelCalls: 3, failed: 1, outputTokens: 22 })
+  expect(proxy.stats()).toMatchObject({ modelCalls: 2, errors: 0, failedAttempts: 1, outputTokens: 22 })
 })
 
 test("[K-02] the official OpenAI SDK works through the proxy, streaming and not", async () => {

@@ -79,8 +79,8 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
   }
   await proxied.close()
   recorder.close()
-  const { modelCalls, failed } = proxied.stats()
-  terminal.say(`orangebox: ${plural(modelCalls, "model call")} recorded, ${failed} failed`)
+  const { modelCalls, errors } = proxied.stats()
+  terminal.say(`orangebox: ${plural(modelCalls, "model call")} recorded · ${plural(errors, "error")}`)
   return EXIT.fine
 }
 
