@@ -1,7 +1,7 @@
 import { Command } from "commander"
 import { COMMANDS } from "./commands.js"
 import { examples, type Session } from "./session.js"
-import type { TerminalStreams } from "./terminal.js"
+import { fitted, type TerminalStreams } from "./terminal.js"
 import { versionOf } from "./version.js"
 
 /** The command line as far as these arguments need it: the commands they name with all their options, the others by name. */
@@ -19,7 +19,7 @@ export async function buildProgram(
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
+      writeOut: (text) => void stdout.write(fittedHelp(text, (stdout.isTTY && stdout.columns) || undefined)),
       writeErr: (text) => void stderr.write(text),
       // Errors of usage are told like all others, by the caller.
       outputError: () => {},
@@ -43,4 +43,13 @@ export async function buildProgram(
     if (args.includes(name)) (await load()).define(command, session)
   }
   return program
+}
+
+/** On a narrow terminal the meaning of an example stands below its command, which can be copied then. */
+function fittedHelp(text: string, columns: number | undefined): string {
+  if (columns === undefined) return text
+  const examplesInTwo = text.replace(/^ {2}(orangebox .+?) {3,}(\S.*)$/gm, (line, command: string, meaning: string) =>
+    line.length <= columns ? line : `  ${command}\n      ${meaning}`,
+  )
+  return fitted(examplesInTwo, columns)
 }

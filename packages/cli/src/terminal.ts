@@ -46,18 +46,25 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     progress.clear()
     stream.write(what)
   }
+  const talkColumns = stderr.isTTY === true ? stderr.columns || undefined : undefined
+  const talk = (text: string): void => write(stderr, `${fitted(text, talkColumns)}\n`)
   const outVerbatim = (text: string): void => write(stdout, text.endsWith("\n") ? text : `${text}\n`)
   return {
-    out: (text) => outVerbatim(columns === undefined || /^[[{]/.test(text) ? text : fitLines(text, columns)),
+    out: (text) => outVerbatim(fitted(text, columns)),
     outVerbatim,
     outBytes: (bytes) => write(stdout, bytes),
     drained: async () => void (stdout.writableNeedDrain && (await once(stdout, "drain"))),
-    say: (line) => write(stderr, `${safeText(line)}\n`),
-    sayPainted: (text) => write(stderr, `${text}\n`),
+    say: (line) => talk(safeText(line)),
+    sayPainted: talk,
     isOutTerminal,
     columns,
     paint: painterFor(isOutTerminal, env) ?? plain,
     paintTalk: painterFor(stderr.isTTY === true, env) ?? plain,
     progress,
   }
+}
+
+/** JSON is for programs and stays as it is. */
+export function fitted(text: string, columns: number | undefined): string {
+  return columns === undefined || /^[[{]/.test(text) ? text : fitLines(text, columns)
 }

@@ -55,16 +55,17 @@ function newsOf(prompt: PromptView, before: PromptView, width: number): string |
 }
 
 function fitParts(parts: readonly string[], width: number): string {
+  const moreOf = (left: number): string => (left === 0 ? "" : ` · … ${left} more`)
   const kept: string[] = []
   let used = 0
   for (const part of parts) {
     used += displayWidth(part) + 3
-    if (used > width && kept.length > 0) break
+    const left = parts.length - kept.length - 1
+    if (used - 3 + displayWidth(moreOf(left)) > width && kept.length > 0) break
     kept.push(part)
   }
-  const left = parts.length - kept.length
-  const more = left === 0 ? "" : ` · … ${left} of ${parts.length} more`
-  return cutToWidth(kept.join(" · "), Math.max(1, width)) + more
+  const more = moreOf(parts.length - kept.length)
+  return cutToWidth(kept.join(" · "), Math.max(1, width - displayWidth(more))) + more
 }
 
 /** From this many neighbours of one kind on, they are told as one: twelve tool definitions are `tools×12`. */

@@ -310,8 +310,10 @@ function countsOf(view: RunView, plan: SkeletonPlan): string {
     toldSteps(plan) === totals.steps
       ? plural(totals.steps, "step")
       : `${toldSteps(plan)} of ${totals.steps} steps shown`
+  const folded = toldSteps(plan) - plan.shownSteps
+  const attempts = folded === 0 ? "" : ` (${plural(folded, "attempt")} told with their calls, --all unfolds)`
   const notes = plan.shownNotes === plan.totalNotes ? "" : `, ${plan.shownNotes} of ${plan.totalNotes} notes shown`
-  return `${plural(totals.events, "event")}${later}, ${steps}${notes}, ${totals.lost} lost`
+  return `${plural(totals.events, "event")}${later}, ${steps}${attempts}${notes}, ${totals.lost} lost`
 }
 
 function marksOf(view: RunView): string[] {

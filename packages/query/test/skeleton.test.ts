@@ -60,7 +60,7 @@ test("[Q-01] parallel tools, warnings and the attempts of a call", () => {
     #4 │ └ tool carrier "DHL 0034"                                    0.3s  ok 940 B
        ├ warn fixer: "order 1182 has two parcels, using the first"
     #5 └ model claude-x 3.1k → 96 cache 77 % (3 attempts)             2.1s  "It arrives on Tuesday." · 2 of 3 attempts failed: HTTP 529 overloaded_error: "Overloaded"
-    17 events, 8 steps, 0 lost · next: orangebox step last#5"
+    17 events, 8 steps (3 attempts told with their calls, --all unfolds), 0 lost · next: orangebox step last#5"
   `)
 })
 

@@ -69,7 +69,9 @@ function fitLine(line: string, width: number): string[] {
   const lines: string[] = []
   let current = lead
   let isEmpty = true
-  for (const word of line.slice(lead.length).split(" ")) {
+  const { before, command } =
+    bar === undefined ? withCommand(line.slice(lead.length)) : { before: line.slice(lead.length), command: "" }
+  for (const word of before.split(" ")) {
     if (word === "" && isEmpty) continue
     const joined = isEmpty ? current + word : `${current} ${word}`
     if (paintedWidth(joined.trimEnd()) <= width) {
@@ -84,5 +86,16 @@ function fitLine(line: string, width: number): string[] {
     isEmpty = word === ""
   }
   if (!isEmpty) lines.push(current.trimEnd())
+  if (command !== "") lines.push((lines.length === 0 ? lead : indent) + command)
   return lines
+}
+
+/**
+ * A command at the end of a line is there to be pasted: it gets a line of its own and stays whole, however wide. Only one of ours: recorded
+ * text stands in quotes or behind a bar.
+ */
+function withCommand(text: string): { readonly before: string; readonly command: string } {
+  const at = /(?:npx )?\borangebox [a-z]+ [\x20-\x7e]*$/.exec(text)?.index ?? -1
+  const isQuoted = at >= 0 && (text.slice(0, at).match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1
+  return at < 0 || isQuoted ? { before: text, command: "" } : { before: text.slice(0, at), command: text.slice(at) }
 }

@@ -76,3 +76,11 @@ test("[Q-10] finished lines are broken between words and hang below their beginn
     }),
   )
 })
+
+test("[Q-10] a command of ours stays whole on a line of its own, one in recorded text does not", () => {
+  expect(fitLines("12 events · next: orangebox step last#13 --data ./demo-data", 40)).toBe(
+    "12 events · next:\n    orangebox step last#13 --data ./demo-data",
+  )
+  for (const line of fitLines(`said "please run orangebox show last and then ${"again ".repeat(20)}"`, 40).split("\n"))
+    expect(displayWidth(line)).toBeLessThanOrEqual(40)
+})

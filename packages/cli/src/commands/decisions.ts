@@ -89,7 +89,7 @@ function decisionsText(decisions: readonly DecisionEvent[], total: number, colum
     const verdict = said ?? worstVerdict(spoken)
     return [
       `#${action.step_no}`,
-      `${hasFailed({ status: action.status, verdict }) ? MARK.fail : MARK[verdict]} ${verdict}${said === undefined ? "" : " (a person)"}`,
+      `${hasFailed({ status: action.status, verdict }) ? `${MARK.fail} failed` : `${MARK[verdict]} ${verdict}`}${said === undefined ? "" : " (a person)"}`,
       action.action_type,
       action.status,
       `${action.inferred_by === null || action.inferred_by === undefined ? "" : "≈ "}${action.action_summary}`,

@@ -41,11 +41,10 @@ async function verify(
   const tell = (verdict: StoreVerdict, freshness: object): ExitCode => {
     const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)
     const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isFine)
-    const paint = session.terminal.paint
     session.terminal.out(
       options.json
         ? safeJson({ ok: isOk, ...verdictJson(verdict, expected), ...freshness }, 2)
-        : verdictText(verdict, expected, paint),
+        : verdictText(verdict, expected, session.terminal),
     )
     return isOk ? EXIT.fine : EXIT.findings
   }

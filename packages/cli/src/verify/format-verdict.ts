@@ -12,7 +12,7 @@ const MOST_SHOWN = 20
 export function verdictText(
   { runs, findings, bodiesHashed }: StoreVerdict,
   expected: string | undefined,
-  paint: Painter,
+  { paint, columns }: { readonly paint: Painter; readonly columns: number | undefined },
 ): string {
   const table = formatTable(
     [
@@ -21,7 +21,7 @@ export function verdictText(
       { title: "STATUS" },
       { title: "EVENTS", align: "right" },
       { title: "BODIES" },
-      { title: "DIGEST" },
+      { title: "DIGEST", minWidth: 15, dropRank: 1 },
     ],
     runs.map((run) => [
       isFine(run) ? (run.open.length > 0 ? "open" : "ok") : "BAD",
@@ -33,6 +33,7 @@ export function verdictText(
         : `${run.bodies.present} (+${run.bodies.absent} pruned or redacted)`,
       run.digest,
     ]),
+    columns === undefined ? {} : { width: columns },
   )
   const lines = runs.length > 0 ? [table] : []
   for (const run of runs) {
