@@ -4,6 +4,7 @@ import { Recorder } from "@orangebox/recorder"
 import { readPortable } from "@orangebox/replay"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { record } from "./recorded-run.js"
 import { recordAgent, recordAgents, recordOnTheWire } from "./two-runs.js"
 
 interface ExportJson {
@@ -128,7 +129,7 @@ describe("[O-10] orangebox export", () => {
     expect((await orangeboxHere(["diff", path, path])).exitCode).toBe(0)
   })
 
-  test("[O-10] bodies that were pruned are missing by name; verify of the file declares them", async () => {
+  test("[O-10] bodies that were pruned are missing by name; verify of the file counts them as verify of the store does", async () => {
     const folder = join(scratch.path, "pruned")
     await recordAgents(folder, {})
     await orangeboxHere(["collect", "--data", folder])
@@ -138,7 +139,7 @@ describe("[O-10] orangebox export", () => {
     const said = await orangeboxHere(["export", "-o", path, "--data", folder])
     expect(said.stdout).toMatch(/! not in the file: \d+ bodies pruned, /)
     const verified = await orangeboxHere(["verify", path])
-    expect(verified.stdout).toMatch(/declared: body_missing/)
+    expect(verified.stdout).toMatch(/\(\+\d+ pruned or redacted\)/)
     expect(verified.exitCode).toBe(0)
     const body = await orangeboxHere(["step", `${path}#5`, "--body", "request"])
     expect(body.exitCode).toBe(2)
@@ -177,6 +178,7 @@ describe("[O-10] orangebox export", () => {
       const shown = await orangeboxHere(["show", path()])
       expect(shown.exitCode).toBe(1)
       expect(shown.stdout).toContain("set the retries")
+      expect(shown.stdout).toMatch(/the file is damaged at byte \d+, (\d+) of \1 events were read/)
       expect(shown.stderr).toMatch(/obxrun, byte \d+: /)
       const verified = await orangeboxHere(["verify", path()])
       expect(verified.exitCode).toBe(1)
@@ -192,6 +194,41 @@ describe("[O-10] orangebox export", () => {
         expect(refused.stderr).toMatch(/where .*obxrun, byte \d+/)
       }
       expect(existsSync(join(scratch.path, "never.obxrun"))).toBe(false)
+    })
+
+    test("[O-10] a file that lost events counts them as lost, in text and JSON, and has no digest to show", async () => {
+      const folder = join(scratch.path, "long")
+      await record(folder, (recorder) => {
+        const run = recorder.startRun({ entrypoint: "long" })
+        for (let n = 0; n < 2100; n++) run.log.info(`line ${n}`)
+        run.complete()
+      })
+      const path = join(scratch.path, "long.obxrun")
+      await orangeboxHere(["export", "-o", path, "--data", folder])
+      writeFileSync(path, readFileSync(path).subarray(0, -200))
+      const { stdout } = await orangeboxHere(["show", path])
+      expect(stdout).toMatch(/lost 102 events: "the file is damaged at byte \d+, 2000 of 2102 events were read"/)
+      expect(stdout).toContain("102 lost")
+      expect(stdout).not.toMatch(/^digest/m)
+      const shown = jsonOf<object>(await orangeboxHere(["show", path, "--json"]))
+      expect(shown).toMatchObject({
+        run: { digest: null },
+        total: { lost: 102 },
+        damaged_file: {
+          events_read: 2000,
+          events_written: 2102,
+          damage: [expect.stringMatching(/^byte \d+: a section of events/)],
+        },
+      })
+      const verified = jsonOf<object>(await orangeboxHere(["verify", path, "--json"]))
+      expect(verified).toMatchObject({ ok: false, runs: [{ digest: null }] })
+    })
+
+    test("[O-10] a file whose only section of events is damaged says so: nothing of it can be trusted", async () => {
+      const path = damagedFile("early", (bytes) => bytes.subarray(0, 800))
+      const { stdout, stderr, exitCode } = await orangeboxHere(["show", path])
+      expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 })
+      expect(stderr).toContain("a section of events is cut short")
     })
 
     test.each([

@@ -48,6 +48,12 @@ describe("orangebox verify", () => {
     return folder
   }
 
+  async function exported(folder: string): Promise<Verdict> {
+    const path = join(folder, "run.obxrun")
+    await orangeboxHere(["export", runId, "-o", path, "--data", folder])
+    return jsonOf<Verdict>(await orangeboxHere(["verify", path, "--json"]))
+  }
+
   test("[O-09] every run ends with its digest, and the digest proves that nothing was changed since", async () => {
     const verdict = jsonOf<Verdict>(
       await orangeboxHere(["verify", runId, "--digest", digest, "--data", good, "--json"]),
@@ -88,9 +94,20 @@ describe("orangebox verify", () => {
     const one = jsonOf<Verdict>(await orangeboxHere(["verify", runId, "--data", folder, "--json"]))
     expect(one.ok).toBe(false)
     expect(one.runs[0]?.findings.map(({ code }) => code)).toContain("body_missing")
+    expect((await exported(folder)).runs[0]?.findings).toEqual(one.runs[0]?.findings)
     const all = jsonOf<Verdict>(await orangeboxHere(["verify", "--data", folder, "--json"]))
     expect(all.findings.length).toBeGreaterThan(0)
     expect((await orangeboxHere(["verify", "--data", folder])).exitCode).toBe(1)
+  })
+
+  test("[C-03] a record that came twice with other content is a finding, in the store and in the exported file", async () => {
+    const folder = changed(
+      "conflict",
+      `INSERT INTO conflict_rows (run, seen_at, digest, json) VALUES ('${runId}', 0, x'00', '{"event_id":"twice"}')`,
+    )
+    const one = jsonOf<Verdict>(await orangeboxHere(["verify", runId, "--data", folder, "--json"]))
+    expect(one.runs[0]?.findings).toMatchObject([{ code: "conflict", subject: "twice" }])
+    expect((await exported(folder)).runs[0]?.findings).toEqual(one.runs[0]?.findings)
   })
 
   test("a run that is still going on is open, which is no finding", async () => {

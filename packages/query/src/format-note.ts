@@ -144,6 +144,6 @@ function linkWords(link: Link, width: number): string {
 export function gapWords(gap: Gap): string {
   const { fromSequence: from, toSequence: to } = gap
   const where = from === null ? "" : from === to ? ` at ${from}` : ` between ${from} and ${to ?? "?"}`
-  const reason = gap.reason === UNEXPLAINED ? UNEXPLAINED : recordedText(gap.reason, 80)
-  return `lost ${plural(gap.count, "event")}${where}: ${reason}`
+  const reason = gap.reason === UNEXPLAINED ? UNEXPLAINED : recordedText(gap.reason, 96)
+  return gap.count === 0 ? reason : `lost ${plural(gap.count, "event")}${where}: ${reason}`
 }

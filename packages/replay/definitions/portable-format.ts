@@ -57,4 +57,6 @@ export const PortableNotes = z.strictObject({
   ),
   /** Events that were redacted after they were recorded. */
   redactions: z.array(z.strictObject({ run_id: z.string(), event_id: z.string(), at_ms: z.number() })),
+  /** Events whose id came again with other content; the first is in the file. Left out where there are none. */
+  conflicts: z.array(z.strictObject({ run_id: z.string(), event_id: z.string() })).optional(),
 })

@@ -31,7 +31,7 @@ export function verdictText(
       run.bodies.absent === 0
         ? String(run.bodies.present)
         : `${run.bodies.present} (+${run.bodies.absent} pruned or redacted)`,
-      run.digest,
+      run.digest ?? "unknown",
     ]),
     columns === undefined ? {} : { width: columns },
   )
@@ -51,7 +51,12 @@ export function verdictText(
       lines.push(
         run.digest === expected
           ? "= the digest is the same: nothing was changed"
-          : paint(`✗ the digest differs: expected ${expected}${run.redacted.events > 0 ? REDACTED_SINCE : ""}`, "bad"),
+          : run.digest === null
+            ? paint("✗ the digest cannot be told: events are missing", "bad")
+            : paint(
+                `✗ the digest differs: expected ${expected}${run.redacted.events > 0 ? REDACTED_SINCE : ""}`,
+                "bad",
+              ),
       )
     }
   }

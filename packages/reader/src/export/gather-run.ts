@@ -60,11 +60,17 @@ export async function gatherRun(
       (await reader.redactionsOf(id)).map(({ eventId, atMs }) => ({ run_id: id, event_id: eventId, at_ms: atMs })),
     ),
   )
+  const conflicts = await Promise.all(
+    runIds.map(async (id) =>
+      (await reader.conflictsOf(id)).map(({ event }) => ({ run_id: id, event_id: event.event_id })),
+    ),
+  )
   const notes = {
     partial_streams: streams.flat(),
     gaps: gaps.flat(),
     absent_bodies: [...absent.values()].flatMap((found) => (found.absent === "unknown" ? [] : absenceNote(found))),
     redactions: redactions.flat(),
+    ...(conflicts.flat().length > 0 ? { conflicts: conflicts.flat() } : {}),
   }
   const unfinished = notes.partial_streams.length
   return { runId, runs: runIds.length, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }

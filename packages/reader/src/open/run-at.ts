@@ -13,7 +13,13 @@ export interface RunReading {
   readonly store: TraceReader | undefined
   readonly file: RunFile | undefined
   /** Part of every reading command's JSON. */
-  readonly freshness: Reading["freshness"]
+  readonly freshness: Reading["freshness"] & { readonly damaged_file?: DamageJson }
+}
+
+interface DamageJson {
+  readonly events_read: number
+  readonly events_written: number
+  readonly damage: readonly string[]
 }
 
 /**
@@ -40,9 +46,15 @@ function fileReadingOf(typed: string): RunReading | undefined {
     address: `${file.header.run_id}${found.n === undefined ? "" : `#${found.n}`}`,
     store: undefined,
     file,
-    freshness: { behind_bytes: 0 },
+    freshness: { behind_bytes: 0, ...(file.problems.length > 0 ? { damaged_file: damageJson(file) } : {}) },
   }
 }
+
+const damageJson = (file: RunFile): DamageJson => ({
+  events_read: file.eventsRead,
+  events_written: file.header.events,
+  damage: file.problems.map(({ subject, reason }) => `${subject}: ${reason}`),
+})
 
 function storedReadingOf({ store, freshness }: Reading, typed: string): RunReading {
   return { reader: store, address: typed, store, file: undefined, freshness }

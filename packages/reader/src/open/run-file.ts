@@ -3,15 +3,16 @@ import { type ArtifactRef, type Event, given, InputError, type Problem } from "@
 import { parseAddress } from "@orangebox/query"
 import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
 import { foldRun, isSequence, type Run } from "@orangebox/runs"
-import type {
-  BodyInfo,
-  BodyReading,
-  EventPage,
-  EventRedaction,
-  Gap,
-  PartialStream,
-  Resolution,
-  Target,
+import {
+  type BodyInfo,
+  type BodyReading,
+  type EventPage,
+  type EventRedaction,
+  type Gap,
+  isAbsent,
+  type PartialStream,
+  type Resolution,
+  type Target,
 } from "@orangebox/store"
 import { plural, recordedText } from "@orangebox/text"
 import type { RunHead, RunReader } from "./run-reader.js"
@@ -20,6 +21,8 @@ import type { RunHead, RunReader } from "./run-reader.js"
 export interface RunFile {
   readonly path: string
   readonly header: PortableHeader
+  /** Of the events that the header counts. */
+  readonly eventsRead: number
   readonly reader: RunReader
   /** Where the file is damaged. What stands before the damage can be read. */
   readonly problems: readonly Problem[]
@@ -56,7 +59,7 @@ export function openRunFile(path: string): RunFile {
   if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
     throw damaged(path, problems)
   }
-  return { path, header, reader: new FileReader(header.run_id, reading), problems }
+  return { path, header, eventsRead: events.length, reader: new FileReader(header, reading), problems }
 }
 
 /** Why a file cannot be read, or not be trusted for what is asked. */
@@ -108,12 +111,14 @@ function versionIn(header: string): number {
 class FileReader implements RunReader {
   /** The run the file is about; others in it are the runs it started. */
   readonly #runId: string
+  readonly #eventsWritten: number
   readonly #file: PortableReading
   readonly #refs = new Map<string, ArtifactRef>()
   readonly #runs = new Map<string, Run>()
 
-  constructor(runId: string, file: PortableReading) {
-    this.#runId = runId
+  constructor(header: PortableHeader, file: PortableReading) {
+    this.#runId = header.run_id
+    this.#eventsWritten = header.events
     this.#file = file
     for (const { artifact_refs } of file.events) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
   }
@@ -132,7 +137,10 @@ class FileReader implements RunReader {
     const { own, annotations, status } = this.#run(runId)
     return own.length === 0
       ? undefined
-      : { runId, status, writerId: null, events: own.length, annotations: annotations.length }
+      : {
+          ...{ runId, status, writerId: null, events: own.length, annotations: annotations.length },
+          ...(this.#file.hasAllEvents ? {} : { lacksEvents: true }),
+        }
   }
 
   async stepsOf(): Promise<readonly { readonly stepId: string }[]> {
@@ -166,10 +174,10 @@ class FileReader implements RunReader {
   }
 
   async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
-    const bytes = this.#file.bodies.get(hash)
-    if (!bytes) return undefined
-    const mime = this.#refs.get(hash)?.mime_type ?? null
-    return { hash, byteSize: bytes.length, mime, firstSeenAtMs: 0, references: 1 }
+    const reading = await this.readBody(hash)
+    const info = { hash, mime: this.#refs.get(hash)?.mime_type ?? null, firstSeenAtMs: 0, references: 1 }
+    if (!isAbsent(reading)) return { ...info, byteSize: reading.byteSize }
+    return reading.absent === "unknown" ? undefined : { ...info, byteSize: reading.byteSize ?? 0, absent: reading }
   }
 
   async resolve(text: string): Promise<Resolution> {
@@ -184,12 +192,24 @@ class FileReader implements RunReader {
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {
-    return this.#file.notes.gaps
+    const recorded = this.#file.notes.gaps
       .filter(({ run_id }) => run_id === runId)
       .map(({ code, reason, lost, at_ms, detail }) => ({
         ...{ code, reason, runIds: [runId] },
         ...given({ lost, atMs: at_ms, detail }),
       }))
+    return [...(runId === this.#runId ? this.#damage() : []), ...recorded]
+  }
+
+  /** What the file lost is lost to every reader of the run, and counted as such. */
+  #damage(): Gap[] {
+    const { problems, events } = this.#file
+    const [first] = problems
+    if (!first) return []
+    const reason = `the file is damaged at ${first.subject}, ${events.length} of ${this.#eventsWritten} events were read`
+    return [
+      { code: "damaged_file", reason, runIds: [this.#runId], lost: Math.max(0, this.#eventsWritten - events.length) },
+    ]
   }
 
   async partialStreamsOf(runId: string): Promise<readonly PartialStream[]> {
@@ -220,13 +240,13 @@ class FileReader implements RunReader {
       .map(({ event_id, at_ms }) => ({ eventId: event_id, atMs: at_ms }))
   }
 
-  // A file holds finished facts: nobody is writing it, and of two records with one id the store had kept one.
-
-  async writers(): Promise<[]> {
-    return []
+  async conflictsOf(runId: string): Promise<{ readonly event: Pick<Event, "event_id"> }[]> {
+    const conflicts = this.#file.notes.conflicts ?? []
+    return conflicts.filter(({ run_id }) => run_id === runId).map(({ event_id }) => ({ event: { event_id } }))
   }
 
-  async conflictsOf(): Promise<[]> {
+  /** Nobody is writing a file. */
+  async writers(): Promise<[]> {
     return []
   }
 

@@ -1,7 +1,11 @@
+import type { Event } from "@orangebox/contract"
 import type { RunRow, TraceReader } from "@orangebox/store"
 
 /** What has to be known of a run before its events are read. */
-export type RunHead = Pick<RunRow, "runId" | "status" | "writerId" | "events" | "annotations">
+export type RunHead = Pick<RunRow, "runId" | "status" | "writerId" | "events" | "annotations"> & {
+  /** Events of it were recorded and cannot be read, so what is read has not the digest of the run. */
+  readonly lacksEvents?: true
+}
 
 /** What reading one run takes. A store can do it, and so can a file that a run was exported to. */
 export interface RunReader
@@ -9,7 +13,6 @@ export interface RunReader
     TraceReader,
     | "annotationsOf"
     | "bodyInfo"
-    | "conflictsOf"
     | "eventsOf"
     | "gapsOf"
     | "partialStreamsOf"
@@ -19,6 +22,7 @@ export interface RunReader
     | "resolve"
     | "writers"
   > {
+  conflictsOf(runId: string): Promise<readonly { readonly event: Pick<Event, "event_id"> }[]>
   getRun(runId: string): Promise<RunHead | undefined>
   stepsOf(runId: string): Promise<readonly { readonly stepId: string }[]>
 }

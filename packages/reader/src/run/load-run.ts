@@ -13,6 +13,7 @@ export interface LoadedRun {
   readonly annotations: readonly Event[]
   /** Events that were lost and whose loss is on record. */
   readonly declaredLost: number
+  /** Of the events that are here. */
   readonly digest: string
   readonly view: RunView
 }
@@ -33,7 +34,7 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
     gaps: ownGaps,
     partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
     isWriterAlive: row.status === "running",
-    digest,
+    ...(row.lacksEvents ? {} : { digest }),
     prices: pricesFor(process.cwd()),
   })
   const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)

@@ -13,7 +13,8 @@ export interface RunVerdict {
   readonly runId: string
   readonly status: LoadedRun["row"]["status"]
   readonly events: number
-  readonly digest: string
+  /** Null where events cannot be read: what is left has another. */
+  readonly digest: string | null
   /** What breaks the contract. None of it means the run is as it was recorded. */
   readonly findings: readonly Problem[]
   /** Steps and runs without an end: normal for a live run, evidence in a crashed one, never corruption. */
@@ -39,17 +40,12 @@ export async function verifyAt({ reader, address, file }: RunReading): Promise<R
   return file ? verdictOnFile(file.problems, verdict) : verdict
 }
 
-/**
- * A body that a whole file does not hold was not there when it was written; of a damaged one nobody can tell, so its bodies are one finding
- * and not one each.
- */
+/** Whether a body that a damaged file lacks was there when it was written, nobody can tell: they are one finding and not one each. */
 function verdictOnFile(problems: readonly Problem[], verdict: RunVerdict): RunVerdict {
   const { runId, findings, declared } = verdict
   const isMissing = ({ code }: Problem): boolean => code === "body_missing"
   const others = (list: readonly Problem[]): Problem[] => list.filter((problem) => !isMissing(problem))
-  if (problems.length === 0) {
-    return { ...verdict, findings: others(findings), declared: [...declared, ...findings.filter(isMissing)] }
-  }
+  if (problems.length === 0) return verdict
   const missing = [...findings, ...declared].filter(isMissing).length
   const reason = `${plural(missing, "body", "bodies")} cannot be read: behind the damage, or not there when the file was written`
   const notThere: Problem = { code: "bodies_missing", severity: "error", subject: runId, field: "", reason }
@@ -87,7 +83,7 @@ export async function verifyRun(
     runId,
     status: run.row.status,
     events: run.events.length,
-    digest: run.digest,
+    digest: run.row.lacksEvents ? null : run.digest,
     findings: closed.filter((problem) => !isDeclared(problem)),
     open: problems.filter(({ severity }) => severity === "open"),
     declared: closed.filter(isDeclared),

@@ -21,7 +21,7 @@ export const PORTABLE_VERSION = 2
 
 export const NO_NOTES: PortableNotes = { partial_streams: [], gaps: [], absent_bodies: [], redactions: [] }
 
-export const hasNotes = (notes: PortableNotes): boolean => Object.values(notes).some((list) => list.length > 0)
+export const hasNotes = (notes: PortableNotes): boolean => Object.values(notes).some((list) => (list?.length ?? 0) > 0)
 
 /** Nothing in a run is longer, and a damaged length must not reserve all memory. */
 export const LONGEST_SECTION = 2 ** 31 - 1

@@ -11,6 +11,8 @@ export interface PortableReading {
   readonly events: readonly Event[]
   readonly bodies: ReadonlyMap<string, Uint8Array>
   readonly notes: PortableNotes
+  /** Whether the events are those that the header names. Without all of them nothing can be said about the run's digest. */
+  readonly hasAllEvents: boolean
   /** Empty when the file is whole. Each says at which byte; what stands before the damage was read all the same. */
   readonly problems: readonly Problem[]
 }
@@ -26,6 +28,7 @@ export function readPortable(file: Uint8Array): PortableReading {
     events: found.events,
     bodies: found.bodies,
     notes: found.notes ?? NO_NOTES,
+    hasAllEvents: header !== undefined && runDigest(ownEvents(found.events)) === header.digest,
     problems,
   })
 
@@ -62,8 +65,9 @@ export function readPortable(file: Uint8Array): PortableReading {
     found.take(section, at)
     at = section.next
   }
-  checkCounts(header, found, problems.length === 0, say)
-  return done(header)
+  const reading = done(header)
+  if (problems.length === 0) checkCounts(header, reading, say)
+  return reading
 }
 
 interface Line {
@@ -100,28 +104,28 @@ function sectionAt(
   const head = /^([VBNvbn]) (\d{1,10}) ([0-9a-f]{8}) (\S{1,128})$/.exec(text)
   if (!head) return "what should be the head of a section is not"
   const [, type = "", lengthText, crc, name = ""] = head
-  const length = Number(lengthText)
-  if (length > LONGEST_SECTION || next + length + 1 > buffer.length) return `the section ${name} is cut short`
-  const stored = buffer.subarray(next, next + length)
-  if (crcOf(stored) !== crc || buffer[next + length] !== 0x0a) return `the section ${name} does not match its checksum`
   const kind = type.toUpperCase() as SectionType
+  const what = kind === "B" ? `the body ${name}` : kind === "V" ? "a section of events" : "the section of notes"
+  const length = Number(lengthText)
+  if (length > LONGEST_SECTION || next + length + 1 > buffer.length) return `${what} is cut short`
+  const stored = buffer.subarray(next, next + length)
+  if (crcOf(stored) !== crc || buffer[next + length] !== 0x0a) return `${what} does not match its checksum`
   const section = { type: kind, name, next: next + length + 1 }
   const room = roomFor(kind, name)
   if (type === kind) {
-    return length > room ? tooLarge(name, room) : { ...section, bytes: Uint8Array.from(stored) }
+    return length > room ? tooLarge(what, room) : { ...section, bytes: Uint8Array.from(stored) }
   }
   try {
     // One byte more than there is room for, because a limit of nothing is none to zlib.
     const bytes = brotliDecompressSync(stored, { maxOutputLength: room + 1 })
-    return bytes.length > room ? tooLarge(name, room) : { ...section, bytes }
+    return bytes.length > room ? tooLarge(what, room) : { ...section, bytes }
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
-    return isTooLarge ? tooLarge(name, room) : `the section ${name} cannot be unpacked`
+    return isTooLarge ? tooLarge(what, room) : `${what} cannot be unpacked`
   }
 }
 
-const tooLarge = (name: string, room: number): string =>
-  `the section ${name} is larger than the ${room} bytes it may unpack to`
+const tooLarge = (what: string, room: number): string => `${what} is larger than the ${room} bytes it may unpack to`
 
 type Say = (code: string, at: number, reason: string) => void
 
@@ -214,17 +218,10 @@ function checkEnd(buffer: Buffer, at: number, line: Line, sections: number, say:
     say("trailing", line.next, `${buffer.length - line.next} byte(s) follow the end of the run`)
 }
 
-function checkCounts(
-  header: PortableHeader,
-  { events, bodies }: Pick<FoundInFile, "events" | "bodies">,
-  isWhole: boolean,
-  say: Say,
-): void {
-  if (!isWhole) return
+function checkCounts(header: PortableHeader, { events, bodies, hasAllEvents }: PortableReading, say: Say): void {
   if (events.length !== header.events)
     say("events", 0, `the header says ${header.events} event(s), ${events.length} were read`)
   if (bodies.size !== header.bodies)
     say("bodies", 0, `the header says ${header.bodies} body(ies), ${bodies.size} were read`)
-  if (runDigest(ownEvents(events)) !== header.digest)
-    say("run_digest", 0, "the events are not the ones the header names")
+  if (!hasAllEvents) say("run_digest", 0, "the events are not the ones the header names")
 }
