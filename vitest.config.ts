@@ -3,12 +3,18 @@ import { defineConfig } from "vitest/config"
 
 const packages = readdirSync(new URL("packages", import.meta.url))
 
-/** Proofs by force: hundreds of killed processes, thousands of commands held against bash. `npm run test:slow`, the second stage of `.ci/run`. */
+/**
+ * Proofs by force: hundreds of killed processes, thousands of commands held against bash, all recorded traffic of the corpora.
+ * `npm run test:slow`, the second stage of `.ci/run`.
+ */
 const SLOW = [
   "packages/journal/test/kill.test.ts",
   "packages/collector/test/kill.test.ts",
   "packages/decisions/test/shell/against-bash.test.ts",
   "packages/cli/test/canaries.test.ts",
+  "packages/recorder/test/wire/corpora.test.ts",
+  "packages/proxy/test/replay-cassettes.test.ts",
+  "packages/replay/test/diff/known-change.test.ts",
 ]
 const ALL = ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"]
 const stage = process.env.ORANGEBOX_TESTS

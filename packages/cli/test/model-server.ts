@@ -16,6 +16,8 @@ export async function startModelServer(behave: Behaviour): Promise<ModelServer> 
     request.on("data", (piece: Buffer) => pieces.push(piece))
     request.on("end", () => behave(Buffer.concat(pieces), response, request))
   })
+  // On a busy machine five idle seconds pass between two requests, and the second would meet a connection that is being closed.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
   return {

@@ -42,6 +42,8 @@ async function serve(server: Server, seen: SeenRequest[], listener: RequestListe
     socket.on("error", () => {})
   })
   server.on("request", listener)
+  // On a busy machine five idle seconds pass between two requests, and the second would meet a connection that is being closed.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => {
     server.closeAllConnections()

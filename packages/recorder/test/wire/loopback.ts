@@ -24,6 +24,8 @@ export async function loopback(handler: Handler): Promise<{ url: string; seen: S
       void handler(request, response)
     })
   })
+  // On a busy machine five idle seconds pass between two requests, and the second would meet a connection that is being closed.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => {
     server.closeAllConnections()
