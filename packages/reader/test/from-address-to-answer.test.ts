@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { crc32 } from "node:zlib"
 import { bodyHash } from "@orangebox/contract"
 import { actionsOf } from "@orangebox/decisions"
 import { Recorder } from "@orangebox/recorder"
 import { writePortable } from "@orangebox/replay"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { findRun, gatherRun, type ReaderOptions, readRunsAt, readStore, verifyAt } from "../src/index.js"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { findRun, findTarget, gatherRun, type ReaderOptions, readRunsAt, readStore, verifyAt } from "../src/index.js"
 import { bodiesNamedIn, loadBodies, withBodies } from "../src/run/bodies.js"
 
 const LARGE = "y".repeat(50_000)
@@ -104,3 +105,51 @@ describe("a run in the store and the same run in a file", () => {
     await expect(at(address, (reading) => findRun(reading!.reader, reading!.address))).rejects.toMatchObject({ code })
   })
 })
+
+describe("ids that no recorder gives", () => {
+  const odd = ["not a run", "run_lower", "run_!!", "../../run"]
+
+  test.each(odd)(
+    "a run that was recorded as %s is found by it, and so are its steps, in the store and in a file",
+    async (id) => {
+      const folder = mkdtempSync(join(tmpdir(), "orangebox-reader-odd-"))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const recorder = Recorder.open({ app: "odd", folder })
+      const run = recorder.startRun({ entrypoint: "odd" })
+      await run.tool({ name: "Bash", args: {} }, () => "x")
+      run.complete()
+      recorder.close()
+      const [name] = readdirSync(join(folder, "journal")).filter((file) => file.endsWith(".ndjson"))
+      const path = join(folder, "journal", name!)
+      const lines = readFileSync(path, "utf8").split("\n").slice(0, -1)
+      writeFileSync(path, lines.map((line) => renamed(line, { [run.runId]: id, [run.id]: "../step" })).join(""))
+
+      const found = async (address: string): Promise<unknown> =>
+        readRunsAt({ data: folder }, [address], async (reading) => {
+          const target = await findTarget(reading!.reader, reading!.address)
+          return [target.kind, target.runId]
+        })
+      expect(await found(id)).toEqual(["run", id])
+      expect(await found(`${id}#2`)).toEqual(["step", id])
+      expect(await found("../step")).toEqual(["step", id])
+      await expect(found("../other")).rejects.toMatchObject({ code: "NO_FILE" })
+
+      const file = join(folder, "odd.obxrun")
+      const pieces = await readRunsAt({ data: folder }, [id], async (reading) => {
+        const gathered = await gatherRun(reading!, await findRun(reading!.reader, reading!.address), () => {})
+        return [...writePortable(gathered.events, gathered.bodies, gathered)]
+      })
+      writeFileSync(file, Buffer.concat(pieces))
+      expect(await found(file)).toEqual(["run", id])
+      expect(await found(`${file}#2`)).toEqual(["step", id])
+    },
+  )
+})
+
+/** The line with other ids, and the checksum that belongs to it. */
+function renamed(line: string, ids: Readonly<Record<string, string>>): string {
+  let rest = line.slice(line.indexOf(",") + 1)
+  for (const [before, after] of Object.entries(ids))
+    rest = rest.replaceAll(JSON.stringify(before), JSON.stringify(after))
+  return `{"crc":"${crc32(rest).toString(16).padStart(8, "0")}",${rest}\n`
+}

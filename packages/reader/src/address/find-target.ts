@@ -7,6 +7,8 @@ import { type LoadedRun, loadRun } from "../run/load-run.js"
 
 /** From what somebody typed to the one thing it stands for; anything less than one is an error that says what there is. */
 export async function findTarget(store: RunReader, typed: string): Promise<Target> {
+  const recorded = await recordedAs(store, typed)
+  if (recorded) return recorded
   const address = parseAddress(typed)
   const resolution = onlyOf(address, typed, await store.resolve(lookupText(address)))
   switch (resolution.found) {
@@ -17,6 +19,16 @@ export async function findTarget(store: RunReader, typed: string): Promise<Targe
     case "none":
       throw (await noSuchStep(store, address)) ?? tooFarBack(address, resolution) ?? unknown(typed, resolution)
   }
+}
+
+/** What has exactly this id, or the step of a run that has: an id that was recorded is one, whatever it looks like. */
+export async function recordedAs(store: Pick<RunReader, "resolve">, typed: string): Promise<Target | undefined> {
+  const text = typed.trim()
+  const resolution = await store.resolve(text)
+  if (resolution.found !== "one") return undefined
+  const { target } = resolution
+  const isStepOfIt = target.kind === "step" && /#\d+$/.test(text) && text.startsWith(`${target.runId}#`)
+  return target.id === text || isStepOfIt ? target : undefined
 }
 
 /** The run that an address points at or into. */

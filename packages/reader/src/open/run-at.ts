@@ -1,4 +1,6 @@
+import { InputError } from "@orangebox/contract"
 import type { TraceReader } from "@orangebox/store"
+import { recordedAs } from "../address/find-target.js"
 import type { ReaderOptions } from "./data-folder.js"
 import { type Reading, readStore } from "./open-reading.js"
 import { fileInAddress, openRunFile, type RunFile } from "./run-file.js"
@@ -32,14 +34,32 @@ export async function readRunsAt<T>(
   read: (...readings: readonly RunReading[]) => Promise<T>,
 ): Promise<T> {
   const files = addresses.map(fileReadingOf)
-  const readAll = (stored?: Reading): Promise<T> =>
-    read(...addresses.map((typed, at) => files[at] ?? storedReadingOf(stored!, typed)))
-  return files.includes(undefined) ? readStore(options, readAll) : readAll()
+  const noFile = files.find((file) => file instanceof InputError)
+  let isOpen = false
+  const readAll = async (stored?: Reading): Promise<T> => {
+    isOpen = true
+    const readings = addresses.map((typed, at) => ({ typed, file: files[at] }))
+    for (const { typed, file } of readings) {
+      if (file instanceof InputError && !(stored && (await recordedAs(stored.store, typed)))) throw file
+    }
+    return read(
+      ...readings.map(({ typed, file }) =>
+        file === undefined || file instanceof InputError ? storedReadingOf(stored!, typed) : file,
+      ),
+    )
+  }
+  if (!files.includes(undefined) && !noFile) return readAll()
+  try {
+    return await readStore(options, readAll)
+  } catch (error) {
+    throw isOpen ? error : (noFile ?? error)
+  }
 }
 
-function fileReadingOf(typed: string): RunReading | undefined {
+/** The error of a file that is not there may stand aside: what looks like a path may be an id that was recorded. */
+function fileReadingOf(typed: string): RunReading | InputError | undefined {
   const found = fileInAddress(typed)
-  if (!found) return undefined
+  if (!found || found instanceof InputError) return found
   const file = openRunFile(found.path)
   return {
     reader: file.reader,

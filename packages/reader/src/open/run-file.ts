@@ -33,16 +33,18 @@ export const RUN_FILE_ENDING = ".obxrun"
 
 /**
  * The file that an address names, and the number of a step in it. `last` and `run_…` are never files: `./last` would be one.
- * Undefined for an address that has to be looked up in a store.
+ * Undefined for an address that has to be looked up in a store, an error for what looks like a path and leads to no file.
  */
-export function fileInAddress(typed: string): { readonly path: string; readonly n: number | undefined } | undefined {
+export function fileInAddress(
+  typed: string,
+): { readonly path: string; readonly n: number | undefined } | InputError | undefined {
   if (/^(last(~\d+)?|run_[0-9a-z]*)?(#|$)/i.test(typed.trim())) return undefined
   const [, before = typed, digits] = /^(.+)#(\d+)$/s.exec(typed) ?? []
   const path = isFile(typed) ? typed : before
   const n = path === typed || digits === undefined ? undefined : Number(digits)
   if (isFile(path)) return { path, n }
   if (!path.endsWith(RUN_FILE_ENDING) && !/^(\.{0,2}|~)\//.test(path)) return undefined
-  throw new InputError("NO_FILE", {
+  return new InputError("NO_FILE", {
     what: statSync(path, { throwIfNoEntry: false }) ? "this is no file" : "there is no such file",
     where: path,
     next: "Name a file that orangebox export wrote, or a recorded run: orangebox runs lists them",
@@ -181,7 +183,9 @@ class FileReader implements RunReader {
   }
 
   async resolve(text: string): Promise<Resolution> {
-    const address = parseAddress(text)
+    if (text === this.#runId) return one(this.#target())
+    const ofThisRun = text.startsWith(`${this.#runId}#`) && /^\d{1,9}$/.exec(text.slice(this.#runId.length + 1))
+    const address = ofThisRun ? ({ form: "step", n: Number(ofThisRun[0]) } as const) : parseAddress(text)
     if (address.form === "body") return this.#resolveBody(address.hashPrefix)
     if (address.form === "step") {
       const stepId = this.#run(this.#runId).steps[address.n - 1]?.id

@@ -2,7 +2,7 @@ import { CANARY_APP } from "@orangebox/contract"
 import type { Resolution, Target, TargetKind } from "../trace-store.js"
 import { ID_KINDS, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
-import { eventKey, runKeyOf, unpackHash, unpackHex, unpackUuid } from "./keys.js"
+import { eventKey, packHex, runKeyOf, unpackHash, unpackHex, unpackUuid } from "./keys.js"
 
 const MAX_CANDIDATES = 10
 
@@ -12,6 +12,8 @@ const MAX_CANDIDATES = 10
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
   const text = input.trim()
+  const recorded = isOurWord(text) ? [] : recordedAs(database, text)
+  if (recorded.length === 1) return { found: "one", target: recorded[0]! }
   const address = /^(.*)#(\d+)$/s.exec(text)
   if (address && /^(?:last(?:~\d+)?|run_.*)?$/s.test(address[1]!)) {
     return resolveStepAddress(database, address[1]!, Number(address[2]))
@@ -37,6 +39,21 @@ export function resolve(database: SqliteDatabase, input: string): Resolution {
     nearest: nearest(database, text),
     ...(buried === undefined ? {} : { pruned: { onMs: Number(buried["buried_at"]) } }),
   }
+}
+
+/** `last`, `last~1`, `#13`, `last#13`: whatever ids hold, these never mean one. */
+const isOurWord = (text: string): boolean => /^(?:last(?:~\d+)?)?(?:#\d+)?$/.test(text)
+
+/** Runs and steps with exactly this id, which may be any text: what was recorded is not always what the contract asks for. */
+function recordedAs(database: SqliteDatabase, text: string): Target[] {
+  const runs = database.prepare("SELECT * FROM run_rows WHERE run_id = ?").all(text).map(runTarget)
+  const steps = database
+    .prepare(
+      `SELECT step_rows.*, run_rows.run_id AS run_id FROM step_rows JOIN run_rows ON run_rows.key = step_rows.key / ${eventKey(1, 0)}
+       WHERE step_rows.step_id = ? LIMIT 2`,
+    )
+    .all(packHex(text, 16))
+  return [...runs, ...steps.map((row) => stepTarget(row, String(row["run_id"])))]
 }
 
 /** The same tool call stands on its call and its result: one step, one answer. */
