@@ -173,6 +173,7 @@ const FATES: Readonly<Record<string, (event: Event) => readonly Event[]>> = {
   "without its payload": (event) => [{ ...event, payload: {} } as Event],
   "without its step": (event) => [{ ...event, step_id: null } as Event],
   "without its parent": (event) => [{ ...event, parent_step_id: null } as Event],
+  "as its own parent": (event) => [{ ...event, parent_step_id: event.step_id } as Event],
   "with a clock that is none": (event) => [{ ...event, mono_us: "soon" } as unknown as Event],
   doubled: (event) => [event, event],
   "with the number of the event before": (event) => [
@@ -191,6 +192,8 @@ function renamed(events: readonly Event[]): Event[] {
     event_id: `${event.event_id.slice(0, -6)}${mark}`,
   }))
 }
+
+const millis = (micros: number | undefined): number | null => (micros === undefined ? null : micros / 1000)
 
 interface Told {
   readonly no: number
@@ -225,14 +228,21 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
   const sql = openReadOnlySql(folder)
   try {
     const inSql = sql.query(
-      `SELECT no, step_id, parent_no, status FROM steps WHERE run_id = '${runId}' ORDER BY no`,
+      `SELECT no, step_id, parent_no, status, name, duration_ms FROM steps WHERE run_id = '${runId}' ORDER BY no`,
     ).rows
-    expect({ how, sql: inSql.map(({ no, step_id, parent_no, status }) => [no, step_id, parent_no, status]) }).toEqual({
+    expect({ how, sql: inSql.map((row) => Object.values(row)) }).toEqual({
       how,
-      sql: view.steps.map(({ n, id, parent, status }) => [n, id ?? null, parent ?? null, status]),
+      sql: view.steps.map(({ n, id, parent, status, name, durationUs }) => [
+        n,
+        id ?? null,
+        parent ?? null,
+        status,
+        name ?? null,
+        millis(durationUs),
+      ]),
     })
     const [row] = sql.query(
-      `SELECT status, events, annotations, steps, model_calls, tool_calls, errors, prompt_tokens, completion_tokens FROM runs WHERE run_id = '${runId}'`,
+      `SELECT status, events, annotations, steps, model_calls, tool_calls, errors, prompt_tokens, completion_tokens, cache_read_tokens, duration_ms FROM runs WHERE run_id = '${runId}'`,
     ).rows
     const { totals } = view
     expect({ how, ...row }).toEqual({
@@ -244,8 +254,19 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
       model_calls: totals.modelCalls,
       tool_calls: totals.toolCalls,
       errors: totals.errors,
-      prompt_tokens: totals.tokens.input || null,
-      completion_tokens: totals.tokens.output || null,
+      prompt_tokens: totals.tokens.input,
+      completion_tokens: totals.tokens.output,
+      cache_read_tokens: totals.tokens.cacheRead,
+      duration_ms: millis(view.durationUs),
+    })
+    const [calls] = sql.query(
+      `SELECT count(*) AS calls, sum(prompt_tokens) AS input, sum(completion_tokens) AS output FROM model_calls WHERE run_id = '${runId}'`,
+    ).rows
+    expect({ how, ...calls }).toEqual({
+      how,
+      calls: totals.modelCalls,
+      input: totals.tokens.input,
+      output: totals.tokens.output,
     })
   } finally {
     sql.close()

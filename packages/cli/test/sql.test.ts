@@ -19,7 +19,7 @@ describe("orangebox sql", () => {
 
   test("every view and column that its help names is there", async () => {
     const { stdout: help } = await orangeboxHere(["sql", "--help"])
-    for (const view of ["runs", "steps", "events", "model_calls", "tool_calls", "bodies"])
+    for (const view of ["runs", "steps", "events", "model_calls", "model_attempts", "tool_calls", "bodies"])
       expect(help).toContain(`  ${view} `)
     const { columns } = jsonOf<{ columns: string[] }>(await sql("SELECT * FROM runs", "--json"))
     for (const column of columns) expect(help).toContain(column)

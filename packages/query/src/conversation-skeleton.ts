@@ -109,7 +109,7 @@ const wrapped = (line: string, width = Number.POSITIVE_INFINITY): string[] =>
 function titleOf(runs: readonly RunView[], shown: number): string {
   const id = conversationIdOf(runs)
   const wrong = runs.filter(wentWrong).length
-  const total = runs.reduce((sum, run) => sum + run.totals.tokens.input, 0)
+  const total = runs.reduce((sum, run) => sum + (run.totals.tokens.input ?? 0), 0)
   const parts = [id === undefined ? "conversation" : `conversation ${recordedWord(id, 48)}`]
   parts.push(shown === runs.length ? plural(runs.length, "run") : `${shown} of ${plural(runs.length, "run")} shown`)
   if (wrong > 0) parts.push(`${wrong} went wrong`)

@@ -55,7 +55,10 @@ function tokenWords(view: RunView): string {
   const { tokens, modelCalls } = view.totals
   if (modelCalls === 0) return ""
   if (tokens.callsWithoutUsage === modelCalls) return "tokens unknown"
-  const cached = tokens.cacheReadOf > 0 ? ` (${formatPercent(tokens.cacheRead, tokens.cacheReadOf)} cached)` : ""
+  const cached =
+    tokens.cacheRead !== null && tokens.cacheReadOf
+      ? ` (${formatPercent(tokens.cacheRead, tokens.cacheReadOf)} cached)`
+      : ""
   const unknown = tokens.callsWithoutUsage > 0 ? ` + ${plural(tokens.callsWithoutUsage, "call")} unknown` : ""
   return `${formatCount(tokens.input)} in${cached} → ${formatCount(tokens.output)} out${unknown}`
 }

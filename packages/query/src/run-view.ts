@@ -201,7 +201,7 @@ function viewStep(
     status: step.status,
     isInnermostOpen: !closed && children.every((child) => child.closed !== undefined),
     error: errorOf(closed, children, (stepId) => run.stepOf(stepId)?.no),
-    model: kind === "model" ? modelOf(opened, closed) : undefined,
+    model: kind === "model" ? modelOf(step) : undefined,
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,
     prompts: inside.prompts,
     bodyBytes: bodyBytesOf(events),

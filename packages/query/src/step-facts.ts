@@ -7,11 +7,11 @@ import {
   numberIn,
   payloadOf,
   payloadRefs,
-  recordIn,
   recordsIn,
   textIn,
   textsIn,
 } from "@orangebox/contract"
+import { type Step, usageRecordOf } from "@orangebox/runs"
 import { firstLine } from "@orangebox/text"
 import type { StepView } from "./run-view.js"
 
@@ -56,20 +56,21 @@ export function errorOf(
 
 export type ModelView = ReturnType<typeof modelOf>
 
-export function modelOf(opened: Event | undefined, closed: Event | undefined) {
-  const opening = payloadOf(opened)
-  const closing = payloadOf(closed)
-  const usage = recordIn(closing, "token_usage")
+export function modelOf(step: Step) {
+  const opening = payloadOf(step.opened)
+  const closing = payloadOf(step.closed)
+  const billing = payloadOf(usageRecordOf(step))
+  const { tokens } = step
   return {
     provider: textIn(opening, "provider") ?? textIn(closing, "provider"),
     modelId: textIn(closing, "model_id") ?? textIn(opening, "model_id"),
-    inputTokens: countIn(usage, "prompt"),
-    outputTokens: countIn(usage, "completion"),
-    cacheReadTokens: countIn(usage, "cache_read"),
-    cacheWriteTokens: countIn(usage, "cache_write"),
-    cacheWrite1hTokens: countIn(closing, "cache_write_1h_tokens"),
-    reasoningTokens: countIn(usage, "reasoning"),
-    serviceTier: textIn(closing, "service_tier"),
+    inputTokens: tokens.prompt ?? undefined,
+    outputTokens: tokens.completion ?? undefined,
+    cacheReadTokens: tokens.cacheRead ?? undefined,
+    cacheWriteTokens: tokens.cacheWrite ?? undefined,
+    cacheWrite1hTokens: countIn(billing, "cache_write_1h_tokens"),
+    reasoningTokens: tokens.reasoning ?? undefined,
+    serviceTier: textIn(billing, "service_tier"),
     thinkingMs: amountIn(closing, "thinking_ms"),
     firstByteMs: amountIn(closing, "first_byte_ms"),
     finishReason: textIn(closing, "finish_reason"),

@@ -1,14 +1,17 @@
 import { countIn, type DeterminismMode, type Event, type Link, payloadOf, textIn } from "@orangebox/contract"
 import { allGaps, type Gap } from "./lost-events.js"
 import {
+  durationOfRun,
   type FoldedKind,
   type FoldedStep,
+  hasUsage,
   type RunFacts,
   RunFold,
   type RunStatus,
   type StepStatus,
   statusOfRun,
   type TokenCounts,
+  usageIn,
 } from "./run-fold.js"
 import { isLink, soundEnvelope } from "./sound-envelope.js"
 
@@ -60,6 +63,7 @@ export interface Step {
   readonly attempts: readonly Step[]
   readonly laneId: string | undefined
   readonly errorClass: string | undefined
+  /** A call that does not say has those of the last of its attempts that does. */
   readonly tokens: TokenCounts
   readonly links: readonly Link[]
   /** Links of other steps of the run that end here. */
@@ -96,13 +100,13 @@ export interface RunTotals {
   readonly modes: Readonly<Record<DeterminismMode, number>>
 }
 
-/** Sums over the calls that reported a figure, and how many did not: unknown is not zero. */
+/** Sums over the calls that reported a figure, null where none did, and how many said nothing: unknown is not zero. */
 export interface TokenTotals {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
+  readonly input: number | null
+  readonly output: number | null
+  readonly cacheRead: number | null
   /** Input tokens of the calls that reported cache reads: what the cached share is a share of. */
-  readonly cacheReadOf: number
+  readonly cacheReadOf: number | null
   readonly callsWithoutUsage: number
 }
 
@@ -172,8 +176,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     runId: first?.run_id ?? undefined,
     facts,
     status,
-    durationUs:
-      drafts[0]?.durationUs ?? (facts.lastMono >= facts.firstMono ? facts.lastMono - facts.firstMono : undefined),
+    durationUs: durationOfRun(facts, fold.root) ?? undefined,
     steps: drafts,
     stepOf,
     events: annotations.length === 0 ? own : [...own, ...annotations],
@@ -216,6 +219,13 @@ export function linksOf(event: Event): readonly Link[] {
   if (event.event_type !== "link_added") return links
   const added: unknown = payloadOf(event)["link"]
   return isLink(added) ? [...links, added] : links
+}
+
+/** The record that says what a model step used: its end, or where that says nothing, that of the attempt whose usage it took over. */
+export function usageRecordOf({ closed, attempts }: Step): Event | undefined {
+  if (hasUsage(usageIn(payloadOf(closed)))) return closed
+  const said = attempts.findLast(({ tokens }) => hasUsage(tokens))
+  return said === undefined ? closed : usageRecordOf(said)
 }
 
 const NONE: readonly never[] = []
@@ -293,13 +303,13 @@ function totalsOf(
   for (const event of own) if (Object.hasOwn(modes, event.determinism_mode)) modes[event.determinism_mode] += 1
   let failedAttempts = 0
   let callsWithoutUsage = 0
-  let cacheReadOf = 0
+  let cacheReadOf: number | null = null
   for (const { kind, attemptNo, status, tokens } of steps) {
     if (attemptNo !== undefined) {
       if (status === "error" || status === "timeout") failedAttempts++
     } else if (kind === "model") {
-      if (tokens.prompt === null && tokens.completion === null) callsWithoutUsage++
-      if (tokens.cacheRead !== null) cacheReadOf += tokens.prompt ?? 0
+      if (!hasUsage(tokens)) callsWithoutUsage++
+      if (tokens.cacheRead !== null) cacheReadOf = (cacheReadOf ?? 0) + (tokens.prompt ?? 0)
     }
   }
   return {
@@ -312,9 +322,9 @@ function totalsOf(
     errors: facts.errors,
     failedAttempts,
     tokens: {
-      input: facts.tokens.prompt ?? 0,
-      output: facts.tokens.completion ?? 0,
-      cacheRead: facts.tokens.cacheRead ?? 0,
+      input: facts.tokens.prompt,
+      output: facts.tokens.completion,
+      cacheRead: facts.tokens.cacheRead,
       cacheReadOf,
       callsWithoutUsage,
     },

@@ -7,14 +7,17 @@ export {
   type RunTotals,
   type Step,
   type TokenTotals,
+  usageRecordOf,
 } from "./fold-run.js"
 export { dialectOfBytes, foldedAnswer } from "./folded-answer.js"
 export { type Gap, UNEXPLAINED } from "./lost-events.js"
 export {
   addTokens,
+  durationOfRun,
   type FoldedKind,
   type FoldedStep,
   hasEnded,
+  hasUsage,
   isComplete,
   isOpen,
   noTokens,

@@ -29,12 +29,17 @@ export class RunFold<Mark> {
   readonly root: FoldedStep<Mark>
   readonly #byId: Map<string, FoldedStep<Mark>>
   readonly #options: FoldOptions<Mark>
+  /** Usage of the calls that ended. */
+  readonly #settled: TokenCounts
+  /** Calls without an end that have the usage of an attempt so far. */
+  readonly #borrowing = new Set<FoldedStep<Mark>>()
   /** Whether the root's id was said by an event that opens or closes the run. Until then it is a guess that later events may correct. */
   #isRootSure: boolean
 
   constructor(options: FoldOptions<Mark> = {}, from?: FoldedSoFar<Mark>) {
     this.#options = options
     this.facts = from?.facts ?? noFacts()
+    this.#settled = { ...this.facts.tokens }
     this.#byId = new Map()
     this.root = from?.root ?? { ...newStep<Mark>(1, "", null), kind: "run" }
     this.#isRootSure = from !== undefined
@@ -117,7 +122,8 @@ export class RunFold<Mark> {
   /** The parent of a step that is new. */
   #parentOf(event: Event): FoldedStep<Mark> {
     const id = event.parent_step_id
-    if (id === null) return this.root
+    // Nothing is inside itself: a step that names itself says nothing about where it is.
+    if (id === null || id === event.step_id) return this.root
     const known = this.find(id)
     if (known !== undefined) return known
     // Where only the opening of the run is lost, what comes next stands directly in the run.
@@ -198,9 +204,9 @@ export class RunFold<Mark> {
     if (kind === "model") {
       step.provider ??= textIn(payload, "provider") ?? null
       step.name = textIn(payload, "model_id") ?? step.name ?? step.provider
-      step.tokens = usageIn(payload)
-      // A call made of several attempts repeats their usage, so it counts once, at the call.
-      if (!step.isAttempt) addTokens(this.facts.tokens, step.tokens)
+      const usage = usageIn(payload)
+      if (hasUsage(usage)) step.tokens = usage
+      this.#countTokens(step)
     }
     if (kind !== "run" && !step.isAttempt && (step.status === "error" || step.status === "timeout")) this.facts.errors++
     this.#changed(step)
@@ -218,6 +224,35 @@ export class RunFold<Mark> {
       step.isAttempt = step.parent.kind === "model"
     }
     if (!step.isAttempt) this.facts.modelCalls++
+  }
+
+  /** A call made of several attempts repeats their usage, so it counts once, at the call. */
+  #countTokens(step: FoldedStep<Mark>): void {
+    if (step.isAttempt) {
+      if (hasUsage(step.tokens)) this.#lend(step.parent!, step.tokens)
+      return
+    }
+    addTokens(this.#settled, step.tokens)
+    this.#borrowing.delete(step)
+    this.#sumTokens()
+  }
+
+  /** Until a call says what it used, and if it never does, it used what the last of its attempts did that says so. */
+  #lend(call: FoldedStep<Mark>, tokens: TokenCounts): void {
+    if (call.closed !== null) return
+    call.tokens = { ...tokens }
+    this.#changed(call)
+    if (call.isAttempt) this.#lend(call.parent!, tokens)
+    else {
+      this.#borrowing.add(call)
+      this.#sumTokens()
+    }
+  }
+
+  /** From its parts each time: taking a loan out of a sum could not tell nothing known from none used. */
+  #sumTokens(): void {
+    this.facts.tokens = { ...this.#settled }
+    for (const call of this.#borrowing) addTokens(this.facts.tokens, call.tokens)
   }
 
   #takeRunStarted(payload: LoosePayload, atMs: number): void {
@@ -251,7 +286,10 @@ export interface FoldOptions<Mark> {
   readonly onChange?: (step: FoldedStep<Mark>) => void
 }
 
-/** Where a fold stood, to go on from. Only for a run whose opening is on record: what was guessed without it is not in these. */
+/**
+ * Where a fold stood, to go on from. Only for a run whose opening is on record, and in which no call without an end has the usage of an
+ * attempt: what was guessed is not in these.
+ */
 export interface FoldedSoFar<Mark> {
   readonly facts: RunFacts
   readonly root: FoldedStep<Mark>
@@ -359,6 +397,13 @@ export function addTokens(sum: TokenCounts, tokens: TokenCounts): void {
   }
 }
 
+export const hasUsage = ({ prompt, completion }: TokenCounts): boolean => prompt !== null || completion !== null
+
+/** From the opening of a run to its end, or to the last thing recorded when one of them is not on record. Null where no clock was. */
+export function durationOfRun({ firstMono, lastMono }: RunFacts, root: FoldedStep<unknown>): number | null {
+  return root.durationMicros ?? (lastMono >= firstMono ? lastMono - firstMono : null)
+}
+
 export const isComplete = (step: FoldedStep<unknown>): boolean => step.opened !== null && step.closed !== null
 
 /** Whether the run itself said how it ended. */
@@ -449,7 +494,7 @@ function micros(payload: LoosePayload): number | null {
   return ms === undefined ? null : Math.round(ms * 1000)
 }
 
-function usageIn(payload: LoosePayload): TokenCounts {
+export function usageIn(payload: LoosePayload): TokenCounts {
   const usage = recordIn(payload, "token_usage")
   return {
     prompt: countIn(usage, "prompt") ?? null,

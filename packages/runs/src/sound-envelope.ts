@@ -65,7 +65,8 @@ function repaired(event: Event): Event {
     step_id: textOrNull(event.step_id),
     parent_step_id: textOrNull(event.parent_step_id),
     sequence_no: isSequence(event.sequence_no) ? event.sequence_no : null,
-    mono_us: Number.isFinite(event.mono_us) ? event.mono_us : 0,
+    // No reading of a clock is negative.
+    mono_us: Number.isFinite(event.mono_us) ? event.mono_us : -1,
     payload: isRecord(event.payload) ? event.payload : {},
     artifact_refs: Array.isArray(event.artifact_refs) ? event.artifact_refs.filter(isRef) : [],
     ...(isText(conversation_id) ? { conversation_id } : {}),

@@ -171,4 +171,34 @@ describe("[Q-08] one fold of events into a run", () => {
     expect(foldRun(run().slice(0, 4)).status).toBe("silent")
     expect(foldRun(run().slice(0, 4), { isWriterAlive: true }).status).toBe("running")
   })
+
+  test("[Q-08] a step that names itself as its parent is one step, in the run; parents in a circle make no circle", () => {
+    const own = run().map((one) => (one.step_id === TOOL ? { ...one, parent_step_id: TOOL } : one))
+    expect(steps(own)).toEqual(steps(run()))
+    const circle = run().map((one) => (one.step_id === PLAN ? { ...one, parent_step_id: CALL } : one))
+    expect(steps(circle)).toEqual([
+      [1, ROOT, undefined, "run", "success"],
+      [2, CALL, 1, "model", "success"],
+      [3, PLAN, 2, "step", "success"],
+      [4, TRY_1, 2, "model", "error"],
+      [5, TRY_2, 2, "model", "success"],
+      [6, TOOL, 1, "tool", "timeout"],
+    ])
+  })
+
+  test("[Q-08] a call that does not say what it used has the usage of the last attempt that does; nothing known is not zero", () => {
+    const lost = run().filter(({ event_type, step_id }) => event_type !== "model_result" || step_id !== CALL)
+    for (const events of [lost, lost.slice(0, 7)]) {
+      const { steps: found, totals } = foldRun(events)
+      expect(found[2]!.tokens).toMatchObject({ prompt: 10, completion: 2 })
+      expect(totals.tokens).toMatchObject({ input: 10, output: 2, cacheRead: null, callsWithoutUsage: 0 })
+    }
+    const said = run().map((one) =>
+      one.step_id === CALL && one.event_type === "model_result"
+        ? ({ ...one, payload: ended("success", { token_usage: { prompt: 12, completion: 3, total: 15 } }) } as Event)
+        : one,
+    )
+    expect(foldRun(said).totals.tokens).toMatchObject({ input: 12, output: 3 })
+    expect(foldRun(run().slice(0, 5)).totals.tokens).toMatchObject({ input: null, output: null, callsWithoutUsage: 1 })
+  })
 })

@@ -245,7 +245,8 @@ export interface RunRow {
   /** Wall time of the last event so far. */
   readonly lastAtMs: number
   /** From the run's monotonic clock: first to last event. */
-  readonly durationMs: number
+  /** Null where nothing on record has a time. */
+  readonly durationMs: number | null
   readonly inputSummary: string | null
   readonly errorClass: string | null
   readonly errorSummary: string | null
@@ -275,7 +276,8 @@ export interface StepRow {
   readonly parentStepId: string | null
   readonly kind: FoldedKind
   /** Tool, model or step name; the entry point for the root. */
-  readonly name: string
+  /** Null where nothing on record says. */
+  readonly name: string | null
   readonly provider: string | null
   readonly status: StepStatus
   readonly openedAtMs: number

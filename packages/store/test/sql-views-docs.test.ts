@@ -11,7 +11,7 @@ test("[S-04] every column of every view is documented, and every example runs", 
   const { store } = openStore(folder)
   await store.commit(ordinaryRun().batch())
   const sql = openReadOnlySql(folder)
-  for (const view of ["runs", "steps", "events", "model_calls", "tool_calls", "bodies"]) {
+  for (const view of ["runs", "steps", "events", "model_calls", "model_attempts", "tool_calls", "bodies"]) {
     const columns = sql.query(`PRAGMA table_info(${view})`).rows.map((row) => String(row["name"]))
     expect(columns.length).toBeGreaterThan(5)
     for (const column of columns) expect(document, `${view}.${column}`).toContain(`\`${column}\``)

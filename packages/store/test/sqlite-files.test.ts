@@ -238,7 +238,7 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 3.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 4.*Upgrade/)
     }
   })
 
@@ -446,10 +446,11 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
 }
 
 function backToSchema2(database: ReturnType<ReturnType<typeof sqliteDriver>["open"]>): void {
-  for (const view of ["runs", "steps", "model_calls", "tool_calls", "events", "bodies"])
+  for (const view of ["runs", "steps", "model_calls", "model_attempts", "tool_calls", "events", "bodies"])
     database.exec(`DROP VIEW ${view}`)
   database.exec("UPDATE run_rows SET events = events + annotations")
   database.exec("ALTER TABLE run_rows DROP COLUMN annotations")
+  database.exec("ALTER TABLE run_rows DROP COLUMN duration")
   database.exec("ALTER TABLE step_rows DROP COLUMN parent")
   database.exec("DROP TABLE runs_to_fold")
   database.exec("PRAGMA user_version = 2")

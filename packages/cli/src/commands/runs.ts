@@ -95,7 +95,7 @@ function cellsOf(row: RunRow, isNarrow: boolean): string[] {
     row.runId,
     isNarrow ? started.slice(5, 16) : started,
     row.status,
-    formatDuration(row.durationMs * 1000),
+    formatDuration(row.durationMs === null ? undefined : row.durationMs * 1000),
     String(row.steps),
     String(row.modelCalls),
     String(row.toolCalls),

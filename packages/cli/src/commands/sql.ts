@@ -37,7 +37,9 @@ Views, which stay as they are while the tables below them may change:
                error_class and the token columns
   events       run_id, sequence_no, event_id, event_type, step_id, timestamp_utc, mono_us, source, payload, attributes,
                artifact_refs; payload, attributes and artifact_refs are JSON: payload ->> '$.tool_name'
-  model_calls  the columns of steps, and request_hash, response_hash, finish_reason, http_status, first_byte_ms
+  model_calls  the columns of steps, and request_hash, response_hash, finish_reason, http_status, first_byte_ms; one row per call,
+               however often it was tried
+  model_attempts  the same for the tries of calls; parent_no is their call, attempt_no which try
   tool_calls   the columns of steps, and tool_call_id, args_summary, args_hash, result_hash, exit_code
   bodies       hash, byte_size, mime, state, first_seen_at, state_since`
 

@@ -2,7 +2,6 @@ import {
   type ActionType,
   type CaptureMode,
   type Constraint,
-  numberIn,
   payloadOf,
   textIn,
   type Verdict,
@@ -233,7 +232,7 @@ const countOf = (violations: readonly ReportViolation[], severity: Violation["se
 type Figures = Omit<ReportSummary, keyof Verdicts | "violations" | "observability_failures" | "bypasses">
 
 function figuresOf(
-  { run, calls }: RunReading,
+  { index, run, calls }: RunReading,
   decisions: readonly DecisionEvent[],
   artifacts: readonly ReportArtifact[],
 ): Figures {
@@ -242,17 +241,13 @@ function figuresOf(
   const edits = artifacts.filter(({ type }) => type === "file_edit" || type === "diff")
   const commands = artifacts.filter(({ type }) => type === "command")
   const tests = run.actions.flatMap(({ testRuns }) => testRuns)
-  const total = (name: "prompt" | "completion"): number | null => {
-    const counts = run.modelCalls.flatMap(({ usage }) => usage?.[name] ?? [])
-    return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
-  }
   return {
     decisions: decisions.length,
     actions,
-    model_calls: calls.length,
+    model_calls: index.totals.modelCalls,
     failed_model_calls: calls.filter(({ step }) => ["error", "timeout"].includes(step.status)).length,
-    input_tokens: total("prompt"),
-    output_tokens: total("completion"),
+    input_tokens: index.totals.tokens.input,
+    output_tokens: index.totals.tokens.output,
     files_changed: new Set(edits.flatMap(({ metadata }) => metadata.path ?? [])).size,
     lines_added: edits.reduce((sum, { metadata }) => sum + (metadata.lines_added ?? 0), 0),
     lines_removed: edits.reduce((sum, { metadata }) => sum + (metadata.lines_removed ?? 0), 0),
@@ -368,7 +363,6 @@ function timelineOf(
 
 function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]): RunReport["run"] {
   const started = payloadOf(index.steps[0]?.opened)
-  const ended = payloadOf(index.steps[0]?.closed)
   const [first] = decisions
   return {
     run_id: run.runId,
@@ -380,8 +374,8 @@ function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]
     entrypoint: textIn(started, "entrypoint_name") ?? "unknown",
     request: run.request.text ?? run.request.ref ?? "",
     status: run.status,
-    started_at: index.steps[0]?.opened?.timestamp_utc ?? null,
-    duration_ms: numberIn(ended, "total_latency_ms") ?? null,
+    started_at: (index.steps[0]?.opened ?? index.own[0])?.timestamp_utc ?? null,
+    duration_ms: index.durationUs === undefined ? null : index.durationUs / 1000,
     capture_mode: run.capture,
     constraints: first?.request.constraints ?? [],
   }

@@ -32,7 +32,8 @@ export async function runSql(question: SqlQuestion, timeoutMs: number): Promise<
   const answer = JSON.parse(await askChild(question, timeoutMs)) as SqlAnswer
   if (!("error" in answer)) return answer
   const { code, what } = answer.error
-  const views = "Views: runs, steps, events, model_calls, tool_calls, bodies; columns: orangebox sql --help"
+  const views =
+    "Views: runs, steps, events, model_calls, model_attempts, tool_calls, bodies; columns: orangebox sql --help"
   if (code === "SQL_REFUSED") throw new InputError(code, { what, next: `orangebox sql only reads. ${views}` })
   if (code === "SQL_INVALID") throw new InputError(code, { what, next: views })
   throw new OrangeboxError(code, { what, where: question.storeFolder, next: "Check the store with: orangebox verify" })

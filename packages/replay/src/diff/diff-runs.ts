@@ -190,8 +190,7 @@ function countsOf(items: readonly Judged[]): Record<Change, number> {
 }
 
 function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): SideOfDiff {
-  const { tokens, modelCalls } = run.totals
-  const isCounted = modelCalls > tokens.callsWithoutUsage
+  const { tokens } = run.totals
   const absent: Record<string, number> = {}
   for (const reason of reader.absences.values()) absent[reason] = (absent[reason] ?? 0) + 1
   return {
@@ -209,8 +208,8 @@ function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): Si
       : null,
     steps: steps.length,
     folded_attempts: foldedAttempts,
-    tokens_in: isCounted ? tokens.input : null,
-    tokens_out: isCounted ? tokens.output : null,
+    tokens_in: tokens.input,
+    tokens_out: tokens.output,
     duration_us: run.durationUs ?? null,
     absent_bodies: absent,
   }

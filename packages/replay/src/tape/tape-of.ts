@@ -33,7 +33,7 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
   const builder = new TapeBuilder(main, bodies, options.sign ?? signStored)
   for (const [position, event] of own.entries()) {
     const run = runs.get(event.run_id!)!
-    builder.take(event, run.stepOf(event.step_id ?? "") ?? run.steps[0]!, position)
+    builder.take(event, run, position)
   }
   const foreign = own.find((event) => event.trace_id !== first.trace_id)
   if (foreign !== undefined) return noRun(`the events belong to several traces: ${first.run_id} and ${foreign.run_id}`)
@@ -104,9 +104,10 @@ class TapeBuilder {
     this.#sign = sign
   }
 
-  take(event: Event, step: Step, position: number): void {
+  take(event: Event, run: Run, position: number): void {
+    const step = run.stepOf(event.step_id ?? "") ?? run.steps[0]!
     this.#runs.add(event.run_id!)
-    this.#takeStep(event, step, position)
+    this.#takeStep(event, step, run, position)
     const isWithin = event !== step.opened && event !== step.closed
     if (event === step.opened) this.#placeOf.set(step.id, this.#places.open(event))
     // A record that would open or close its step once more is kept, and tells nothing new.
@@ -187,11 +188,13 @@ class TapeBuilder {
     return null
   }
 
-  #takeStep(event: Event, { id, parent, opened, closed }: Step, position: number): void {
+  #takeStep(event: Event, { id, parent, opened, closed }: Step, run: Run, position: number): void {
     let step = this.#steps.get(id)
     if (step === undefined) {
       const around = parent?.id ?? (opened ? stepAround(opened) : null)
-      step = { stepId: id, parentStepId: around, follows: [], openedAt: position, closedAt: null }
+      // A damaged opening may say that a run is inside one of its own steps.
+      const isOutside = parent !== undefined || around === null || run.stepOf(around) === undefined
+      step = { stepId: id, parentStepId: isOutside ? around : null, follows: [], openedAt: position, closedAt: null }
       this.#steps.set(id, step)
     }
     for (const link of linksOf(event)) {
@@ -215,7 +218,7 @@ class TapeBuilder {
       stream: null,
       openedAt: position,
       closedAt: null,
-      parentStepId: event.parent_step_id,
+      parentStepId: this.#steps.get(event.step_id!)?.parentStepId ?? null,
       place: this.#placeOf.get(event.step_id!) ?? "",
       attemptOf: null,
       attemptNo: null,

@@ -80,7 +80,7 @@ export function openReadOnlySql(folder: string): ReadOnlySql {
       } catch (error) {
         throw new OrangeboxError("SQL", {
           what: error instanceof Error ? error.message : String(error),
-          next: "Reading statements only; the views are runs, steps, events, model_calls, tool_calls and bodies",
+          next: "Reading statements only; the views are runs, steps, events, model_calls, model_attempts, tool_calls and bodies",
           cause: error,
         })
       }

@@ -110,11 +110,15 @@ function readCursor(cursor: string): [number, number] {
 }
 
 function toRunRow(row: SqliteRow): RunRow {
+  // A store of an earlier schema that can only be read has no duration.
+  const duration = numberOrNull(
+    "duration" in row ? row["duration"] : Number(row["last_mono"]) - Number(row["first_mono"]),
+  )
   return {
     ...runFacts(row),
     writerId: textOrNull(row["writer_id"]),
     status: String(row["told_status"]) as RunStatus,
-    durationMs: (Number(row["last_mono"]) - Number(row["first_mono"])) / 1000,
+    durationMs: duration === null ? null : duration / 1000,
     openSteps: Number(row["open_steps"]),
     bodiesPruned: (Number(row["released"]) & (1 << HELD.body)) !== 0,
   }

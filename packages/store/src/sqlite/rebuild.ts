@@ -81,7 +81,7 @@ export function deriveRun(
 ): RunFacts {
   const fold = new RunFold<number>()
   const steps = foldStored(database, reader, runKey, fold, (row, event) => indexEvent(database, index, row, event))
-  replaceRun(database, runKey, fold.facts, steps)
+  replaceRun(database, runKey, fold, steps)
   indexBodies(database, storage, index, runKey, firstKey(runKey), lastKey(runKey))
   return fold.facts
 }

@@ -1,6 +1,8 @@
 import type { Event } from "@orangebox/contract"
 import {
+  durationOfRun,
   type FoldedStep,
+  hasUsage,
   isComplete,
   isSequence,
   noTokens,
@@ -18,6 +20,7 @@ import {
   type SqliteValue,
 } from "./driver.js"
 import { type EventReader, NAMES_PARENT } from "./event-reader.js"
+import { ROW_NOTE } from "./event-row.js"
 import { foldStored, lastSequence } from "./fold-stored.js"
 import {
   checkRunKey,
@@ -72,7 +75,8 @@ const SQL = {
   stepByKey: "SELECT * FROM step_rows WHERE key = ?",
   parentOf: `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
   lastLoose: "SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?",
-  mono: "SELECT mono FROM event_rows WHERE key = ?",
+  // What an event says that is no reading of a clock stands in its text, and that it says nothing in the note there.
+  mono: `SELECT mono FROM event_rows WHERE key = ? AND mono >= 0 AND json -> '$.mono_us' IS NULL AND json -> '$."${ROW_NOTE}"' IS NULL`,
 }
 
 /** The runs being written, kept in memory between batches so that deriving a row never reads what was written a moment ago. */
@@ -140,7 +144,7 @@ export class RunTable {
         this.#steps.put(stepColumns(run.key, step))
         if (isComplete(step)) rollups.count(step, run.fold.facts.app)
       }
-      this.#runs.put(runColumns({ ...run, facts: run.fold.facts }, nowMs))
+      this.#runs.put(runColumns(run, nowMs))
       if (run.isOutOfOrder) this.#refold(run, rollups)
       changed.push(run)
     }
@@ -201,17 +205,22 @@ export class RunTable {
     return run
   }
 
-  /** Goes on from the rows. What is guessed while the opening of a run is missing stands in no row, so such a run is folded from its events. */
+  /**
+   * Goes on from the rows. What is guessed while the opening of a run is missing, or while a call has the usage of an attempt, stands in no
+   * row, so such a run is folded from its events.
+   */
   #resume(run: LiveRun, row: SqliteRow): void {
     const rootRow = this.#sql.stepByKey.get(eventKey(run.key, 1))
-    if (rootRow?.["opened"] == null) {
+    const unfinished = this.#sql.unfinished.all(firstKey(run.key), lastKey(run.key))
+    const isBorrowing = (row: SqliteRow): boolean => row["closed"] === null && hasUsage(tokensOf(row))
+    if (rootRow?.["opened"] == null || unfinished.some(isBorrowing)) {
       run.fold = new RunFold(this.#foldOptions(run))
       foldStored(this.#database, this.#events, run.key, run.fold)
       return
     }
     const root = this.#withClock(toStep(rootRow, null))
     const known = new Map([[root.id, root]])
-    for (const stepRow of this.#sql.unfinished.all(firstKey(run.key), lastKey(run.key))) {
+    for (const stepRow of unfinished) {
       if (placeOf(Number(stepRow["key"])) === 1) continue
       const step = this.#withClock(
         toStep(
@@ -290,11 +299,11 @@ function column(text: string | null): string | null {
 }
 
 function runColumns(
-  run: { key: number; runId: string; facts: RunFacts; writer: number | null },
+  run: { key: number; runId: string; fold: RunFold<number>; writer: number | null },
   nowMs: number,
 ): SqliteRow {
-  const { key, runId, facts, writer } = run
-  const hasClock = facts.firstMono <= facts.lastMono
+  const { key, runId, fold, writer } = run
+  const { facts } = fold
   return {
     key,
     run_id: runId,
@@ -308,8 +317,9 @@ function runColumns(
     started_at: facts.startedAtMs,
     ended_at: facts.endedAtMs,
     last_at: facts.lastAtMs,
-    first_mono: hasClock ? facts.firstMono : 0,
-    last_mono: hasClock ? facts.lastMono : 0,
+    first_mono: facts.firstMono,
+    last_mono: facts.lastMono,
+    duration: durationOfRun(facts, fold.root),
     input_summary: column(facts.input),
     error_class: column(facts.errorClass),
     error_summary: column(facts.errorSummary),
@@ -409,7 +419,7 @@ export function stepFacts(row: SqliteRow) {
   return {
     no: placeOf(Number(row["key"])),
     kind: STEP_KINDS[Number(row["kind"])]!,
-    name: String(row["name"]),
+    name: textOrNull(row["name"]) || null,
     provider: textOrNull(row["provider"]),
     status: STEP_STATUSES[Number(row["status"])]!,
     openedAtMs: Number(row["opened_at"]),
@@ -422,26 +432,24 @@ export function stepFacts(row: SqliteRow) {
 function factsOf(row: SqliteRow, lastSequence: number): RunFacts {
   const { runId: _, inputSummary, ...facts } = runFacts(row)
   const status = String(row["status"])
-  const lastMono = Number(row["last_mono"])
   return {
     ...facts,
     input: inputSummary,
     end: status === "completed" || status === "failed" ? status : null,
     isCrashed: Number(row["is_crashed"]) === 1,
-    firstMono: lastMono === 0 ? Number.MAX_SAFE_INTEGER : Number(row["first_mono"]),
-    lastMono,
+    firstMono: Number(row["first_mono"]),
+    lastMono: Number(row["last_mono"]),
     lastSequence,
     closedSteps: facts.steps - Number(row["open_steps"]),
   }
 }
 
 export function toStep(row: SqliteRow, parent: StoredStep | null): StoredStep {
-  const { name, attemptNo, ...facts } = stepFacts(row)
+  const { attemptNo, ...facts } = stepFacts(row)
   return {
     ...facts,
     id: unpackHex(row["step_id"]),
     parent,
-    name: name === "" ? null : name,
     openedUnder: row["parent_id"] === null ? null : unpackHex(row["parent_id"]),
     openedMono: null,
     closedMono: null,
@@ -460,7 +468,7 @@ export function toStep(row: SqliteRow, parent: StoredStep | null): StoredStep {
 export function replaceRun(
   database: SqliteDatabase,
   runKey: number,
-  facts: RunFacts,
+  fold: RunFold<number>,
   steps: Iterable<StoredStep>,
 ): void {
   const kept = database.prepare("SELECT * FROM run_rows WHERE key = ?").get(runKey)
@@ -477,7 +485,7 @@ export function replaceRun(
     step.openedUnder = openedUnder.get(step.id) ?? step.openedUnder
     rows.put(stepColumns(runKey, step))
   }
-  const run = { key: runKey, runId: String(kept["run_id"]), facts, writer: numberOrNull(kept["writer"]) }
+  const run = { key: runKey, runId: String(kept["run_id"]), fold, writer: numberOrNull(kept["writer"]) }
   const columns = runColumns(run, Number(kept["ingested_at"]))
   new RowWriter(database, "run_rows").put({ ...columns, released: Number(kept["released"]) })
 }
@@ -485,7 +493,7 @@ export function replaceRun(
 /** The same where nothing else is derived again: the roll-ups follow. */
 export function foldAgain(database: SqliteDatabase, reader: EventReader, runKey: number, fold: RunFold<number>): void {
   countedSteps(database, runKey).takeAway()
-  replaceRun(database, runKey, fold.facts, foldStored(database, reader, runKey, fold))
+  replaceRun(database, runKey, fold, foldStored(database, reader, runKey, fold))
   countedSteps(database, runKey).write()
 }
 

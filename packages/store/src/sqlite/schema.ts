@@ -4,6 +4,7 @@ import type { SqliteDatabase } from "./driver.js"
 import { firstSchema } from "./migrations/001-first-schema.js"
 import { redactedEvents } from "./migrations/002-redacted-events.js"
 import { oneFold } from "./migrations/003-one-fold.js"
+import { callsAndDurations } from "./migrations/004-calls-and-durations.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -13,7 +14,7 @@ export interface Migration {
   readonly statements: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold, callsAndDurations]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 export function schemaVersionOf(database: SqliteDatabase): number {

@@ -38,13 +38,20 @@ const eventColumns = (runId: string, sequenceNo: string): string => `
 
 const stepColumns = `
   run_rows.run_id, step_rows.key % ${PLACES} AS no, nullif(${hex("step_rows.step_id")}, '') AS step_id, step_rows.parent AS parent_no,
-  (SELECT ${hex("above.step_id")} FROM step_rows AS above WHERE above.key = run_rows.key * ${PLACES} + step_rows.parent) AS parent_step_id, ${word("step_rows.kind", STEP_KINDS)} AS kind, step_rows.name, step_rows.provider,
+  (SELECT ${hex("above.step_id")} FROM step_rows AS above WHERE above.key = run_rows.key * ${PLACES} + step_rows.parent) AS parent_step_id, ${word("step_rows.kind", STEP_KINDS)} AS kind, nullif(step_rows.name, '') AS name, step_rows.provider,
   CASE WHEN step_rows.status = ${STEP_STATUSES.indexOf("open")} AND run_rows.status = 'crashed' THEN 'crashed' ELSE ${word("step_rows.status", STEP_STATUSES)} END AS status, ${time("step_rows.opened_at")} AS opened_at,
   step_rows.duration / 1000.0 AS duration_ms, step_rows.attempt AS attempt_no, step_rows.error_class, ${tokensOf("step_rows")}`
 
+const MODEL_STEPS = `SELECT ${stepColumns}, called.json ->> '$.payload.request_ref' AS request_hash,
+    result.json ->> '$.payload.response_ref' AS response_hash, result.json ->> '$.payload.finish_reason' AS finish_reason,
+    result.json ->> '$.payload.http_status' AS http_status, result.json ->> '$.payload.first_byte_ms' AS first_byte_ms
+    FROM step_rows JOIN run_rows ON ${within("step_rows")}
+    LEFT JOIN event_rows AS called ON called.key = step_rows.opened LEFT JOIN event_rows AS result ON result.key = step_rows.closed
+    WHERE step_rows.kind = ${STEP_KINDS.indexOf("model")}`
+
 const VIEWS: Readonly<Record<string, string>> = {
   runs: `SELECT run_id, trace_id, conversation_id, app, entrypoint, environment, ${STATUS} AS status, ${time("started_at")} AS started_at,
-    ${time("ended_at")} AS ended_at, (last_mono - first_mono) / 1000.0 AS duration_ms, events, annotations, steps, open_steps, model_calls,
+    ${time("ended_at")} AS ended_at, duration / 1000.0 AS duration_ms, events, annotations, steps, open_steps, model_calls,
     tool_calls, errors, ${tokensOf("run_rows")}, input_summary, error_class, error_summary, source_run_id FROM run_rows`,
 
   steps: `SELECT ${stepColumns} FROM step_rows JOIN run_rows ON ${within("step_rows")}`,
@@ -58,12 +65,9 @@ const VIEWS: Readonly<Record<string, string>> = {
     UNION ALL SELECT ${eventColumns("NULL", "NULL")} FROM event_rows
     JOIN event_types ON event_types.key = event_rows.type JOIN profiles ON profiles.key = event_rows.profile WHERE event_rows.key < 0`,
 
-  model_calls: `SELECT ${stepColumns}, called.json ->> '$.payload.request_ref' AS request_hash,
-    result.json ->> '$.payload.response_ref' AS response_hash, result.json ->> '$.payload.finish_reason' AS finish_reason,
-    result.json ->> '$.payload.http_status' AS http_status, result.json ->> '$.payload.first_byte_ms' AS first_byte_ms
-    FROM step_rows JOIN run_rows ON ${within("step_rows")}
-    LEFT JOIN event_rows AS called ON called.key = step_rows.opened LEFT JOIN event_rows AS result ON result.key = step_rows.closed
-    WHERE step_rows.kind = ${STEP_KINDS.indexOf("model")}`,
+  model_calls: `${MODEL_STEPS} AND step_rows.attempt IS NULL`,
+
+  model_attempts: `${MODEL_STEPS} AND step_rows.attempt IS NOT NULL`,
 
   tool_calls: `SELECT ${stepColumns}, called.json ->> '$.payload.tool_call_id' AS tool_call_id,
     called.json ->> '$.payload.args_summary' AS args_summary, called.json ->> '$.payload.args_ref' AS args_hash,
