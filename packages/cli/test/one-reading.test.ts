@@ -293,6 +293,21 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
   // diff
   const toDiff = { events: stored, body: (ref: string) => bodies.get(ref) ?? { absent: "unknown" as const } }
   const diff = diffRuns(toDiff, toDiff)
+  const { status, steps: stepCount, tokens_in, tokens_out, duration_us } = diff.a
+  expect({ how, side: [status, stepCount, tokens_in, tokens_out, duration_us] }).toEqual({
+    how,
+    side: [
+      view.status,
+      view.totals.steps,
+      view.totals.tokens.input,
+      view.totals.tokens.output,
+      view.durationUs ?? null,
+    ],
+  })
+  if (view.status === "silent") {
+    const live = { ...toDiff, isWriterAlive: true }
+    expect({ how, live: diffRuns(live, live).a.status }).toEqual({ how, live: "running" })
+  }
   for (const item of diff.items) {
     for (const side of [item.a, item.b]) {
       if (!side || side.event_id !== null) continue

@@ -108,6 +108,8 @@ export const SideOfDiff = z.strictObject({
     })
     .nullable(),
   steps: Count,
+  /** How many things of the run were compared: its steps with their attempts folded, and artifacts and events that stand for themselves. */
+  compared: Count,
   /** Tries beyond the first, folded into the call they repeat. */
   folded_attempts: Count,
   /** Null where no call reported a figure. */

@@ -33,8 +33,9 @@ async function loadWhole({ reader, address, file }: RunReading): Promise<LoadedR
   return findRun(reader, address)
 }
 
-function storedRun(reader: RunReader, { events, annotations }: LoadedRun): StoredRun {
+function storedRun(reader: RunReader, { row, events, annotations }: LoadedRun): StoredRun {
   return {
+    isWriterAlive: row.status === "running",
     events: [...events, ...annotations],
     async body(hash) {
       const reading = await reader.readBody(hash)

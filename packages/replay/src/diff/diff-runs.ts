@@ -1,4 +1,4 @@
-import { type Event, OrangeboxError } from "@orangebox/contract"
+import { OrangeboxError } from "@orangebox/contract"
 import { Interner } from "@orangebox/text"
 import type { Change, DiffItem, PayloadDiff, RunDiff, SideOfDiff, StepOfDiff } from "../generated.js"
 import type { AlignmentWork } from "./align-sequences.js"
@@ -30,7 +30,7 @@ import { findPropagation } from "./value-propagation.js"
  */
 export function diffRuns(a: RunToDiff, b: RunToDiff, options: DiffOptions = {}): RunDiff {
   const bodies = { a: bodiesOf(a, b), b: bodiesOf(b, a) }
-  return comparison(a.events, b.events, bodies, options).diff()
+  return comparison(a, b, bodies, options).diff()
 }
 
 /** A ref names the same bytes in every run, so one that kept them serves both; why they are not there is the run's own to say. */
@@ -51,14 +51,14 @@ export interface Comparison {
 }
 
 export function comparison(
-  eventsA: readonly Event[],
-  eventsB: readonly Event[],
+  a: Omit<RunToDiff, "body">,
+  b: Omit<RunToDiff, "body">,
   bodies: { readonly a: BodySource; readonly b: BodySource },
   options: DiffOptions,
 ): Comparison {
   const masks = options.masks ?? []
-  const runA = stepsOf(eventsA, "first", options)
-  const runB = stepsOf(eventsB, "second", options)
+  const runA = stepsOf(a, "first", options)
+  const runB = stepsOf(b, "second", options)
   const signatures = new RequestSignatures(masks, [...runA.steps, ...runB.steps].some(isStamped))
   const readers: Readers = {
     a: new StepReader(bodies.a, masks, signatures),
@@ -113,8 +113,8 @@ export function exitCodeOf(diff: RunDiff): 0 | 1 {
   return diff.verdict === "differs" ? 1 : 0
 }
 
-function stepsOf(events: readonly Event[], which: string, options: DiffOptions): DiffRun {
-  const steps = readSteps(events, options)
+function stepsOf(run: Omit<RunToDiff, "body">, which: string, options: DiffOptions): DiffRun {
+  const steps = readSteps(run, options)
   if (steps) return steps
   throw new OrangeboxError("DIFF_EMPTY_RUN", {
     what: `the ${which} run has no events`,
@@ -206,7 +206,8 @@ function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): Si
           override_profile_id: run.replay.override_profile_id,
         }
       : null,
-    steps: steps.length,
+    steps: run.totals.steps,
+    compared: steps.length,
     folded_attempts: foldedAttempts,
     tokens_in: tokens.input,
     tokens_out: tokens.output,

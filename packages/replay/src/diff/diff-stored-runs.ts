@@ -5,8 +5,7 @@ import { type BodyReading, type DiffOptions, type RunToDiff, TO_COME } from "./r
 import type { BodySource } from "./step-reader.js"
 
 /** A run whose bodies have to be fetched. */
-export interface StoredRun {
-  readonly events: RunToDiff["events"]
+export interface StoredRun extends Omit<RunToDiff, "body"> {
   body(ref: string): Promise<BodyReading>
 }
 
@@ -46,7 +45,7 @@ export async function diffStoredRuns(a: StoredRun, b: StoredRun, options: DiffOp
     return { a: ofB instanceof Uint8Array ? ofB : ofA, b: ofB }
   }
   const sources = { a: bodiesOf("a"), b: bodiesOf("b") }
-  const { signatures, ...compared } = comparison(a.events, b.events, sources, options)
+  const { signatures, ...compared } = comparison(a, b, sources, options)
   let diff = compared.diff()
   for (let round = 1; round < MAX_ROUNDS && wanted.size + unsigned.size > 0; round++) {
     for (const ref of wanted) known.set(ref, await fetch(ref))

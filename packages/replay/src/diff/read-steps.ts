@@ -15,7 +15,7 @@ import { type DiffKind, type DiffStep, NOTHING_KNOWN } from "./diff-step.js"
 import { eventsAsSteps, retrievalFacts } from "./event-steps.js"
 import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
-import type { DiffOptions } from "./run-to-diff.js"
+import type { DiffOptions, RunToDiff } from "./run-to-diff.js"
 
 /** A run as a diff sees it: its steps in order of opening, retries folded, sub-agents inlined. */
 export interface DiffRun {
@@ -36,8 +36,11 @@ interface RecordedOutcome {
 }
 
 /** Undefined when there is no event of a run in it. */
-export function readSteps(events: readonly Event[], options: DiffOptions): DiffRun | undefined {
-  const run = foldRun(events)
+export function readSteps(
+  { events, isWriterAlive = false }: Omit<RunToDiff, "body">,
+  options: DiffOptions,
+): DiffRun | undefined {
+  const run = foldRun(events, { isWriterAlive })
   if (run.steps.length === 0) return undefined
   const drafts: DiffStep[] = []
   const draftOf = new Map<Step, DiffStep>()

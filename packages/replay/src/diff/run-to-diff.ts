@@ -5,6 +5,8 @@ import type { MaskType } from "@orangebox/dialects"
 export interface RunToDiff {
   /** The run's own events in sequence order; annotations (`sequence_no: null`) may stand anywhere. */
   readonly events: readonly Event[]
+  /** Whether the process that writes it is known to be there still. Not knowing makes an unfinished run `silent`. */
+  readonly isWriterAlive?: boolean
   /** The bytes behind a ref, or why they are not there. */
   body(ref: string): BodyReading
 }
