@@ -13,8 +13,8 @@ describe.skipIf(!hasTrajectories)(`[P-09] repeated runs of the same task${WHY}`,
           const [first, second] = [attempts[i]!, attempts[j]!]
           const diff = diffRuns(first.run("A"), second.run("B"), { payloads: 4 })
           expect(diff.verdict).toBe("differs")
-          expect(diff.items.filter(({ a }) => a !== null)).toHaveLength(diff.a.steps)
-          expect(diff.items.filter(({ b }) => b !== null)).toHaveLength(diff.b.steps)
+          expect(diff.items.filter(({ a }) => a !== null)).toHaveLength(diff.a.compared)
+          expect(diff.items.filter(({ b }) => b !== null)).toHaveLength(diff.b.compared)
           expect(diff.root === null).toBe(diff.root_absent !== null)
           expect(diffText(diff, { budget: 600 }).length).toBeLessThan(600 * 5)
           const arm =
