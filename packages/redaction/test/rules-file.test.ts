@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { isIPv6 } from "node:net"
+import { newProxyToken } from "@orangebox/contract"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { rulesModule } from "../scripts/write-rules.mjs"
@@ -15,6 +16,12 @@ describe("[X-02] rules.json", () => {
     expect(read("../src/rules/rules.generated.ts"), "run: node packages/redaction/scripts/write-rules.mjs").toBe(
       rulesModule(),
     )
+  })
+
+  test("knows the form that the proxy's tokens are made in", () => {
+    const rule = rules.find(({ id }) => id === "orangebox-proxy-token")
+    const [pattern = "^$"] = rule === undefined ? [] : patternsOf(rule)
+    expect(newProxyToken()).toMatch(new RegExp(`^(?:${pattern})$`))
   })
 
   test("names every rule once, and as built-in exactly what is code", () => {
