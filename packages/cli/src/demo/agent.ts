@@ -167,4 +167,7 @@ function report(said: AgentReport): void {
 
 // An agent whose demo is gone has nobody to work for.
 process.on("disconnect", () => process.exit())
+// One that died while this process was loading is noticed in the first turn of the loop: before anything is written into a folder that the
+// next demo may be removing.
+await new Promise((resolve) => setImmediate(resolve))
 await main(JSON.parse(process.argv[2] ?? "{}") as AgentTask)
