@@ -211,7 +211,10 @@ const literal = (parts) =>
 const says = (def) => (messageOf(def) === undefined ? [] : [`says: ${JSON.stringify(messageOf(def))}`])
 
 function stringNode(def, checks) {
-  if (def.format === "url") return [`is: "url"`, `protocol: ${def.protocol}`]
+  if (def.format === "url") {
+    if (String(def.protocol) !== "/^https?$/") throw new Error(`no reading of URLs with the protocol ${def.protocol}`)
+    return [`is: "http_url"`]
+  }
   if (def.format !== undefined)
     return [`is: "string"`, `pattern: ${def.pattern}`, `says: ${JSON.stringify(FORMATS[def.format])}`]
   const parts = checks.flatMap((check) => {

@@ -45,7 +45,7 @@ function valueCheck(node: SchemaNode): QuickCheck {
     case "any":
       return () => true
     // Rare, and never in an event: left to the reading.
-    case "url":
+    case "http_url":
     case "json":
       return () => false
   }

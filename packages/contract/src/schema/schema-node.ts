@@ -10,7 +10,7 @@ export type SchemaNode = (
       readonly pattern?: RegExp
       readonly says?: string
     }
-  | { readonly is: "url"; readonly protocol: RegExp }
+  | { readonly is: "http_url" }
   | { readonly is: "number"; readonly int?: true; readonly min?: number; readonly over?: number; readonly max?: number }
   | { readonly is: "boolean" | "any" | "json" }
   | { readonly is: "one_of"; readonly values: readonly (string | number | boolean | null)[]; readonly says?: string }

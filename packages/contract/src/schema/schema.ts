@@ -77,9 +77,10 @@ function readValue(node: SchemaNode, value: unknown, path: Path, issues: Issue[]
       if (typeof value !== "string") wrongType("string")
       else readString(node, value, wrong)
       return value
-    case "url":
+    case "http_url":
       if (typeof value !== "string") wrongType("string")
-      else if (!isUrl(value, node.protocol)) wrong("Invalid URL", true)
+      else if (!isHttpUrl(value)) wrong("Invalid URL", true)
+      else return asParsed(value)
       return value
     case "number":
       if (typeof value !== "number" || !Number.isFinite(value)) wrongType("number")
@@ -224,13 +225,11 @@ function kindOf(value: unknown): string {
   return prototype !== Object.prototype && prototype !== null ? (value.constructor?.name ?? "object") : "object"
 }
 
-function isUrl(text: string, protocol: RegExp): boolean {
-  try {
-    return protocol.test(new URL(text.trim()).protocol.replace(/:$/, ""))
-  } catch {
-    return false
-  }
-}
+/** The URL parser also takes `http:x` and `http:/x`, which nobody means. */
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text.trim()) && URL.canParse(text.trim())
+
+/** The URL parser passes over blanks around the text and over line breaks in it: what is kept must say the same. */
+const asParsed = (text: string): string => text.trim().replace(/[\t\n\r]/g, "")
 
 function isJson(value: unknown): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true
