@@ -14,5 +14,6 @@ export const closes = (step: StepKind): StepRole => ({ does: "closes", step })
 export const within: StepRole = { does: "within" }
 export const ofProcess: StepRole = { does: "process" }
 
-/** Marks a field that came with schema 1.1: legal only on events that say 1.1 or later. */
-export const added = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), since: "1.1" }) as T
+/** Marks a field that came after schema 1.0: not legal on events that say 1.0. */
+export const added = <T extends z.ZodType>(schema: T, since: "1.1" | "1.2" = "1.1"): T =>
+  schema.meta({ ...schema.meta(), since }) as T

@@ -9,7 +9,7 @@ export function editionOf(schema: z.ZodType, edition: Edition): z.ZodType {
 function rebuild(schema: z.ZodType, edition: "first" | "newer"): z.ZodType {
   if (schema instanceof z.ZodObject) {
     const fields = Object.entries(schema.shape as Record<string, z.ZodType>)
-      .filter(([, field]) => edition !== "first" || field.meta()?.["since"] !== "1.1")
+      .filter(([, field]) => edition !== "first" || field.meta()?.["since"] === undefined)
       .map(([name, field]) => [name, rebuild(field, edition)] as const)
     const shape = Object.fromEntries(fields)
     return edition === "newer" ? z.looseObject(shape) : z.strictObject(shape)

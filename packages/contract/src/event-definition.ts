@@ -14,7 +14,7 @@ export type StepRole =
 /** What is known of an event type beside the shape of its payload. Written in `definitions/events`, one file per type. */
 export interface EventFacts<Type extends string = string> {
   readonly type: Type
-  readonly since: "1.0" | "1.1"
+  readonly since: "1.0" | "1.1" | "1.2"
   readonly role: StepRole
   /** May also be said about a run by another process, with `sequence_no: null`. */
   readonly mayAnnotate: boolean

@@ -4,10 +4,12 @@ import type { Edition } from "./schema/schema-node.js"
  * 1.0 is the canonical trace specification: thirteen event types and their envelope.
  * 1.1 adds the remaining event types and the additive envelope fields.
  */
-export const SCHEMA_VERSION = "1.1.0"
+export const SCHEMA_VERSION = "1.2.0"
 export const CURRENT_MAJOR = 1
-export const CURRENT_MINOR = 1
+export const CURRENT_MINOR = 2
 export const PREVIOUS_MAJOR = 0
+/** What events of older majors and of 1.0 are read as. It stays, so that the digest of such a run stays. */
+export const UPGRADED_VERSION = "1.1.0"
 
 export interface SchemaVersion {
   readonly major: number

@@ -68,7 +68,7 @@ export function refTo(
 }
 
 /** The records of a published version, as they stand in the file. */
-export function fixture(version: "0" | "1.0" | "1.1"): Record<string, unknown>[] {
+export function fixture(version: "0" | "1.0" | "1.1" | "1.2"): Record<string, unknown>[] {
   const text = readFileSync(new URL(`fixtures/run-${version}.ndjson`, import.meta.url), "utf8")
   return text
     .trimEnd()
@@ -78,7 +78,7 @@ export function fixture(version: "0" | "1.0" | "1.1"): Record<string, unknown>[]
 
 /** One fixture event of each type, in the current version. */
 export const samples: ReadonlyMap<EventType, Event> = new Map(
-  fixture("1.1")
+  fixture("1.2")
     .reverse()
     .map((raw) => readEvent(raw).event!)
     .map((event) => [event.event_type, event]),

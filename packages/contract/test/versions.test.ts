@@ -23,7 +23,7 @@ import {
 } from "../definitions/json-schemas.js"
 import { byRun, eventOf, fixture, samples } from "./run-of.js"
 
-const read = (version: "0" | "1.0" | "1.1"): Event[] =>
+const read = (version: "0" | "1.0" | "1.1" | "1.2"): Event[] =>
   fixture(version).map((raw) => {
     expect(validate(raw)).toEqual([])
     const { event, problems } = readEvent(raw)
@@ -32,21 +32,23 @@ const read = (version: "0" | "1.0" | "1.1"): Event[] =>
   })
 
 describe("[C-04] recordings of every published version stay readable", () => {
-  test.each(["0", "1.0", "1.1"] as const)(
+  test.each(["0", "1.0", "1.1", "1.2"] as const)(
     "[C-04] the run of version %s is read without a problem, in order and whole",
     (version) => {
       const events = read(version)
       for (const run of byRun(events).values()) expect(validateRun(run)).toEqual([])
       for (const event of events) expect(validate(event)).toEqual([])
-      expect(events.every((event) => event.schema_version === SCHEMA_VERSION)).toBe(true)
+      expect(new Set(events.map((event) => event.schema_version))).toEqual(
+        new Set([version === "1.2" ? SCHEMA_VERSION : "1.1.0"]),
+      )
     },
   )
 
-  test("[C-04] the fixture of 1.1 has every event type, the one of 1.0 the first thirteen", () => {
-    const types = (version: "1.0" | "1.1"): string[] => [
+  test("[C-04] the fixture of 1.2 has every event type, the one of 1.0 the first thirteen", () => {
+    const types = (version: "1.0" | "1.2"): string[] => [
       ...new Set(fixture(version).map((raw) => String(raw["event_type"]))),
     ]
-    expect(types("1.1").toSorted()).toEqual(EVENT_TYPES.toSorted())
+    expect(types("1.2").toSorted()).toEqual(EVENT_TYPES.toSorted())
     expect(types("1.0").toSorted()).toEqual(EVENT_TYPES.slice(0, 13).toSorted())
   })
 
@@ -54,7 +56,7 @@ describe("[C-04] recordings of every published version stay readable", () => {
     const [raw] = fixture("1.0")
     const { event } = readEvent(raw)
     expect(event).toEqual(readEvent(structuredClone(raw)).event)
-    expect(event).toMatchObject({ ...raw, schema_version: SCHEMA_VERSION, source: "sdk" })
+    expect(event).toMatchObject({ ...raw, schema_version: "1.1.0", source: "sdk" })
     expect(event!.mono_us).toBe(Date.parse(event!.timestamp_utc) * 1000)
     expect(new Set(read("1.0").map(({ event_id }) => event_id)).size).toBe(fixture("1.0").length)
   })
@@ -114,8 +116,8 @@ describe("[C-04] unknown fields", () => {
   }
 
   test("[C-04] are accepted at every depth on a newer minor version", () => {
-    expect(validate(extended("1.2.0"))).toEqual([])
-    expect(readEvent(extended("1.2.0")).event).toEqual(extended("1.2.0"))
+    expect(validate(extended("1.3.0"))).toEqual([])
+    expect(readEvent(extended("1.3.0")).event).toEqual(extended("1.3.0"))
   })
 
   test("[C-04] are refused, each by its name, on a version this build knows", () => {
@@ -124,17 +126,19 @@ describe("[C-04] unknown fields", () => {
         .filter(({ code }) => code === "unknown_field")
         .map(({ field }) => field)
     const unknown = ["artifact_refs.0.colour", "mood", "payload.token_usage.audio", "payload.watts"]
-    expect(refused("1.1.0").toSorted()).toEqual(unknown)
+    expect(refused(SCHEMA_VERSION).toSorted()).toEqual(unknown)
     expect(refused("1.0.0")).toEqual(
       expect.arrayContaining([...unknown, "event_id", "payload.status", "payload.token_usage.cache_read"]),
     )
   })
 
   test("[C-04] an event type of a newer minor is accepted, and reading it says it is not understood", () => {
-    const event = { ...eventOf("log", {}), schema_version: "1.2.0", event_type: "telepathy" }
+    const event = { ...eventOf("log", {}), schema_version: "1.3.0", event_type: "telepathy" }
     expect(validate(event)).toEqual([])
     expect(readEvent(event)).toMatchObject({ event: undefined, problems: [{ code: "event_type", severity: "gap" }] })
-    expect(validate({ ...event, schema_version: "1.1.0" })).toMatchObject([{ field: "event_type", severity: "error" }])
+    expect(validate({ ...event, schema_version: SCHEMA_VERSION })).toMatchObject([
+      { field: "event_type", severity: "error" },
+    ])
   })
 
   test("[C-04] what is wrong stays wrong on a newer minor", () => {
@@ -172,7 +176,7 @@ describe("published JSON Schemas", () => {
     const changed = canonicalHash("another schema")
     expect(() => recordVersion(history, SCHEMA_VERSION, changed, false)).toThrow(/already published/)
     expect(recordVersion(history, SCHEMA_VERSION, changed, true)).toEqual({ ...history, [SCHEMA_VERSION]: changed })
-    expect(recordVersion(history, "1.2.0", changed, false)).toEqual({ ...history, "1.2.0": changed })
+    expect(recordVersion(history, "1.3.0", changed, false)).toEqual({ ...history, "1.3.0": changed })
   })
 
   test("[C-04] the digest notices a changed field in any event type", () => {

@@ -24,7 +24,7 @@ export type SchemaNode = (
   /** What stands for a member that is not there. */
   readonly default?: unknown
   /** The field came with that version of the event schema: legal only on events that say so. */
-  readonly since?: "1.1"
+  readonly since?: "1.1" | "1.2"
   /** The field names a body. */
   readonly bodyRef?: true
 }
@@ -39,7 +39,7 @@ export interface ObjectNode {
 /**
  * Which reading of the one definition applies to an event:
  *
- * - `first`   schema 1.0: without everything that is marked as added in 1.1
+ * - `first`   schema 1.0: without everything that is marked as added later
  * - `current` the definition itself
  * - `newer`   a minor version this build has not heard of: fields it does not know are accepted, at every depth
  */

@@ -5,7 +5,7 @@ import { textHash } from "../hash.js"
 import { derivedEventId } from "../ids.js"
 import type { Problem } from "../problem.js"
 import { MAX_LOG_MESSAGE, summarizeText } from "../summary.js"
-import { SCHEMA_VERSION } from "../version.js"
+import { UPGRADED_VERSION } from "../version.js"
 
 /**
  * Major 0 was the flat log record: `log`, `span-open` and `span-close`, correlated by turn and span, the extension's id as its source and
@@ -40,7 +40,7 @@ export function upgradeFromV0(raw: unknown): { event: Event | undefined; problem
 
 function envelopeOf(old: RecordV0): Omit<Event, "event_type" | "payload" | "artifact_refs"> {
   return {
-    schema_version: SCHEMA_VERSION,
+    schema_version: UPGRADED_VERSION,
     event_id: derivedEventId(old.timestamp, `obx-v0\0event\0${old.turnId}\0${old.seq}`),
     trace_id: hex("trace", old.turnId, 32),
     run_id: runIdOf(old),

@@ -1,5 +1,5 @@
 import { derivedEventId } from "../ids.js"
-import { SCHEMA_VERSION } from "../version.js"
+import { UPGRADED_VERSION } from "../version.js"
 
 /**
  * Schema 1.0 had no `event_id`, `mono_us` and `source`. Readers rely on the three, so they are derived, always to the same value:
@@ -10,7 +10,7 @@ export function upgradeFrom10(old: Record<string, unknown>): Record<string, unkn
   const knownMs = Number.isFinite(atMs) && atMs > 0 ? atMs : 0
   return {
     ...old,
-    schema_version: SCHEMA_VERSION,
+    schema_version: UPGRADED_VERSION,
     event_id: derivedEventId(knownMs, `obx-v1.0\0${String(old["run_id"])}\0${String(old["sequence_no"])}`),
     mono_us: knownMs * 1000,
     source: String(old["actor_type"]),
