@@ -11,7 +11,7 @@ import {
   textsIn,
 } from "@orangebox/contract"
 import { foldRun, type Run, type RunStatus, type Step } from "@orangebox/runs"
-import { type DiffKind, type DiffStep, NOTHING_KNOWN } from "./diff-step.js"
+import type { DiffKind, DiffStep } from "./diff-step.js"
 import { eventsAsSteps, retrievalFacts } from "./event-steps.js"
 import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
@@ -71,31 +71,48 @@ export function readSteps(
   return { run, steps: inOpeningOrder(root), root, foldedAttempts, outcome: outcomeOf(run) }
 }
 
+/** What a step was asked and what came of it, as the records of its two ends name it. */
+type Asked = Partial<
+  Pick<
+    DiffStep,
+    "sig" | "canonVersion" | "wire" | "inputRef" | "outputRef" | "inputFacts" | "inputSummary" | "outputSummary"
+  >
+>
+
 function featuresOf(step: Step, parent: DiffStep | undefined, options: DiffOptions): DiffStep {
   // What went over the wire says more than what the application meant to send.
   const wire = step.attempts.at(-1)
   const opening = payloadOf(wire?.opened ?? step.opened)
   const closing = payloadOf(step.closed ?? wire?.closed)
   const retrieval = soleRetrieval(step)
-  const asked = retrieval
+  const asked: Asked = retrieval
     ? retrievalFacts(retrieval)
     : step.kind === "run"
       ? runFacts(step)
       : callFacts(opening, closing)
   const kind: DiffKind = retrieval ? "retrieval" : step.kind
   const name = (retrieval && textIn(payloadOf(retrieval), "retriever_id")) ?? step.name ?? ""
+  // Every name once and none spread in: on Node 20 an object made of spreads and names is slow to make and to read.
   return {
-    ...NOTHING_KNOWN,
+    at: 0,
     n: step.no,
     id: step.id || undefined,
+    eventId: undefined,
     kind,
     name,
     lane: step.laneId,
     parent,
     children: [],
-    ...asked,
+    sig: asked.sig,
+    canonVersion: asked.canonVersion,
+    wire: asked.wire,
+    inputRef: asked.inputRef,
     inputMasks: masksIn(wire?.opened ?? step.opened, asked.inputRef),
+    outputRef: asked.outputRef,
+    inputFacts: asked.inputFacts ?? "",
     outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
+    inputSummary: asked.inputSummary,
+    outputSummary: asked.outputSummary,
     finishReason: textIn(closing, "finish_reason"),
     requestedTools: textsIn(payloadOf(step.closed), "requested_tools"),
     status: step.status,
@@ -134,7 +151,7 @@ function endFacts(closing: LoosePayload, closed: Event | undefined): string {
 /** What was taken out of the bodies of an event, or of one of them. */
 function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
   return (event?.artifact_refs ?? []).flatMap((ref) => {
-    if (hash !== undefined && ref.artifact_hash !== hash) return []
+    if (!("masks" in ref) || (hash !== undefined && ref.artifact_hash !== hash)) return []
     return recordsIn({ ...ref }, "masks").flatMap((mask) => {
       const [offset, length] = [countIn(mask, "offset"), countIn(mask, "length")]
       const [rule, tag] = [textIn(mask, "rule"), textIn(mask, "tag")]
@@ -144,7 +161,7 @@ function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
   })
 }
 
-function callFacts(opening: LoosePayload, closing: LoosePayload): Partial<DiffStep> {
+function callFacts(opening: LoosePayload, closing: LoosePayload): Asked {
   return {
     sig: textIn(opening, "call_signature_hash"),
     canonVersion: numberIn(opening, "canon_version"),
@@ -165,7 +182,7 @@ function firstTextIn(payload: LoosePayload, names: readonly string[]): string | 
 }
 
 /** A run's input; how it ended is its outcome and stands apart, because it comes last. */
-function runFacts(step: Step): Partial<DiffStep> {
+function runFacts(step: Step): Asked {
   const opening = payloadOf(step.opened)
   const input = payloadOf(step.events.find((event) => event.event_type === "input_received"))
   const summary = textIn(opening, "input_summary")
