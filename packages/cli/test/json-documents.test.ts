@@ -71,6 +71,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["snapshot", ["snapshot", "last", "--write"]],
     ["diff", ["diff", "last~1", "last"]],
     ["diff --at", ["diff", "last~1", "last", "--at", "3"]],
+    ["diff of two steps", ["diff", "last~1#3", "last#3"]],
     ["export", ["export", "--force", "--output", exported]],
     ["decisions", ["decisions", "last#4"]],
     ["check", ["check", "last", "--rule", "output.max_chars 3"]],

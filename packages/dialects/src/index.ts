@@ -14,8 +14,9 @@ export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { priceOf } from "./prices/price-of.js"
 export { type PriceEntry, type PriceTable, withOverrides } from "./prices/price-table.js"
 export { answerText, looksBinary, readableText } from "./readable-text.js"
-// Requests
 export type { PromptPart, Sampling } from "./request/outline.js"
+// Requests
+export { CACHE_MARKS } from "./request/part-hash.js"
 export { type PromptSegment, type RequestAnatomy, readRequest } from "./request/read-request.js"
 export {
   blocksOf,

@@ -15,7 +15,7 @@ export { skeletonJson } from "./skeleton-json.js"
 
 export { beforeAfterOf, beforeAfterText, compareBeforeAfter } from "./before-after.js"
 export { DEFAULT_SLICE_BUDGET, sliceBody } from "./body-slice.js"
-export { MIN_STEP_BUDGET, type StepContent, stepJson, stepText } from "./step-view.js"
+export { MIN_STEP_BUDGET, type StepContent, stepJson, stepText, stepTitle } from "./step-view.js"
 
 // What a step saw: contexts by manifest or from the wire
 

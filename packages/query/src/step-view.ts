@@ -72,7 +72,7 @@ function stepPage(view: RunView, n: number, options: StepOptions) {
   const rows = isAll ? every : every.filter(isTelling)
   /** Rows that only `all` shows. */
   const hidden = every.length - rows.length
-  const title = cutToTokens(titleOf(step), Math.floor(budget / 3), count)
+  const title = cutToTokens(stepTitle(step), Math.floor(budget / 3), count)
   const frame = count(title) + count(footerOf(view, n, { ...lastOf(rows.length), hidden }, options)) + 8
   // A later page goes on with the rows; what was said is on the first one.
   const isFirst = rowAt(options.cursor, rows.length) === 0
@@ -165,7 +165,8 @@ function valueText({ value, recorded }: StepRow, width: number): string {
 
 const LITERAL = /^(?:null|true|false|-?\d[\d.eE+-]*)$/
 
-function titleOf(step: StepView): string {
+/** One line about a step: what it is, how long it took, how it ended. */
+export function stepTitle(step: StepView): string {
   const words = stepWords(step, true)
   return [`#${step.n} ${words.label}`, words.time, words.verdict].filter((part) => part !== "").join(" · ")
 }

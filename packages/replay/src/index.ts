@@ -84,6 +84,20 @@ export {
   Tier,
 } from "./generated.js"
 
+// Comparing two steps or two bodies, to the byte
+
+export { type BodyComparison, compareBodies, compareHashes } from "./exact/compare-bodies.js"
+export {
+  type BodySide,
+  type ComparedBody,
+  type ExactDiff,
+  type ExactFact,
+  type ExactSide,
+  exactExitCode,
+  exactVerdict,
+} from "./exact/exact-diff.js"
+export { exactText } from "./exact/exact-text.js"
+
 // Telling it: for a reader by the token, side by side, as a page
 
 export { diffColumns } from "./diff/diff-columns.js"

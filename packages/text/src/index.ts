@@ -25,7 +25,7 @@ export { type CountTokens, cutToTokens, estimateTokens } from "./token-estimate.
 // JSON: what differs, laid out, with published names
 
 export { commonSubsequence, Interner } from "./common-subsequence.js"
-export { type JsonChange, jsonDifference } from "./json-difference.js"
+export { type JsonChange, type JsonSpelling, jsonDifference, jsonSpelling } from "./json-difference.js"
 export {
   escapePointer,
   leavesIn,

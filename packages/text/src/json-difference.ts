@@ -20,28 +20,81 @@ export interface JsonChange {
  *
  *     for (const { kind, pointer } of jsonDifference(before.node, after.node)) console.log(kind, pointer)
  *
- * @param pointer where the two values stand in what holds them
+ * @param at where the two values stand in what holds them
  */
 export function* jsonDifference(
-  before: JsonNode | undefined,
-  after: JsonNode | undefined,
-  pointer = "",
+  from: JsonNode | undefined,
+  into: JsonNode | undefined,
+  at = "",
 ): Generator<JsonChange> {
-  // Depth first with a stack of our own; children are pushed last to first, so that they come off in order.
-  const waiting: Pair[] = [{ before, after, pointer, depth: 0 }]
-  for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
-    const { before, after, pointer, depth, to } = pair
+  for (const { before, after, pointer, to, isLeaf } of jsonPairs(from, into, at)) {
     if (!before || !after) {
       if (before || after) yield { pointer, kind: before ? "removed" : "added", before, after }
       continue
     }
     if (to !== undefined) yield { pointer, kind: "moved", before, after, to }
-    const inside = depth < DEEPEST ? pairsInside(before, after, pair) : undefined
-    if (inside) {
-      for (let i = inside.length - 1; i >= 0; i--) waiting.push(inside[i]!)
-    } else if (canonicalJsonNode(before) !== canonicalJsonNode(after)) {
+    if (isLeaf && canonicalJsonNode(before) !== canonicalJsonNode(after)) {
       yield { pointer, kind: "changed", before, after }
     }
+  }
+}
+
+/** One place where two JSON values are the same value and were written in other words. */
+export interface JsonSpelling {
+  /** Into the first value. */
+  readonly pointer: string
+  /** `key_order`: the keys that both have stand in another order. `spelling`: another lexeme for one number or string. */
+  readonly kind: "key_order" | "spelling"
+  readonly before: string
+  readonly after: string
+}
+
+/** What differs between the texts of two JSON values without being a change: see `jsonDifference` for those. Spacing is not looked at. */
+export function* jsonSpelling(
+  before: { readonly node: JsonNode; readonly text: string },
+  after: { readonly node: JsonNode; readonly text: string },
+): Generator<JsonSpelling> {
+  for (const pair of jsonPairs(before.node, after.node, "")) {
+    const { pointer } = pair
+    if (!pair.before || !pair.after) continue
+    if (pair.before.kind === "object" && pair.after.kind === "object") {
+      const keys = keysInBoth(pair.before.members, pair.after.members)
+      const keysAfter = keysInBoth(pair.after.members, pair.before.members)
+      if (keys.join("\n") !== keysAfter.join("\n"))
+        yield { pointer, kind: "key_order", before: keys.join(","), after: keysAfter.join(",") }
+    } else if (pair.isLeaf && canonicalJsonNode(pair.before) === canonicalJsonNode(pair.after)) {
+      const written = before.text.slice(pair.before.start, pair.before.end)
+      const writtenAfter = after.text.slice(pair.after.start, pair.after.end)
+      if (written !== writtenAfter) yield { pointer, kind: "spelling", before: written, after: writtenAfter }
+    }
+  }
+}
+
+function keysInBoth(members: readonly JsonMember[], others: readonly JsonMember[]): string[] {
+  const known = new Set(others.map(({ key }) => key))
+  return members.filter(({ key }) => known.has(key)).map(({ key }) => key)
+}
+
+/** Every value of the first that has its counterpart in the second, from the top down, and every value that has none. */
+function* jsonPairs(
+  before: JsonNode | undefined,
+  after: JsonNode | undefined,
+  pointer: string,
+): Generator<Pair & { readonly isLeaf: boolean }> {
+  // Depth first with a stack of our own; children are pushed last to first, so that they come off in order.
+  const waiting: Pair[] = [{ before, after, pointer, depth: 0 }]
+  for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
+    const { before, after, depth, to } = pair
+    const inside = before && after && depth < DEEPEST ? pairsInside(before, after, pair) : undefined
+    yield {
+      before,
+      after,
+      pointer: pair.pointer,
+      depth,
+      isLeaf: inside === undefined,
+      ...(to === undefined ? {} : { to }),
+    }
+    for (let i = (inside?.length ?? 0) - 1; i >= 0; i--) waiting.push(inside![i]!)
   }
 }
 

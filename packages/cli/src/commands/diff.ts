@@ -13,13 +13,13 @@ import {
 import { estimateTokens, safeJson } from "@orangebox/text"
 import { type Command, InvalidArgumentError } from "commander"
 import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
+import { diffOfTwo, type ExactOptions } from "../diff/exact.js"
 import { writeNewFile } from "../new-file.js"
 import { choiceParser, parsePositive } from "../option-values.js"
 import { type PlacedReading, withRunsAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
-interface DiffCommandOptions {
-  readonly budget?: number
+interface DiffCommandOptions extends Pick<ExactOptions, "exact" | "body" | "budget"> {
   readonly columns?: boolean
   readonly all?: boolean
   readonly tier?: readonly Tier[]
@@ -31,9 +31,11 @@ interface DiffCommandOptions {
 
 export function define(command: Command, session: Session): void {
   command
-    .description("Compare two runs: their steps aligned, what differs and why, and where they went apart.")
-    .argument("<a>", "a run, or an exported file")
-    .argument("[b]", "the run it is compared with", "last")
+    .description(
+      "Compare two runs: their steps aligned, what differs and why, and where they went apart. Two steps or two bodies are compared to the byte.",
+    )
+    .argument("<a>", "a run, a step (last#4), a body (sha256:…), or an exported file")
+    .argument("[b]", "what it is compared with", "last")
     .option(
       "--budget <tokens>",
       `as text of at most so many tokens, at least ${MIN_DIFF_BUDGET}; default in a pipe: ${DEFAULT_DIFF_BUDGET}`,
@@ -48,6 +50,11 @@ export function define(command: Command, session: Session): void {
       `what differs only in these is noise: ${MASK_TYPES.join(",")}`,
       listOf<MaskType>(MASK_TYPES),
     )
+    .option("--body <name>", "of two steps only this body: request, response, args, result …")
+    .option(
+      "--exact",
+      "of two steps or bodies every byte: key order, spacing and cache marks count, and all are listed",
+    )
     .option("--html <file>", "also write a page that needs nothing else; - is stdout")
     .option("--force", "with --html: overwrite a file that is there")
     .addHelpText(
@@ -58,6 +65,7 @@ export function define(command: Command, session: Session): void {
     ["orangebox diff last~1", "the last run with the one before it"],
     ["orangebox diff run_01JT9 run_01JTB --at 18", "one step of them, with its payloads"],
     ["orangebox diff last~1 --mask uuid,iso_date", "where ids and dates in the text mean nothing"],
+    ["orangebox diff last#3 last#5", "exactly two steps, to the byte: why the cache missed"],
     ["orangebox diff good.obxrun last --html diff.html", "with an exported run, as a page"],
   ])
 }
@@ -71,6 +79,8 @@ function diff(
   checkOptions(options)
   return withRunsAt(session, options, [addressA, addressB], async (...readings) => {
     const [a, b] = [readings[0]!, readings[1]!]
+    const exitCode = await diffOfTwo(session, a, b, options)
+    if (exitCode !== undefined) return exitCode
     const found = await diffRunsAt(a, b, {
       ...(options.mask === undefined ? {} : { masks: options.mask }),
       ...(options.at === undefined && !options.all ? {} : { payloads: Number.POSITIVE_INFINITY }),

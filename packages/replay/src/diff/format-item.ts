@@ -156,9 +156,9 @@ export const ROOT_ABSENT_WORDS: Readonly<Record<NonNullable<RunDiff["root_absent
   no_origin: "no difference in what was decided, seen or done began by itself",
 }
 
-/** `same 17 noise 2 changed 6 +3 -5 moved 1`: zeros are left out but for the first. */
-export function countWords({ stats }: RunDiff): string {
-  const words = [`same ${stats.same}`]
+/** `compared 25/28: same 17 noise 2 changed 6 +3 -5 moved 1`: zeros are left out but for the first. */
+export function countWords({ stats, a, b }: RunDiff): string {
+  const words = [`compared ${a.compared}/${b.compared}: same ${stats.same}`]
   if (stats.noise > 0) words.push(`noise ${stats.noise}`)
   if (stats.changed > 0) words.push(`changed ${stats.changed}`)
   if (stats.inserted > 0) words.push(`+${stats.inserted}`)

@@ -73,7 +73,7 @@ describe("[P-09] a diff told", () => {
       ),
     )
     expect(diffText(diff).split("\n")).toEqual([
-      "diff run_0000000000000000000000000A..run_0000000000000000000000000B differs regime=R2 steps 9/9 same 7 changed 2",
+      "diff run_0000000000000000000000000A..run_0000000000000000000000000B differs regime=R2 steps 9/9 compared 9/9: same 7 changed 2",
       "ROOT #8 model claude-x origin T1: calls read_file -> write_file",
       '  output /text: "I read it." -> "I write it."',
       '  output /calls/0/tool: "read_file" -> "write_file"',
