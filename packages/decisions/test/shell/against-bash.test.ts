@@ -19,7 +19,8 @@ beforeAll(() => {
   mkdirSync(join(folder, "cwd"))
   if (BASH !== undefined) for (const name of ["bash", "sh"]) symlinkSync(BASH, join(folder, "bin", name))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+// What a line started in the background may still write while the folder is emptied.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }))
 
 // Its words, each ended by a unit separator, in one write: calls may run at the same time. An exported function, which every bash below
 // this one knows too, costs no process.
