@@ -2,7 +2,7 @@
 
 export { type DataFolder, findDataFolder, openDataFolder } from "./data-folder.js"
 export { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
-export { openStoreKey } from "./store-key.js"
+export { openStoreKey, readStoreKey } from "./store-key.js"
 
 // Writing
 

@@ -16,6 +16,15 @@ export function openStoreKey(folder: string): Uint8Array {
   return readKey(path) ?? makeKey(folder, path)
 }
 
+/** For a reader, which has no use for a new key: undefined where there is none, or where this user may not read it. */
+export function readStoreKey(folder: string): Uint8Array | undefined {
+  try {
+    return readKey(join(folder, KEY_FILE))
+  } catch {
+    return undefined
+  }
+}
+
 function readKey(path: string): Uint8Array | undefined {
   let key: Buffer
   try {

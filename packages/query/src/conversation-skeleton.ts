@@ -21,6 +21,8 @@ import { runJson } from "./skeleton-json.js"
 export interface ConversationOptions extends ViewOptions {
   /** Columns of the reader's terminal. Default: nothing limits a line. */
   readonly width?: number
+  /** What the runs have in common, where it is not their conversation or where that is known by another name. */
+  readonly thread?: { readonly kind: "conversation" | "trace"; readonly id: string }
 }
 
 const USUAL_BUDGET = 4000
@@ -36,7 +38,8 @@ export function conversationText(runs: readonly RunView[], options: Conversation
 export function conversationJson(runs: readonly RunView[], options: ConversationOptions = {}) {
   const { chosen } = fitConversation(runs, options)
   return {
-    conversation_id: conversationIdOf(runs) ?? null,
+    conversation_id: (options.thread?.kind === "conversation" ? options.thread.id : conversationIdOf(runs)) ?? null,
+    trace_id: options.thread?.kind === "trace" ? options.thread.id : null,
     runs: runs.filter((_, index) => chosen.has(index)).map(runJson),
     shown: chosen.size,
     total: runs.length,
@@ -56,7 +59,7 @@ function fitConversation(runs: readonly RunView[], options: ConversationOptions)
   const order = inOrderOfWorth(runs)
 
   const chosen = new Set<number>()
-  let spent = count(titleOf(runs, runs.length)) + 1 + foldCost
+  let spent = count(titleOf(runs, runs.length, options)) + 1 + foldCost
   for (const index of order) {
     const cost = count(runLines(runs[index]!, width).join("\n")) + 1 + foldCost
     if (spent + cost > budget) continue
@@ -85,10 +88,11 @@ const TYPICAL_FOLD = "… 1000 runs, all ok  (orangebox runs --conversation)"
 function layOut(
   runs: readonly RunView[],
   { chosen, opened }: FittedConversation,
-  { color, countTokens = estimateTokens, width }: ConversationOptions,
+  options: ConversationOptions,
 ): string[] {
+  const { color, countTokens = estimateTokens, width } = options
   const paint = color ?? plain
-  const lines = wrapped(titleOf(runs, chosen.size), width).map((line) => paint(line, "heading"))
+  const lines = wrapped(titleOf(runs, chosen.size, options), width).map((line) => paint(line, "heading"))
   for (let index = 0; index < runs.length; ) {
     const start = index
     while (index < runs.length && !chosen.has(index)) index += 1
@@ -106,11 +110,11 @@ function layOut(
 const wrapped = (line: string, width = Number.POSITIVE_INFINITY): string[] =>
   wrapText(line, width, { at: " · ", indent: "    " })
 
-function titleOf(runs: readonly RunView[], shown: number): string {
-  const id = conversationIdOf(runs)
+function titleOf(runs: readonly RunView[], shown: number, { thread }: ConversationOptions): string {
+  const { kind, id } = thread ?? { kind: "conversation", id: conversationIdOf(runs) }
   const wrong = runs.filter(wentWrong).length
   const total = runs.reduce((sum, run) => sum + (run.totals.tokens.input ?? 0), 0)
-  const parts = [id === undefined ? "conversation" : `conversation ${recordedWord(id, 48)}`]
+  const parts = [id === undefined ? kind : `${kind} ${recordedWord(id, 48)}`]
   parts.push(shown === runs.length ? plural(runs.length, "run") : `${shown} of ${plural(runs.length, "run")} shown`)
   if (wrong > 0) parts.push(`${wrong} went wrong`)
   if (total > 0) parts.push(`${formatCount(total)} tokens in`)

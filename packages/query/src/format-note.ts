@@ -21,12 +21,17 @@ import {
 import { promptWords } from "./format-prompt.js"
 import type { LineWords } from "./format-skeleton.js"
 import type { NoteView } from "./notes.js"
+import type { InboundLink } from "./run-view.js"
 import { promptOf } from "./step-facts.js"
 
 /** The words of a note's line: what is recorded inside a step and deserves to be seen. */
 export function noteWords(note: NoteView, isShort: boolean, room = Number.POSITIVE_INFINITY): LineWords {
   const tone = note.weight
   if (note.gap) return { label: gapWords(note.gap), time: "", verdict: "", tone }
+  if (note.inbound) {
+    const { how, place } = inboundWords(note.inbound)
+    return { label: how, time: "", verdict: place, tone }
+  }
   const event = note.event
   if (!event) return { label: "", time: "", verdict: "", tone }
   const width = Math.max(8, Math.min(isShort ? 40 : 100, room - LONGEST_KIND))
@@ -139,6 +144,24 @@ function linkWords(link: Link, width: number): string {
   const words = [`link ${recordedWord(link.kind, 24)} → ${recordedWord(target, 40)}`]
   if (link.reason !== undefined) words.push(recordedText(link.reason, Math.min(width, 60)))
   return words.join(" ")
+}
+
+/** `caused by` and `run_01…#5 deliver`: what the other end of a link says, in words from here. */
+export function inboundWords({ link, runId, no, name }: InboundLink): { readonly how: string; readonly place: string } {
+  const address = `${runId === undefined ? "" : recordedWord(runId, 40)}${no === null ? "" : `#${no}`}`
+  return {
+    how: INBOUND[link.kind] ?? recordedWord(link.kind, 24),
+    place: [address, ...(name === null ? [] : [recordedWord(name, 40)])].join(" "),
+  }
+}
+
+const INBOUND: { readonly [kind in Link["kind"]]?: string } = {
+  caused: "caused by",
+  caused_by: "cause of",
+  spawned: "spawned by",
+  spawned_by: "spawned",
+  delivers: "taken up by",
+  mentions: "mentioned by",
 }
 
 export function gapWords(gap: Gap): string {

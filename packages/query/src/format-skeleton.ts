@@ -11,7 +11,7 @@ import {
 } from "@orangebox/text"
 import { markedMode } from "./marked-mode.js"
 import type { StepView } from "./run-view.js"
-import type { ErrorView } from "./step-facts.js"
+import type { ErrorView, QueueView } from "./step-facts.js"
 
 /** The words of one skeleton line. Everything in them is safe to print. */
 export interface LineWords {
@@ -74,9 +74,29 @@ function subjectOf(step: StepView, width: Widths): string[] {
       return ["tool", name ?? "?", ...(step.tool?.args ? [recordedWord(step.tool.args, width.text)] : [])]
     default:
       if (!step.opened) return ["step", "(its opening is not recorded)"]
+      if (step.queue?.messageId !== undefined) return queueWords(step, step.queue)
       return [...(step.workKind === undefined ? [] : [recordedWord(step.workKind, width.name)]), name ?? "?"]
   }
 }
+
+/** `queue.deliver m-2 · chat-a → chat-b · delivered chat-c`. */
+function queueWords(
+  { workKind, status }: StepView,
+  { messageId, source, target, delivered, ...how }: QueueView,
+): string[] {
+  const word = (id: string | undefined): string => (id === undefined ? "?" : recordedWord(id, 48))
+  const parts = [`${recordedWord(workKind ?? "", 24)} ${word(messageId)}`]
+  if (source !== undefined || target !== undefined) parts.push(`${word(source)} → ${word(target)}`)
+  if (delivered !== undefined) parts.push(`${status === "success" ? "delivered" : "to"} ${word(delivered)}`)
+  if (how.deliveryNo !== undefined) parts.push(`delivery ${how.deliveryNo}`)
+  else if (how.redelivered) parts.push("redelivered")
+  if (how.acknowledged !== undefined) parts.push(how.acknowledged ? "acknowledged" : "not acknowledged")
+  return [parts.join(" · ")]
+}
+
+/** Whether a message is known to have gone elsewhere than it was meant to. */
+export const isMisrouted = ({ target, delivered }: QueueView): boolean =>
+  target !== undefined && delivered !== undefined && target !== delivered
 
 function usageOf(step: StepView): string[] {
   const model = step.model
@@ -89,6 +109,8 @@ function usageOf(step: StepView): string[] {
 }
 
 function verdictOf(step: StepView, width: Widths): Pick<LineWords, "verdict" | "tone"> {
+  if (step.status === "success" && step.queue && isMisrouted(step.queue))
+    return { verdict: "✗ not its target", tone: "bad" }
   const isBad = step.status === "error" || step.status === "timeout" || isCrashPlace(step)
   return { verdict: outcomeOf(step, width), tone: isBad ? "bad" : step.status === "partial" ? "warn" : "plain" }
 }

@@ -11,6 +11,10 @@ export { conversationJson, conversationText } from "./conversation-skeleton.js"
 export { MIN_SKELETON_BUDGET, skeletonText } from "./skeleton.js"
 export { skeletonJson } from "./skeleton-json.js"
 
+// Every place of an id
+
+export { MIN_PLACES_BUDGET, type PlacesView, type PlaceView, placesJson, placesText } from "./places-view.js"
+
 // Drilling down: one step, a slice of a body, what a transform changed
 
 export { beforeAfterOf, beforeAfterText, compareBeforeAfter } from "./before-after.js"

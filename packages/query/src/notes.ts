@@ -9,6 +9,7 @@ import {
   textIn,
 } from "@orangebox/contract"
 import { type Gap, linksOf } from "@orangebox/runs"
+import type { InboundLink } from "./run-view.js"
 
 /** What stands in an event, a link of one, a loss, or an event of a type that this version does not know. */
 export type NoteKind = NonNullable<(typeof NOTE_KINDS)[EventType]> | "link" | "gap" | "unknown"
@@ -24,6 +25,8 @@ export interface NoteView {
   readonly gap: Gap | undefined
   /** The link it tells of, for a note of that kind. */
   readonly link: Link | undefined
+  /** The same for a link that points here. */
+  readonly inbound: InboundLink | undefined
   /** The prompt before it in the same lane, for a note of that kind. */
   readonly before: Event | undefined
 }
@@ -32,7 +35,7 @@ export interface NoteView {
 export function addNotes(notes: NoteView[], event: Event, promptsBefore: ReadonlyMap<Event, Event>): void {
   const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
-  const note = { at, event, gap: undefined, link: undefined, before: promptsBefore.get(event) }
+  const note = { at, event, gap: undefined, link: undefined, inbound: undefined, before: promptsBefore.get(event) }
   if (kind !== undefined) notes.push({ ...note, kind, weight: weightOf(event) })
   for (const link of linksOf(event)) {
     // The causal chain inside a run is what the tree already shows.
@@ -53,9 +56,15 @@ export function promptsBefore(own: readonly Event[]): ReadonlyMap<Event, Event> 
   return before
 }
 
+const NOTHING = { event: undefined, gap: undefined, link: undefined, inbound: undefined, before: undefined }
+
 export function gapNote(gap: Gap): NoteView {
-  const at = gap.fromSequence ?? AFTER_THE_RUN
-  return { kind: "gap", weight: "bad", at, event: undefined, gap, link: undefined, before: undefined }
+  return { ...NOTHING, kind: "gap", weight: "bad", at: gap.fromSequence ?? AFTER_THE_RUN, gap }
+}
+
+/** What led to a step is told before what is in it. */
+export function inboundNote(inbound: InboundLink, at: number): NoteView {
+  return { ...NOTHING, kind: "link", weight: "plain", at, inbound }
 }
 
 const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER

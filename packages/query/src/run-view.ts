@@ -21,7 +21,7 @@ import {
 } from "@orangebox/runs"
 import { gatherInside } from "./inside-step.js"
 import { priceSteps, type RunMoney } from "./money.js"
-import { addNotes, gapNote, type NoteView, promptsBefore } from "./notes.js"
+import { addNotes, gapNote, inboundNote, type NoteView, promptsBefore } from "./notes.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -29,6 +29,8 @@ import {
   type ModelView,
   modelOf,
   type PromptView,
+  type QueueView,
+  queueOf,
   type ToolView,
   toolOf,
 } from "./step-facts.js"
@@ -41,6 +43,8 @@ export interface RunInput {
   readonly gaps?: readonly Gap[]
   /** Bytes of bodies that were still streaming when the record stops. */
   readonly partials?: readonly PartialBody[]
+  /** Links that other runs hold to this one or to its steps, in order of time. */
+  readonly inbound?: readonly InboundLink[]
   /** Whether the process that writes this run is known to be there still. Not knowing makes an unfinished run `silent`. */
   readonly isWriterAlive?: boolean
   /** The run's digest, where somebody has computed it. */
@@ -54,6 +58,16 @@ export interface PartialBody {
   /** What the bytes were going to be: `response`, `result`, … */
   readonly role: string
   readonly byteSize: number
+}
+
+/** A link seen from where it points to. */
+export interface InboundLink {
+  readonly link: Link
+  /** The run that recorded it; undefined for this one. */
+  readonly runId: string | undefined
+  /** The step of that run, where it is known. */
+  readonly no: number | null
+  readonly name: string | null
 }
 
 export interface RunView {
@@ -117,6 +131,10 @@ export interface StepView {
   readonly attributes: { readonly [name: string]: AttributeValue }
   readonly logs: Readonly<Record<Level, number>>
   readonly links: readonly Link[]
+  /** Links of other steps and runs that point here, unless this step says the same itself. */
+  readonly linkedFrom: readonly InboundLink[]
+  /** What is known of a message on its way; only on steps whose kind is `queue.…`. */
+  readonly queue: QueueView | undefined
   /** What is worth a line of its own: prompt assembly, warnings, faults, verdicts, links, losses. */
   readonly notes: readonly NoteView[]
   /** Which attempt of its parent this is. */
@@ -141,10 +159,11 @@ export function viewRun(input: RunInput): RunView {
   const partials = partialsByStep(input.partials ?? [])
   const steps: StepView[] = new Array(run.steps.length)
   const prompts = promptsBefore(run.own)
+  const inbound = inboundByStep(input.inbound ?? [], run)
   let warnings = 0
   // Backwards, so that a step's children are viewed before it: an error that only passes through is told once, where it began.
   for (let index = run.steps.length - 1; index >= 0; index--) {
-    const view = viewStep(run.steps[index]!, run, steps, partials, prompts)
+    const view = viewStep(run.steps[index]!, run, steps, { partials, prompts, inbound })
     for (const note of view.notes) if (note.weight !== "plain") warnings += 1
     steps[index] = view
   }
@@ -177,17 +196,26 @@ function viewStep(
   step: Step,
   run: Run,
   views: readonly StepView[],
-  partials: ReadonlyMap<string, readonly PartialBody[]>,
-  prompts: ReadonlyMap<Event, Event>,
+  {
+    partials,
+    prompts,
+    inbound,
+  }: {
+    readonly partials: ReadonlyMap<string, readonly PartialBody[]>
+    readonly prompts: ReadonlyMap<Event, Event>
+    readonly inbound: ReadonlyMap<Step, readonly InboundLink[]>
+  },
 ): StepView {
   const { opened, closed, events, kind } = step
   const children = step.children.map((child) => views[child.no - 1]!)
   const inside = gatherInside(events)
+  const workKind = opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined
+  const linkedFrom = linkedFromOf(step, run, inbound.get(step) ?? NONE)
   return {
     n: step.no,
     id: step.id || undefined,
     kind,
-    workKind: opened?.event_type === "step_started" ? textIn(payloadOf(opened), "kind") : undefined,
+    workKind,
     name: step.name,
     runInput: kind === "run" ? (run.facts.input ?? undefined) : undefined,
     parent: step.parent?.no,
@@ -209,7 +237,9 @@ function viewStep(
     attributes: inside.attributes,
     logs: inside.logs,
     links: step.links,
-    notes: notesOf(step, run, prompts),
+    linkedFrom,
+    queue: workKind?.startsWith("queue.") ? queueOf(inside.attributes) : undefined,
+    notes: notesOf(step, run, prompts, linkedFrom),
     attemptNo: step.attemptNo,
     attempts: step.attempts.length,
     inferredBy: step.inferredBy,
@@ -219,11 +249,47 @@ function viewStep(
 
 const NONE: readonly never[] = []
 
-function notesOf(step: Step, run: Run, prompts: ReadonlyMap<Event, Event>): readonly NoteView[] {
-  const notes: NoteView[] = []
+function notesOf(
+  step: Step,
+  run: Run,
+  prompts: ReadonlyMap<Event, Event>,
+  linkedFrom: readonly InboundLink[],
+): readonly NoteView[] {
+  const notes: NoteView[] = linkedFrom.map((inbound) => inboundNote(inbound, step.at))
   for (const event of step.events) addNotes(notes, event, prompts)
   if (step.no === 1) notes.push(...run.gaps.map(gapNote))
   return notes.length > 1 ? notes.sort((a, b) => a.at - b.at) : notes
+}
+
+/** A link that names only the run means its root. */
+function inboundByStep(inbound: readonly InboundLink[], run: Run): ReadonlyMap<Step, readonly InboundLink[]> {
+  const byStep = new Map<Step, InboundLink[]>()
+  for (const one of inbound) {
+    const step = (one.link.step_id === undefined ? undefined : run.stepOf(one.link.step_id)) ?? run.steps[0]
+    if (step === undefined) continue
+    const list = byStep.get(step)
+    if (list) list.push(one)
+    else byStep.set(step, [one])
+  }
+  return byStep
+}
+
+function linkedFromOf(step: Step, run: Run, fromOthers: readonly InboundLink[]): readonly InboundLink[] {
+  const within = step.linkedFrom.filter(({ link }) => link.kind !== "follows")
+  if (within.length === 0 && fromOthers.length === 0) return NONE
+  const own = within.map(({ no, link }) => ({ link, runId: undefined, no, name: run.steps[no - 1]?.name ?? null }))
+  return [...own, ...fromOthers].filter(
+    ({ link, runId = run.runId }) =>
+      !step.links.some(({ kind, run_id }) => kind === INVERSE[link.kind] && run_id === runId),
+  )
+}
+
+/** What the other end says of the same edge. */
+const INVERSE: { readonly [kind in Link["kind"]]?: Link["kind"] } = {
+  spawned: "spawned_by",
+  spawned_by: "spawned",
+  caused: "caused_by",
+  caused_by: "caused",
 }
 
 function partialsByStep(partials: readonly PartialBody[]): ReadonlyMap<string, readonly PartialBody[]> {

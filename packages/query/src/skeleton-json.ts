@@ -43,11 +43,12 @@ function moneyJson({ lanes, steps: _steps, ...sum }: RunMoney) {
 export function stepSummaryJson(step: StepView) {
   const { n, kind, workKind, name, parent, status, durationUs, inferredBy, attemptNo, attempts } = step
   const mode = isMadeUp(step) ? "exact of simulated" : step.mode
-  const { error, model, tool, partials, logs, bodyBytes } = step
+  const { error, model, tool, queue, partials, logs, bodyBytes } = step
   return {
     step_id: step.id ?? null,
     ...snakeJson({ n, kind, workKind, name, parent, status, durationUs, mode, inferredBy, attemptNo, attempts }),
-    ...snakeJson({ error, model, tool, partials, logs, bodyBytes }),
+    ...snakeJson({ error, model, tool, queue, partials, logs, bodyBytes }),
+    linked_from: step.linkedFrom.map(({ link, runId, no, name }) => snakeJson({ kind: link.kind, runId, no, name })),
     events: step.events.length,
     children: step.children.length,
   }

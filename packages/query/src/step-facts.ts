@@ -96,6 +96,30 @@ export function toolOf(opened: Event | undefined, closed: Event | undefined) {
   }
 }
 
+export type QueueView = ReturnType<typeof queueOf>
+
+/** Where a message came from, where it should go, where it went and how. */
+export function queueOf(attributes: StepView["attributes"]) {
+  const text = (name: string): string | undefined => {
+    const value = attributes[name]
+    return typeof value === "string" ? value : undefined
+  }
+  const flag = (name: string): boolean | undefined => {
+    const value = attributes[name]
+    return typeof value === "boolean" ? value : undefined
+  }
+  const deliveryNo = attributes["delivery_no"]
+  return {
+    messageId: text("message_id"),
+    source: text("source_conversation_id"),
+    target: text("target_conversation_id"),
+    delivered: text("delivered_conversation_id"),
+    acknowledged: flag("acknowledged"),
+    redelivered: flag("redelivered"),
+    deliveryNo: typeof deliveryNo === "number" ? deliveryNo : undefined,
+  }
+}
+
 export interface PromptView {
   readonly segments: readonly PromptSegment[]
   /** What the sizes count: tokens when every segment has them, else characters. */

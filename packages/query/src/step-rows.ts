@@ -1,5 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import { formatBytes, formatDuration, recordedWord } from "@orangebox/text"
+import { inboundWords } from "./format-note.js"
 import { stepWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
 import { bodiesOf } from "./step-facts.js"
@@ -23,6 +24,7 @@ export function stepRows(view: RunView, step: StepView): StepRow[] {
     ...envelopeRows(view, step),
     ...bodyRows(step),
     ...step.links.map((link) => foreign("links", link.kind, linkTarget(link))),
+    ...step.linkedFrom.map(inboundWords).map(({ how, place }) => said("linked from", how, place)),
     ...Object.entries(step.attributes).map(([name, value]) => foreign("attributes", name, value)),
     ...logRows(view, step),
     ...childRows(view, step),

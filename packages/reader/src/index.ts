@@ -9,10 +9,11 @@ export type { RunReader } from "./open/run-reader.js"
 
 // What: a run, a step, a conversation, a body, by address
 
+export { findPlaces, placesOutside } from "./address/find-places.js"
 export { findRun, findTarget, runOf } from "./address/find-target.js"
 export { type LeftOut, leftOutWords } from "./run/bodies.js"
 export { type FoundBody, findBody } from "./run/find-body.js"
-export { type LoadedRun, loadConversation, loadRun } from "./run/load-run.js"
+export { type LoadedRun, loadRun, loadRuns } from "./run/load-run.js"
 export { type NumberedHit, searchRuns } from "./run/search-runs.js"
 export { stepContents } from "./run/step-contents.js"
 

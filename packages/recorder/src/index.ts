@@ -45,7 +45,7 @@ export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } fro
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
 export type { RecorderOptions } from "./options.js"
-export type { QueuedMessage, QueueHandle } from "./queue.js"
+export type { Delivery, QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
 export type { Run, StartRun } from "./run.js"
 // Where records go, and what they are made of

@@ -1,3 +1,5 @@
+import { given } from "@orangebox/contract"
+import type { LogAttributes } from "./logger.js"
 import type { Handoff, Step } from "./step.js"
 
 /** A message on its way between conversations. Plain JSON: it travels with the message. */
@@ -6,6 +8,22 @@ export interface QueuedMessage {
   readonly sourceConversationId?: string
   readonly targetConversationId?: string
   readonly enqueued: Handoff
+}
+
+/** What is known of a delivery; what is left out stays unknown. */
+export interface Delivery {
+  /** Default: the conversation of the run it caused, else that of the run that delivers. */
+  readonly conversationId?: string
+  /** A run handle, or only its ids where it runs elsewhere. */
+  readonly causedRun?: { readonly id: string; readonly runId: string; handoff?(): Handoff }
+  /** Whether the queue was told that the message has arrived. */
+  readonly acknowledged?: boolean
+  /** Whether the queue says that it has handed this message out before. */
+  readonly redelivered?: boolean
+  /** Which delivery of this message it is by the queue's own count, from 1. */
+  readonly deliveryNo?: number
+  /** Why the delivery failed. A message that comes again after this is redelivered, not doubled. */
+  readonly err?: unknown
 }
 
 /**
@@ -30,8 +48,7 @@ export class QueueHandle {
     const { messageId, sourceConversationId, targetConversationId } = message
     return {
       messageId,
-      ...(sourceConversationId === undefined ? {} : { sourceConversationId }),
-      ...(targetConversationId === undefined ? {} : { targetConversationId }),
+      ...given({ sourceConversationId, targetConversationId }),
       enqueued: step.handoff(),
     }
   }
@@ -40,21 +57,25 @@ export class QueueHandle {
     this.#open("dequeue", message, attributesOf(message)).end()
   }
 
-  /** Into which conversation it really went, and the run it led to when there is one. */
-  deliver(
-    message: QueuedMessage,
-    delivery: { conversationId?: string; causedRun?: { id: string; runId: string } } = {},
-  ): void {
+  /** Into which conversation it really went, how, and the run it led to when there is one. */
+  deliver(message: QueuedMessage, delivery: Delivery = {}): void {
+    const { causedRun, acknowledged, redelivered, deliveryNo, err } = delivery
+    const delivered =
+      delivery.conversationId ?? causedRun?.handoff?.().conversationId ?? this.#step.handoff().conversationId
     const step = this.#open("deliver", message, {
       ...attributesOf(message),
-      ...(delivery.conversationId === undefined ? {} : { delivered_conversation_id: delivery.conversationId }),
+      ...given({
+        delivered_conversation_id: delivered,
+        acknowledged,
+        redelivered: redelivered ?? (deliveryNo === undefined ? undefined : deliveryNo > 1),
+        delivery_no: deliveryNo,
+      }),
     })
-    const { causedRun } = delivery
     if (causedRun) step.addLink({ kind: "caused", runId: causedRun.runId, stepId: causedRun.id }, "delivery")
-    step.end()
+    step.end(given({ err }))
   }
 
-  #open(name: string, message: QueuedMessage, attributes: Record<string, string>): Step {
+  #open(name: string, message: QueuedMessage, attributes: LogAttributes): Step {
     const step = this.#step.child(name, attributes, { kind: `queue.${name}` })
     const { enqueued } = message
     if (enqueued)
@@ -67,10 +88,12 @@ function attributesOf(message: {
   messageId: string
   sourceConversationId?: string
   targetConversationId?: string
-}): Record<string, string> {
+}): LogAttributes {
   return {
     message_id: message.messageId,
-    ...(message.sourceConversationId === undefined ? {} : { source_conversation_id: message.sourceConversationId }),
-    ...(message.targetConversationId === undefined ? {} : { target_conversation_id: message.targetConversationId }),
+    ...given({
+      source_conversation_id: message.sourceConversationId,
+      target_conversation_id: message.targetConversationId,
+    }),
   }
 }

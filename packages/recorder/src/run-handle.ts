@@ -26,8 +26,8 @@ export function openRun(builder: EventBuilder, app: AppFacts, source: string, op
       run_id: builder.newId.run(startedAt.wallMs),
       actor_type: "sdk",
       determinism_mode: "live",
-      ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
     },
+    conversationId,
     make: {
       run: (childSource, childOptions) => openRun(builder, app, childSource, childOptions),
       model: openModelStep,

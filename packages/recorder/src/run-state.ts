@@ -23,7 +23,8 @@ export class RunState {
   readonly app: AppFacts
   readonly startedAt: Moment
   readonly base: RunEnvelope
-  readonly context: EventContext
+  context: EventContext
+  #conversationId: string | undefined
   stepCount = 0
   endedBy: Event["event_type"] | undefined
   #nextSequenceNo = 0
@@ -39,14 +40,26 @@ export class RunState {
   readonly #heldStreams = new Map<string, HeldStream>()
   #spool: Spool | undefined
 
-  constructor(parts: Pick<RunState, "builder" | "app" | "base" | "startedAt" | "make" | "guards">) {
+  constructor(parts: Pick<RunState, "builder" | "app" | "base" | "startedAt" | "make" | "guards" | "conversationId">) {
     this.builder = parts.builder
     this.app = parts.app
     this.base = parts.base
     this.context = runContext(parts.base)
+    if (parts.conversationId !== undefined) this.joinConversation(parts.conversationId)
     this.startedAt = parts.startedAt
     this.make = parts.make
     this.guards = parts.guards
+  }
+
+  /** As the application knows it; in events stands what may be kept of it. */
+  get conversationId(): string | undefined {
+    return this.#conversationId
+  }
+
+  joinConversation(id: string): void {
+    this.#conversationId = id
+    const kept = this.builder.capture.conversationId(id)
+    this.context = runContext(kept === undefined ? this.base : { ...this.base, conversation_id: kept })
   }
 
   takeSequenceNo(): number {

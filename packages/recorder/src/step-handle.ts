@@ -288,7 +288,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   }
 
   handoff(): Handoff {
-    const conversationId = this.run.base.conversation_id
+    const { conversationId } = this.run
     return {
       traceId: this.traceId,
       runId: this.runId,

@@ -570,6 +570,63 @@ describe("lifecycle helpers", () => {
   })
 })
 
+describe("queued messages", () => {
+  const message = (capture: "redacted" | "hashed" = "redacted") => {
+    const recording = recordInMemory({ capture })
+    const sender = recording.recorder.startRun({ entrypoint: "send", conversationId: "chat-a" })
+    const sent = sender.queue.enqueue({
+      messageId: "m-1",
+      sourceConversationId: "chat-a",
+      targetConversationId: "chat-b",
+    })
+    sender.complete()
+    const delivered = () =>
+      recording.eventsOf("step_started").find(({ payload }) => payload.kind === "queue.deliver")?.attributes
+    return { ...recording, sent, delivered }
+  }
+
+  test("[R-17] a delivery goes to the conversation of its run, of the run it caused, or where the caller says", () => {
+    const own = message()
+    own.recorder.startRun({ entrypoint: "receive", conversationId: "chat-b" }).queue.deliver(own.sent)
+    expect(own.delivered()).toMatchObject({ delivered_conversation_id: "chat-b", message_id: "m-1" })
+    const caused = message()
+    const causedRun = caused.recorder.startRun({ entrypoint: "answer", conversationId: "chat-c" })
+    caused.recorder
+      .startRun({ entrypoint: "dispatch", conversationId: "chat-d" })
+      .queue.deliver(caused.sent, { causedRun })
+    expect(caused.delivered()).toMatchObject({ delivered_conversation_id: "chat-c" })
+    const nowhere = message()
+    nowhere.recorder.startRun({ entrypoint: "dispatch" }).queue.deliver(nowhere.sent, {
+      causedRun: { id: causedRun.id, runId: causedRun.runId },
+    })
+    expect(nowhere.delivered()).not.toHaveProperty("delivered_conversation_id")
+  })
+
+  test.each(["redacted", "hashed"] as const)(
+    "[R-17] failure, acknowledgement and redelivery stand on the delivery (%s)",
+    (capture) => {
+      const { recorder, sent, delivered, eventsOf, sink } = message(capture)
+      const run = recorder.startRun({ entrypoint: "receive", conversationId: "chat-b" })
+      run.queue.deliver(sent, { deliveryNo: 2, acknowledged: false, err: new TypeError("no such chat") })
+      run.complete()
+      expect(contractProblems(sink)).toEqual([])
+      expect(delivered()).toMatchObject({ delivery_no: 2, redelivered: true, acknowledged: false })
+      expect(eventsOf("step_ended").at(-1)?.payload).toMatchObject({ status: "error", error_class: "TypeError" })
+    },
+  )
+
+  test("[R-17] under hashed one id leaves one digest wherever it stands, and a handoff still has the id itself", () => {
+    const { recorder, sink, sent, delivered } = message("hashed")
+    const run = recorder.startRun({ entrypoint: "receive", conversationId: "chat-b" })
+    run.queue.deliver(sent)
+    expect(JSON.stringify(sink.events)).not.toMatch(/chat-[ab]|m-1/)
+    const own = sink.events.at(-1)?.conversation_id
+    expect(own).toMatch(/^hmac:[0-9a-f]{24}$/)
+    expect(delivered()).toMatchObject({ target_conversation_id: own, delivered_conversation_id: own })
+    expect(run.handoff().conversationId).toBe("chat-b")
+  })
+})
+
 describe("off", () => {
   test("[R-11] the same code runs with recording off and returns the same values", async () => {
     const agent = async (recorder: Recorder) => {

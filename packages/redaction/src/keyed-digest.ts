@@ -6,6 +6,11 @@ export function keyedDigest(key: Uint8Array, content: string | Uint8Array): Body
   return `sha256:${createHmac("sha256", key).update(content).digest("hex")}`
 }
 
+/** The same for a word that stands in a field of any text: short, and the same for the same word wherever it stands. */
+export function digestWord(key: Uint8Array, word: string): string {
+  return `hmac:${keyedDigest(key, word).slice(7, 31)}`
+}
+
 export function incrementalKeyedDigest(key: Uint8Array): { update(bytes: Uint8Array): void; digest(): BodyHash } {
   const running = createHmac("sha256", key)
   return {

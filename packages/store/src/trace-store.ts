@@ -1,4 +1,4 @@
-import type { DeterminismMode, Event, Problem } from "@orangebox/contract"
+import type { DeterminismMode, Event, Link, Problem } from "@orangebox/contract"
 import type { FoldedKind, RunStatus, StepStatus, TokenCounts } from "@orangebox/runs"
 import type { PruneReport, RetentionPolicy } from "./retention.js"
 
@@ -57,6 +57,10 @@ export interface TraceStore {
 
   /** A run, step, trace, conversation, message, tool call, provider request, event or body id; whole, a unique prefix, `last`, `last~1`, or `<run>#<n>`. */
   resolve(text: string): Promise<Resolution>
+  /** Every step in which an id stands, in order of time, whichever run it is in. */
+  occurrencesOf(kind: TargetKind, id: string, page?: { from?: number; limit?: number }): Promise<Page<Occurrence>>
+  /** The links of other runs that point at this run or at a step of it, in order of time: the first hundred. */
+  linksTo(runId: string): Promise<readonly InboundLink[]>
   bodyInfo(hash: string): Promise<BodyInfo | undefined>
   readBody(hash: string): Promise<BodyReading>
   readBodySlice(hash: string, from: number, to: number): Promise<BodyReading>
@@ -378,6 +382,7 @@ export type TargetKind =
   | "provider_request"
   | "request"
   | "artifact"
+  | "lane"
   | "event"
   | "body"
 
@@ -389,6 +394,29 @@ export interface Target {
   readonly stepId: string | null
   /** A few words to tell candidates apart. Recorded text: escape before showing. */
   readonly label: string
+}
+
+/** A step in which an id stands. */
+export interface Occurrence {
+  readonly runId: string | null
+  readonly stepId: string | null
+  /** The `n` of `run#n`; null where no such step is known. */
+  readonly no: number | null
+  /** The first event of the step that has the id, and how many have it. */
+  readonly eventId: string
+  readonly eventType: string
+  readonly events: number
+  readonly atMs: number
+}
+
+/** A link, and the step that it was recorded in. */
+export interface InboundLink {
+  readonly link: Link
+  readonly runId: string
+  readonly no: number | null
+  /** The name of that step. Recorded text. */
+  readonly name: string | null
+  readonly atMs: number
 }
 
 export type Resolution =

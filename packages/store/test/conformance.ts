@@ -429,6 +429,96 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         const near = await store.resolve(`toolu_${tool.slice(0, -1)}f`)
         expect(near.found === "none" && near.nearest.map((target) => target.kind)).toContain("tool_call")
       })
+
+      /** A message that one run enqueues and another takes up, later and in a run that the store learned of first. */
+      const sendAndDeliver = async () => {
+        const receiver = new RecordedRun({ no: 2, conversationId: "chat-b", startedAtMs: T0 + HOUR })
+        const sender = new RecordedRun({ no: 1, conversationId: "chat-a" })
+        const sending = sender.start()
+        const enqueue = sender.newStepId()
+        const attributes = { message_id: "m-1", target_conversation_id: "chat-b" }
+        sender.emit("step_started", { name: "enqueue" }, { stepId: enqueue, parentId: sending, attributes })
+        const receiving = receiver.start()
+        const deliver = receiver.newStepId()
+        receiver.emit("step_started", { name: "deliver" }, { stepId: deliver, parentId: receiving, attributes })
+        receiver.emit(
+          "link_added",
+          { link: { kind: "delivers", run_id: sender.runId, step_id: enqueue } },
+          { stepId: deliver, parentId: receiving },
+        )
+        receiver.emit(
+          "link_added",
+          { link: { kind: "mentions", step_id: sending } },
+          { stepId: receiving, parentId: null },
+        )
+        await store.commit(receiver.batch())
+        await store.commit(sender.batch())
+        return { sender, receiver, sending, enqueue, receiving, deliver }
+      }
+
+      test("[Q-09] an id leads to all its places, in order of time, across runs and page by page", async () => {
+        const { sender, receiver, sending, enqueue, receiving, deliver } = await sendAndDeliver()
+        const places = async (...question: Parameters<TraceStore["occurrencesOf"]>) =>
+          (await store.occurrencesOf(...question)).rows.map(({ runId, stepId, no }) => [runId, stepId, no])
+        const both = [
+          [sender.runId, enqueue, 2],
+          [receiver.runId, deliver, 2],
+        ]
+        expect(await places("message", "m-1")).toEqual(both)
+        expect(await places("message", "m-1", { from: 1, limit: 1 })).toEqual(both.slice(1))
+        expect(await store.occurrencesOf("message", "m-1", { limit: 1 })).toMatchObject({ total: 2, cursor: "1" })
+        expect(await places("conversation", "chat-b")).toEqual([
+          [sender.runId, enqueue, 2],
+          [receiver.runId, receiving, 1],
+          [receiver.runId, deliver, 2],
+        ])
+        expect(await places("run", sender.runId)).toEqual([
+          [sender.runId, sending, 1],
+          [receiver.runId, deliver, 2],
+        ])
+        expect(await places("step", sending)).toEqual([
+          [sender.runId, sending, 1],
+          [receiver.runId, receiving, 1],
+        ])
+        expect(await places("event", sender.events[1]!.event.event_id)).toEqual([[sender.runId, enqueue, 2]])
+        expect(await places("trace", sender.traceId)).toEqual([[sender.runId, sending, 1]])
+        expect(await places("message", "m-2")).toEqual([])
+        await store.rebuild()
+        expect(await places("message", "m-1")).toEqual(both)
+      })
+
+      test("[Q-09] a body and a lane lead to every step that has them", async () => {
+        const runs = [1, 2].map((no) => {
+          const run = new RecordedRun({ no, startedAtMs: T0 + no * HOUR })
+          const root = run.start()
+          const call = run.model(root, "the same question", `answer ${no}`, {
+            prompt: 100,
+            completion: 20,
+            laneId: "lane-7",
+          })
+          run.complete(root)
+          return { run, call }
+        })
+        for (const { run } of runs) await store.commit(run.batch())
+        const expected = runs.map(({ run, call }) => [run.runId, call])
+        const question = bodyHash(Buffer.from("the same question"))
+        for (const [kind, id] of [
+          ["body", question],
+          ["lane", "lane-7"],
+        ] as const) {
+          const { rows, total } = await store.occurrencesOf(kind, id)
+          expect([kind, total, rows.map(({ runId, stepId }) => [runId, stepId])]).toEqual([kind, 2, expected])
+        }
+      })
+
+      test("[Q-09] a run knows the links of other runs that point at it or at its steps", async () => {
+        const { sender, receiver } = await sendAndDeliver()
+        expect(await store.linksTo(sender.runId)).toMatchObject([
+          { link: { kind: "delivers" }, runId: receiver.runId, no: 2, name: "deliver" },
+          { link: { kind: "mentions" }, runId: receiver.runId, no: 1 },
+        ])
+        expect(await store.linksTo(receiver.runId)).toEqual([])
+      })
     })
 
     describe("search", () => {

@@ -112,7 +112,12 @@ export class RecordedRun {
     return root
   }
 
-  model(parentId: string, request: string, response: string | null, tokens = { prompt: 100, completion: 20 }): string {
+  model(
+    parentId: string,
+    request: string,
+    response: string | null,
+    { laneId, ...tokens }: { prompt: number; completion: number; laneId?: string } = { prompt: 100, completion: 20 },
+  ): string {
     const stepId = this.newStepId()
     const asked = this.body(request, "request")
     this.emit(
@@ -126,7 +131,7 @@ export class RecordedRun {
         max_tokens: 1024,
         request_ref: asked.artifact_hash,
       },
-      { stepId, parentId },
+      { stepId, parentId, ...(laneId === undefined ? {} : { lane_id: laneId }) },
       [asked],
     )
     if (response === null) return stepId

@@ -238,8 +238,30 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 4.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 5.*Upgrade/)
     }
+  })
+
+  test("[Q-09] ids that stores of before did not keep are found in what they hold", async () => {
+    const folder = temporaryFolder()
+    const { store } = openStore(folder)
+    const run = new RecordedRun({ conversationId: "chat-a" })
+    const root = run.start()
+    const links = [{ kind: "caused_by" as const, run_id: "run_00000000000000000000000009" }]
+    const attributes = { message_id: "m-1", target_conversation_id: "chat-b", conversation_id_count: 1 }
+    run.emit("log", { level: "info", message: "m" }, { stepId: root, parentId: null, attributes, links })
+    run.emit("link_added", { link: { kind: "mentions", step_id: root } }, { stepId: root, parentId: null })
+    run.model(root, "question", "answer", { prompt: 1, completion: 1, laneId: "lane-1" })
+    await store.commit(run.batch())
+    await store.close()
+    const database = openForWriting(join(folder, "trace.db"))
+    const ids = () => database.prepare("SELECT * FROM id_rows").all()
+    const recorded = ids()
+    database.exec("DELETE FROM id_rows WHERE kind >= 5")
+    expect(ids().length).toBe(recorded.length - 4)
+    for (const statement of MIGRATIONS[4]!.statements) if (statement.includes("INTO id_rows")) database.exec(statement)
+    expect(ids()).toEqual(recorded)
+    database.close()
   })
 
   test("[S-05] killed at any statement of a migration, the schema is the one before or the one after", async () => {

@@ -1,7 +1,8 @@
 import { join } from "node:path"
 import { type CatchUpReport, catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
-import type { DataFolder } from "@orangebox/journal"
+import { type DataFolder, readStoreKey } from "@orangebox/journal"
+import { digestWord } from "@orangebox/redaction"
 import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
 import { formatBytes } from "@orangebox/text"
 
@@ -20,7 +21,8 @@ export interface Reading {
 export async function readStore<T>(options: ReaderOptions, read: (reading: Reading) => Promise<T>): Promise<T> {
   const folder = locateData(options.data)
   const caughtUp = await catchUpStore(folder.path, options)
-  const store = openStoreReader(folder.storeFolder)
+  const key = readStoreKey(folder.path)
+  const store = openStoreReader(folder.storeFolder, key && ((id) => digestWord(key, id)))
   try {
     return await read({ folder, store, caughtUp, freshness: { behind_bytes: caughtUp.behindBytes } })
   } catch (error) {

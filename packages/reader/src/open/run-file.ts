@@ -2,13 +2,14 @@ import { readFileSync, statSync } from "node:fs"
 import { type ArtifactRef, type Event, given, InputError, type Problem } from "@orangebox/contract"
 import { parseAddress } from "@orangebox/query"
 import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
-import { foldRun, isSequence, type Run } from "@orangebox/runs"
+import { foldRun, isSequence, linksOf, type Run } from "@orangebox/runs"
 import {
   type BodyInfo,
   type BodyReading,
   type EventPage,
   type EventRedaction,
   type Gap,
+  type InboundLink,
   isAbsent,
   type PartialStream,
   type Resolution,
@@ -193,6 +194,21 @@ class FileReader implements RunReader {
       return { found: "none", nearest: [this.#target()] }
     }
     return one(this.#target())
+  }
+
+  async linksTo(runId: string): Promise<readonly InboundLink[]> {
+    const own = new Set(this.#run(runId).steps.map(({ id }) => id))
+    return this.#file.events.flatMap((event) => {
+      const { run_id: from } = event
+      if (from === null || from === runId) return []
+      const step = this.#run(from).steps.find(({ id }) => id === event.step_id)
+      return linksOf(event)
+        .filter(({ run_id, step_id }) => run_id === runId || (run_id === undefined && own.has(step_id ?? "")))
+        .map((link) => ({
+          ...{ link, runId: from, no: step?.no ?? null, name: step?.name ?? null },
+          atMs: Date.parse(event.timestamp_utc),
+        }))
+    })
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {

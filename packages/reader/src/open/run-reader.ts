@@ -15,6 +15,7 @@ export interface RunReader
     | "bodyInfo"
     | "eventsOf"
     | "gapsOf"
+    | "linksTo"
     | "partialStreamsOf"
     | "readBody"
     | "readPartialStream"

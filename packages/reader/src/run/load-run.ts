@@ -22,10 +22,11 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
   const row = await store.getRun(runId)
   if (!row) return undefined
   const events = await allEvents(store, runId)
-  const [annotations, gaps, partials] = await Promise.all([
+  const [annotations, gaps, partials, inbound] = await Promise.all([
     store.annotationsOf(runId),
     store.gapsOf(runId),
     store.partialStreamsOf(runId),
+    store.linksTo(runId),
   ])
   const digest = runDigest(events)
   const ownGaps = gaps.map((gap) => gapOf(gap, runId))
@@ -33,6 +34,7 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
     events: [...events, ...annotations],
     gaps: ownGaps,
     partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
+    inbound,
     isWriterAlive: row.status === "running",
     ...(row.lacksEvents ? {} : { digest }),
     prices: pricesFor(process.cwd()),
@@ -67,10 +69,13 @@ export async function* everyRun(
 
 const PAGE = 200
 
-/** All runs of a conversation, oldest first, as it is read. */
-export async function loadConversation(store: TraceReader, conversationId: string): Promise<RunView[]> {
+/** All runs of a conversation or of a trace, oldest first, as it is read. */
+export async function loadRuns(
+  store: TraceReader,
+  query: Pick<RunQuery, "conversationId" | "traceId">,
+): Promise<RunView[]> {
   const views: RunView[] = []
-  for await (const { runId } of everyRun(store, { conversationId })) {
+  for await (const { runId } of everyRun(store, query)) {
     const run = await loadRun(store, runId)
     if (run) views.push(run.view)
   }

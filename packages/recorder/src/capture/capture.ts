@@ -13,6 +13,7 @@ import {
   createRuleset,
   decidePolicy,
   defaultPolicy,
+  digestWord,
   type FieldPolicy,
   keyedDigest,
   MASK_MIDDLE,
@@ -140,7 +141,15 @@ export class Capture {
 
   /** The same where a field takes any text. */
   digestWord(value: string): string {
-    return `hmac:${keyedDigest(this.key, value).slice(7, 31)}`
+    return digestWord(this.key, value)
+  }
+
+  /** An id that every event of a run repeats. Undefined where nothing of it may be kept. */
+  conversationId(id: string): string | undefined {
+    if (this.mode === "full") return id
+    const { policy } = this.treatmentOf("run_started", "conversation_id")
+    if (policy === "drop") return undefined
+    return this.mode === "hashed" || policy === "hash_only" ? this.digestWord(id) : id
   }
 
   /** Bytes of a body that an event names in `field`. */

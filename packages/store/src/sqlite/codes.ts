@@ -3,7 +3,16 @@ import type { FoldedKind, StepStatus } from "@orangebox/runs"
 /** Words that are stored as small numbers. Stores on disk depend on them: append, never reorder. */
 export const STEP_KINDS: readonly FoldedKind[] = ["run", "model", "tool", "step", "unknown"]
 export const STEP_STATUSES: readonly StepStatus[] = ["open", "success", "error", "timeout", "partial"]
-export const ID_KINDS = ["message", "tool_call", "provider_request", "request", "artifact"] as const
+export const ID_KINDS = [
+  "message",
+  "tool_call",
+  "provider_request",
+  "request",
+  "artifact",
+  "conversation",
+  "lane",
+  "linked",
+] as const
 
 export const BODY = {
   /** The bytes are in the packs. */

@@ -9,7 +9,11 @@ import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-table.js"
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000
 
-export function listRuns(database: SqliteDatabase, query: RunQuery): Page<RunRow> {
+export function listRuns(
+  database: SqliteDatabase,
+  query: RunQuery,
+  digestOf: (id: string) => string = (id) => id,
+): Page<RunRow> {
   const conditions: string[] = []
   const values: SqliteValue[] = []
   const when = (condition: string, value: SqliteValue | undefined): void => {
@@ -17,7 +21,10 @@ export function listRuns(database: SqliteDatabase, query: RunQuery): Page<RunRow
     conditions.push(condition)
     values.push(value)
   }
-  when("conversation_id = ?", query.conversationId)
+  if (query.conversationId !== undefined) {
+    conditions.push("conversation_id IN (?, ?)")
+    values.push(query.conversationId, digestOf(query.conversationId))
+  }
   when("trace_id = ?", query.traceId)
   when(`${STATUS} = ?`, query.status)
   when("app = ?", query.app)

@@ -124,12 +124,15 @@ function lookups(database: SqliteDatabase, text: string): Target[] {
   }
 
   const ids = database.prepare(
-    "SELECT id, kind, min(event) AS event FROM id_rows WHERE id >= ? AND id < ? GROUP BY id, kind LIMIT ?",
+    `SELECT id, kind, min(event) AS event FROM id_rows WHERE id >= ? AND id < ? AND kind <> ${ID_KINDS.indexOf("linked")}
+     GROUP BY id, kind LIMIT ?`,
   )
   for (const row of ids.all(text, upTo(text), limit)) {
     const event = database.prepare("SELECT * FROM event_rows WHERE key = ?").get(Number(row["event"]))
     if (event === undefined) continue
-    const kind: TargetKind = ID_KINDS[Number(row["kind"])]!
+    const kind = ID_KINDS[Number(row["kind"])] as TargetKind
+    // Runs of the conversation say it first.
+    if (kind === "conversation" && found.some((target) => target.kind === kind && target.id === row["id"])) continue
     found.push({ ...eventTarget(database, event), kind, id: String(row["id"]) })
   }
   return found

@@ -5,6 +5,7 @@ import { firstSchema } from "./migrations/001-first-schema.js"
 import { redactedEvents } from "./migrations/002-redacted-events.js"
 import { oneFold } from "./migrations/003-one-fold.js"
 import { callsAndDurations } from "./migrations/004-calls-and-durations.js"
+import { evidence } from "./migrations/005-evidence.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -14,7 +15,7 @@ export interface Migration {
   readonly statements: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold, callsAndDurations]
+export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold, callsAndDurations, evidence]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 export function schemaVersionOf(database: SqliteDatabase): number {

@@ -7,6 +7,8 @@ import type {
   EventPage,
   EventRedaction,
   Gap,
+  InboundLink,
+  Occurrence,
   OpenRun,
   Page,
   PartialStream,
@@ -21,6 +23,7 @@ import type {
   SearchQuery,
   StepRow,
   StoreStatus,
+  TargetKind,
   TraceStore,
   WriterRow,
 } from "../trace-store.js"
@@ -30,6 +33,7 @@ import { type SqliteDatabase, sqliteDriver } from "./driver.js"
 import { checkIntegrity } from "./integrity.js"
 import { unpackHash } from "./keys.js"
 import { bodyBytesOnDisk } from "./live-chunks.js"
+import { linksTo, occurrencesOf } from "./occurrences.js"
 import { bodyInfo, readBody } from "./read-bodies.js"
 import { annotationsOf, eventsOf, processEventsOf } from "./read-events.js"
 import { readRollups } from "./read-rollups.js"
@@ -43,16 +47,21 @@ import type { StoreFiles } from "./store-files.js"
 import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
+/** What recorders with the store's key leave of an id where no content is kept. */
+export type IdDigest = (id: string) => string
+
 /** What can be asked of a store without writing to it. */
 export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
 
 export class SqliteReader implements TraceReader {
   protected readonly files: StoreFiles
   protected connection: ReadConnection
+  protected readonly digestOf: IdDigest | undefined
 
-  constructor(files: StoreFiles, connection: ReadConnection = connectForReading(files)) {
+  constructor(files: StoreFiles, connection: ReadConnection = connectForReading(files), digestOf?: IdDigest) {
     this.files = files
     this.connection = connection
+    this.digestOf = digestOf
   }
 
   protected get database(): SqliteDatabase {
@@ -91,7 +100,7 @@ export class SqliteReader implements TraceReader {
   }
 
   async listRuns(query: RunQuery = {}): Promise<Page<RunRow>> {
-    return this.#atOnce(() => listRuns(this.database, query))
+    return this.#atOnce(() => listRuns(this.database, query, this.digestOf))
   }
 
   async redactionsOf(runId: string): Promise<readonly EventRedaction[]> {
@@ -160,7 +169,30 @@ export class SqliteReader implements TraceReader {
   }
 
   async resolve(text: string): Promise<Resolution> {
-    return this.#atOnce(() => resolve(this.database, text))
+    return this.#atOnce(() => {
+      const found = resolve(this.database, text)
+      if (found.found !== "none" || this.digestOf === undefined) return found
+      const digested = resolve(this.database, this.digestOf(text.trim()))
+      // The id its reader knows is the one to go on with: every question asks for its digest as well.
+      return digested.found === "one" ? { found: "one", target: { ...digested.target, id: text.trim() } } : found
+    })
+  }
+
+  async occurrencesOf(
+    kind: TargetKind,
+    id: string,
+    page: { from?: number; limit?: number } = {},
+  ): Promise<Page<Occurrence>> {
+    return this.#atOnce(() => occurrencesOf(this.database, kind, this.#namesOf(id), page))
+  }
+
+  async linksTo(runId: string): Promise<readonly InboundLink[]> {
+    return this.#atOnce(() => linksTo(this.connection, runId))
+  }
+
+  /** An id as it is, and as it stands where no content is kept. */
+  #namesOf(id: string): string[] {
+    return this.digestOf === undefined ? [id] : [id, this.digestOf(id)]
   }
 
   async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
