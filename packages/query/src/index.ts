@@ -33,6 +33,7 @@ export { readContext } from "./context/read-context.js"
 export { promptBodies, type RebuiltPrompt, rebuildPrompt } from "./context/rebuild-prompt.js"
 export {
   contextBodies,
+  lastContexts,
   outlineBodies,
   previousContext,
   type RecordedContext,

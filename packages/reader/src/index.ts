@@ -19,7 +19,7 @@ export { stepContents } from "./run/step-contents.js"
 
 // Answers
 
-export { findWhy, loadContext, outlineContexts } from "./context/find-context.js"
+export { contextsBefore, findWhy, loadContext, outlineContexts } from "./context/find-context.js"
 export { diffExactly, type PointedAt, pointedAt } from "./diff/diff-exact.js"
 export { diffRunsAt } from "./diff/diff-runs.js"
 export { type GatheredRun, gatherRun, type MissingBody } from "./export/gather-run.js"

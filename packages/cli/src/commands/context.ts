@@ -16,6 +16,7 @@ import {
   whyText,
 } from "@orangebox/query"
 import {
+  contextsBefore,
   fileInAddress,
   findTarget,
   findWhy,
@@ -80,7 +81,8 @@ function showContext(
     const run = await runOf(store, target)
     const place = reading.place(run.row.runId)
     const contexts = recordedContexts(run.view)
-    const asked = { store, view: run.view, contexts, place, freshness }
+    const before = await contextsBefore(reading.store, run.view)
+    const asked = { store, view: run.view, contexts, before, place, freshness }
     if (options.why !== undefined) return showWhy(session, asked, options.why, options)
 
     const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
@@ -99,6 +101,8 @@ interface Asked {
   readonly store: RunReader
   readonly view: RunView
   readonly contexts: readonly RecordedContext[]
+  /** What the conversation had seen when the run began. */
+  readonly before: readonly RecordedContext[]
   /** How the run is written in the commands we suggest. */
   readonly place: string
   readonly freshness: object
@@ -116,12 +120,12 @@ function joined(address: string, step: string): string {
 
 async function showOne(
   session: Session,
-  { store, view: run, contexts, place, freshness }: Asked,
+  { store, view: run, contexts, before, place, freshness }: Asked,
   context: RecordedContext,
   options: ContextCommandOptions & GlobalOptions,
 ): Promise<number | undefined> {
   const { terminal } = session
-  const { view, bodies } = await loadContext(store, contexts, context)
+  const { view, bodies } = await loadContext(store, [...before, ...contexts], context)
   if (options.rebuild) {
     const { json = false, budget } = options
     return writePrompt(session, rebuildPrompt(view, bodies), { n: context.n, json, budget, freshness })
@@ -137,13 +141,12 @@ async function showOne(
 
 async function showOverview(
   session: Session,
-  { store, view, contexts, place, freshness }: Asked,
+  { store, view, contexts, before, place, freshness }: Asked,
   wanted: readonly RecordedContext[],
   options: ContextCommandOptions & GlobalOptions,
 ): Promise<undefined> {
-  const summaries = summarizeContexts(await outlineContexts(store, contexts)).filter(({ n }) =>
-    wanted.some((context) => context.n === n),
-  )
+  const all = summarizeContexts(await outlineContexts(store, [...before, ...contexts]))
+  const summaries = all.slice(before.length).filter(({ n }) => wanted.some((context) => context.n === n))
   const shown = { ...viewOptions(session, options), address: place }
   session.terminal.out(
     options.json

@@ -1,10 +1,14 @@
+import { recordedWord } from "@orangebox/text"
 import type { ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { type HistoryLoss, historyLossOf, isMessage } from "./history-loss.js"
+import { runIdOf } from "./recorded-contexts.js"
 
 /** What became of a context since the one before it. */
 export interface ContextChanges {
   /** The step of the context before. */
   readonly since: number
+  /** The run it is a step of, where that is another one: the run before in the same conversation. */
+  readonly sinceRunId: string | null
   readonly added: readonly AddedItem[]
   readonly removed: readonly RemovedItem[]
   readonly changed: readonly ChangedItem[]
@@ -13,6 +17,10 @@ export interface ContextChanges {
   readonly prefix: "same" | "changed" | "unknown"
   readonly historyLoss: HistoryLoss | undefined
 }
+
+/** `#3`, or with its run where that is another one. */
+export const sinceWord = ({ since, sinceRunId }: Pick<ContextChanges, "since" | "sinceRunId">): string =>
+  `${sinceRunId === null ? "" : recordedWord(sinceRunId, 40)}#${since}`
 
 /** The same in figures. */
 export const countsOf = ({ added, removed, changed, ...changes }: ContextChanges) => ({
@@ -48,6 +56,7 @@ export function changesBetween(before: ContextReading, now: ContextReading): Con
   const hasLostHistory = now.basis === "request"
   return {
     since: before.context.n,
+    sinceRunId: runIdOf(before.context) === runIdOf(now.context) ? null : runIdOf(before.context),
     added: added.map((item) => ({ item, excludedBefore: reasonIn(before.excluded, item) })),
     removed: removed.map((item) => ({ item, excludedNow: reasonIn(now.excluded, item) })),
     changed,

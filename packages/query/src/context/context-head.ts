@@ -10,6 +10,7 @@ import {
   stackedBar,
 } from "@orangebox/text"
 import type { StepView } from "../run-view.js"
+import { sinceWord } from "./context-changes.js"
 import type { PromptPrefix } from "./context-reading.js"
 import type { ContextView } from "./context-view.js"
 
@@ -93,7 +94,7 @@ function windowLine(tokens: number, budget: number, paint: Painter): string {
 
 /** `since #3  2 added, 1 changed, 14 the same · ≈ 12 messages gone by compaction`. */
 function changeLine(changes: NonNullable<ContextView["changes"]>): string {
-  const { since, added, removed, changed, same, historyLoss } = changes
+  const { added, removed, changed, same, historyLoss } = changes
   const counts = [
     ...(added.length > 0 ? [`${added.length} added`] : []),
     ...(removed.length > 0 ? [`${removed.length} gone`] : []),
@@ -103,11 +104,11 @@ function changeLine(changes: NonNullable<ContextView["changes"]>): string {
   const certainty =
     historyLoss?.certainty === undefined ? "" : ` (${historyLoss.certainty === "certain" ? "certain" : "likely"})`
   const loss = historyLoss ? ` · ≈ ${plural(historyLoss.items, "message")} gone by ${historyLoss.why}${certainty}` : ""
-  return `since #${since}${" ".repeat(Math.max(1, 3 - String(since).length))}${counts.join(", ")}${loss}`
+  return `${`since ${sinceWord(changes)}`.padEnd(9)} ${counts.join(", ")}${loss}`
 }
 
 function prefixLine({ changes }: ContextView, { hash, byteSize }: PromptPrefix): string {
-  const before = changes ? ` in #${changes.since}` : ""
+  const before = changes ? ` in ${sinceWord(changes)}` : ""
   const words = { same: `, the same as${before}`, changed: `, another than${before}`, unknown: "" }
   return `prefix   ${recordedWord(hash, 19)} ${formatBytes(byteSize)}${words[changes?.prefix ?? "unknown"]}`
 }

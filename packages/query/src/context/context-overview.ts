@@ -11,7 +11,7 @@ import {
 import { headerOf } from "../format-run.js"
 import { inFormat, lastOf, pageJson, pageOf, rangeWords, roomOf, rowAt, type ViewOptions } from "../page.js"
 import type { RunView } from "../run-view.js"
-import { countsOf } from "./context-changes.js"
+import { countsOf, sinceWord } from "./context-changes.js"
 import type { ContextReading } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
@@ -126,9 +126,9 @@ function sinceWords({ changes, isAuxiliary, faults, basis }: ContextSummary): st
   const words = faults > 0 ? [`✗ ${plural(faults, "fault")}`] : []
   if (isAuxiliary) return ["side call", ...words].join(" · ")
   if (!changes) return [basis === "unknown" ? "?" : "first", ...words].join(" · ")
-  const { since, added, removed, changed, same, historyLoss } = changes
+  const { added, removed, changed, same, historyLoss } = changes
   const loss = historyLoss ? ` ≈ ${historyLoss.why}` : ""
-  return [`+${added} −${removed} ~${changed} =${same} (#${since})${loss}`, ...words].join(" · ")
+  return [`+${added} −${removed} ~${changed} =${same} (${sinceWord(changes)})${loss}`, ...words].join(" · ")
 }
 
 function knownFrom({ basis, inferredBy }: ContextSummary): string {

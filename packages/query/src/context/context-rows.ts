@@ -11,7 +11,7 @@ import {
   recordedWord,
   shareBar,
 } from "@orangebox/text"
-import type { ContextChanges } from "./context-changes.js"
+import { type ContextChanges, sinceWord } from "./context-changes.js"
 import type { ContextItem, ExcludedItem } from "./context-reading.js"
 import type { ContextView, ManifestRevision } from "./context-view.js"
 import { isMessage } from "./history-loss.js"
@@ -214,7 +214,7 @@ function contributorWords({ id, contributor, sourceRef, reason }: ContextItem): 
 function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Columns, paint: Painter): string {
   const count = stretch.to - stretch.from + 1
   const figures = figuresText("…", stretch, columns, paint)
-  const words = `${stretch.from}–${stretch.to}: ${count} messages as in #${changes?.since} (unfold: --all)`
+  const words = `${stretch.from}–${stretch.to}: ${count} messages as in ${changes ? sinceWord(changes) : "?"} (unfold: --all)`
   return `${figures} ${paint(words, "dim")}`
 }
 
@@ -271,7 +271,7 @@ export function reasonCounts(excluded: readonly ExcludedItem[]): string {
 function changeRows(view: ContextView): ContextRow[] {
   const { changes } = view
   if (!changes) return []
-  const heading = `no longer as in #${changes.since}:`
+  const heading = `no longer as in ${sinceWord(changes)}:`
   const name = (item: ContextItem): string =>
     [recordedWord(item.id, LONGEST_ID), recordedWord(item.kind, 16), ...textWords(item)].join("  ")
   return [

@@ -57,21 +57,39 @@ export function contextBodies(context: RecordedContext): readonly string[] {
   return [...new Set([...outlineBodies(context), ...more])]
 }
 
-/** The context that stands before another: the one it goes on from where that is on record, else the last of its lane. */
+/**
+ * The context that stands before another: the one it goes on from where that is on record, else the last of its lane. The first call of a
+ * run goes on with the conversation: with the last call of the run before, where `contexts` begin with those of that run.
+ */
 export function previousContext(
   contexts: readonly RecordedContext[],
   context: RecordedContext,
 ): RecordedContext | undefined {
-  const before = contexts.slice(0, contexts.indexOf(context)).filter((other) => isComparable(other, context))
+  const earlier = contexts.slice(0, contexts.indexOf(context)).filter(({ isAuxiliary }) => !isAuxiliary)
+  const before = earlier.filter((other) => isComparable(other, context))
   const followed = context.step.links.flatMap(({ kind, step_id }) => (kind === "follows" ? [step_id] : []))
+  const isOwn = (other: RecordedContext): boolean => runIdOf(other) === runIdOf(context)
   return (
-    before.findLast(({ step }) => followed.includes(step.id)) ?? before.findLast(({ lane }) => lane === context.lane)
+    before.findLast(({ step }) => followed.includes(step.id)) ??
+    before.findLast((other) => isOwn(other) && other.lane === context.lane) ??
+    (earlier.some(isOwn) ? undefined : before.at(-1))
   )
 }
 
+/** What a run leaves to the next one of its conversation: the last context of its main lane, and the last that a manifest tells. */
+export function lastContexts(view: RunView): readonly RecordedContext[] {
+  const contexts = recordedContexts(view).filter(({ isAuxiliary }) => !isAuxiliary)
+  const main = contexts.filter(({ lane }) => lane === contexts[0]?.lane)
+  const last = [true, false].map((isTold) => main.findLast(({ manifests }) => manifests.length > 0 === isTold))
+  return main.filter((context) => last.includes(context))
+}
+
+/** The run a context was recorded in. */
+export const runIdOf = ({ step }: RecordedContext): string | null => (step.opened ?? step.events[0])?.run_id ?? null
+
 /** Items of a manifest have names of their own, segments of a request have not. */
 const isComparable = (other: RecordedContext, context: RecordedContext): boolean =>
-  !other.isAuxiliary && other.manifests.length > 0 === context.manifests.length > 0
+  other.manifests.length > 0 === context.manifests.length > 0
 
 const isCall = (step: StepView): boolean => step.kind === "model" && step.attemptNo === undefined
 

@@ -4,18 +4,42 @@ import {
   type ContextView,
   contextBodies,
   hashesHolding,
+  lastContexts,
   outlineBodies,
   previousContext,
   promptBodies,
   type RecordedContext,
+  type RunView,
   readContext,
   textBodies,
   viewContext,
   type WhyView,
   whyOf,
 } from "@orangebox/query"
+import type { TraceReader } from "@orangebox/store"
 import type { RunReader } from "../open/run-reader.js"
 import { loadBodies } from "../run/bodies.js"
+import { loadRun } from "../run/load-run.js"
+
+/** A conversation may hold runs that called no model; so many of them are looked through for the call before. */
+const MOST_RUNS_BACK = 20
+
+/** What the calls of a run go on with: the last contexts of the run before it in its conversation. Nothing where there is none. */
+export async function contextsBefore(
+  store: TraceReader | undefined,
+  view: RunView,
+): Promise<readonly RecordedContext[]> {
+  const { conversationId, startedAt, runId } = view
+  const until = Date.parse(startedAt ?? "")
+  if (store === undefined || conversationId === undefined || Number.isNaN(until)) return []
+  const { rows } = await store.listRuns({ conversationId, until, limit: MOST_RUNS_BACK })
+  for (const row of rows) {
+    const run = row.runId === runId ? undefined : await loadRun(store, row.runId)
+    const contexts = run === undefined ? [] : lastContexts(run.view)
+    if (contexts.length > 0) return contexts
+  }
+  return []
+}
 
 /** Every context of a run in outline. Bodies are read one context at a time: a long run's requests together do not fit. */
 export async function outlineContexts(

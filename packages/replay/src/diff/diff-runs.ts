@@ -6,7 +6,7 @@ import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
 import type { DiffStep } from "./diff-step.js"
 import { type Divergences, findDivergences } from "./divergences.js"
 import { featuresOf } from "./features.js"
-import { type Judged, judge, type Readers } from "./judge.js"
+import { hasOutput, type Judged, judge, type Readers } from "./judge.js"
 import { layOut, spineOf } from "./lay-out.js"
 import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
 import type { Matching, Pair } from "./matching.js"
@@ -234,7 +234,7 @@ function itemOf(item: Judged, readers: Readers, payloads: PayloadDiff[] | null):
 }
 
 function decisionsOf({ a, b, tiers }: Judged, readers: Readers): DiffItem["decision"] {
-  if (a?.kind !== "model" || !b || !tiers.includes("T1")) return null
+  if (a?.kind !== "model" || !b || !tiers.includes("T1") || !hasOutput(a) || !hasOutput(b)) return null
   const calls = (step: DiffStep, reader: StepReader): string[] =>
     reader.answer(step)?.toolCalls.map(({ name }) => name) ?? [...step.requestedTools]
   return { a: calls(a, readers.a), b: calls(b, readers.b) }

@@ -15,7 +15,7 @@ export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outco
   const fields: Outcome["fields"] = []
   if (a.outcome.status !== b.outcome.status) fields.push("status")
   if (a.outcome.errorClass !== b.outcome.errorClass) fields.push("error")
-  if (givenA.key !== givenB.key) fields.push("output")
+  if (isOtherOutput(givenA, givenB, readers)) fields.push("output")
   return {
     differs: fields.length > 0,
     fields,
@@ -25,21 +25,34 @@ export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outco
 }
 
 interface Given {
+  /** `declared` by the run, or its `last_answer`; `unknown` for a run that did not get to its end. */
+  readonly as: "declared" | "last_answer" | "unknown"
   readonly key: string
   readonly ref: string | undefined
   readonly text: string | undefined
+}
+
+/** Like is compared with like: an output that was declared and a last answer are both texts, and nothing else they have in common. */
+function isOtherOutput(a: Given, b: Given, readers: Readers): boolean {
+  if (a.as === "unknown" || b.as === "unknown") return false
+  if (a.as === b.as) return a.key !== b.key
+  if (a.text === undefined || b.text === undefined) return false
+  return readers.a.masked(a.text.trim()) !== readers.b.masked(b.text.trim())
 }
 
 function givenBy(run: DiffRun, reader: StepReader): Given {
   const { outputRef: ref, summary } = run.outcome
   if (ref !== undefined) {
     const text = reader.text(ref)
-    return { key: text === undefined ? ref : reader.masked(text), ref, text: text ?? summary }
+    return { as: "declared", key: text === undefined ? ref : reader.masked(text), ref, text: text ?? summary }
   }
   const last = run.steps.findLast((step) => step.kind === "model" && !step.isAuxiliary && step.outputRef !== undefined)
-  if (!last) return { key: "", ref: undefined, text: summary }
-  return { key: reader.looseOutput(last), ref: last.outputRef, text: reader.outputText(last) }
+  if (!ENDED.has(run.outcome.status)) return { as: "unknown", key: "", ref: undefined, text: undefined }
+  if (!last) return { as: "last_answer", key: "", ref: undefined, text: summary }
+  return { as: "last_answer", key: reader.looseOutput(last), ref: last.outputRef, text: reader.outputText(last) }
 }
+
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed"])
 
 function sideOf(run: DiffRun, given: Given): Outcome["a"] {
   return {
