@@ -11,7 +11,11 @@ export const types = {
   InclusionEntry: manifest.InclusionEntry,
 }
 
-export const schemas = { ContextManifest: manifest.ContextManifest, ItemType: manifest.ItemType }
+export const schemas = {
+  ContextManifest: manifest.ContextManifest,
+  ToldManifest: manifest.ToldManifest,
+  ItemType: manifest.ItemType,
+}
 
 export function jsonSchemas(): Map<string, string> {
   const schema = z.toJSONSchema(manifest.ContextManifest, { target: "draft-2020-12" })

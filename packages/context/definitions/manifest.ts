@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { BodyId } from "../../contract/definitions/ids.js"
-import { MANIFEST_VERSION } from "../src/version.js"
+import { MANIFEST_VERSIONS } from "../src/version.js"
 
 const Name = z.string().min(1).max(512)
 const Pointer = z.string().min(1).max(4096)
@@ -16,7 +16,8 @@ export const IncludedReason = z.enum(["policy_requirement", "plan_dependency", "
 /**
  * `budget_limit` no room left · `score_below_threshold` · `policy_filter` a filter or the catalog refuses it · `duplicate` of an item that
  * ranks higher · `other_stage` about another stage · `resolved` an incident that is over · `not_a_key_metric` a result the stage does not
- * summarise · `unreadable` it has no usable form · `retriever_failed` / `source_failed` the whole source is out.
+ * summarise · `unreadable` it has no usable form · `retriever_failed` / `source_failed` the whole source is out · `other` a reason of the
+ * application's own, which `detail` says.
  */
 export const ExcludedReason = z.enum([
   "budget_limit",
@@ -29,6 +30,7 @@ export const ExcludedReason = z.enum([
   "unreadable",
   "retriever_failed",
   "source_failed",
+  "other",
 ])
 
 export const InclusionEntry = z.strictObject({
@@ -43,6 +45,9 @@ export const InclusionEntry = z.strictObject({
   source_hash: BodyId.describe("Of the item before truncation"),
   from_tokens: Count.optional().describe("Set where the item was truncated: its size before"),
   to_tokens: Count.optional().describe("Set where the item was truncated: its size after"),
+  cut_at: Count.optional().describe("Set where the item was truncated: how many UTF-16 units of its text are left"),
+  title: Inline.optional().describe("What heads it in the prompt, where it has a heading of its own"),
+  is_masked: z.boolean().optional().describe("Secrets in it were masked: the bytes stored are not the bytes sent"),
 })
 
 export const ExclusionEntry = z.strictObject({
@@ -53,6 +58,9 @@ export const ExclusionEntry = z.strictObject({
   score: z.number().optional(),
   duplicate_of: Pointer.optional(),
   detail: Inline.optional().describe("Which filter, or which class of error"),
+  threshold: z.number().optional().describe("The score it would have needed"),
+  tokens: Count.optional().describe("What it would have cost, where that was counted"),
+  room_tokens: Count.optional().describe("What was left of its share of the budget when it came to its turn"),
 })
 
 const ShareUse = z.strictObject({ reserved: Count, used: Count, left: Count })
@@ -108,7 +116,7 @@ const ManifestFault = z.strictObject({
  * hold (intent and query, cut like every inline summary) are what the step was asked, not what was retrieved for it.
  */
 export const ContextManifest = z.strictObject({
-  manifest_version: z.literal(MANIFEST_VERSION),
+  manifest_version: z.enum(MANIFEST_VERSIONS),
   revision: Count.describe("0 is the manifest of the step; a fault appends a higher one that names its artifacts"),
   run_id: Name,
   step_id: Name,
@@ -137,4 +145,42 @@ export const ContextManifest = z.strictObject({
   exclusion_log: z.array(ExclusionEntry),
   provenance: z.array(Provenance),
   faults: z.array(ManifestFault),
+})
+
+/**
+ * A manifest of any maker: the compiler's, or one that an application told about a prompt it assembled by itself (`made_by`). What its maker
+ * did not say is null, which is unknown and neither zero nor nothing.
+ */
+export const ToldManifest = ContextManifest.extend({
+  made_by: z.literal("application").optional(),
+  request_ref: BodyId.nullable()
+    .optional()
+    .describe("The request the items were assembled into, where it was handed over"),
+  stage: ContextManifest.shape.stage.nullable(),
+  intent: ContextManifest.shape.intent.nullable(),
+  intent_ref: BodyId.nullable(),
+  retrievers: ContextManifest.shape.retrievers.nullable(),
+  candidate_chunk_ids: ContextManifest.shape.candidate_chunk_ids.nullable(),
+  selected_chunk_ids: ContextManifest.shape.selected_chunk_ids.nullable(),
+  reranker_model: Name.nullable(),
+  reranker_version: Name.nullable(),
+  token_budget: z
+    .union([TokenBudgetUse, z.strictObject({ ctx_max_tokens: Count, prompt_tokens: Count.nullable() })])
+    .nullable(),
+  compiler_version: Name.nullable(),
+  prefix_hash: BodyId.nullable(),
+  prefix_length: Count.nullable(),
+  prompt_hash: BodyId.nullable(),
+  prompt_length: Count.nullable(),
+  considered_count: Count.nullable(),
+  inclusion_log: z.array(
+    InclusionEntry.extend({
+      source_ref: Pointer.nullable(),
+      included_reason: IncludedReason.nullable(),
+      section: Name.nullable(),
+      tier: InclusionEntry.shape.tier.nullable(),
+      tokens: Count.nullable(),
+    }),
+  ),
+  exclusion_log: z.array(ExclusionEntry.extend({ source_ref: Pointer.nullable() })).nullable(),
 })

@@ -12,6 +12,8 @@ export interface Included {
   readonly tokens: number
   /** Its size before truncation. */
   readonly fromTokens?: number
+  /** Where its text was cut, in UTF-16 units. */
+  readonly cutAt?: number
 }
 
 export interface ShareUse {
@@ -88,6 +90,7 @@ class Allocator {
   readonly #considered: Considered
   readonly #taken: Included[] = []
   readonly #open = new Set<SectionName>()
+  #counted = 0
 
   constructor(counter: Required<TokenCounter>, considered: Considered) {
     this.#counter = counter
@@ -108,25 +111,25 @@ class Allocator {
   fill(candidates: readonly Candidate[], room: number): number {
     let left = room
     for (const candidate of candidates) {
-      // Not even one token: nothing behind this point needs to be counted.
+      // Not even one token: nothing behind this point needs to be fitted.
       if (left < 1) {
-        this.#considered.reject(candidate, "budget_limit")
+        this.#leaveOut(candidate, left)
         continue
       }
-      const tokens = this.#costWithin(candidate.placed, left)
-      if (tokens !== undefined) {
-        this.#take({ candidate, placed: candidate.placed, tokens })
-        left -= tokens
+      const whole = this.#costWithin(candidate.placed, left)
+      if (whole !== undefined) {
+        this.#take({ candidate, placed: candidate.placed, tokens: whole })
+        left -= whole
         continue
       }
-      const placed = truncateToFit(candidate.placed, left, (item) => this.#cost(item))
-      if (placed === undefined) {
-        this.#considered.reject(candidate, "budget_limit")
+      const cutItem = truncateToFit(candidate.placed, left, (item) => this.#cost(item))
+      if (cutItem === undefined) {
+        this.#leaveOut(candidate, left)
         continue
       }
-      const cut = this.#cost(placed)
-      this.#take({ candidate, placed, tokens: cut, fromTokens: this.#cost(candidate.placed) })
-      left -= cut
+      const tokens = this.#cost(cutItem.placed)
+      this.#take({ candidate, ...cutItem, tokens, fromTokens: this.#cost(candidate.placed) })
+      left -= tokens
     }
     return room - left
   }
@@ -136,8 +139,14 @@ class Allocator {
     const last = this.#taken.at(-1)
     if (!last || SECTIONS[last.placed.section].share === "tier0") return false
     this.#taken.pop()
-    this.#considered.reject(last.candidate, "budget_limit")
+    this.#leaveOut(last.candidate, 0)
     return true
+  }
+
+  /** What the first ones would have cost is counted; nobody reads the sizes of ten thousand, and counting them would take longer than compiling. */
+  #leaveOut(candidate: Candidate, room: number): void {
+    const size = this.#counted++ < MOST_COUNTED ? { tokens: this.#cost(candidate.placed) } : {}
+    this.#considered.reject(candidate, "budget_limit", { ...size, room_tokens: Math.floor(room) })
   }
 
   usedBy(share: Share): number {
@@ -175,6 +184,8 @@ class Allocator {
     return pieceText(item, !this.#open.has(item.section))
   }
 }
+
+const MOST_COUNTED = 100
 
 const tier0TooLarge = (tokens: number, budget: TokenBudget): OrangeboxError =>
   new OrangeboxError("CONTEXT_WINDOW", {

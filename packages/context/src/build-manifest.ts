@@ -6,7 +6,7 @@ import type { ContextFault } from "./faults/fault.js"
 import type { ContextManifest, FaultArtifact, InclusionEntry } from "./generated.js"
 import type { Reranker } from "./retrieval/reranker.js"
 import type { Retriever } from "./retrieval/retriever.js"
-import { type Placed, piecesOf, SECTIONS, type Share } from "./sections.js"
+import { isOfPrefix, type Placed, piecesOf, SECTIONS, type Share } from "./sections.js"
 import type { Stage } from "./stage.js"
 import type { TokenBudget } from "./token-budget.js"
 import type { TokenCounter } from "./token-counter.js"
@@ -48,7 +48,7 @@ export function buildManifest(parts: ManifestParts): {
 
   const pieces = piecesOf(allocation.included.map(({ placed }) => placed))
   const inclusion_log = allocation.included.map((included, index) => inclusionEntry(included, keep(pieces[index]!)))
-  const prefix = pieces.filter((_, index) => inclusion_log[index]!.tier === 0).join("")
+  const prefix = pieces.filter((_, index) => isOfPrefix(allocation.included[index]!.placed)).join("")
   const { ctx_max_tokens, generation_reserve_tokens } = budget
 
   const manifest: ContextManifest = {
@@ -118,7 +118,10 @@ export function reviseManifest(
 
 const TIER: { readonly [S in Share]: 0 | 1 | 2 } = { tier0: 0, tier1: 1, history: 2, telemetry: 2 }
 
-function inclusionEntry({ candidate, placed, tokens, fromTokens }: Included, renderedRef: string): InclusionEntry {
+function inclusionEntry(
+  { candidate, placed, tokens, fromTokens, cutAt }: Included,
+  renderedRef: string,
+): InclusionEntry {
   return {
     item_id: candidate.id,
     item_type: candidate.type,
@@ -129,9 +132,18 @@ function inclusionEntry({ candidate, placed, tokens, fromTokens }: Included, ren
     tokens,
     rendered_ref: renderedRef,
     source_hash: sourceHash(candidate.placed),
-    ...(fromTokens !== undefined && { from_tokens: fromTokens, to_tokens: tokens }),
+    ...(fromTokens !== undefined && { from_tokens: fromTokens, to_tokens: tokens, cut_at: cutAt }),
+    ...titleOf(placed),
   }
 }
+
+/** Without it an item could not be rendered again from its source. One that is longer than a title is kept by nobody. */
+function titleOf({ section, value }: Placed): { title?: string } {
+  if ((section !== "inputs" && section !== "evidence") || value.title.length > LONGEST_TITLE) return {}
+  return { title: value.title.toWellFormed() }
+}
+
+const LONGEST_TITLE = 512
 
 /** Texts by their own bytes, so that a holder of the source can compare; structured items by their canonical form. */
 function sourceHash(placed: Placed): string {

@@ -31,6 +31,10 @@ export interface BundleContext {
   readonly grammar_name: string | null
   readonly contracts: readonly string[]
   readonly guardrails: readonly string[]
+  /** What the caller wants of this call where that is more than the mission; absent where it is not. */
+  readonly objective?: string
+  /** What must hold in this call beside the guardrails; absent where there is nothing. */
+  readonly invariants?: readonly string[]
 
   // Tier 1: included as far as the cap allows.
   readonly inputs_summary: { readonly [metric: string]: Json }

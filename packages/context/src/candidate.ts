@@ -33,7 +33,7 @@ export class Considered {
   reject(
     candidate: Candidate,
     reason: ExcludedReason,
-    more?: { readonly duplicate_of?: string; readonly detail?: string },
+    more?: Pick<ExclusionEntry, "duplicate_of" | "detail" | "threshold" | "tokens" | "room_tokens">,
   ): void {
     this.exclusions.push({
       item_id: candidate.id,

@@ -44,7 +44,8 @@ export function chunkCandidates(
     }
     byId.set(chunk.id, candidate.id)
     byText.set(chunk.text, candidate.id)
-    if (score < retrieval.minScore) considered.reject(candidate, "score_below_threshold")
+    if (score < retrieval.minScore)
+      considered.reject(candidate, "score_below_threshold", { threshold: retrieval.minScore })
     else candidates.push(candidate)
   }
   return { candidates, scores, problems: ranking.problems }

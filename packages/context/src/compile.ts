@@ -15,8 +15,8 @@ import type { Retriever } from "./retrieval/retriever.js"
 import { contextOf } from "./sections.js"
 import { sourceCandidates } from "./source-candidates.js"
 import type { Stage } from "./stage.js"
-import { stageCandidates } from "./stage-candidates.js"
-import { type TokenBudgetOptions, tokenBudget } from "./token-budget.js"
+import { intentCandidates, stageCandidates } from "./stage-candidates.js"
+import { type TokenBudget, type TokenBudgetOptions, tokenBudget } from "./token-budget.js"
 import { checkedCounter, estimateCounter, type TokenCounter } from "./token-counter.js"
 import { BUNDLE_VERSION } from "./version.js"
 import {
@@ -38,7 +38,7 @@ export interface CompileInputs {
   readonly bundleStepId?: StageId
   /** Needed as soon as anything is read from files. */
   readonly reader?: FileReader
-  /** Default: the mission and the guardrails of the stage. */
+  /** What is wanted and must hold in this call. Default: the mission and the guardrails of the stage; what differs from them enters the prompt. */
   readonly objective?: string
   readonly invariants?: readonly string[]
   /** The output of the step that is to be judged. */
@@ -58,7 +58,7 @@ export interface CompileInputs {
   readonly minScore?: number
   readonly policies?: readonly PolicyFilter[]
   readonly counter?: TokenCounter
-  readonly budgets?: TokenBudgetOptions
+  readonly budgets?: TokenBudgetOptions | TokenBudget
   /** Names the state of the sources, where something else keeps track of it. Default: a digest of all that was seen. */
   readonly snapshotId?: string
 }
@@ -109,13 +109,17 @@ export function compile(stage: Stage, inputs: CompileInputs): CompiledContext {
   const retrievers = inputs.retrievers ?? []
   const runNumber = inputs.runNumber ?? 1
   const objective = (inputs.objective ?? stage.mission).toWellFormed()
+  const invariants = (inputs.invariants ?? stage.guardrails).map((text) => text.toWellFormed())
   const query = (inputs.query ?? objective).toWellFormed()
 
   const considered = new Considered()
   const files = new WorkspaceFiles(inputs.reader)
   const faults = readDependencies(inputs, files)
 
-  const tier0 = stageCandidates(stage).map((candidate) => ({ ...candidate, id: considered.admit(candidate.id) }))
+  const tier0 = [...stageCandidates(stage), ...intentCandidates(stage, { objective, invariants })].map((candidate) => ({
+    ...candidate,
+    id: considered.admit(candidate.id),
+  }))
   const results = inputs.results
     ? resultCandidates(stage, inputs.results, runNumber, considered)
     : { candidates: [], problems: [] }
@@ -151,7 +155,7 @@ export function compile(stage: Stage, inputs: CompileInputs): CompiledContext {
     stepId: inputs.stepId ?? String(bundle.step_id),
     stageId: bundle.step_id,
     snapshotId: inputs.snapshotId,
-    intent: { objective, invariants: (inputs.invariants ?? stage.guardrails).map((text) => text.toWellFormed()) },
+    intent: { objective, invariants },
     query: retrievers.length === 0 && inputs.query === undefined ? null : query,
     retrievers,
     reranker,

@@ -18,6 +18,8 @@ interface SectionValues {
   readonly grammar_name: string
   readonly contracts: string
   readonly guardrails: string
+  readonly objective: string
+  readonly invariants: string
   readonly inputs_summary: Entry
   readonly evaluation_summary: Entry
   readonly inputs: InputText
@@ -36,13 +38,18 @@ export type SectionName = keyof SectionValues
 /** One item in its section. */
 export type Placed = { [S in SectionName]: { readonly section: S; readonly value: SectionValues[S] } }[SectionName]
 
-/** The order of the prompt. Tier 0 stands first and depends on the stage alone: it is the prefix a provider can cache. */
+/**
+ * The order of the prompt. What depends on the stage alone stands first: it is the prefix a provider can cache. What the caller wants of this
+ * one call comes behind it, and is as little left out as the rest of tier 0.
+ */
 export const SECTIONS: { readonly [S in SectionName]: { readonly share: Share; readonly heading: string } } = {
   mission: { share: "tier0", heading: "Mission" },
   schema_excerpt: { share: "tier0", heading: "Output schema" },
   grammar_name: { share: "tier0", heading: "Output grammar" },
   contracts: { share: "tier0", heading: "Authority contracts" },
   guardrails: { share: "tier0", heading: "Guardrails" },
+  objective: { share: "tier0", heading: "Objective" },
+  invariants: { share: "tier0", heading: "Invariants" },
   inputs_summary: { share: "tier1", heading: "Step inputs" },
   evaluation_summary: { share: "tier1", heading: "Evaluation" },
   inputs: { share: "tier1", heading: "Inputs" },
@@ -54,6 +61,10 @@ export const SECTIONS: { readonly [S in SectionName]: { readonly share: Share; r
 
 export const SECTION_ORDER = Object.keys(SECTIONS) as readonly SectionName[]
 
+/** Whether an item is the same in every prompt of its stage. */
+export const isOfPrefix = ({ section }: Placed): boolean =>
+  SECTIONS[section].share === "tier0" && section !== "objective" && section !== "invariants"
+
 /** The text of an item below its section's heading. */
 export function itemText(item: Placed): string {
   switch (item.section) {
@@ -61,16 +72,19 @@ export function itemText(item: Placed): string {
     case "schema_excerpt":
     case "grammar_name":
       return `${item.value}\n`
+    case "objective":
+      return inBlock(item.value)
     case "contracts":
     case "guardrails":
+    case "invariants":
     case "open_incidents":
       return `- ${oneLine(item.value)}\n`
     case "inputs_summary":
     case "evaluation_summary":
-      return `- ${oneLine(item.value.key)}: ${spacedJson(item.value.value)}\n`
+      return `- ${oneLine(item.value.key)}: ${withoutBreaks(spacedJson(item.value.value))}\n`
     case "inputs":
     case "evidence":
-      return `## ${oneLine(item.value.title)}\n${item.value.text}\n`
+      return `## ${oneLine(item.value.title)}\n${inBlock(item.value.text)}`
     case "recent_outcomes": {
       const { step, result, key_metric, metric_delta } = item.value
       return `- step ${oneLine(String(step))}: ${oneLine(result)}, ${oneLine(key_metric)} ${signed(metric_delta)}\n`
@@ -121,13 +135,16 @@ export function contextOf(items: readonly Placed[]): BundleContext {
     items.filter((item) => item.section === section).map((item) => item.value as SectionValues[S])
   const entries = (section: "inputs_summary" | "evaluation_summary"): Record<string, Json> =>
     Object.fromEntries(all(section).map(({ key, value }) => [key, value]))
-  const [inputs, evidence] = [all("inputs"), all("evidence")]
+  const [inputs, evidence, invariants] = [all("inputs"), all("evidence"), all("invariants")]
+  const [objective] = all("objective")
   return {
     mission: all("mission")[0] ?? "",
     schema_excerpt: all("schema_excerpt")[0] ?? "",
     grammar_name: all("grammar_name")[0] ?? null,
     contracts: all("contracts"),
     guardrails: all("guardrails"),
+    ...(objective !== undefined && { objective }),
+    ...(invariants.length > 0 && { invariants }),
     inputs_summary: entries("inputs_summary"),
     evaluation_summary: entries("evaluation_summary"),
     ...(inputs.length > 0 && { inputs }),
@@ -138,7 +155,14 @@ export function contextOf(items: readonly Placed[]): BundleContext {
   }
 }
 
-// A line break inside a one-line item would let recorded text open a section of its own.
-const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+// Recorded text must not open a section of its own. So a line break never brings it to the left margin, whatever character makes the break:
+// what is one line stays one, JSON spells the breaks that it would let stand, and a text of many lines is set in from the margin as a whole,
+// which can be undone and needs no mark that the text could spell.
+export const oneLine = (text: string): string => text.replace(/[\s\u0085\u001c-\u001e]+/g, " ").trim()
+const withoutBreaks = (json: string): string =>
+  json.replace(/[\u0085\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
+const inBlock = (text: string): string => `${MARGIN}${text.replace(LINE_BREAK, `$&${MARGIN}`)}\n`
+const MARGIN = "    "
+const LINE_BREAK = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/g
 
 const signed = (delta: number | null): string => (delta === null ? "unknown" : delta > 0 ? `+${delta}` : String(delta))

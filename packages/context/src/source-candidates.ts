@@ -1,4 +1,4 @@
-import type { Problem } from "@orangebox/contract"
+import { type Problem, summarizeText } from "@orangebox/contract"
 import type { Candidate, Considered } from "./candidate.js"
 import type { SourceReading, Stage } from "./stage.js"
 import type { WorkspaceFiles } from "./workspace-files.js"
@@ -29,6 +29,20 @@ export function sourceCandidates(
       continue
     }
     problems.push(...reading.problems)
+    const named = new Set([...reading.items, ...reading.excluded].map(({ id }) => id))
+    // What could not be read was there to be read: a line that is lost without a word would look like one that was never written.
+    for (const problem of reading.problems) {
+      const id = idOf(problem)
+      if (named.has(id)) continue
+      named.add(id)
+      considered.exclude({
+        item_id: id,
+        item_type: "evidence",
+        source_ref: `file:${id}`,
+        excluded_reason: "unreadable",
+        detail: summarizeText(problem.reason),
+      })
+    }
     for (const { id, type, sourceRef, placed } of reading.items) {
       candidates.push({
         id: considered.admit(id),
@@ -58,3 +72,11 @@ export function sourceCandidates(
 
 /** A missing reader is the caller's mistake, not the source's. */
 const isOurs = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "CONTEXT_READER"
+
+/** `history.jsonl#L3` of a problem with its line 3, `outcomes.json#0` of one with its first entry. */
+function idOf({ subject, field }: Problem): string {
+  const place = /^line (\d+)$/.exec(field)?.[1]
+  const entry = /^\[(\d+)\]$/.exec(field)?.[1]
+  const at = place !== undefined ? `L${place}` : (entry ?? field)
+  return at === "" ? subject : `${subject}#${at}`
+}

@@ -33,8 +33,18 @@ const DEFAULTS: Required<TokenBudgetOptions> = {
   generationReserveTokens: 2_000,
 }
 
+/** Both spellings of a budget: the options, and the form that stands in a bundle and that `tokenBudget` itself gives. */
+const SPELLINGS: ReadonlyMap<string, keyof TokenBudgetOptions> = new Map<keyof TokenBudget, keyof TokenBudgetOptions>([
+  ["ctx_max_tokens", "ctxMaxTokens"],
+  ["tier0_reserved", "tier0Reserved"],
+  ["tier1_cap", "tier1Cap"],
+  ["history_cap", "historyCap"],
+  ["telemetry_cap", "telemetryCap"],
+  ["generation_reserve_tokens", "generationReserveTokens"],
+])
+
 /** The default budget of a 32K window, with overrides. Throws where the numbers cannot hold together. */
-export function tokenBudget(options: TokenBudgetOptions = {}): TokenBudget {
+export function tokenBudget(options: TokenBudgetOptions | TokenBudget = {}): TokenBudget {
   const all = { ...DEFAULTS, ...definedOnly(options) }
   for (const [name, value] of Object.entries(all)) {
     if (!Object.hasOwn(DEFAULTS, name)) throw impossible(name, "is not part of a token budget")
@@ -72,8 +82,12 @@ export function headroomTokens(budget: TokenBudget): number {
   )
 }
 
-const definedOnly = (options: TokenBudgetOptions): TokenBudgetOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+const definedOnly = (options: TokenBudgetOptions | TokenBudget): TokenBudgetOptions =>
+  Object.fromEntries(
+    Object.entries(options)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [SPELLINGS.get(name) ?? name, value]),
+  )
 
 const impossible = (field: string, why: string): OrangeboxError =>
   new OrangeboxError("CONTEXT_BUDGET", {

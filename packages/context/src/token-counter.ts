@@ -9,19 +9,25 @@ export interface TokenCounter {
   countWithin?(text: string, limit: number): number | undefined
 }
 
-/** About 1.3 tokens a word, words being what stands between white space. Far too low for text without spaces. */
+/**
+ * About 1.3 tokens a word, words being what stands between white space; and more for what is longer than a word: encoded bytes, minified
+ * code, scripts that are written without spaces.
+ */
 export const estimateCounter: TokenCounter = Object.freeze({
   id: "estimate-1.3-per-word",
-  version: "1.0.0",
-  count: (text: string) => tokensOf(countWords(text, Number.POSITIVE_INFINITY)),
+  version: "1.1.0",
+  count: (text: string) => Math.ceil(countTenths(text, Number.POSITIVE_INFINITY) / 10),
   countWithin(text: string, limit: number) {
-    const mostWords = Math.floor((limit * 10) / 13)
-    const words = countWords(text, mostWords)
-    return words > mostWords ? undefined : tokensOf(words)
+    const tenths = countTenths(text, limit * 10)
+    return tenths > limit * 10 ? undefined : Math.ceil(tenths / 10)
   },
 })
 
-const tokensOf = (words: number): number => Math.ceil((words * 13) / 10)
+/** In tenths of a token. Words up to this length are words; what is behind it costs by the character. */
+const WORD = { tenths: 13, length: 12, tenthsPerLetterBehind: 4 }
+/** From Thai on: scripts without spaces, symbols and halves of emoji, most of which are a token each. */
+const FIRST_WIDE = 0x0e00
+const TENTHS_PER_WIDE = 8
 
 export type TokenizerEncoding = "o200k_base" | "cl100k_base"
 
@@ -83,15 +89,22 @@ export function checkedCounter(counter: TokenCounter): Required<TokenCounter> {
 }
 
 /** Counts on only until there are more than `most`. */
-function countWords(text: string, most: number): number {
-  let words = 0
+function countTenths(text: string, most: number): number {
+  let tenths = 0
+  let letters = 0
   let inWord = false
   for (let i = 0; i < text.length; i++) {
-    const isWord = !isSpace(text.charCodeAt(i))
-    if (isWord && !inWord && ++words > most) return words
+    const code = text.charCodeAt(i)
+    const isWord = !isSpace(code)
+    if (isWord && !inWord) {
+      tenths += WORD.tenths
+      letters = 1
+    } else if (isWord && code >= FIRST_WIDE) tenths += TENTHS_PER_WIDE
+    else if (isWord && ++letters > WORD.length) tenths += WORD.tenthsPerLetterBehind
+    if (tenths > most) return tenths
     inWord = isWord
   }
-  return words
+  return tenths
 }
 
 function isSpace(code: number): boolean {

@@ -7,7 +7,11 @@ export const TRUNCATION_MARKER = "[... truncated to fit token budget ...]"
  * The longest beginning of an item that costs no more than `room`, with the visible mark behind it. Undefined where not even one
  * character fits, or where the item is of a kind that is taken whole or not at all.
  */
-export function truncateToFit(item: Placed, room: number, cost: (item: Placed) => number): Placed | undefined {
+export function truncateToFit(
+  item: Placed,
+  room: number,
+  cost: (item: Placed) => number,
+): { readonly placed: Placed; readonly cutAt: number } | undefined {
   if (SECTIONS[item.section].share !== "tier1") return undefined
   const text = contentOf(item)
   const fits = (length: number): boolean => cost(shortened(item, text, length)) <= room
@@ -21,8 +25,11 @@ export function truncateToFit(item: Placed, room: number, cost: (item: Placed) =
     if (fits(middle)) low = middle
     else high = middle - 1
   }
-  return low === 0 ? undefined : shortened(item, text, low)
+  return low === 0 ? undefined : { placed: shortened(item, text, low), cutAt: low }
 }
+
+/** The same cut once more, for whoever has the source and knows where it was cut. */
+export const cutAgain = (item: Placed, cutAt: number): Placed => shortened(item, contentOf(item), cutAt)
 
 function contentOf(item: Placed): string {
   switch (item.section) {

@@ -47,7 +47,7 @@ describe("the manifest", () => {
       selected_chunk_ids: ["scoring-notes"],
       reranker_model: "orangebox-score-share",
       reranker_version: "1.0.0",
-      compiler_version: "1.0.0",
+      compiler_version: "1.1.0",
       prefix_hash: expect.stringMatching(/^sha256:/),
       prefix_length: expect.any(Number),
     })

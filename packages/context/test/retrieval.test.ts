@@ -138,6 +138,7 @@ describe("ranking", () => {
         source_ref: "chunk:b",
         excluded_reason: "score_below_threshold",
         score: 0.2,
+        threshold: 0.5,
       },
     ])
   })

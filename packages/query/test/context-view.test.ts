@@ -27,12 +27,13 @@ describe("the context of a step with a manifest", () => {
       ["mission", "policy", "policy_requirement"],
       ["contracts.0", "policy", "policy_requirement"],
       ["guardrails.0", "policy", "policy_requirement"],
+      ["objective", "policy", "plan_dependency"],
       ["question", "user_input", "plan_dependency"],
       ["copy", "evidence", "retrieval_trigger"],
     ])
     const { ctx_max_tokens } = first.manifest.token_budget
     for (const { tokens, share } of view.items) expect(share).toBe(tokens! / ctx_max_tokens)
-    expect(view.items[4]).toMatchObject({ sourceRef: "file:copy.md", tier: 2, score: 1, kind: "other" })
+    expect(view.items[5]).toMatchObject({ sourceRef: "file:copy.md", tier: 2, score: 1, kind: "other" })
     expect(view.prompt).toMatchObject({ budget: ctx_max_tokens, countedBy: "compiler", areItemsEstimated: false })
     expect(view.prefix).toEqual({ hash: first.manifest.prefix_hash, byteSize: first.manifest.prefix_length })
     expect(view.changes).toBeUndefined()
@@ -46,21 +47,21 @@ describe("the context of a step with a manifest", () => {
     expect(items.length + excluded!.length).toBe(first.manifest.considered_count)
     const text = contextText(run.contextAt(3), { address })
     expect(text).toMatch(/available, but left out \(1 duplicate, 1 score_below_threshold\):/)
-    expect(text).toMatch(/^ {2}far +evidence +score_below_threshold +score 0\.\d+ +file:far\.md$/m)
+    expect(text).toMatch(/^ {2}far +evidence +score_below_threshold +score 0\.\d+ < 0\.5 +file:far\.md$/m)
   })
 
   test("[M-05] what changed since the step before: what is new and why it was not there, what is gone and why, what is another", () => {
     const { run } = judgedTwice()
     const { changes } = run.contextAt(5)
-    expect(changes).toMatchObject({ since: 3, same: 3, prefix: "same", historyLoss: undefined })
+    expect(changes).toMatchObject({ since: 3, same: 4, prefix: "same", historyLoss: undefined })
     expect(changes!.added.map(({ item, excludedBefore }) => [item.id, excludedBefore])).toEqual([
       ["far", "score_below_threshold"],
     ])
     expect(changes!.removed.map(({ item, excludedNow }) => [item.id, excludedNow])).toEqual([["copy", "budget_limit"]])
     expect(changes!.changed.map(({ item }) => item.id)).toEqual(["question"])
     const text = contextText(run.contextAt(5), { address })
-    expect(text).toContain("since #3  1 added, 1 gone, 1 changed, 3 the same")
-    expect(text).toMatch(/^\+ 5 .*\bfar\b.*\(left out before: score_below_threshold\)/m)
+    expect(text).toContain("since #3  1 added, 1 gone, 1 changed, 4 the same")
+    expect(text).toMatch(/^\+ 6 .*\bfar\b.*\(left out before: score_below_threshold\)/m)
     expect(text).toMatch(/^− copy .*\(left out now: budget_limit\)$/m)
   })
 
@@ -177,13 +178,13 @@ describe("the context of a step with a manifest", () => {
     if (!rebuilt.ok) throw new Error(rebuilt.reason)
     expect(new TextDecoder().decode(rebuilt.bytes)).toBe(first.prompt)
 
-    const lost = first.manifest.inclusion_log[3]!
+    const lost = first.manifest.inclusion_log[4]!
     run.bodies.delete(lost.rendered_ref)
     expect(rebuildPrompt(run.contextAt(3), run.bodies)).toMatchObject({
       ok: false,
       missing: [{ item_id: "question", source_ref: "event:e1", rendered_ref: lost.rendered_ref }],
       changed: [],
-      reason: "1 of 5 items cannot be filled in",
+      reason: "1 of 6 items cannot be filled in",
     })
   })
 
@@ -201,7 +202,7 @@ describe("the context of a step with a manifest", () => {
     expect(rebuildPrompt(run.contextAt(2), run.bodies)).toMatchObject({
       ok: false,
       partial: undefined,
-      reason: "5 of 5 items cannot be filled in: hashed",
+      reason: "6 of 6 items cannot be filled in: hashed",
     })
   })
 
@@ -282,7 +283,7 @@ describe("one item through a run", () => {
     const why = whyOf(read(run), "copy")
     expect(why).toMatchObject({ matchedBy: "id", contexts: 2 })
     expect(why.items[0]!.sightings).toMatchObject([
-      { n: 3, state: "included", reason: "retrieval_trigger", position: 5 },
+      { n: 3, state: "included", reason: "retrieval_trigger", position: 6 },
       { n: 5, state: "excluded", reason: "budget_limit" },
     ])
     expect(whyOf(read(run), "note").items.map(({ id }) => id)).toEqual(["notes"])
@@ -292,8 +293,8 @@ describe("one item through a run", () => {
   test("[M-05] a table of the run's contexts tells sizes, what was left out and what changed", () => {
     const { run } = judgedTwice()
     expect(summarizeContexts(read(run))).toMatchObject([
-      { n: 3, basis: "manifest", items: 5, excluded: 2, changes: null },
-      { n: 5, items: 5, changes: { since: 3, added: 1, removed: 1, changed: 1, same: 3, prefix: "same" } },
+      { n: 3, basis: "manifest", items: 6, excluded: 2, changes: null },
+      { n: 5, items: 6, changes: { since: 3, added: 1, removed: 1, changed: 1, same: 4, prefix: "same" } },
     ])
   })
 })

@@ -94,6 +94,7 @@ describe("[M-01] a step's context, recorded", () => {
     const manifest = ContextManifest.parse(JSON.parse(text))
     expect(manifest.inclusion_log.map(({ item_type, included_reason }) => [item_type, included_reason])).toEqual([
       ["policy", "policy_requirement"],
+      ["policy", "plan_dependency"],
       ["user_input", "plan_dependency"],
     ])
     expect(manifest.token_budget.prompt_tokens).toBeGreaterThan(0)

@@ -2,7 +2,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import type { StepAwarenessBundle } from "../bundle.js"
 import { type CompiledContext, type CompileInputs, compile } from "../compile.js"
 import type { Stage, StageCatalog } from "../stage.js"
-import type { TokenBudgetOptions } from "../token-budget.js"
+import type { TokenBudget, TokenBudgetOptions } from "../token-budget.js"
 import type { FileReader, SourcePath } from "../workspace-files.js"
 import { stepAwarenessCatalog } from "./catalog.js"
 
@@ -16,7 +16,7 @@ export interface StepAwarenessOptions {
   readonly runNumber?: number
   readonly manifestPath?: SourcePath
   readonly statePaths?: readonly SourcePath[]
-  readonly budgets?: TokenBudgetOptions
+  readonly budgets?: TokenBudgetOptions | TokenBudget
   /** Judge the step with the mission, grammar and guardrails of chapter 13. */
   readonly isChapter13?: boolean
 }

@@ -59,6 +59,11 @@ export interface ExcludedItem {
   readonly reason: string
   readonly sourceRef: string
   readonly score: number | undefined
+  /** The score it would have needed. */
+  readonly threshold: number | undefined
+  /** What it would have cost, and what was left for it. */
+  readonly tokens: number | undefined
+  readonly roomTokens: number | undefined
   readonly duplicateOf: string | undefined
   readonly detail: string | undefined
 }

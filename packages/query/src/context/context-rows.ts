@@ -244,7 +244,7 @@ function excludedRows({ excluded }: ContextView): ContextRow[] {
         padToWidth(recordedWord(value.id, LONGEST_ID), width),
         padToWidth(value.itemType, 11),
         paint(padToWidth(value.reason, reasonWidth), "warn"),
-        ...(value.score === undefined ? [] : [`score ${roundedScore(value.score)}`]),
+        ...missedWords(value),
         ...(value.duplicateOf === undefined ? [] : [`of ${recordedWord(value.duplicateOf, LONGEST_ID)}`]),
         ...(value.detail === undefined ? [] : [recordedText(value.detail, 60)]),
         recordedWord(value.sourceRef, 60),
@@ -252,6 +252,16 @@ function excludedRows({ excluded }: ContextView): ContextRow[] {
       return `  ${words.join("  ")}`
     },
   }))
+}
+
+/** What it was, and what it would have had to be: `score 0.157 < 0.5`, `4.1k tokens, 210 left`. */
+function missedWords({ score, threshold, tokens, roomTokens }: ExcludedItem): string[] {
+  const needed = threshold === undefined ? "" : ` < ${roundedScore(threshold)}`
+  const room = roomTokens === undefined ? "" : `, ${formatCount(roomTokens)} left`
+  return [
+    ...(score === undefined ? [] : [`score ${roundedScore(score)}${needed}`]),
+    ...(tokens === undefined ? [] : [`${formatCount(tokens)} tokens${room}`]),
+  ]
 }
 
 /** `0.208`. */

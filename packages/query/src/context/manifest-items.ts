@@ -109,6 +109,9 @@ function excludedOf(entry: ExclusionEntry): ExcludedItem {
     reason: entry.excluded_reason,
     sourceRef: entry.source_ref,
     score: entry.score,
+    threshold: entry.threshold,
+    tokens: entry.tokens,
+    roomTokens: entry.room_tokens,
     duplicateOf: entry.duplicate_of,
     detail: entry.detail,
   }

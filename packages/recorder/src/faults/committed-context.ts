@@ -47,7 +47,7 @@ export interface ManifestOfContext {
     readonly source_ref: string
     readonly rendered_ref: string
     readonly source_hash: string
-    readonly tier: number
+    readonly title?: string | undefined
   }[]
   readonly exclusion_log: readonly {
     readonly item_id: string
@@ -208,7 +208,7 @@ function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
   }
   // The whole is what its stored parts make: so it can still be put together from them and proven.
   const parts = manifest.inclusion_log.map((item) => texts.get(item.rendered_ref) ?? new Uint8Array())
-  const prefix = Buffer.concat(parts.filter((_, i) => manifest.inclusion_log[i]!.tier === 0))
+  const prefix = Buffer.concat(parts.slice(0, prefixCount(compiled)))
   const { capture } = builder
   const digestOf = (bytes: Uint8Array): BodyHash => capture.digest(bodyHash(bytes))
   return {
@@ -219,6 +219,16 @@ function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
     prefixLength: prefix.length,
     ...bodies.extras(),
   }
+}
+
+/** How many of the first items make the prefix, by their size before anything was masked in them. */
+function prefixCount({ manifest, bodies }: CompiledPrompt): number {
+  let left = manifest.prefix_length
+  const count = manifest.inclusion_log.findIndex(({ rendered_ref }) => {
+    left -= bodies.get(rendered_ref)?.length ?? 0
+    return left < 0
+  })
+  return count === -1 ? manifest.inclusion_log.length : count
 }
 
 function capturedManifest(
@@ -249,6 +259,8 @@ function capturedManifest(
       rendered_ref: hash(item.rendered_ref),
       // A hash of the text as it was would confirm a guess at a short secret.
       source_hash: stored.changed.has(item.rendered_ref) ? capture.keyed(item.source_hash) : item.source_hash,
+      ...(item.title === undefined ? {} : { title: words(item.title) }),
+      ...(stored.changed.has(item.rendered_ref) && capture.mode !== "hashed" ? { is_masked: true } : {}),
     })),
     exclusion_log: manifest.exclusion_log.map((item) => ({
       ...item,
