@@ -1,14 +1,8 @@
 import { basename } from "node:path"
-import {
-  type ExitLine,
-  type JournalFile,
-  type Gap as JournalGap,
-  type Reserve,
-  readReserve,
-  tailJournal,
-} from "@orangebox/journal"
+import type { Event, ProcessEnd } from "@orangebox/contract"
+import { type JournalFile, type Gap as JournalGap, type Reserve, readReserve, tailJournal } from "@orangebox/journal"
 import { failpoint, type OpenRun, type TraceStore } from "@orangebox/store"
-import { crashAnnotation, lastWordsAnnotation, stopAnnotation, stopIn } from "./crash-annotation.js"
+import { crashAnnotation, type Ended, lastWordsAnnotation, stopAnnotation, stopIn } from "./crash-annotation.js"
 import type { DrainEnd } from "./drain-file.js"
 import type { Intake } from "./intake.js"
 import { hasEnded, type KnownWriters, type WriterEntry } from "./known-writers.js"
@@ -56,7 +50,8 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   const { writerId } = writer
   const openRuns = await store.openRunsOf(writerId)
   const news = openRuns.filter((run) => !run.isMarkedCrashed)
-  const ended = { writerId, pid: writer.identity?.pid ?? 0, evidence: evidenceOf(ending) }
+  const goodbye = news.length === 0 || exit === undefined ? undefined : await goodbyeOf(writerId, store)
+  const ended = { writerId, pid: writer.identity?.pid ?? 0, ...endOf(ending, goodbye), goodbye }
   for (const run of news) batch.addEvent(crashAnnotation(run, ended), writerId)
   for (const streamId of await openStreamsOf(writer, openRuns, store)) {
     batch.addStream({ streamId, runId: null, stepId: null, role: "stream", chunks: [], abandoned: true })
@@ -83,21 +78,35 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   return news.map((run) => run.runId)
 }
 
-function evidenceOf({ writer, exit }: EndingWriter): string {
-  if (exit !== undefined) return `${goodbye(exit.exit.line)} and left the run open`
-  return hasEnded(writer) ? "its process had ended before this was read" : writer.liveness.evidence
+function endOf(
+  { writer, exit }: EndingWriter,
+  goodbye: Event<"process_exited"> | undefined,
+): Pick<Ended, "evidence" | "endedBy" | "exitCode"> {
+  if (exit === undefined) {
+    const evidence = hasEnded(writer) ? "its process had ended before this was read" : writer.liveness.evidence
+    return { evidence, endedBy: "gone", exitCode: null }
+  }
+  const { reason, exitCode } = exit.exit.line
+  const origin = goodbye?.payload.error_origin ?? "uncaught_exception"
+  const endedBy = reason === "uncaught_exception" ? origin : reason
+  return { evidence: `${LEFT[endedBy](exitCode ?? "unknown")} and left the run open`, endedBy, exitCode }
 }
 
-function goodbye({ reason, exitCode }: ExitLine): string {
-  switch (reason) {
-    case "closed":
-      return "its recorder was closed"
-    case "uncaught_exception":
-      return `the process ended by an uncaught exception (exit code ${exitCode ?? "unknown"})`
-    case "exit":
-      return `the process ended (exit code ${exitCode ?? "unknown"})`
-  }
+const LEFT: Readonly<Record<Exclude<ProcessEnd, "gone">, (code: number | string) => string>> = {
+  closed: () => "its recorder was closed",
+  exit: (code) => `the process ended (exit code ${code})`,
+  uncaught_exception: (code) => `the process ended by an uncaught exception (exit code ${code})`,
+  unhandled_rejection: (code) => `the process ended by an unhandled rejection (exit code ${code})`,
 }
+
+/** What a process said about its own end is the last thing it said, and stands before its exit line: it is in the store by now. */
+async function goodbyeOf(writerId: string, store: TraceStore): Promise<Event<"process_exited"> | undefined> {
+  const { total } = await store.processEventsOf(writerId, { limit: 1 })
+  const { events } = await store.processEventsOf(writerId, { from: Math.max(0, total - LAST_FEW) })
+  return events.findLast((event): event is Event<"process_exited"> => event.event_type === "process_exited")
+}
+
+const LAST_FEW = 16
 
 /** Streams this collector saw begin, and those the store has of the runs left open. */
 async function openStreamsOf(

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import { type Event, SCHEMA_VERSION, summarizeText } from "@orangebox/contract"
+import { type Event, type ProcessEnd, SCHEMA_VERSION, summarizeText } from "@orangebox/contract"
 import type { OpenRun } from "@orangebox/store"
 
 /** The `source` of everything the collector says. */
@@ -10,6 +10,10 @@ export interface Ended {
   readonly pid: number
   /** What shows that the process will not go on with its runs. */
   readonly evidence: string
+  readonly endedBy: ProcessEnd
+  readonly exitCode: number | null
+  /** What the process said about itself on its way out. */
+  readonly goodbye: Event<"process_exited"> | undefined
 }
 
 /**
@@ -17,15 +21,23 @@ export interface Ended {
  * writer, the run and what was recorded, so saying it again says the same. Its time is the run's last sign of life.
  */
 export function crashAnnotation(run: OpenRun, ended: Ended): Event<"process_crashed"> {
+  const { error_class, error_summary, error_ref } = ended.goodbye?.payload ?? {}
   return {
     ...annotationEnvelope(run.lastAtMs, `process_crashed ${ended.writerId} ${run.runId}`),
     ...placeIn(run),
+    // The error is content of this run too, so that it is kept as long as the run is.
+    artifact_refs: ended.goodbye?.artifact_refs.filter(({ artifact_hash }) => artifact_hash === error_ref) ?? [],
     event_type: "process_crashed",
     payload: {
       writer_id: ended.writerId,
       pid: ended.pid,
       last_open_step_id: run.lastOpenStepId,
       evidence: summarizeText(ended.evidence),
+      ended_by: ended.endedBy,
+      ...(ended.exitCode === null ? {} : { exit_code: ended.exitCode }),
+      ...(error_class === undefined ? {} : { error_class }),
+      ...(error_summary === undefined ? {} : { error_summary }),
+      ...(error_ref === undefined ? {} : { error_ref }),
     },
   }
 }

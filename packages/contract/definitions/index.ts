@@ -8,6 +8,7 @@ import { ActionType } from "./events/decision.js"
 import { Verdict } from "./events/evaluation.js"
 import { FaultTrigger } from "./events/fault.js"
 import { Level } from "./events/log.js"
+import { ProcessEnd } from "./events/process-crashed.js"
 import { Segment, SegmentKind } from "./events/prompt-assembled.js"
 import { Candidate, CandidateList } from "./events/retrieval-executed.js"
 import { EffectClass } from "./events/tool-called.js"
@@ -28,6 +29,7 @@ export const shared = {
   ...link,
   ...config,
   ArtifactType,
+  ProcessEnd,
   SegmentKind,
 }
 
@@ -47,6 +49,7 @@ export const types = {
   Link: link.Link,
   LinkKind: link.LinkKind,
   PriceOverride: config.PriceOverride,
+  ProcessEnd,
   Profile: config.Profile,
   RedactionRules: config.RedactionRules,
   RedactionStatus: envelope.RedactionStatus,

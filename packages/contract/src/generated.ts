@@ -61,6 +61,8 @@ export type PriceOverride = {
   cacheWrite5m?: number | null | undefined
   cacheWrite1h?: number | null | undefined
 }
+/** How a process ended that left runs open. `gone`: it said nothing, so a signal, a lack of memory and a power cut look the same. */
+export type ProcessEnd = "uncaught_exception" | "unhandled_rejection" | "exit" | "closed" | "gone"
 export type Profile = "debug" | "audit"
 /** What the user adds to the built-in redaction rules. */
 export type RedactionRules = {
@@ -545,17 +547,25 @@ export type Payloads = {
     reason: "exit" | "uncaught_exception" | "closed"
     error_class?: string | undefined
     error_summary?: string | undefined
+    /** The error with its stack and causes. Beside the reason `exit` it is one the application caught at the last door before it left. */
+    error_ref?: string | undefined
+    error_origin?: "uncaught_exception" | "unhandled_rejection" | undefined
     records_written: number
     records_dropped: number
     logs_sampled_out: number
   }
-  /** Said by the collector about each run that a dead process left open. */
   process_crashed: {
     writer_id: string
     pid: number
     last_open_step_id: StepId | null
     /** What shows that the process is gone, in words. */
     evidence: string
+    ended_by?: ProcessEnd | undefined
+    exit_code?: number | undefined
+    /** The error the process ended with, as it said itself. */
+    error_class?: string | undefined
+    error_summary?: string | undefined
+    error_ref?: string | undefined
   }
 }
 
@@ -609,6 +619,7 @@ const TokenUsageNode: SchemaNode = { is: "object", fields: { prompt: { ...Count,
 const SegmentKind: SchemaNode = { is: "one_of", values: ["persona","tool-def","skill","agent-profile","history","user-msg","other"] }
 const SegmentNode: SchemaNode = { is: "object", fields: { contributor: Name, kind: SegmentKind, role: { is: "string", max: 64, nullable: true }, length: Count, tokens: { ...Count, nullable: true, optional: true }, segment_hash: { ...BodyIdNode, optional: true }, content_ref: { ...BodyRef, optional: true } } }
 const ArtifactType: SchemaNode = { is: "one_of", values: ["file_edit","command","test_run","pr","commit","diff","prompt_snapshot","tool_output_snapshot","workspace_snapshot","other"] }
+const ProcessEndNode: SchemaNode = { is: "one_of", values: ["uncaught_exception","unhandled_rejection","exit","closed","gone"] }
 export const ActionType = new WordSchema<ActionType>(ActionTypeNode)
 export const ArtifactRef = new ObjectSchema<ArtifactRef>(ArtifactRefNode)
 export const BodyId = new Schema<BodyId>(BodyIdNode)
@@ -654,6 +665,6 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   fault: { "type":"fault","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { trigger: FaultTriggerNode, detail: Summary, artifact_ids: { is: "list", of: Name }, missing: { is: "list", of: Name, optional: true }, requested_by: { is: "one_of", values: ["runtime_user","builder_user"], optional: true } } }) },
   repair: { "type":"repair","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { kind: { is: "one_of", values: ["history","schema"] }, before_ref: BodyRef, after_ref: { ...BodyRef, nullable: true }, outcome: { is: "one_of", values: ["repaired","failed"] }, attempt: { ...Count, optional: true }, max_attempts: { ...Count, optional: true }, reason: { ...Summary, optional: true } } }) },
   process_started: { "type":"process_started","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, app_id: Name, pid: { is: "number", int: true, min: 0 }, thread_id: { is: "number", int: true, min: 0 }, runtime: Name, recorder_version: Name, capture_mode: Name } }) },
-  process_exited: { "type":"process_exited","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, exit_code: { is: "number", int: true, nullable: true }, reason: { is: "one_of", values: ["exit","uncaught_exception","closed"] }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, records_written: Count, records_dropped: Count, logs_sampled_out: Count } }) },
-  process_crashed: { "type":"process_crashed","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, pid: { is: "number", int: true, min: 0 }, last_open_step_id: { ...StepIdNode, nullable: true }, evidence: Summary } }) },
+  process_exited: { "type":"process_exited","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, exit_code: { is: "number", int: true, nullable: true }, reason: { is: "one_of", values: ["exit","uncaught_exception","closed"] }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true, since: "1.2" }, error_origin: { is: "one_of", values: ["uncaught_exception","unhandled_rejection"], optional: true, since: "1.2" }, records_written: Count, records_dropped: Count, logs_sampled_out: Count } }) },
+  process_crashed: { "type":"process_crashed","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, pid: { is: "number", int: true, min: 0 }, last_open_step_id: { ...StepIdNode, nullable: true }, evidence: Summary, ended_by: { ...ProcessEndNode, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, error_class: { ...Name, optional: true, since: "1.2" }, error_summary: { ...Summary, optional: true, since: "1.2" }, error_ref: { ...BodyRef, optional: true, since: "1.2" } } }) },
 }

@@ -37,6 +37,7 @@ export {
   type Link,
   type LinkKind,
   type PriceOverride,
+  type ProcessEnd,
   type Profile,
   type RedactionRules,
   type RedactionStatus,

@@ -1,3 +1,4 @@
+import { crashWords } from "@orangebox/runs"
 import {
   type CountTokens,
   cutToWidth,
@@ -130,8 +131,9 @@ function runLines(run: RunView, width: number | undefined, paint = plain): strin
   if (!wentWrong(run)) return wrapped([header, ...asked].join("  "), width)
   const step = stepToLookAt(run)
   const error = step?.error ?? run.steps[0]?.error
-  const said = run.crash ? "process died" : error ? errorWords(error, 120) : "no end recorded"
-  const trouble = [...asked, `✗ ${said}${step && step.n > 1 ? ` in #${step.n}` : ""}`].join("  ")
+  const where = step && step.n > 1 ? ` in #${step.n}` : ""
+  const said = run.crash ? crashWords(run.crash) : `${error ? errorWords(error, 120) : "no end recorded"}${where}`
+  const trouble = [...asked, `✗ ${said}`].join("  ")
   const below = wrapped(trouble, width && width - 2).map((line) => paint(`  ${line}`, "bad"))
   return [...wrapped(header, width), ...below]
 }

@@ -1,6 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
-import type { Crash } from "@orangebox/runs"
-import { formatCount, formatDuration, formatPercent, plural, recordedText, recordedWord } from "@orangebox/text"
+import { formatCount, formatDuration, formatPercent, plural, recordedWord } from "@orangebox/text"
 import { moneyWords } from "./money.js"
 import type { RunView, StepView } from "./run-view.js"
 
@@ -61,14 +60,6 @@ function tokenWords(view: RunView): string {
       : ""
   const unknown = tokens.callsWithoutUsage > 0 ? ` + ${plural(tokens.callsWithoutUsage, "call")} unknown` : ""
   return `${formatCount(tokens.input)} in${cached} → ${formatCount(tokens.output)} out${unknown}`
-}
-
-/** How a run ended that could not say so itself. */
-export function crashWords(crash: Crash): string {
-  const pid = crash.pid === undefined ? "process" : `process ${crash.pid}`
-  const where = crash.step === undefined ? "" : ` in #${crash.step}`
-  const evidence = crash.evidence === undefined ? "" : `: ${recordedText(crash.evidence, 120)}`
-  return `✗ ${pid} died${where}${evidence}`
 }
 
 /** How commands name this run when the reader did not: by its id, which is recorded text like any other. */

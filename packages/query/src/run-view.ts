@@ -256,7 +256,8 @@ function notesOf(
   linkedFrom: readonly InboundLink[],
 ): readonly NoteView[] {
   const notes: NoteView[] = linkedFrom.map((inbound) => inboundNote(inbound, step.at))
-  for (const event of step.events) addNotes(notes, event, prompts)
+  // How an unfinished run ended has a line of its own, below all others.
+  for (const event of step.events) if (event !== run.crash?.event) addNotes(notes, event, prompts)
   if (step.no === 1) notes.push(...run.gaps.map(gapNote))
   return notes.length > 1 ? notes.sort((a, b) => a.at - b.at) : notes
 }

@@ -27,11 +27,11 @@ export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "form
 /** A run without its steps. */
 export function runJson(view: RunView) {
   const { steps: _steps, gaps: _gaps, crash, money, ...rest } = view
-  const { pid, evidence, step } = crash ?? {}
+  const { event: _event, ...ended } = crash ?? {}
   return {
     ...snakeJson(rest),
     money: moneyJson(money),
-    crash: crash ? snakeJson({ pid, evidence, step }) : null,
+    crash: crash ? snakeJson(ended) : null,
   }
 }
 

@@ -1,3 +1,4 @@
+import { crashWords } from "@orangebox/runs"
 import {
   cutToTokens,
   cutToWidth,
@@ -14,7 +15,7 @@ import {
 } from "@orangebox/text"
 import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
-import { crashWords, headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
+import { headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
 import { errorWords, type LineWords, stepWords } from "./format-skeleton.js"
 import { inFormat, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
@@ -289,7 +290,7 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
   return {
     address: options.address ?? runAddress(view),
     header: cut(headerOf(view), 0.2),
-    crash: view.crash ? cut(crashWords(view.crash), 0.15) : undefined,
+    crash: view.crash ? cut(`✗ ${crashWords(view.crash)}`, 0.15) : undefined,
     footer: [
       cut(`${countsOf(view, plan)} · next: ${next.join(" · ")}`, 0.2),
       ...marksOf(view),

@@ -1,4 +1,5 @@
 import type { Event } from "@orangebox/contract"
+import { crashWords, isOpen } from "@orangebox/runs"
 import { formatBytes, formatDuration, recordedWord } from "@orangebox/text"
 import { inboundWords } from "./format-note.js"
 import { stepWords } from "./format-skeleton.js"
@@ -59,6 +60,7 @@ function envelopeRows(view: RunView, step: StepView): StepRow[] {
   if (step.parent !== undefined) rows.push(said("step", "parent", parentWords(view, step.parent)))
   rows.push(said("step", "opened", opened ? momentOf(view, opened) : "not recorded"))
   rows.push(said("step", "closed", closed ? momentOf(view, closed) : "not recorded"))
+  if (view.crash && isOpen(step.status)) rows.push(said("step", "ended", crashWords(view.crash)))
   if (first) rows.push(recorded("step", "source", first.source))
   if (first?.lane_id !== undefined) rows.push(recorded("step", "lane", first.lane_id))
   if (step.mode !== "live") rows.push(recorded("step", "determinism_mode", step.mode))

@@ -5,14 +5,20 @@
 export interface Goodbye {
   readonly exitCode: number | null
   readonly reason: "exit" | "uncaught_exception" | "closed"
+  readonly thrown: Thrown | undefined
+}
+
+/** An error that no code of the application caught where it happened. */
+export interface Thrown {
   readonly error: unknown
+  readonly origin: "uncaught_exception" | "unhandled_rejection"
 }
 
 type Leave = (goodbye: Goodbye) => void
 
 const open = new Set<Leave>()
 let isListening = false
-let uncaught: unknown
+let last: (Thrown & { readonly wasHandled: boolean }) | undefined
 
 /** Calls `leave` once when the process ends in a way it can still speak at. Returns a function that forgets it. */
 export function onProcessEnd(leave: Leave): () => void {
@@ -25,12 +31,22 @@ export function onProcessEnd(leave: Leave): () => void {
 function listen(): void {
   if (isListening) return
   isListening = true
-  process.on("uncaughtExceptionMonitor", (error) => {
-    uncaught = error
+  process.on("uncaughtExceptionMonitor", (error: unknown, origin) => {
+    last = {
+      error,
+      origin: origin === "unhandledRejection" ? "unhandled_rejection" : "uncaught_exception",
+      // Then the application decides what becomes of it: many log it and leave, some go on for days.
+      wasHandled: process.listenerCount("uncaughtException") > 0 || process.hasUncaughtExceptionCaptureCallback(),
+    }
   })
   process.on("exit", (exitCode) => {
-    const reason = uncaught === undefined ? "exit" : "uncaught_exception"
-    for (const leave of open) leave({ exitCode, reason, error: uncaught })
+    const goodbye = goodbyeOf(exitCode)
+    for (const leave of open) leave(goodbye)
     open.clear()
   })
+}
+
+function goodbyeOf(exitCode: number): Goodbye {
+  if (last === undefined || (last.wasHandled && exitCode === 0)) return { exitCode, reason: "exit", thrown: undefined }
+  return { exitCode, reason: last.wasHandled ? "exit" : "uncaught_exception", thrown: last }
 }

@@ -1,6 +1,7 @@
 import { threadId } from "node:worker_threads"
 import { type Event, type KeptBodies, OrangeboxError, randomIds } from "@orangebox/contract"
 import { findDataFolder } from "@orangebox/journal"
+import { BodiesOfEvent } from "./bodies-of-event.js"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
 import { ignoredSettingsWarning } from "./config/untrusted-settings.js"
@@ -195,7 +196,7 @@ export class Recorder implements Scope {
 
   /** Says goodbye. Not needed for durability: whatever was recorded is in the journal already. */
   close(): void {
-    this.#active?.close({ exitCode: null, reason: "closed", error: undefined })
+    this.#active?.close({ exitCode: null, reason: "closed", thrown: undefined })
   }
 }
 
@@ -262,20 +263,30 @@ class ActiveRecorder {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#forgetProcessEnd()
-    const error = goodbye.error === undefined ? undefined : describeError(goodbye.error, this.builder.summarize)
+    const { exitCode, reason, thrown } = goodbye
+    const bodies = new BodiesOfEvent(this.builder, "process_exited")
+    const error = thrown && describeError(thrown.error, this.builder.summarize)
     const { written, dropped } = this.builder.sink.counts()
-    this.builder.emit(contextOutsideRuns(this.#app.appId), "process_exited", null, {
-      writer_id: this.#writerId,
-      exit_code: goodbye.exitCode,
-      reason: goodbye.reason,
-      error_class: error?.errorClass,
-      error_summary: error?.summary,
-      records_written: written,
-      records_dropped: dropped,
-      logs_sampled_out: this.builder.logsSampledOut,
-    })
+    this.builder.emit(
+      contextOutsideRuns(this.#app.appId),
+      "process_exited",
+      null,
+      {
+        writer_id: this.#writerId,
+        exit_code: exitCode,
+        reason,
+        error_class: error?.errorClass,
+        error_summary: error?.summary,
+        error_ref: error && bodies.ref("error", error.chain),
+        error_origin: thrown?.origin,
+        records_written: written,
+        records_dropped: dropped,
+        logs_sampled_out: this.builder.logsSampledOut,
+      },
+      bodies.extras(),
+    )
     try {
-      this.builder.sink.close({ exitCode: goodbye.exitCode, reason: goodbye.reason })
+      this.builder.sink.close({ exitCode, reason })
     } catch {
       // The goodbye is a courtesy; a process must not fail on its way out because of it.
     }

@@ -3,7 +3,7 @@ import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
 import type { Moment } from "./clock.js"
-import { describeError } from "./described-error.js"
+import { asThrown, describeError } from "./described-error.js"
 import type { EventExtras } from "./event-builder.js"
 import { type EventContext, stepContext } from "./event-record.js"
 import { type CompiledPrompt, commitContext } from "./faults/committed-context.js"
@@ -185,7 +185,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     try {
       reply = await send(step.send, step)
     } catch (err) {
-      step.endModel({ err })
+      step.endModel({ err: asThrown(err) })
       throw err
     }
     // A stream is handed out before its bytes have come; then the call ends with them.
@@ -206,7 +206,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
         run({ log: step.log, step, signal }),
       )
     } catch (err) {
-      step.endTool({ err })
+      step.endTool({ err: asThrown(err) })
       throw err
     }
     step.endTool({ result, ...described(() => call.describe?.(result)) })
@@ -228,7 +228,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       chunks = await retrieve({ log: step.log, step, signal: this.signal })
     } catch (err) {
       step.retrievalExecuted(call, [], step.elapsedMs(), "error")
-      step.end({ err })
+      step.end({ err: asThrown(err) })
       throw err
     }
     step.retrievalExecuted(call, chunks, step.elapsedMs())

@@ -1,4 +1,5 @@
-import { countIn, type DeterminismMode, type Event, type Link, payloadOf, textIn } from "@orangebox/contract"
+import { type DeterminismMode, type Event, type Link, payloadOf, textIn } from "@orangebox/contract"
+import { type Crash, crashOf } from "./crash.js"
 import { allGaps, type Gap } from "./lost-events.js"
 import {
   durationOfRun,
@@ -73,15 +74,6 @@ export interface Step {
   readonly mode: DeterminismMode
   /** A replay made it up, here or in the run that this one replays. */
   readonly isMadeUp: boolean
-}
-
-/** How a run ended that could not say so itself. */
-export interface Crash {
-  readonly event: Event
-  readonly pid: number | undefined
-  readonly evidence: string | undefined
-  /** The step that was under way: the one the annotation names, else the last one without an end. */
-  readonly step: number | undefined
 }
 
 export interface RunTotals {
@@ -161,9 +153,13 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
   const { facts } = fold
   const status = statusOfRun(facts, options.isWriterAlive === true)
   for (const [index, draft] of drafts.entries()) fill(draft, folded[index]!, drafts, status)
+  const crash = facts.end === null ? crashIn(annotations, drafts, stepOf) : undefined
   for (const event of annotations) {
-    // How an unfinished run ended is told of the whole run, not of a step.
-    if (event.event_type === "process_crashed" && facts.end === null) continue
+    // Of an unfinished run, how it ended is told once, where it stood.
+    if (crash !== undefined && isCrash(event)) {
+      if (event === crash.event) drafts[(crash.step ?? 1) - 1]!.events.push(event)
+      continue
+    }
     const subject = textIn(payloadOf(event), "subject_step_id") ?? event.step_id
     const draft = (subject === null ? undefined : stepOf(subject)) ?? drafts[0]!
     draft.events.push(event)
@@ -183,7 +179,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     own,
     annotations,
     gaps,
-    crash: facts.end === null ? crashOf(annotations, drafts, stepOf) : undefined,
+    crash,
     replay: own.find((event) => event.replay !== undefined)?.replay,
     totals: totalsOf(own, annotations, drafts, facts, gaps),
   }
@@ -279,18 +275,17 @@ function linkSteps(drafts: readonly Draft[], runId: string | null, stepOf: (id: 
   }
 }
 
-function crashOf(
+function crashIn(
   annotations: readonly Event[],
   steps: readonly Step[],
   stepOf: (id: string) => Step | undefined,
 ): Crash | undefined {
-  const event = annotations.findLast((annotation) => annotation.event_type === "process_crashed")
-  if (!event) return undefined
-  const payload = payloadOf(event)
-  const named = textIn(payload, "last_open_step_id")
-  const step = (named === undefined ? undefined : stepOf(named)) ?? steps.findLast((candidate) => !candidate.closed)
-  return { event, pid: countIn(payload, "pid"), evidence: textIn(payload, "evidence"), step: step?.no }
+  const event = annotations.findLast(isCrash)
+  const openStep = (): Step | undefined => steps.findLast((step) => !step.closed)
+  return event && crashOf(event, (named) => ((named === undefined ? undefined : stepOf(named)) ?? openStep())?.no)
 }
+
+const isCrash = ({ event_type }: Event): boolean => event_type === "process_crashed"
 
 function totalsOf(
   own: readonly Event[],

@@ -1,5 +1,5 @@
+export { type Crash, crashWords, endWords } from "./crash.js"
 export {
-  type Crash,
   type FoldRunOptions,
   foldRun,
   linksOf,

@@ -11,6 +11,7 @@ import {
   type StepRole,
   textIn,
 } from "@orangebox/contract"
+import { processErrorIn } from "./crash.js"
 import { soundEnvelope } from "./sound-envelope.js"
 
 /**
@@ -80,7 +81,7 @@ export class RunFold<Mark> {
     if (event.replay !== undefined) facts.sourceRunId ??= event.replay.source_run_id
     if (event.sequence_no === null) {
       facts.annotations++
-      if (event.event_type === "process_crashed") facts.isCrashed = true
+      if (event.event_type === "process_crashed") this.#takeCrash(payloadOf(event))
       return undefined
     }
     if (facts.events++ === 0) facts.startedAtMs = atMs
@@ -265,11 +266,20 @@ export class RunFold<Mark> {
     facts.startedAtMs = atMs
   }
 
+  /** What ended the process ended the run, unless the run says itself how it ended. */
+  #takeCrash(payload: LoosePayload): void {
+    const { facts } = this
+    facts.isCrashed = true
+    if (facts.end !== null) return
+    const { errorClass, errorSummary } = processErrorIn(payload)
+    facts.errorClass = errorClass ?? null
+    facts.errorSummary = errorSummary ?? null
+  }
+
   #takeRunEnd(event: Event, payload: LoosePayload, atMs: number): void {
     const { facts } = this
     facts.end = event.event_type === "run_failed" ? "failed" : "completed"
     facts.endedAtMs = atMs
-    if (facts.end === "completed") return
     facts.errorClass = textIn(payload, "error_class") ?? null
     facts.errorSummary = textIn(payload, "error_summary") ?? null
   }

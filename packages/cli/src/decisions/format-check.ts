@@ -7,6 +7,7 @@ import {
   verdictOf,
 } from "@orangebox/decisions"
 import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
+import { crashWords } from "@orangebox/runs"
 import { formatMoment, type Painter, plural, recordedText, recordedWord, safeLine, snakeJson } from "@orangebox/text"
 
 export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
@@ -19,9 +20,8 @@ export const painted = (verdict: Verdict, text: string, paint: Painter): string 
 /** What a run that has not ended says about itself, and undefined for all others. */
 export function openWords({ run, evaluation }: Pick<JudgedRun, "run" | "evaluation">): string | undefined {
   if (!evaluation.isOpen) return undefined
-  return run.row.status === "crashed"
-    ? "its process died; judged for what there is"
-    : "still in progress; judged for what there is so far"
+  const { crash } = run.view
+  return crash ? `${crashWords(crash)}; judged for what there is` : "still in progress; judged for what there is so far"
 }
 
 const MOST_VIOLATIONS = 5

@@ -40,7 +40,7 @@ export function verdictText(
     lines.push(...listed(run.findings, (text) => paint(`✗ ${recordedWord(run.runId, 40)} ${text}`, "bad")))
     lines.push(...listed(run.declared, (text) => paint(`! ${recordedWord(run.runId, 40)} declared: ${text}`, "warn")))
     if (run.open.length > 0) {
-      const why = run.status === "crashed" ? "its process died" : "no end is recorded so far"
+      const why = run.endedBy ?? "no end is recorded so far"
       lines.push(
         `· ${run.runId} ${plural(run.open.filter(({ code }) => code === "step_open").length, "step")} open: ${why}`,
       )

@@ -1,5 +1,6 @@
 import { z } from "zod"
-import { defineEvent, ofProcess } from "../define-event.js"
+import { BodyRef } from "../body-ref.js"
+import { added, defineEvent, ofProcess } from "../define-event.js"
 import { Count, Name, Summary } from "../fields.js"
 
 export const ProcessExited = defineEvent("process_exited", {
@@ -12,6 +13,9 @@ export const ProcessExited = defineEvent("process_exited", {
     reason: z.enum(["exit", "uncaught_exception", "closed"]),
     error_class: Name.optional(),
     error_summary: Summary.optional(),
+    /** The error with its stack and causes. Beside the reason `exit` it is one the application caught at the last door before it left. */
+    error_ref: added(BodyRef.optional(), "1.2"),
+    error_origin: added(z.enum(["uncaught_exception", "unhandled_rejection"]).optional(), "1.2"),
     records_written: Count,
     records_dropped: Count,
     logs_sampled_out: Count,

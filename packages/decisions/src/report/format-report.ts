@@ -29,6 +29,7 @@ export function summaryRows(report: RunReport): (readonly [name: string, value: 
   const commands = `${plural(summary.commands, "command")}${summary.failed_commands === 0 ? "" : `, ${summary.failed_commands} failed`}`
   return [
     ["run", `${STATUS_WORDS[run.status]}, ${durationWords(run.duration_ms)}, kept ${run.capture_mode ?? "unknown"}`],
+    ...(run.ended_by === null ? [] : [["ended by", run.ended_by] as const]),
     ["decisions", summary.decisions === 0 ? "none" : `${summary.decisions}: ${actionCounts(summary)}`],
     ["model", `${plural(summary.model_calls, "call")}${failed}; ${tokens}`],
     [

@@ -6,7 +6,7 @@ import {
   textIn,
   type Verdict,
 } from "@orangebox/contract"
-import type { RunStatus } from "@orangebox/runs"
+import { endWords, type RunStatus } from "@orangebox/runs"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf, worstVerdict } from "../checks/verdict.js"
@@ -31,6 +31,10 @@ export interface RunReport {
     readonly entrypoint: string
     readonly request: string
     readonly status: RunStatus
+    /** What ended it where that was an error, or the end of its process; in our words, with recorded text quoted and safe. */
+    readonly ended_by: string | null
+    readonly error_class: string | null
+    readonly error_summary: string | null
     readonly started_at: string | null
     readonly duration_ms: number | null
     readonly capture_mode: CaptureMode | null
@@ -374,6 +378,9 @@ function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]
     entrypoint: textIn(started, "entrypoint_name") ?? "unknown",
     request: run.request.text ?? run.request.ref ?? "",
     status: run.status,
+    ended_by: endWords(index) ?? null,
+    error_class: index.facts.errorClass,
+    error_summary: index.facts.errorSummary,
     started_at: (index.steps[0]?.opened ?? index.own[0])?.timestamp_utc ?? null,
     duration_ms: index.durationUs === undefined ? null : index.durationUs / 1000,
     capture_mode: run.capture,

@@ -1,3 +1,4 @@
+import { asRecord, type LoosePayload, listIn } from "@orangebox/contract"
 import { answerText } from "@orangebox/dialects"
 import { bodiesOf, type RunView, type StepContent, type StepView } from "@orangebox/query"
 import { isAbsent } from "@orangebox/store"
@@ -15,7 +16,12 @@ export async function stepContents(reader: RunReader, view: RunView, n: number):
     const reading = await reader.readBody(body.hash)
     contents.push(
       isAbsent(reading)
-        ? { title, body: body.role, text: undefined, note: `not here: ${reading.absent.replace("_", " ")}` }
+        ? {
+            title,
+            body: body.role,
+            text: undefined,
+            note: `not here: ${(body.absent ?? reading.absent).replace("_", " ")}`,
+          }
         : contentOf(title, body.role, reading.bytes),
     )
   }
@@ -60,14 +66,26 @@ function contentOf(title: string, role: string, bytes: Uint8Array): StepContent 
   return { title, body: role, text: (title === "exception" ? exceptionText(text) : undefined) ?? spoken(text) }
 }
 
-/** A recorded error is a list, the error itself and then its causes, each with the stack it came with. */
+/** A recorded error is a list, the error itself and then its causes, each with the stack it came with and the errors it holds. */
 function exceptionText(text: string): string | undefined {
   const causes = parsed(text)
-  if (!Array.isArray(causes)) return undefined
-  const lines = causes.map((cause: { class?: unknown; message?: unknown; stack?: unknown } | null) =>
-    typeof cause?.stack === "string" ? cause.stack : `${cause?.class ?? "?"}: ${cause?.message ?? "?"}`,
-  )
-  return lines.join("\ncaused by ")
+  return Array.isArray(causes) ? chainText(causes) : undefined
+}
+
+function chainText(causes: readonly unknown[]): string {
+  return causes.map((cause) => linkText(asRecord(cause) ?? {})).join("\ncaused by ")
+}
+
+function linkText(link: LoosePayload): string {
+  const { class: name, message, stack, message_length: length, more } = link
+  const isCut = typeof length === "number"
+  const head = `${name ?? "?"}: ${message ?? "?"}${isCut ? `… (${length} characters)` : ""}`
+  const told = typeof stack !== "string" ? head : isCut ? `${head}\n${stack}` : stack
+  const inner = listIn(link, "errors").map((chain, at) => {
+    const lines = Array.isArray(chain) ? chainText(chain) : "?"
+    return `\n  [${at}] ${lines.replaceAll("\n", "\n      ")}`
+  })
+  return `${told}${inner.join("")}${typeof more === "number" ? `\n  … ${more} more` : ""}`
 }
 
 /** A recorded string is what it says; other JSON is indented; anything else is as it came. */

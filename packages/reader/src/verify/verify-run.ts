@@ -1,6 +1,6 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
 import { type Observability, observabilityOf } from "@orangebox/decisions"
-import { hasEnded } from "@orangebox/runs"
+import { crashWords, hasEnded } from "@orangebox/runs"
 import { type Absence, type EventRedaction, isAbsent } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findRun } from "../address/find-target.js"
@@ -12,6 +12,8 @@ import type { LoadedRun } from "../run/load-run.js"
 export interface RunVerdict {
   readonly runId: string
   readonly status: LoadedRun["row"]["status"]
+  /** Why there is no end on record, in our words; null where there is one, or nothing is known. */
+  readonly endedBy: string | null
   readonly events: number
   /** Null where events cannot be read: what is left has another. */
   readonly digest: string | null
@@ -82,6 +84,7 @@ export async function verifyRun(
   return {
     runId,
     status: run.row.status,
+    endedBy: run.view.crash ? crashWords(run.view.crash) : null,
     events: run.events.length,
     digest: run.row.lacksEvents ? null : run.digest,
     findings: closed.filter((problem) => !isDeclared(problem)),

@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import type { TokenUsage } from "@orangebox/contract"
+import { asThrown } from "../described-error.js"
 import { safeStringify } from "../safe-stringify.js"
 import type { ModelCall, ModelDescription, ModelStep, Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
@@ -25,7 +26,7 @@ export function recordAiSdk(step: Step): AiSdkMiddleware {
         call.endModel({ ...describeResult(result), response: keptResult(result) })
         return result
       } catch (err) {
-        call.endModel({ err, ...statusOf(err) })
+        call.endModel({ err: asThrown(err), ...statusOf(err) })
         throw err
       }
     },
@@ -37,7 +38,7 @@ export function recordAiSdk(step: Step): AiSdkMiddleware {
         // With recording off there is nothing to watch, and the stream stays the very one the provider made.
         return call instanceof StepHandle ? { ...result, stream: recordedParts(result.stream, call) } : result
       } catch (err) {
-        call.endModel({ err, ...statusOf(err) })
+        call.endModel({ err: asThrown(err), ...statusOf(err) })
         throw err
       }
     },
@@ -309,7 +310,7 @@ function recordedParts<T extends AiSdkPart>(stream: ReadableStream<T>, call: Mod
           if (!isOnWire) call.chunk(lineOf(value))
           controller.enqueue(value)
         } catch (err) {
-          end({ err })
+          end({ err: asThrown(err) })
           controller.error(err)
         }
       },

@@ -1,4 +1,5 @@
 import { types } from "node:util"
+import { asThrown } from "../described-error.js"
 import type { Step, ToolStep } from "../step.js"
 
 type AnyFunction = (...args: unknown[]) => unknown
@@ -48,7 +49,7 @@ function recordedFunction(name: string, run: AnyFunction, step: Step, ownerOf: O
     try {
       result = Reflect.apply(run, ownerOf(this), args)
     } catch (err) {
-      call.endTool({ err })
+      call.endTool({ err: asThrown(err) })
       throw err
     }
     return recordedResult(result, call)
@@ -64,7 +65,7 @@ const FUNCTIONS_OWN = new Set(["prototype", "arguments", "caller"])
 /** The result as it was; its end on record when it has come. */
 function recordedResult(result: unknown, call: ToolStep): unknown {
   const end = (value: unknown): void => call.endTool({ result: value })
-  const fail = (err: unknown): void => call.endTool({ err })
+  const fail = (err: unknown): void => call.endTool({ err: asThrown(err) })
   if (types.isPromise(result)) {
     // Watched on the side: callers may know this promise by more than its value.
     result.then(end, fail)
