@@ -2,6 +2,7 @@ import type { CallAddress, Dialect, Endpoint } from "./dialect.js"
 import { DIALECTS } from "./dialects.js"
 import { bodyOf, type JsonBody } from "./json/body.js"
 import { isRecord, type JsonValue, parseJson } from "./json/value.js"
+import { outlineOf } from "./request/read-request.js"
 
 export interface DetectedDialect {
   readonly dialect: Dialect
@@ -23,6 +24,31 @@ export function detectDialect(
   if (root?.kind !== "object") return undefined
   const dialect = DIALECTS.find((candidate) => candidate.claimsRequest(root))
   return dialect && { dialect, endpoint: "generate", by: "body" }
+}
+
+/**
+ * For a request that an application tells of without an address: the provider it names, where the body is in that provider's protocol, else
+ * a body that can only be one's. Undefined is unknown; between two protocols that both fit nobody guesses.
+ */
+export function dialectTold(provider: string, request: JsonBody): Dialect | undefined {
+  const { root } = request
+  if (root?.kind !== "object") return undefined
+  const fitting = DIALECTS.filter((dialect) => isCalled(provider, dialect) && hasMessages(dialect, request))
+  return fitting.length === 1 ? fitting[0] : DIALECTS.find((dialect) => dialect.claimsRequest(root))
+}
+
+/** The path of a call that was told of and not seen: it says nothing. */
+export const NO_PATH = ""
+
+/** `anthropic`, `anthropic.messages` and `vertex.anthropic` all speak of Anthropic. */
+function isCalled(provider: string, { provider: own, access, alsoCalled = [] }: Dialect): boolean {
+  const said = provider.toLowerCase()
+  const words = [said, ...said.split(/[^a-z0-9_]+/)]
+  return [own, access.name, ...alsoCalled].some((name) => words.includes(name))
+}
+
+function hasMessages(dialect: Dialect, request: JsonBody): boolean {
+  return (outlineOf(dialect, request, NO_PATH)?.outlined.messages.length ?? 0) > 0
 }
 
 /** For a request that an application recorded without an address: its members decide, and between equals what is said about the provider. */

@@ -13,6 +13,8 @@ export interface Dialect {
   readonly id: string
   /** The usual provider, by its OpenTelemetry name. Others speak the dialect too: a host may tell better. */
   readonly provider: string
+  /** What applications call servers that speak it, beside the provider's own names: one lower-case word each. */
+  readonly alsoCalled?: readonly string[]
   /** How its clients reach a server and prove who they are. Dialects of one provider share it. */
   readonly access: ProviderAccess
   /** Every reason its answers give for having ended. */

@@ -1,6 +1,6 @@
 // Dialects
 
-export { detectDialect, dialectByShape, dialectOfAnswer } from "./detect-dialect.js"
+export { detectDialect, dialectByShape, dialectOfAnswer, dialectTold, NO_PATH } from "./detect-dialect.js"
 export type { Answer, Dialect, FinishKind, ProviderAccess, ToolCall, Usage } from "./dialect.js"
 export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses } from "./dialects.js"
 // Answers
@@ -13,7 +13,7 @@ export { createRequestMemory, type RequestMemory } from "./memory/request-memory
 export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { priceOf } from "./prices/price-of.js"
 export { type PriceEntry, type PriceTable, withOverrides } from "./prices/price-table.js"
-export { answerText, looksBinary, readableText } from "./readable-text.js"
+export { answerText, dialectOfBytes, looksBinary, readableText } from "./readable-text.js"
 export type { PromptPart, Sampling } from "./request/outline.js"
 // Requests
 export { CACHE_MARKS } from "./request/part-hash.js"

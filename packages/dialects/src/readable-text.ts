@@ -25,8 +25,7 @@ export function readableText(bytes: Uint8Array, mimeType: string, dialect?: Dial
  * dialect knows it.
  */
 export function answerText(bytes: Uint8Array): string | undefined {
-  const text = decodeUtf8(bytes)
-  const dialect = /^\s*[[{]/.test(text) ? dialectOfAnswer(text) : dialectOfStream(framesOf(bytes))
+  const dialect = dialectOfBytes(bytes)
   if (dialect === undefined) return undefined
   const folded = foldResponse(dialect, bytes)
   if (folded.eventCount > 0 && folded.unknownEvents.length === folded.eventCount) return undefined
@@ -36,6 +35,12 @@ export function answerText(bytes: Uint8Array): string | undefined {
   })
   if (folded.error) lines.push(`error ${[folded.error.type, folded.error.message].filter(Boolean).join(": ")}`)
   return lines.length === 0 ? undefined : lines.join("\n")
+}
+
+/** Whose answer this is, streamed or not; undefined where its beginning does not tell. */
+export function dialectOfBytes(answer: Uint8Array): Dialect | undefined {
+  const text = decodeUtf8(answer)
+  return /^\s*[[{]/.test(text) ? dialectOfAnswer(text) : dialectOfStream(framesOf(answer))
 }
 
 function framesOf(bytes: Uint8Array): SseFrame[] {

@@ -23,6 +23,8 @@ export interface AddedBody {
   value(): unknown
   /** Its bytes as they are stored; undefined where they are not. */
   stored(): Uint8Array | undefined
+  /** Its bytes as they were given. */
+  readonly given: Uint8Array
   /** Whether the stored bytes, and so the hash, are those of the value as it was given. */
   readonly isAsGiven: boolean
   /** The bytes a signature is taken of, and the value in them. */
@@ -128,6 +130,7 @@ export class BodiesOfEvent {
       text: () => (stored ? headOf(stored) : ""),
       value: () => (stored === undefined ? undefined : stored === given.bytes ? value : valueIn(stored)),
       stored: () => stored,
+      given: given.bytes,
       isAsGiven: stored === given.bytes,
       comparable,
       comparableValue: () => (isHashed ? value : valueIn(comparable())),

@@ -87,11 +87,10 @@ export {
   openInferredStep,
   openInferredTool,
 } from "./wire/inferred-steps.js"
+export { type KnownRequest, knowRequest } from "./wire/known-request.js"
 export { openWireCall } from "./wire/open-wire-call.js"
 export type { HeaderList } from "./wire/safe-headers.js"
 export {
-  type KnownRequest,
-  knowRequest,
   type RetriedCall,
   WireCall,
   type WireEnd,

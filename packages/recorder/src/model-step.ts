@@ -1,16 +1,29 @@
 import type { TokenUsage } from "@orangebox/contract"
-import { BodiesOfEvent } from "./bodies-of-event.js"
+import {
+  callSignature,
+  type Dialect,
+  dialectOfBytes,
+  type FoldedResponse,
+  foldResponse,
+  NO_PATH,
+  type RequestAnatomy,
+  type ResponseFolder,
+  responseFolder,
+} from "@orangebox/dialects"
+import { type AddedBody, BodiesOfEvent } from "./bodies-of-event.js"
 import type { CapturedStream } from "./capture/captured-stream.js"
-import { describeError } from "./described-error.js"
 import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
 import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
+import { answerStamps } from "./wire/answer-stamps.js"
+import { heldByProvider, isSamePrompt, promptAssembledOf, toldStamps } from "./wire/call-stamps.js"
 import { nameOrNull } from "./wire/contract-values.js"
 import { STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
-import { requestIdOf, statusOf, toolNamesOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
+import { type KnownRequest, knowTold, memoryOf } from "./wire/known-request.js"
+import { failureOf, requestIdOf, statusOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
 /** Opens the step of a model call: the request is recorded before anything is sent. */
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
@@ -19,29 +32,37 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   const { run } = parent
   const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
-  const signature = modelSignature(call.provider, call.request, request)
-  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call)
-  const parameters = parametersOf(call.request)
+  // What is stamped on the call is read from the form in which secrets are replaced by their tags.
+  const known = knowTold(request.comparable(), call, memoryOf(run.builder))
+  const stamps = toldStamps(known) ?? genericStamps(call, request, known)
+  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known)
+  const held = heldByProvider(known)
   step.emit(
     "model_called",
     {
       provider: call.provider,
       model_id: call.model,
       model_api_version: call.apiVersion ?? null,
-      temperature: parameters("temperature"),
-      top_p: parameters("top_p", "topP"),
-      max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
-      seed: parameters("seed"),
       request_ref: request.hash,
       capture_mode: parent.capture.mode,
-      call_signature_hash: signature,
-      canon_version: GENERIC_CANON_VERSION,
+      ...stamps,
     },
-    { attributes: call.attributes, links: step.followLinks(), ...bodies.extras() },
+    {
+      attributes: held ? { ...held, ...call.attributes } : call.attributes,
+      links: step.followLinks(),
+      ...bodies.extras(),
+    },
   )
+  step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
   if (attemptNo !== undefined) return step
   try {
-    askGuards(run.guards, { kind: "model", name: call.model, args: call.request, signature, step })
+    askGuards(run.guards, {
+      kind: "model",
+      name: call.model,
+      args: call.request,
+      signature: stamps.call_signature_hash,
+      step,
+    })
   } catch (err) {
     step.endModel({ err })
     throw err
@@ -49,8 +70,29 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   return step
 }
 
+/** Of a call whose protocol nobody here knows: what it is made of stays unknown, whether it is the same question as another does not. */
+function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownRequest) {
+  const parameters = parametersOf(call.request)
+  return {
+    temperature: parameters("temperature"),
+    top_p: parameters("top_p", "topP"),
+    max_tokens: parameters("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
+    seed: parameters("seed"),
+    call_signature_hash: modelSignature(call.provider, call.request, request),
+    canon_version: GENERIC_CANON_VERSION,
+    wire_digest: callSignature({ body: json, dialect: undefined, method: "POST", path: NO_PATH }).wire,
+    prefix_fingerprint: null,
+    prefix_length: null,
+    cache_use: "unknown" as const,
+  }
+}
+
 class ModelStepHandle extends StepHandle implements ModelStep {
+  /** The request as the application told it. */
+  readonly known: KnownRequest
   readonly #call: ModelCall
+  #folder: ResponseFolder | undefined
+  #firstByteMs: number | undefined
   #stream: CapturedStream | undefined
   #attempts = 0
   #lastWire: WireCall | undefined
@@ -58,9 +100,17 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   #endsWithWire = false
   #isRendered = false
 
-  constructor(run: RunState, state: StepState, source: string, call: ModelCall) {
+  constructor(run: RunState, state: StepState, source: string, call: ModelCall, known: KnownRequest) {
     super(run, state, source)
     this.#call = call
+    this.known = known
+  }
+
+  /** Says what the prompt is made of, unless that was said of the call this is a try of. */
+  tellPrompt(said: RequestAnatomy | undefined): void {
+    const { anatomy } = this.known
+    if (anatomy === undefined || (said && isSamePrompt(said, anatomy))) return
+    this.emit("prompt_assembled", promptAssembledOf(anatomy), { inferredBy: "dialects" })
   }
 
   /** Each request on the wire is an attempt of this call; what the application built is kept beside it as the prompt before. */
@@ -68,7 +118,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     if (!this.#isRendered) this.promptRendered({ prompt: this.#call.request })
     return {
       step: this,
-      notes: { attemptNo: ++this.#attempts },
+      notes: { attemptNo: ++this.#attempts, saidPrompt: this.known.anatomy },
       onCall: (call) => {
         this.#lastWire = call
         this.#openWires++
@@ -120,8 +170,12 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   chunk(bytes: Uint8Array): void {
     try {
+      const micros = this.monoUs() - this.state.openedAt.monoUs
+      this.#firstByteMs ??= micros / 1000
       this.#stream ??= this.captureResponse("model_result", "response_ref")
-      this.#stream.write(bytes, this.monoUs() - this.state.openedAt.monoUs)
+      this.#stream.write(bytes, micros)
+      this.#folder ??= folderFor(this.known.dialect ?? dialectOfBytes(bytes))
+      this.#folder.push(bytes)
     } catch {
       // Telemetry: the answer still reaches the application.
     }
@@ -142,60 +196,93 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
     this.run.builder.callsByHeader.delete(this.id)
-    const result = { ...describeWire(this.#lastWire), ...given }
     const bodies = new BodiesOfEvent(this.run.builder, "model_result")
-    const error = result.err === undefined ? undefined : describeError(result.err, this.summarize)
-    const responseRef = this.#responseRef(bodies, result)
-    const usageRef = bodies.ref("usage", result.rawUsage)
+    const { ref: responseRef, folded } = this.#answer(bodies, given)
+    const stamps = answerStamps(folded, bodies, this.summarize)
+    const wire = this.#lastWire?.finished
+    const failure = failureOf(given.err, wire ? undefined : folded, this.summarize)
     this.emitClose(
       "model_result",
       {
         provider: this.#call.provider,
-        model_id: result.model ?? this.#call.model,
-        finish_reason: result.finishReason ?? null,
-        token_usage: usageOf(result.usage),
+        model_id: given.model ?? nameOrNull(wire?.model ?? folded?.model) ?? this.#call.model,
         response_ref: responseRef,
         latency_ms: this.elapsedMs(),
-        status: result.status ?? (error ? "error" : "success"),
-        http_status: result.httpStatus ?? httpStatusOf(result.err),
-        error_class: error?.errorClass ?? null,
-        error_ref: (error && bodies.ref("error", error.chain)) ?? null,
-        error_summary: error?.summary,
-        first_byte_ms: result.firstByteMs,
-        thinking_ms: result.thinkingMs,
-        usage_ref: usageRef,
-        provider_request_id: result.requestId,
-        requested_tools: result.requestedTools as string[] | undefined,
-        ...(result.outputText === undefined
-          ? {}
-          : summaryOf("output_summary", () => this.summarize(result.outputText!))),
+        status: given.status ?? (failure ? "error" : "success"),
+        http_status: given.httpStatus ?? (wire && wireStatusOf(wire)) ?? httpStatusOf(given.err),
+        error_class: failure?.errorClass ?? null,
+        error_ref: (failure && bodies.ref("error", failure.chain)) ?? null,
+        error_summary: failure?.summary,
+        first_byte_ms: given.firstByteMs ?? wire?.firstByteMs ?? this.#firstByteMs,
+        thinking_ms: given.thinkingMs,
+        provider_request_id: given.requestId ?? (wire && requestIdOf(wire)) ?? undefined,
+        ...stamps,
+        finish_reason: given.finishReason ?? stamps.finish_reason,
+        token_usage: usageOf(stamps.token_usage, given.usage),
+        usage_ref: stamps.usage_ref ?? bodies.ref("usage", given.rawUsage),
+        requested_tools: (given.requestedTools as string[] | undefined) ?? stamps.requested_tools,
+        ...(given.outputText === undefined ? {} : summaryOf("output_summary", () => this.summarize(given.outputText!))),
       },
       bodies,
     )
   }
 
-  #responseRef(bodies: BodiesOfEvent, result: { response?: unknown; responseMimeType?: string }): string | null {
+  /** The answer as it is stored, and as it reads. */
+  #answer(
+    bodies: BodiesOfEvent,
+    given: { response?: unknown; responseMimeType?: string },
+  ): { ref: string | null; folded: FoldedResponse | undefined } {
     if (this.#stream) {
-      return bodies.addStreamed("response", result.responseMimeType ?? "text/event-stream", this.#stream.finish())
+      const ref = bodies.addStreamed("response", given.responseMimeType ?? "text/event-stream", this.#stream.finish())
+      return { ref, folded: foldedBy(this.#folder) }
     }
-    const given = bodies.ref("response", result.response)
-    if (given !== undefined) return given
+    const wire = this.#lastWire?.finished?.folded
+    const told = bodies.add("response", given.response)
+    if (told !== undefined) return { ref: told.hash, folded: wire ?? foldedTold(this.known.dialect, told.given) }
     // The bytes came with the attempt; the call only names them.
     const received = this.#lastWire?.step.response
     if (received) bodies.refs.push(received)
-    return received?.artifact_hash ?? null
+    return { ref: received?.artifact_hash ?? null, folded: wire }
   }
 }
 
-function usageOf(usage: Partial<TokenUsage> | undefined): TokenUsage {
-  const prompt = usage?.prompt ?? null
-  const completion = usage?.completion ?? null
-  return {
-    ...usage,
-    prompt,
-    completion,
-    total: usage?.total ?? (prompt === null || completion === null ? null : prompt + completion),
+const folderFor = (dialect: Dialect | undefined): ResponseFolder => (dialect ? responseFolder(dialect) : NOTHING_READ)
+
+const NOTHING_READ: ResponseFolder = {
+  push: () => {},
+  finish: () => {
+    throw new Error("an answer in no known protocol")
+  },
+}
+
+function foldedBy(folder: ResponseFolder | undefined): FoldedResponse | undefined {
+  try {
+    return folder?.finish()
+  } catch {
+    return undefined
   }
+}
+
+/** Undefined where it is in no known protocol: an application may hand over anything it made of the answer. */
+function foldedTold(asked: Dialect | undefined, answer: Uint8Array): FoldedResponse | undefined {
+  try {
+    const dialect = asked ?? dialectOfBytes(answer)
+    return dialect && foldResponse(dialect, answer)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The counts as the provider gave them, read as everywhere; where its answer holds none, what the application read out of it. The two are
+ * not mixed: they may count cached tokens differently.
+ */
+function usageOf(read: TokenUsage, told: Partial<TokenUsage> | undefined): TokenUsage {
+  if (told === undefined || read.prompt !== null || read.completion !== null) return read
+  const prompt = told.prompt ?? null
+  const completion = told.completion ?? null
+  const total = told.total ?? (prompt === null || completion === null ? null : prompt + completion)
+  return { ...told, prompt, completion, total }
 }
 
 function parametersOf(request: unknown): (...names: string[]) => number | null {
@@ -210,29 +297,6 @@ function parametersOf(request: unknown): (...names: string[]) => number | null {
       }
     }
     return null
-  }
-}
-
-/** What the wire said about the answer, for all that the caller does not say itself. */
-function describeWire(call: WireCall | undefined): ModelDescription {
-  const finished = call?.finished
-  if (!finished) return {}
-  const { folded, firstByteMs } = finished
-  const model = nameOrNull(finished.model)
-  const finishReason = nameOrNull(folded?.finishReason)
-  const httpStatus = wireStatusOf(finished)
-  const requestId = requestIdOf(finished)
-  const requestedTools = toolNamesOf(finished)
-  return {
-    ...(model === null ? {} : { model }),
-    ...(finishReason === null ? {} : { finishReason }),
-    ...(folded ? { usage: folded.usage.tokens } : {}),
-    ...(folded?.usage.raw ? { rawUsage: folded.usage.raw } : {}),
-    ...(httpStatus === null ? {} : { httpStatus }),
-    ...(requestId === null ? {} : { requestId }),
-    ...(firstByteMs === undefined ? {} : { firstByteMs }),
-    ...(requestedTools.length === 0 ? {} : { requestedTools }),
-    ...(folded && folded.text !== "" ? { outputText: folded.text } : {}),
   }
 }
 

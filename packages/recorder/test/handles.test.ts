@@ -65,15 +65,15 @@ describe("a whole run", () => {
     expect(only("final_output").payload.output_summary).toBe("done")
   })
 
-  test("[R-07] call and result are the only events of a model call, however many pieces the answer came in", () => {
+  test("[R-07] a model call is its call, what its prompt is made of and its result, however many pieces the answer came in", () => {
     const { recorder, sink } = recordInMemory()
     const run = recorder.startRun({ entrypoint: "chat" })
     const model = run.startModel({ provider: "openai", model: "gpt-x", request: { input: "hi" } })
     for (let i = 0; i < 50; i++) model.chunk(Buffer.from(`data: ${i}\n\n`))
     model.endModel({ finishReason: "stop" })
     const inModelStep = sink.events.filter((event) => event.step_id === model.id)
-    expect(inModelStep.map((event) => event.event_type)).toEqual(["model_called", "model_result"])
-    const result = inModelStep[1]!
+    expect(inModelStep.map((event) => event.event_type)).toEqual(["model_called", "prompt_assembled", "model_result"])
+    const result = inModelStep[2]!
     expect(sink.textOf(result.event_type === "model_result" ? result.payload.response_ref : null)).toContain("data: 49")
   })
 

@@ -153,6 +153,22 @@ test("[P-03] what was thrown is thrown again with its class, message and code; w
   expect(seen.at(-1)).toBe("text")
 })
 
+test("[P-03] [R-15] a model call recorded when told requests had signatures of their own still replays", async () => {
+  const request = { model: "m", max_tokens: 9, system: "be brief", messages: [{ role: "user", content: "hi" }] }
+  const agent = (answer: () => unknown) => (run: Run) =>
+    run.model({ provider: "anthropic", model: "m", request }, answer)
+  const { events, bodies } = await recordRun(agent(() => ({ text: "hello" })))
+  const older = events.map((event) => {
+    if (event.event_type !== "model_called") return event
+    const { wire_digest: _, shape_digest: __, ...payload } = event.payload
+    return { ...event, payload: { ...payload, call_signature_hash: `sha256:${"0".repeat(64)}`, canon_version: 0 } }
+  })
+  const asked = agent(() => {
+    throw new Error("the world was asked")
+  })
+  expect((await replay(tapeFrom({ events: older, bodies }), asked)).said).toEqual({ text: "hello" })
+})
+
 test("[P-01] a call that was not recorded is a divergence where it happens, and the tool does not run", async () => {
   const { tape } = await recordRun((run) => run.tool({ name: "rm", args: { path: "a" } }, () => "gone"))
   let ran = false

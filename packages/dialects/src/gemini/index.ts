@@ -50,6 +50,7 @@ const geminiShape: RequestShape = {
 export const gemini: Dialect = {
   id: "gemini",
   provider: "gcp.gemini",
+  alsoCalled: ["google", "gcp", "vertex", "vertexai"],
   access: geminiAccess,
   finishReasons: {
     STOP: "stop",

@@ -29,10 +29,17 @@ const chatShape: RequestShape = {
   isReasoning: (block) => stringAt(block, "type") === "thinking",
 }
 
+/** Those whose documentation offers Chat Completions as their protocol, or as one of theirs. */
+const CHAT_SERVERS = (
+  "azure cerebras deepseek deepinfra fireworks groq litellm lmstudio mistral moonshot nvidia ollama openrouter perplexity sglang together " +
+  "togetherai vllm xai x_ai"
+).split(" ")
+
 /** Chat Completions, as spoken by OpenAI and by nearly every other server; the older text completions are the same with one text. */
 export const openaiChat: Dialect = {
   id: "openai-chat",
   provider: "openai",
+  alsoCalled: CHAT_SERVERS,
   access: openaiAccess,
   finishReasons: {
     stop: "stop",

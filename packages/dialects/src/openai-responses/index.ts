@@ -43,6 +43,7 @@ const responsesShape: RequestShape = {
 export const openaiResponses: Dialect = {
   id: "openai-responses",
   provider: "openai",
+  alsoCalled: ["azure"],
   access: openaiAccess,
   finishReasons: {
     // The status, or the reason it is incomplete.

@@ -1,23 +1,20 @@
 import type { ArtifactRef, PayloadOf, RedactionStatus } from "@orangebox/contract"
-import { createRequestMemory, type RequestMemory } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { CapturedStream, StoredStream } from "../capture/captured-stream.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
+import { heldByProvider, isSamePrompt, modelCalledOf, promptAssembledOf } from "./call-stamps.js"
 import { nameOrNull } from "./contract-values.js"
+import { type KnownRequest, knowRequest, memoryOf } from "./known-request.js"
 import { markedChild } from "./marked-step.js"
 import { safeUrl } from "./safe-headers.js"
 import {
   type FinishedWire,
   failureOf,
   httpStatusOf,
-  type KnownRequest,
-  knowRequest,
   mimeTypeOf,
-  modelCalledOf,
   modelResultOf,
-  promptAssembledOf,
   type RetriedCall,
   statusOf,
   WireCall,
@@ -35,9 +32,10 @@ export function openWireCall(
   step: Step,
   request: WireRequest,
   notes: WireNotes = {},
-  known: KnownRequest = knowRequest(request, memoryOf(step)),
+  read?: KnownRequest,
 ): WireCall | undefined {
   if (!(step instanceof StepHandle)) return undefined
+  const known = read ?? knowRequest(request, memoryOf(step.run.builder))
   step.assertMayGoOn()
   const isModel = isModelCall(request, known, notes)
   if (isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest) step.assertHasManifest()
@@ -52,17 +50,6 @@ export function openWireCall(
   const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
-}
-
-/** One for each recorder, and gone with it. */
-const memories = new WeakMap<object, RequestMemory>()
-
-function memoryOf(step: Step): RequestMemory | undefined {
-  if (!(step instanceof StepHandle)) return undefined
-  const { builder } = step.run
-  const memory = memories.get(builder) ?? createRequestMemory()
-  memories.set(builder, memory)
-  return memory
 }
 
 function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes): boolean {
@@ -92,7 +79,7 @@ function emitModelCalled(
   const stamped =
     body.isAsGiven || handle.capture.mode === "hashed"
       ? known
-      : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle))
+      : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle.run.builder))
   const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
@@ -113,12 +100,6 @@ function emitFollows(handle: StepHandle, { follows }: WireNotes): void {
   for (const step_id of follows?.stepIds ?? []) {
     handle.emit("link_added", { link: { kind: "follows", step_id } }, { inferredBy: follows?.inferredBy })
   }
-}
-
-/** A call that leans on context the provider keeps cannot be told from its request alone. */
-function heldByProvider(known: KnownRequest): { context_held_by_provider?: string } {
-  const held = known.anatomy?.serverContext ?? []
-  return held.length === 0 ? {} : { context_held_by_provider: [...new Set(held.map(({ what }) => what))].join(" ") }
 }
 
 function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownRequest, notes: WireNotes): string {
@@ -217,7 +198,9 @@ class ModelWire extends WireBase {
   tellPrompt(): void {
     const anatomy = this.#untoldPrompt
     this.#untoldPrompt = undefined
-    if (anatomy) this.handle.emit("prompt_assembled", promptAssembledOf(anatomy), { inferredBy: "dialects" })
+    const { saidPrompt } = this.#notes
+    if (anatomy === undefined || (saidPrompt && isSamePrompt(saidPrompt, anatomy))) return
+    this.handle.emit("prompt_assembled", promptAssembledOf(anatomy), { inferredBy: "dialects" })
   }
 
   /** Tells how this try ended to the call it belongs to. */
@@ -299,7 +282,7 @@ class HttpWire extends WireBase {
   finishWire(end: FinishedWire): void {
     const bodies = new BodiesOfEvent(this.handle.run.builder, "step_ended")
     const stored = this.storedResponse(bodies, "body", end)
-    const failure = failureOf(end, this.handle.summarize)
+    const failure = failureOf(end.err, end.folded, this.handle.summarize, end.head)
     this.handle.closeWith(
       "step_ended",
       {

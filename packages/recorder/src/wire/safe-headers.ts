@@ -15,6 +15,10 @@ const SECRET_HEADERS = new Set([
 const SECRET_NAME =
   /(?:^|[-_])(?:token|secret|password|passwd|credential|api[-_]?key|auth|signature|session)(?:$|[-_])/i
 
+export function headerOf(headers: HeaderList, name: string): string | undefined {
+  return headers.find(([key]) => key.toLowerCase() === name)?.[1]
+}
+
 /** Headers as they may be stored: all of them, in order, the secret ones masked. */
 export function safeHeaders(headers: HeaderList): [string, string][] {
   return headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedCredential(value) : value])

@@ -1,26 +1,13 @@
-import type { ArtifactRef, PayloadOf, TokenUsage } from "@orangebox/contract"
-import {
-  callSignature,
-  type Dialect,
-  detectDialect,
-  type FoldedResponse,
-  type JsonBody,
-  providerAccesses,
-  type RequestAnatomy,
-  type RequestMemory,
-  type ResponseFolder,
-  readBody,
-  readRequest,
-  responseFolder,
-} from "@orangebox/dialects"
+import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
+import { type FoldedResponse, type RequestAnatomy, type ResponseFolder, responseFolder } from "@orangebox/dialects"
 import type { BodiesOfEvent, BodyMarks } from "../bodies-of-event.js"
-import type { Capture } from "../capture/capture.js"
 import type { StoredStream } from "../capture/captured-stream.js"
 import { describeError } from "../described-error.js"
-import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
-import { countOrNull, nameOrNull } from "./contract-values.js"
-import { type HeaderList, safeHeaders, safeUrl } from "./safe-headers.js"
+import { answerStamps } from "./answer-stamps.js"
+import { nameOrNull } from "./contract-values.js"
+import type { KnownRequest } from "./known-request.js"
+import { type HeaderList, headerOf, safeHeaders } from "./safe-headers.js"
 
 export interface WireRequest {
   readonly method: string
@@ -49,6 +36,8 @@ export interface WireNotes {
   readonly laneId?: string
   /** What the prompt was made of is recorded by `tellPrompt`, when the request is on its way and the caller does not wait. */
   readonly tellsPromptLater?: boolean
+  /** What the prompt is made of, as far as that was said of the call this is a try of. */
+  readonly saidPrompt?: RequestAnatomy | undefined
   readonly attributes?: LogAttributes
   /** The steps this call goes on from, where that was deduced. Left out, it follows its parent's sibling. */
   readonly follows?: { readonly stepIds: readonly string[]; readonly inferredBy: string }
@@ -58,17 +47,6 @@ export interface WireNotes {
 export interface WireEndNotes {
   readonly attributes?: LogAttributes
   readonly bodyMarks?: BodyMarks
-}
-
-/** What a request is, read before it is recorded. */
-export interface KnownRequest {
-  readonly dialect: Dialect | undefined
-  readonly endpoint: string | undefined
-  readonly anatomy: RequestAnatomy | undefined
-  /** The model it names, also where no dialect knows the provider. */
-  readonly model: string | null
-  /** The body, read once for everything that asks about it. */
-  readonly json: JsonBody
 }
 
 /**
@@ -218,95 +196,6 @@ export interface FinishedWire {
   readonly firstByteMs: number | undefined
 }
 
-/** @param memory of the requests before: one that repeats the last is then known at the cost of what is new */
-export function knowRequest(request: WireRequest, memory?: RequestMemory): KnownRequest {
-  const address = addressOf(request)
-  const json = readBody(request.body, memory)
-  const unknown = {
-    dialect: undefined,
-    endpoint: undefined,
-    anatomy: undefined,
-    model: modelNamed(request, json),
-    json,
-  }
-  try {
-    const detected = detectDialect({ requestBody: json, ...address })
-    if (!detected) return unknown
-    const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, json, address.path) : undefined
-    const { dialect, endpoint } = detected
-    return { ...unknown, dialect, endpoint, anatomy, model: anatomy?.model ?? unknown.model }
-  } catch {
-    return unknown
-  }
-}
-
-/** An unknown provider's call still is a model call when its JSON names a model. */
-function modelNamed(request: WireRequest, { root }: JsonBody): string | null {
-  if (request.method !== "POST" || root?.kind !== "object") return null
-  const named = root.members.find(({ key }) => key === "model")?.value
-  return named?.kind === "string" && named.value !== "" ? named.value : null
-}
-
-/** `model_called` of a request as it goes out, with everything that can be stamped at capture, and its bodies. */
-export function modelCalledOf(
-  request: WireRequest,
-  known: KnownRequest,
-  requestRef: string,
-  capture: Capture,
-  bodies: BodiesOfEvent,
-): PayloadOf<"model_called"> {
-  const { anatomy, dialect } = known
-  const address = addressOf(request)
-  const contentType = headerOf(request.headers, "content-type")
-  const signature = callSignature({
-    body: known.json,
-    dialect,
-    headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
-    ...address,
-    ...(contentType === undefined ? {} : { contentType }),
-  })
-  return {
-    provider: providerOf(request, dialect),
-    model_id: nameOrNull(known.model),
-    model_api_version: nameOrNull(versionOf(request.headers), 256),
-    temperature: anatomy?.sampling.temperature ?? null,
-    top_p: anatomy?.sampling.topP ?? null,
-    max_tokens: countOrNull(anatomy?.sampling.maxTokens),
-    seed: anatomy?.sampling.seed ?? null,
-    request_ref: requestRef,
-    capture_mode: capture.mode,
-    stream: anatomy?.stream ?? false,
-    call_signature_hash: signature.sig,
-    wire_digest: signature.wire,
-    shape_digest: signature.shape,
-    canon_version: signature.canonVersion,
-    prefix_fingerprint: anatomy?.prefix.fingerprint ?? null,
-    prefix_length: anatomy?.prefix.length ?? null,
-    cache_use: anatomy?.cacheUse ?? "unknown",
-    http_method: request.method.slice(0, 32),
-    url: safeUrl(request.url, (text) => capture.searched(text)).slice(0, LONGEST_URL),
-    request_headers_ref: bodies.refAs(
-      "request_headers",
-      JSON.stringify(safeHeaders(request.headers)),
-      "application/json",
-    ),
-  }
-}
-
-const LONGEST_URL = 8192
-
-/** What the prompt was made of, derived from the request. */
-export function promptAssembledOf(anatomy: RequestAnatomy): PayloadOf<"prompt_assembled"> {
-  return {
-    segments: anatomy.segments.map(({ segment }) => ({
-      ...segment,
-      contributor: nameOrNull(segment.contributor) ?? "unknown",
-      role: segment.role?.slice(0, 64) ?? null,
-    })),
-    total_length: anatomy.totalLength,
-  }
-}
-
 export function modelResultOf(
   end: FinishedWire,
   latencyMs: number,
@@ -315,15 +204,11 @@ export function modelResultOf(
   summarize: (text: string) => string,
 ): Omit<PayloadOf<"model_result">, "response_ref"> {
   const { folded, head } = end
-  const failure = failureOf(end, summarize)
-  const rawUsage = folded?.usage.raw ?? null
-  const toolNames = toolNamesOf(end)
+  const failure = failureOf(end.err, folded, summarize, head)
   const json = (type: string, value: unknown) => bodies.refAs(type, JSON.stringify(value), "application/json")
   return {
     provider: end.provider,
     model_id: nameOrNull(end.model),
-    finish_reason: nameOrNull(folded?.finishReason),
-    token_usage: folded?.usage.tokens ?? NO_USAGE,
     latency_ms: latencyMs,
     status: statusOf(end),
     http_status: httpStatusOf(end),
@@ -331,9 +216,6 @@ export function modelResultOf(
     error_ref: failure ? json("error", failure.chain) : null,
     error_summary: failure?.summary,
     first_byte_ms: end.firstByteMs,
-    usage_ref: rawUsage === null ? undefined : json("usage", rawUsage),
-    service_tier: folded?.usage.serviceTier || undefined,
-    cache_write_1h_tokens: folded?.usage.cacheWrite1h || undefined,
     response_headers_ref: head && json("response_headers", safeHeaders(head.headers)),
     stream_index_ref:
       stored !== undefined && stored.index.length > 1
@@ -341,9 +223,8 @@ export function modelResultOf(
         : undefined,
     stream_end: end.how,
     provider_request_id: requestIdOf(end) ?? undefined,
-    ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarize(folded.text)) : {}),
-    requested_tools: toolNames.length > 0 ? toolNames : undefined,
     stored_bytes: stored?.byteSize ?? 0,
+    ...answerStamps(folded, bodies, summarize),
   }
 }
 
@@ -351,16 +232,10 @@ export function requestIdOf({ head }: FinishedWire): string | null {
   return nameOrNull(head && (headerOf(head.headers, "request-id") ?? headerOf(head.headers, "x-request-id")))
 }
 
-export function toolNamesOf({ folded }: FinishedWire): string[] {
-  return folded?.toolCalls.map((call) => nameOrNull(call.name) ?? "unknown") ?? []
-}
-
 /** Null where there was none, or where a redirect was kept from view. */
 export function httpStatusOf({ head }: FinishedWire): number | null {
   return head !== undefined && head.status >= 100 ? head.status : null
 }
-
-const NO_USAGE: TokenUsage = { prompt: null, completion: null, total: null }
 
 export function statusOf({ how, err, head, folded }: FinishedWire): "success" | "timeout" | "error" | "partial" {
   if (how === "timeout") return "timeout"
@@ -370,12 +245,14 @@ export function statusOf({ how, err, head, folded }: FinishedWire): "success" | 
   return how === "complete" ? "success" : "partial"
 }
 
+/** What went wrong: the error that was thrown, else what the answer says of one. */
 export function failureOf(
-  end: FinishedWire,
+  err: unknown,
+  folded: FoldedResponse | undefined,
   summarize: (text: string) => string,
+  head?: WireResponseHead,
 ): { errorClass: string; summary: string; chain: readonly unknown[] } | undefined {
-  if (end.err !== undefined) return describeError(end.err, summarize)
-  const { head, folded } = end
+  if (err !== undefined) return describeError(err, summarize)
   const said = folded?.error
   if (!said && (head === undefined || head.status < 400)) return undefined
   const errorClass = nameOrNull(said?.type) ?? nameOrNull(said?.code) ?? `HTTP ${head?.status ?? "error"}`
@@ -383,33 +260,7 @@ export function failureOf(
   return { errorClass, summary: summarize(message), chain: [{ class: errorClass, message, stack: null }] }
 }
 
-function providerOf(request: WireRequest, dialect: Dialect | undefined): string {
-  return dialect?.provider ?? nameOrNull(addressOf(request).host) ?? "unknown"
-}
-
-/** The version of the API, by whichever header names it: a gateway may ask for another provider's. */
-function versionOf(headers: HeaderList): string | undefined {
-  for (const { versionHeader } of providerAccesses()) {
-    const version = versionHeader === null ? undefined : headerOf(headers, versionHeader)
-    if (version !== undefined) return version
-  }
-  return undefined
-}
-
-function addressOf(request: WireRequest): { method: string; path: string; host?: string } {
-  try {
-    const url = new URL(request.url)
-    return { method: request.method, path: url.pathname + url.search, host: url.host }
-  } catch {
-    return { method: request.method, path: request.url }
-  }
-}
-
 /** As it may stand on a ref. */
 export function mimeTypeOf(headers: HeaderList): string {
   return nameOrNull(headerOf(headers, "content-type"), 256) ?? "application/octet-stream"
-}
-
-export function headerOf(headers: HeaderList, name: string): string | undefined {
-  return headers.find(([key]) => key.toLowerCase() === name)?.[1]
 }

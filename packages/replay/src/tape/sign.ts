@@ -1,5 +1,5 @@
 import type { BodyMask } from "@orangebox/contract"
-import { callSignature, detectDialect, readBody } from "@orangebox/dialects"
+import { callSignature, detectDialect, dialectTold, NO_PATH, readBody } from "@orangebox/dialects"
 import { taggedBytes } from "@orangebox/redaction"
 import type { HeaderPairs } from "./tape.js"
 
@@ -31,6 +31,13 @@ export type Sign = (request: RequestToSign) => Signature | undefined
  */
 export const signStored = (request: RequestToSign): Signature =>
   signature({ ...request, body: withTags(request.body, request.masks) })
+
+/** The same of a request that an application told of; undefined where nobody here knows its protocol. */
+export function signTold(provider: string, body: Uint8Array, masks: readonly BodyMask[]): Signature | undefined {
+  const json = readBody(withTags(body, masks))
+  const dialect = dialectTold(provider, json)
+  return dialect && callSignature({ body: json, dialect, method: "POST", path: NO_PATH })
+}
 
 function signature(request: RequestToSign): Signature {
   const address = addressOf(request.method, request.url)

@@ -4,7 +4,7 @@ import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
 import { addToList } from "../add-to-list.js"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
-import { type Sign, signStored } from "./sign.js"
+import { type Sign, signStored, signTold } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
 import type { Bodies, RecordedRequest, Tape, TapeCall, TapeStep } from "./tape.js"
 
@@ -332,9 +332,11 @@ class TapeBuilder {
   /** Digests of another version are not compared but worked out again, where the bytes are there. */
   #resigned(draft: Draft): Draft {
     const isCurrent = draft.canonVersion === CANON_VERSION
-    const isGeneric = draft.kind === "model" && draft.wire === null
-    if (isCurrent || isGeneric) return draft
-    const signature = signatureOfRequest(draft.request, this.#bodies, this.#sign)
+    if (isCurrent) return draft
+    const isTold = draft.kind === "model" && draft.request.url === null
+    const signature = isTold
+      ? signatureOfTold(draft, this.#bodies)
+      : signatureOfRequest(draft.request, this.#bodies, this.#sign)
     if (signature === undefined) return draft.kind === "http" ? { ...draft, canonVersion: null } : draft
     return { ...draft, ...signature }
   }
@@ -386,6 +388,13 @@ const TURNING: ReadonlySet<string> = new Set([
 ])
 
 /** The signature of a recorded request, from the bytes that are stored. */
+/** Of a request that an application told of without an address: as the recorder signs it today. */
+function signatureOfTold({ provider, request: { body } }: Draft, bodies: Bodies): ReturnType<Sign> {
+  if (!provider || body === null || body.isCut || body.maskCount > body.masks.length) return undefined
+  const reading = readStored(body, bodies)
+  return reading.ok ? signTold(provider, reading.bytes, body.masks) : undefined
+}
+
 export function signatureOfRequest(
   request: RecordedRequest,
   bodies: Bodies,
