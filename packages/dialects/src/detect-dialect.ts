@@ -1,4 +1,5 @@
-import type { CallAddress, Dialect, Endpoint } from "./dialect.js"
+import { aiSdkOptions } from "./ai-sdk/index.js"
+import type { CallAddress, Dialect, Endpoint, RequestDialect } from "./dialect.js"
 import { DIALECTS } from "./dialects.js"
 import { bodyOf, type JsonBody } from "./json/body.js"
 import { isRecord, type JsonValue, parseJson } from "./json/value.js"
@@ -30,12 +31,17 @@ export function detectDialect(
  * For a request that an application tells of without an address: the provider it names, where the body is in that provider's protocol, else
  * a body that can only be one's. Undefined is unknown; between two protocols that both fit nobody guesses.
  */
-export function dialectTold(provider: string, request: JsonBody): Dialect | undefined {
+export function dialectTold(provider: string, request: JsonBody): Dialect | RequestDialect | undefined {
   const { root } = request
   if (root?.kind !== "object") return undefined
+  // Clients that speak many protocols name the one they will turn this into.
+  if (aiSdkOptions.claimsRequest(root)) return aiSdkOptions
   const fitting = DIALECTS.filter((dialect) => isCalled(provider, dialect) && hasMessages(dialect, request))
   return fitting.length === 1 ? fitting[0] : DIALECTS.find((dialect) => dialect.claimsRequest(root))
 }
+
+/** Whether it is a protocol that a server speaks, and not only how a client library asks. */
+export const isSpoken = (dialect: Dialect | RequestDialect): dialect is Dialect => "readAnswer" in dialect
 
 /** The path of a call that was told of and not seen: it says nothing. */
 export const NO_PATH = ""

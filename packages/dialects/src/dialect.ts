@@ -5,12 +5,25 @@ import type { RequestOutline } from "./request/outline.js"
 import type { RequestShape } from "./request/shape.js"
 import type { IdNaming } from "./signature/id-naming.js"
 
+/** How requests are written: all that is needed to say what one is made of, and whether two ask the same. */
+export interface RequestDialect {
+  readonly id: string
+  /** Which of this dialect's endpoints an address is; undefined when it is none of them. */
+  endpointOf(address: CallAddress): Endpoint | undefined
+  /** What the path says that other dialects say in the body. */
+  pathFacts?(path: string): { readonly model: string | null; readonly stream: boolean | null }
+  /** Whether a request body can only be this dialect's, for gateways that rename paths. */
+  claimsRequest(root: JsonNode): boolean
+  outlineRequest(root: JsonNode, text: string): RequestOutline
+  /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
+  canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
+}
+
 /**
  * Everything Orangebox knows about one provider protocol. A dialect is a folder with one such object; adding it to `dialects.ts` is all
  * the rest of the system needs.
  */
-export interface Dialect {
-  readonly id: string
+export interface Dialect extends RequestDialect {
   /** The usual provider, by its OpenTelemetry name. Others speak the dialect too: a host may tell better. */
   readonly provider: string
   /** What applications call servers that speak it, beside the provider's own names: one lower-case word each. */
@@ -19,12 +32,6 @@ export interface Dialect {
   readonly access: ProviderAccess
   /** Every reason its answers give for having ended. */
   readonly finishReasons: Readonly<Record<string, FinishKind>>
-  /** Which of this dialect's endpoints an address is; undefined when it is none of them. */
-  endpointOf(address: CallAddress): Endpoint | undefined
-  /** What the path says that other dialects say in the body. */
-  pathFacts?(path: string): { readonly model: string | null; readonly stream: boolean | null }
-  /** Whether a request body can only be this dialect's, for gateways that rename paths. */
-  claimsRequest(root: JsonNode): boolean
   /** Whether a JSON answer, or the JSON of one stream event, is this dialect's: used where only the answer is at hand. */
   claimsAnswer(value: JsonRecord): boolean
   /** Reads a whole JSON answer. */
@@ -32,9 +39,6 @@ export interface Dialect {
   /** Reads a streamed answer event by event. */
   newFold(): AnswerFold
   usageOf(raw: JsonValue): Usage
-  outlineRequest(root: JsonNode, text: string): RequestOutline
-  /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
-  canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
   /** Where the parts of a request stand, for edits and for comparing two of them. */
   readonly shape: RequestShape
 }

@@ -1,7 +1,7 @@
 // Dialects
 
-export { detectDialect, dialectByShape, dialectOfAnswer, dialectTold, NO_PATH } from "./detect-dialect.js"
-export type { Answer, Dialect, FinishKind, ProviderAccess, ToolCall, Usage } from "./dialect.js"
+export { detectDialect, dialectByShape, dialectOfAnswer, dialectTold, isSpoken, NO_PATH } from "./detect-dialect.js"
+export type { Answer, Dialect, FinishKind, ProviderAccess, RequestDialect, ToolCall, Usage } from "./dialect.js"
 export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses } from "./dialects.js"
 // Answers
 export { type FoldedResponse, foldResponse, type ResponseFolder, responseFolder } from "./fold-response.js"

@@ -32,10 +32,11 @@ export interface NoteView {
 }
 
 /** Adds the notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
-export function addNotes(notes: NoteView[], event: Event, promptsBefore: ReadonlyMap<Event, Event>): void {
+export function addNotes(notes: NoteView[], event: Event, prompts: PromptStory): void {
+  if (prompts.retold.has(event)) return
   const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
-  const note = { at, event, gap: undefined, link: undefined, inbound: undefined, before: promptsBefore.get(event) }
+  const note = { at, event, gap: undefined, link: undefined, inbound: undefined, before: prompts.before.get(event) }
   if (kind !== undefined) notes.push({ ...note, kind, weight: weightOf(event) })
   for (const link of linksOf(event)) {
     // The causal chain inside a run is what the tree already shows.
@@ -43,17 +44,31 @@ export function addNotes(notes: NoteView[], event: Event, promptsBefore: Readonl
   }
 }
 
-/** Every prompt with the one before it in its lane: what a reader wants to know of a prompt is what is new in it. */
-export function promptsBefore(own: readonly Event[]): ReadonlyMap<Event, Event> {
+/** Prompts as a reader meets them. */
+export interface PromptStory {
+  /** Every prompt with the one before it in its lane: what a reader wants to know of a prompt is what is new in it. */
+  readonly before: ReadonlyMap<Event, Event>
+  /** Prompts read off a request that the application had told of in its own words: one line is enough. */
+  readonly retold: ReadonlySet<Event>
+}
+
+export function promptStory(own: readonly Event[]): PromptStory {
   const before = new Map<Event, Event>()
-  const last = new Map<string | undefined, Event>()
+  const retold = new Set<Event>()
+  const last = new Map<string, Event>()
+  const told = new Set<string | undefined>()
   for (const event of own) {
+    const { lane_id: lane, inferred_by } = event
+    if (event.event_type === "model_result") told.delete(lane)
     if (event.event_type !== "prompt_assembled") continue
-    const previous = last.get(event.lane_id)
+    if (inferred_by === undefined) told.add(lane)
+    else if (told.has(lane)) retold.add(event)
+    const line = `${lane}\0${inferred_by}`
+    const previous = last.get(line)
     if (previous) before.set(event, previous)
-    last.set(event.lane_id, event)
+    last.set(line, event)
   }
-  return before
+  return { before, retold }
 }
 
 const NOTHING = { event: undefined, gap: undefined, link: undefined, inbound: undefined, before: undefined }

@@ -21,7 +21,7 @@ import {
 } from "@orangebox/runs"
 import { gatherInside } from "./inside-step.js"
 import { priceSteps, type RunMoney } from "./money.js"
-import { addNotes, gapNote, inboundNote, type NoteView, promptsBefore } from "./notes.js"
+import { addNotes, gapNote, inboundNote, type NoteView, type PromptStory, promptStory } from "./notes.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -158,7 +158,7 @@ export function viewRun(input: RunInput): RunView {
   })
   const partials = partialsByStep(input.partials ?? [])
   const steps: StepView[] = new Array(run.steps.length)
-  const prompts = promptsBefore(run.own)
+  const prompts = promptStory(run.own)
   const inbound = inboundByStep(input.inbound ?? [], run)
   let warnings = 0
   // Backwards, so that a step's children are viewed before it: an error that only passes through is told once, where it began.
@@ -202,7 +202,7 @@ function viewStep(
     inbound,
   }: {
     readonly partials: ReadonlyMap<string, readonly PartialBody[]>
-    readonly prompts: ReadonlyMap<Event, Event>
+    readonly prompts: PromptStory
     readonly inbound: ReadonlyMap<Step, readonly InboundLink[]>
   },
 ): StepView {
@@ -249,12 +249,7 @@ function viewStep(
 
 const NONE: readonly never[] = []
 
-function notesOf(
-  step: Step,
-  run: Run,
-  prompts: ReadonlyMap<Event, Event>,
-  linkedFrom: readonly InboundLink[],
-): readonly NoteView[] {
+function notesOf(step: Step, run: Run, prompts: PromptStory, linkedFrom: readonly InboundLink[]): readonly NoteView[] {
   const notes: NoteView[] = linkedFrom.map((inbound) => inboundNote(inbound, step.at))
   // How an unfinished run ended has a line of its own, below all others.
   for (const event of step.events) if (event !== run.crash?.event) addNotes(notes, event, prompts)

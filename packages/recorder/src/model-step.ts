@@ -53,7 +53,9 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       ...bodies.extras(),
     },
   )
-  step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
+  // What a client library turns into another protocol is told by the wire, where that is recorded, as it was sent.
+  const isForWire = known.dialect === undefined && run.builder.correlatesByHeader
+  if (!isForWire) step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
   if (attemptNo !== undefined) return step
   try {
     askGuards(run.guards, {
@@ -93,6 +95,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   readonly #call: ModelCall
   #folder: ResponseFolder | undefined
   #firstByteMs: number | undefined
+  #isPromptTold = false
   #stream: CapturedStream | undefined
   #attempts = 0
   #lastWire: WireCall | undefined
@@ -107,8 +110,9 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   }
 
   /** Says what the prompt is made of, unless that was said of the call this is a try of. */
-  tellPrompt(said: RequestAnatomy | undefined): void {
+  tellPrompt(said?: RequestAnatomy): void {
     const { anatomy } = this.known
+    this.#isPromptTold = true
     if (anatomy === undefined || (said && isSamePrompt(said, anatomy))) return
     this.emit("prompt_assembled", promptAssembledOf(anatomy), { inferredBy: "dialects" })
   }
@@ -195,6 +199,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
 
   endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
+    if (!this.#isPromptTold && this.#lastWire?.known.anatomy === undefined) this.tellPrompt()
     this.run.builder.callsByHeader.delete(this.id)
     const bodies = new BodiesOfEvent(this.run.builder, "model_result")
     const { ref: responseRef, folded } = this.#answer(bodies, given)

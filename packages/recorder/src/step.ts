@@ -182,7 +182,7 @@ export interface ModelCall<T = unknown> {
   readonly request: unknown
   readonly apiVersion?: string
   readonly attributes?: LogAttributes
-  /** Reads usage and finish reason out of the reply. What it leaves out is unknown. */
+  /** Reads usage and finish reason out of a reply that is in no known provider's protocol. What it leaves out is unknown. */
   readonly describe?: (reply: T) => ModelDescription
 }
 

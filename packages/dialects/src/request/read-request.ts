@@ -1,5 +1,5 @@
 import { type BodyHash, type JsonNode, type Segment, textHash } from "@orangebox/contract"
-import type { Dialect } from "../dialect.js"
+import type { RequestDialect } from "../dialect.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
 import { type BodyNotes, pieceOf } from "../memory/notes.js"
 import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
@@ -68,7 +68,7 @@ export interface PrefixFingerprint {
  * Some dialects name the model in the path, so hand it in where it is known.
  */
 export function readRequest(
-  dialect: Dialect,
+  dialect: RequestDialect,
   request: Uint8Array | JsonBody,
   path?: string,
 ): RequestAnatomy | undefined {
@@ -94,7 +94,7 @@ export interface OutlineFound {
   readonly wholeMark: RequestOutline["wholeMark"]
 }
 
-export function outlineOf(dialect: Dialect, body: JsonBody, path: string | undefined): OutlineFound | undefined {
+export function outlineOf(dialect: RequestDialect, body: JsonBody, path: string | undefined): OutlineFound | undefined {
   if (body.root?.kind !== "object") return undefined
   const notes = body.notesFor(dialect.id)
   if (notes.outline?.path !== path || notes.outline === undefined) {
@@ -103,7 +103,7 @@ export function outlineOf(dialect: Dialect, body: JsonBody, path: string | undef
   return notes.outline.found
 }
 
-function newOutline(dialect: Dialect, root: JsonNode, text: string, path: string | undefined): OutlineFound {
+function newOutline(dialect: RequestDialect, root: JsonNode, text: string, path: string | undefined): OutlineFound {
   const outline = dialect.outlineRequest(root, text)
   const fromPath = path === undefined ? undefined : dialect.pathFacts?.(path)
   const outlined: OutlinedRequest = {

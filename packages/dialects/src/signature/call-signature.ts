@@ -1,6 +1,6 @@
 import { type BodyHash, bodyHash, canonicalJsonNode, type JsonNode } from "@orangebox/contract"
 import { pathOf, sortedQueryOf } from "../address.js"
-import type { CallAddress, CanonicalRequest, Dialect } from "../dialect.js"
+import type { CallAddress, CanonicalRequest, RequestDialect } from "../dialect.js"
 import { providerAccesses } from "../dialects.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
 import { arrayNode, objectNode, textNode } from "../json/node.js"
@@ -12,7 +12,7 @@ export interface CallToSign extends CallAddress {
   /** After content-decoding. */
   readonly body: Uint8Array | JsonBody
   /** Undefined for a provider nobody here knows: such a call is signed by its address and its body. */
-  readonly dialect: Dialect | undefined
+  readonly dialect: RequestDialect | undefined
   readonly contentType?: string
   /** Names in lower case. Only those that change what a provider does are read, and only by `wire`. */
   readonly headers?: Readonly<Record<string, string | undefined>>
@@ -84,7 +84,7 @@ export function canonicalRequestText(call: CallToSign): string | undefined {
 }
 
 function canonicalRequest(
-  dialect: Dialect | undefined,
+  dialect: RequestDialect | undefined,
   body: JsonBody,
   call: CallToSign,
 ): CanonicalRequest | undefined {

@@ -75,10 +75,10 @@ const LONGEST_URL = 8192
  * the model. Undefined where nobody here knows the protocol.
  */
 export function toldStamps(known: KnownRequest): ReturnType<typeof stampsOf> | undefined {
-  const { dialect, json } = known
-  if (dialect === undefined) return undefined
+  const { asked, json } = known
+  if (asked === undefined) return undefined
   try {
-    return stampsOf(known, callSignature({ body: json, dialect, method: "POST", path: NO_PATH }))
+    return stampsOf(known, callSignature({ body: json, dialect: asked, method: "POST", path: NO_PATH }))
   } catch {
     return undefined
   }

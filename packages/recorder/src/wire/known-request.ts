@@ -3,9 +3,11 @@ import {
   type Dialect,
   detectDialect,
   dialectTold,
+  isSpoken,
   type JsonBody,
   NO_PATH,
   type RequestAnatomy,
+  type RequestDialect,
   type RequestMemory,
   readBody,
   readRequest,
@@ -15,6 +17,9 @@ import type { WireRequest } from "./wire-call.js"
 
 /** What a request is, read before it is recorded. */
 export interface KnownRequest {
+  /** In whose words it asks. */
+  readonly asked: RequestDialect | undefined
+  /** Whose answer comes back. */
   readonly dialect: Dialect | undefined
   readonly endpoint: string | undefined
   readonly anatomy: RequestAnatomy | undefined
@@ -29,6 +34,7 @@ export function knowRequest(request: WireRequest, memory?: RequestMemory): Known
   const address = addressOf(request)
   const json = readBody(request.body, memory)
   const unknown = {
+    asked: undefined,
     dialect: undefined,
     endpoint: undefined,
     anatomy: undefined,
@@ -40,7 +46,7 @@ export function knowRequest(request: WireRequest, memory?: RequestMemory): Known
     if (!detected) return unknown
     const anatomy = detected.endpoint === "generate" ? readRequest(detected.dialect, json, address.path) : undefined
     const { dialect, endpoint } = detected
-    return { ...unknown, dialect, endpoint, anatomy, model: anatomy?.model ?? unknown.model }
+    return { ...unknown, asked: dialect, dialect, endpoint, anatomy, model: anatomy?.model ?? unknown.model }
   } catch {
     return unknown
   }
@@ -54,10 +60,12 @@ export function knowTold(
 ): KnownRequest {
   const json = readBody(body, memory)
   const model = typeof told.model === "string" ? told.model : null
-  const unknown = { dialect: undefined, endpoint: "generate", anatomy: undefined, model, json }
+  const unknown = { asked: undefined, dialect: undefined, endpoint: "generate", anatomy: undefined, model, json }
   try {
-    const dialect = typeof told.provider === "string" ? dialectTold(told.provider, json) : undefined
-    return dialect === undefined ? unknown : { ...unknown, dialect, anatomy: readRequest(dialect, json, NO_PATH) }
+    const asked = typeof told.provider === "string" ? dialectTold(told.provider, json) : undefined
+    if (asked === undefined) return unknown
+    const dialect = isSpoken(asked) ? asked : undefined
+    return { ...unknown, asked, dialect, anatomy: readRequest(asked, json, NO_PATH) }
   } catch {
     return unknown
   }

@@ -142,6 +142,41 @@ describe("[K-05] the AI SDK", () => {
     expect(contractProblems(sink)).toEqual([])
   })
 
+  test("[R-15] [H-01] without a recorded wire, the call options themselves say what the prompt is made of", async () => {
+    for (const capture of ["full", "redacted", "hashed"] as const) {
+      const { recorder, sink, only, eventsOf } = recordInMemory({ strict: true, capture })
+      const run = recorder.startRun({ entrypoint: "agent" })
+      const inner = new MockLanguageModelV3({
+        provider: "anthropic.messages",
+        modelId: "model-x",
+        doGenerate: async () => says("sonnig"),
+      })
+      const model = wrapLanguageModel({ model: inner, middleware: recordAiSdk(run) })
+      const cached = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } }
+      const messages = [
+        { role: "system" as const, content: "Be brief.", providerOptions: cached },
+        { role: "user" as const, content: "The weather?" },
+      ]
+      const tools = { weather: tool({ inputSchema: z.object({ city: z.string() }), execute: async () => "rain" }) }
+      const asked = { model, messages, tools, temperature: 0.5, allowSystemInMessages: true }
+      await generateText(asked)
+      const first = only("prompt_assembled").payload
+      expect(first.segments.map(({ contributor, kind, role }) => [contributor, kind, role])).toEqual([
+        ["tool:weather", "tool-def", null],
+        ["system", "persona", "system"],
+        ["user", "user-msg", "user"],
+      ])
+      await generateText({ ...asked, headers: { "x-note": "another" } })
+      const [one, two] = eventsOf("model_called").map(({ payload }) => payload)
+      expect(one).toMatchObject({ cache_use: "unknown", temperature: 0.5, prefix_length: expect.any(Number) })
+      expect(one!.prefix_fingerprint).toMatch(/^sha256:/)
+      expect(two!.call_signature_hash).toBe(one!.call_signature_hash)
+      expect(eventsOf("model_result")[0]!.payload.token_usage).toMatchObject({ prompt: 100, cache_read: 80 })
+      run.complete()
+      expect(contractProblems(sink)).toEqual([])
+    }
+  })
+
   test("errors reach the application as they were: thrown, in the stream, and by leaving", async () => {
     const { recorder, sink, eventsOf } = recordInMemory({ strict: true })
     const run = recorder.startRun({ entrypoint: "agent" })
