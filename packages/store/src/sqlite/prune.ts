@@ -17,7 +17,7 @@ import {
   unlinkText,
 } from "./release.js"
 import { RollupTable } from "./rollup-table.js"
-import { toStep } from "./run-table.js"
+import { toStep } from "./run-rows.js"
 
 /** A body may be there a moment before anything refers to it; an hour is more than any moment. */
 const ORPHAN_GRACE_MS = 3_600_000

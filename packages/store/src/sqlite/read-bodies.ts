@@ -3,7 +3,7 @@ import { BODY } from "./codes.js"
 import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { packHash } from "./keys.js"
-import { textOrNull } from "./run-table.js"
+import { textOrNull } from "./run-rows.js"
 
 export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | undefined {
   const row = rowOf(database, hash)

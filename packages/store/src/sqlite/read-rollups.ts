@@ -3,7 +3,7 @@ import type { RollupQuery, RollupRow } from "../trace-store.js"
 import { STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { PLACES } from "./keys.js"
-import { tokensOf } from "./run-table.js"
+import { tokensOf } from "./run-rows.js"
 
 const DAY_MS = 86_400_000
 

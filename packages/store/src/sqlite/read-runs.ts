@@ -4,7 +4,7 @@ import type { OpenRun, Page, RunQuery, RunRow, StepRow } from "../trace-store.js
 import { HELD } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
 import { firstKey, lastKey, placeOf, unpackHex, unpackUuid } from "./keys.js"
-import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-table.js"
+import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-rows.js"
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000

@@ -10,7 +10,7 @@ import type { EventReader } from "./event-reader.js"
 import { foldStored } from "./fold-stored.js"
 import { firstKey, lastKey } from "./keys.js"
 import type { Transact } from "./release.js"
-import { countedSteps, foldAgain, replaceRun } from "./run-table.js"
+import { countedSteps, foldAgain, replaceRun } from "./replace-run.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
 
 export interface RebuildContext {
