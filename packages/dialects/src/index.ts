@@ -11,7 +11,7 @@ export { type JsonRecord, type JsonValue, parseJson } from "./json/value.js"
 export { createRequestMemory, type RequestMemory } from "./memory/request-memory.js"
 // Money
 export { BUILT_IN_PRICES } from "./prices/built-in.js"
-export { priceOf } from "./prices/price-of.js"
+export { priceOf, ratesFor } from "./prices/price-of.js"
 export { type PriceEntry, type PriceTable, withOverrides } from "./prices/price-table.js"
 export { answerText, dialectOfBytes, looksBinary, readableText } from "./readable-text.js"
 export type { PromptPart, Sampling } from "./request/outline.js"

@@ -36,6 +36,8 @@ export class RunFold<Mark> {
   readonly #borrowing = new Set<FoldedStep<Mark>>()
   /** Whether the root's id was said by an event that opens or closes the run. Until then it is a guess that later events may correct. */
   #isRootSure: boolean
+  /** When the event that is being taken in was recorded. */
+  #atMs = 0
 
   constructor(options: FoldOptions<Mark> = {}, from?: FoldedSoFar<Mark>) {
     this.#options = options
@@ -95,6 +97,7 @@ export class RunFold<Mark> {
     if (event.event_type === "input_received") facts.input ??= textIn(payloadOf(event), "input_summary") ?? null
 
     const role = roleOf(event.event_type)
+    this.#atMs = atMs
     const step = this.#stepOf(event, role)
     if (event.attempt_no !== undefined) step.saidAttempt ??= event.attempt_no
     if (step.opened === null) this.#place(step, event)
@@ -154,6 +157,7 @@ export class RunFold<Mark> {
 
   #add(id: string, parent: FoldedStep<Mark>): FoldedStep<Mark> {
     const step = newStep<Mark>(++this.facts.steps, id, parent)
+    step.openedAtMs = this.#atMs
     this.#byId.set(id, step)
     this.#changed(step)
     return step
@@ -168,6 +172,8 @@ export class RunFold<Mark> {
     step.openedUnder = event.parent_step_id
     step.openedMono = mono
     step.openedAtMs = atMs
+    step.source = event.source
+    step.inferredBy = event.inferred_by ?? null
     this.#isOfKind(step, kind)
     const payload = payloadOf(event)
     switch (kind) {
@@ -184,6 +190,7 @@ export class RunFold<Mark> {
         break
       case "step":
         step.name = textIn(payload, "name") ?? null
+        step.workKind = textIn(payload, "kind") ?? null
     }
     if (step.closed !== null) step.durationMicros = elapsed(step) ?? step.durationMicros
     this.#changed(step)
@@ -193,20 +200,29 @@ export class RunFold<Mark> {
     if (step.closed !== null || (step.kind !== "unknown" && step.kind !== kind)) return
     step.closed = mark
     step.closedMono = mono
-    if (step.opened === null) step.openedAtMs = atMs
+    if (step.opened === null) {
+      step.openedAtMs = atMs
+      step.source = event.source
+      step.inferredBy = event.inferred_by ?? null
+    }
     this.facts.closedSteps++
     this.#isOfKind(step, kind)
     const payload = payloadOf(event)
     step.status = outcomeOf(event, payload)
     step.errorClass = textIn(payload, "error_class") ?? null
-    step.durationMicros = elapsed(step) ?? micros(payload)
+    step.durationMicros = elapsed(step) ?? micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms")
     if (kind === "run") this.#takeRunEnd(event, payload, atMs)
     if (kind === "tool") step.name ??= textIn(payload, "tool_name") ?? null
     if (kind === "model") {
       step.provider ??= textIn(payload, "provider") ?? null
       step.name = textIn(payload, "model_id") ?? step.name ?? step.provider
+      step.firstByteMicros = micros(payload, "first_byte_ms")
       const usage = usageIn(payload)
-      if (hasUsage(usage)) step.tokens = usage
+      if (hasUsage(usage)) {
+        step.tokens = usage
+        step.serviceTier = textIn(payload, "service_tier") ?? null
+        step.cacheWrite1h = countIn(payload, "cache_write_1h_tokens") ?? null
+      }
       this.#countTokens(step)
     }
     if (kind !== "run" && !step.isAttempt && (step.status === "error" || step.status === "timeout")) this.facts.errors++
@@ -223,14 +239,20 @@ export class RunFold<Mark> {
     if (step.saidAttempt !== null && step.parent !== null) {
       this.#isOfKind(step.parent, "model")
       step.isAttempt = step.parent.kind === "model"
+      if (step.isAttempt) this.#countAttempt(step.parent)
     }
     if (!step.isAttempt) this.facts.modelCalls++
+  }
+
+  #countAttempt(call: FoldedStep<Mark>): void {
+    call.attempts++
+    this.#changed(call)
   }
 
   /** A call made of several attempts repeats their usage, so it counts once, at the call. */
   #countTokens(step: FoldedStep<Mark>): void {
     if (step.isAttempt) {
-      if (hasUsage(step.tokens)) this.#lend(step.parent!, step.tokens)
+      if (hasUsage(step.tokens)) this.#lend(step.parent!, step)
       return
     }
     addTokens(this.#settled, step.tokens)
@@ -239,11 +261,13 @@ export class RunFold<Mark> {
   }
 
   /** Until a call says what it used, and if it never does, it used what the last of its attempts did that says so. */
-  #lend(call: FoldedStep<Mark>, tokens: TokenCounts): void {
+  #lend(call: FoldedStep<Mark>, attempt: FoldedStep<Mark>): void {
     if (call.closed !== null) return
-    call.tokens = { ...tokens }
+    call.tokens = { ...attempt.tokens }
+    call.serviceTier = attempt.serviceTier
+    call.cacheWrite1h = attempt.cacheWrite1h
     this.#changed(call)
-    if (call.isAttempt) this.#lend(call.parent!, tokens)
+    if (call.isAttempt) this.#lend(call.parent!, attempt)
     else {
       this.#borrowing.add(call)
       this.#sumTokens()
@@ -263,6 +287,7 @@ export class RunFold<Mark> {
     facts.environment = textIn(payload, "environment") ?? null
     facts.captureMode = textIn(payload, "capture_mode") ?? null
     facts.input = textIn(payload, "input_summary") ?? facts.input
+    facts.agentVersion = textIn(payload, "agent_version") ?? null
     facts.startedAtMs = atMs
   }
 
@@ -334,6 +359,7 @@ export interface FoldedStep<Mark> {
   closed: Mark | null
   /** The parent that the opening names, whether it was heard of or not. */
   openedUnder: string | null
+  /** When it was opened; before that is known, when it was first heard of or closed. */
   openedAtMs: number
   openedMono: number | null
   closedMono: number | null
@@ -342,7 +368,18 @@ export interface FoldedStep<Mark> {
   saidAttempt: number | null
   /** A try of the model call that is its parent; counted there. */
   isAttempt: boolean
+  /** How many tries of this call are steps of their own. */
+  attempts: number
   errorClass: string | null
+  /** What sort of work a plain step says it is: retrieval, queue.deliver, … */
+  workKind: string | null
+  /** Who recorded it, and what deduced it; of its opening, else of its end. */
+  source: string | null
+  inferredBy: string | null
+  firstByteMicros: number | null
+  /** What the price of a call depends on beside its tokens. */
+  serviceTier: string | null
+  cacheWrite1h: number | null
   tokens: TokenCounts
 }
 
@@ -354,6 +391,7 @@ export interface RunFacts {
   app: string | null
   entrypoint: string | null
   environment: string | null
+  agentVersion: string | null
   captureMode: string | null
   input: string | null
   end: "completed" | "failed" | null
@@ -434,6 +472,7 @@ export function noFacts(): RunFacts {
     app: null,
     entrypoint: null,
     environment: null,
+    agentVersion: null,
     captureMode: null,
     input: null,
     end: null,
@@ -475,7 +514,14 @@ function newStep<Mark>(no: number, id: string, parent: FoldedStep<Mark> | null):
     durationMicros: null,
     saidAttempt: null,
     isAttempt: false,
+    attempts: 0,
     errorClass: null,
+    workKind: null,
+    source: null,
+    inferredBy: null,
+    firstByteMicros: null,
+    serviceTier: null,
+    cacheWrite1h: null,
     tokens: noTokens(),
   }
 }
@@ -499,8 +545,8 @@ function elapsed({ openedMono, closedMono }: FoldedStep<unknown>): number | null
 }
 
 /** Else what the closing record says it took. */
-function micros(payload: LoosePayload): number | null {
-  const ms = amountIn(payload, "latency_ms") ?? amountIn(payload, "total_latency_ms")
+function micros(payload: LoosePayload, field: string): number | null {
+  const ms = amountIn(payload, field)
   return ms === undefined ? null : Math.round(ms * 1000)
 }
 

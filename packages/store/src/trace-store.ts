@@ -68,6 +68,8 @@ export interface TraceStore {
   readPartialStream(streamId: string): Promise<Uint8Array | undefined>
   search(query: SearchQuery): Promise<SearchPage>
   rollups(query: RollupQuery): Promise<readonly RollupRow[]>
+  /** What each contributor put into the prompts of model calls. Survives pruning, as roll-ups do. */
+  contributors(query: ContributorQuery): Promise<readonly ContributorRollup[]>
 
   // Keeping house
 
@@ -243,6 +245,7 @@ export interface RunRow {
   readonly app: string | null
   readonly entrypoint: string | null
   readonly environment: string | null
+  readonly agentVersion: string | null
   readonly status: RunStatus
   readonly startedAtMs: number
   readonly endedAtMs: number | null
@@ -288,6 +291,11 @@ export interface StepRow {
   readonly durationMs: number | null
   readonly attemptNo: number | null
   readonly errorClass: string | null
+  /** What sort of work a plain step says it is: retrieval, queue.deliver, … */
+  readonly workKind: string | null
+  /** Who recorded it, and what deduced it. */
+  readonly source: string | null
+  readonly inferredBy: string | null
   readonly tokens: Readonly<TokenCounts>
   /** The events that opened and closed it; null where one is missing. */
   readonly openedBy: string | null
@@ -503,26 +511,74 @@ export interface RollupQuery {
   readonly since?: number
   readonly until?: number
   readonly kind?: FoldedKind
+  readonly workKind?: string
   readonly name?: string
   readonly app?: string
+  readonly source?: string
 }
 
-/** What happened in one UTC day (or ISO week) in the steps of one kind and name. Survives pruning. */
+/** How often something took so long: under 2ⁿ microseconds and at least half of that, by n. */
+export type Durations = Readonly<Record<number, number>>
+
+/** What happened in one UTC day (or ISO week) in the steps that were the same sort of thing. Survives pruning. */
 export interface RollupRow {
   /** `2026-01-31`, or the Monday of the week. */
   readonly period: string
   readonly kind: FoldedKind
+  /** What a plain step says it is: retrieval, queue.deliver, … */
+  readonly workKind: string | null
   readonly name: string
   readonly provider: string | null
+  readonly source: string | null
   readonly app: string | null
+  readonly agentVersion: string | null
   readonly count: number
   readonly errors: number
   readonly timeouts: number
   /** Steps that were opened and never closed, so far. */
   readonly open: number
+  /** Steps by the class of their error. */
+  readonly errorClasses: Readonly<Record<string, number>>
+  /** Tries of model calls: at least one for each call that ended. Null for anything else. */
+  readonly attempts: number | null
   readonly durationMsSum: number
   readonly durationMsMax: number
+  readonly durations: Durations
+  /** Until the first byte of an answer came, and from then to its end. */
+  readonly firstByteMsSum: number | null
+  readonly firstByteMsMax: number | null
+  readonly firstBytes: Durations
+  readonly generations: Durations
   readonly tokens: Readonly<TokenCounts>
+  readonly callsWithoutUsage: number | null
+  /** Of the calls that have a price, by the table the store was told when they came in. */
+  readonly usd: number | null
+  readonly unpricedCalls: number | null
+}
+
+export interface ContributorQuery {
+  readonly by: "day" | "week"
+  readonly since?: number
+  readonly until?: number
+  readonly contributor?: string
+  readonly app?: string
+}
+
+/** What one contributor stood for in the prompts of a day or week. */
+export interface ContributorRollup {
+  readonly period: string
+  readonly contributor: string
+  /** `persona`, `tool-def`, `skill`, … */
+  readonly kind: string
+  readonly app: string | null
+  /** Prompts of model calls that held something of it. */
+  readonly prompts: number
+  readonly bytes: number
+  /** Its share of the prompts' tokens, by length; null where no call said how many there were. */
+  readonly tokensEstimated: number | null
+  /** What that share cost, at the rate of a cache read as far as the cache was read. */
+  readonly usd: number | null
+  readonly unpricedPrompts: number
 }
 
 // ── Status ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

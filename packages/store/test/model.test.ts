@@ -22,7 +22,7 @@ class Model {
     const fresh = events.filter((event) => !known.some((other) => other.event_id === event.event_id))
     if (fresh.length === 0) return
     const all = [...known, ...fresh].sort((one, other) => one.sequence_no! - other.sequence_no!)
-    this.toolSteps += completeTools(all) - completeTools(known)
+    this.toolSteps += endedTools(all) - endedTools(known)
     this.events.set(runId, all)
     this.lastArrival.set(runId, now)
   }
@@ -40,9 +40,8 @@ class Model {
   }
 }
 
-function completeTools(events: readonly Event[]): number {
-  const opened = new Set(events.filter((event) => event.event_type === "tool_called").map((event) => event.step_id))
-  return events.filter((event) => event.event_type === "tool_result" && opened.has(event.step_id)).length
+function endedTools(events: readonly Event[]): number {
+  return events.filter((event) => event.event_type === "tool_result").length
 }
 
 const RUNS = 4

@@ -326,6 +326,36 @@ describe("schema", () => {
     await store.close()
   })
 
+  test("[S-05] [R-17] a store of the fourth schema keeps its sums, learns what its events say, and finds what it found", async () => {
+    const folder = temporaryFolder()
+    const { store: old } = openStore(folder)
+    const run = ordinaryRun()
+    await old.commit(run.batch())
+    const before = await old.rollups({ by: "day" })
+    await old.close()
+    const database = sqliteDriver().open(join(folder, "trace.db"))
+    backToSchema4(database)
+    // What retention had taken: ten calls, two of them failed, one that never ended.
+    database.exec(
+      "INSERT INTO rollup_rows VALUES (100, 2, 'grep', '', 'fixer', 1, 10, 2, 0, 1, 5000, 900, NULL, NULL, NULL, NULL, NULL)",
+    )
+    database.close()
+    const { store } = openStore(folder)
+    const [kept, ...rest] = await store.rollups({ by: "day" })
+    expect(kept).toMatchObject({
+      kind: "tool",
+      name: "grep",
+      count: 10,
+      errors: 2,
+      open: 1,
+      durationMsSum: 5,
+      durationMsMax: 0.9,
+    })
+    expect(rest).toEqual(before)
+    expect((await store.search({ text: "leap years" })).hits).toMatchObject([{ runId: run.runId }])
+    await store.close()
+  })
+
   test("[S-05] a migration that fails at any statement changes nothing", () => {
     const statements = [
       "CREATE TABLE one (a)",
@@ -467,9 +497,26 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
   writeFileSync(path, whole)
 }
 
+function backToSchema4(database: ReturnType<ReturnType<typeof sqliteDriver>["open"]>): void {
+  for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all())
+    database.exec(`DROP VIEW ${name}`)
+  database.exec("ALTER TABLE text_runs RENAME TO new_texts")
+  for (const table of ["rollup_rows", "contributor_rows"]) database.exec(`DROP TABLE ${table}`)
+  database.exec("DROP INDEX text_runs_by_text")
+  for (const statement of MIGRATIONS[0]!.statements)
+    if (/ (?:text_runs|rollup_rows|text_runs_by_text) /.test(statement.slice(0, 40))) database.exec(statement)
+  database.exec("INSERT OR IGNORE INTO text_runs SELECT run, class, text, event FROM new_texts")
+  database.exec("DROP TABLE new_texts")
+  for (const [table, column] of MIGRATIONS[4]!.statements.flatMap((statement) => {
+    const match = /^ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(statement)
+    return match ? [[match[1]!, match[2]!]] : []
+  }))
+    database.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`)
+  database.exec("PRAGMA user_version = 4")
+}
+
 function backToSchema2(database: ReturnType<ReturnType<typeof sqliteDriver>["open"]>): void {
-  for (const view of ["runs", "steps", "model_calls", "model_attempts", "tool_calls", "events", "bodies"])
-    database.exec(`DROP VIEW ${view}`)
+  backToSchema4(database)
   database.exec("UPDATE run_rows SET events = events + annotations")
   database.exec("ALTER TABLE run_rows DROP COLUMN annotations")
   database.exec("ALTER TABLE run_rows DROP COLUMN duration")

@@ -38,13 +38,11 @@ export function priceOf(usage: Usage, model: string | null, atMs: number, table:
   if (usage.serviceTier !== null && !LIST_PRICE_TIERS.has(usage.serviceTier)) {
     return unknown(`the table has no prices for service tier ${usage.serviceTier}`)
   }
-  const entry = findPrice(table, model, atMs)
-  if (entry === undefined) return unknown(`the table has no price for ${model} at that time`)
+  const rates = ratesFor(usage, model, atMs, table)
+  if (rates === undefined) return unknown(`the table has no price for ${model} at that time`)
   const { prompt, completion } = usage.tokens
   if (prompt === null || completion === null) return unknown("the provider reported no token counts")
 
-  const isLong = entry.above !== undefined && prompt > entry.above.promptTokens
-  const rates = isLong ? entry.above!.rates : entry.rates
   const cacheReadTokens = usage.tokens.cache_read ?? 0
   const cacheWriteTokens = usage.tokens.cache_write ?? 0
   const cacheRead = costOf(cacheReadTokens, rates.cacheRead)
@@ -62,6 +60,14 @@ export function priceOf(usage: Usage, model: string | null, atMs: number, table:
     unknown: null,
     notIncluded,
   }
+}
+
+/** The rates that hold for a call; undefined where the table has none. */
+export function ratesFor(usage: Usage, model: string | null, atMs: number, table: PriceTable): Rates | undefined {
+  if (usage.serviceTier !== null && !LIST_PRICE_TIERS.has(usage.serviceTier)) return undefined
+  const entry = model === null ? undefined : findPrice(table, model, atMs)
+  const isLong = entry?.above !== undefined && (usage.tokens.prompt ?? 0) > entry.above.promptTokens
+  return isLong ? entry.above!.rates : entry?.rates
 }
 
 const LIST_PRICE_TIERS = new Set(["standard", "default", "auto", "standard_only"])

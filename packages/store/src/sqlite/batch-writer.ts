@@ -8,13 +8,13 @@ import { BatchWork, type MutableSummary } from "./batch-work.js"
 import type { BodyStorage } from "./body-storage.js"
 import { type BodyRow, BodyTable } from "./body-table.js"
 import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
-import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
+import { type Prepared, prepareAll } from "./driver.js"
 import { type EventReader, spillMark } from "./event-reader.js"
 import { timeOf } from "./event-row.js"
 import { fitting, MAX_ROW_TEXT } from "./fitting-json.js"
 import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
 import { RedactedEvents, storedName } from "./redacted-events.js"
-import { RollupTable } from "./rollup-table.js"
+import type { FoldContext } from "./replace-run.js"
 import { type LiveRun, RunTable } from "./run-table.js"
 import { StreamTable } from "./stream-table.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
@@ -23,6 +23,8 @@ import { WriterTable } from "./writer-table.js"
 
 const CLASSES = Object.keys(HELD).length
 const MAX_LINKED_TEXTS = 16_384
+/** More types of events than any schema will have. */
+const MAX_TYPES = 1024
 
 const SQL = {
   addEvent:
@@ -50,20 +52,21 @@ export class BatchWriter {
   readonly #runs: RunTable
   readonly #bodies: BodyTable
   readonly #texts: TextIndex
-  readonly #rollups: RollupTable
+  readonly #rollups: FoldContext["rollups"]
   readonly #streams: StreamTable
   readonly #writers: WriterTable
   readonly #redacted: RedactedEvents
   readonly #sql: Prepared<typeof SQL>
   #nextOutsideKey = 0
 
-  constructor(database: SqliteDatabase, storage: BodyStorage, events: EventReader) {
+  constructor(context: FoldContext & { readonly storage: BodyStorage }) {
+    const { database, storage, reader: events, rollups } = context
     this.#storage = storage
     this.#events = events
-    this.#runs = new RunTable(database, events)
+    this.#runs = new RunTable(context)
     this.#bodies = new BodyTable(database)
     this.#texts = new TextIndex(database)
-    this.#rollups = new RollupTable(database)
+    this.#rollups = rollups
     this.#streams = new StreamTable(database)
     this.#writers = new WriterTable(database)
     this.#redacted = new RedactedEvents(database)
@@ -91,8 +94,7 @@ export class BatchWriter {
     failpoint("commit:bodies")
     for (const recorded of batch.events ?? []) this.#takeEvent(recorded, work)
     failpoint("commit:events")
-    const changed = this.#runs.write(nowMs, this.#rollups)
-    this.#rollups.write()
+    const changed = this.#runs.write(nowMs)
     for (const stream of batch.streams ?? []) if (stream.abandoned) this.#abandonStream(stream, work)
     this.#takeGaps(batch)
     for (const problem of [...(batch.problems ?? []), ...problems]) {
@@ -205,7 +207,8 @@ export class BatchWriter {
         : this.#sql.stepOpened.get(packHex(stream.stepId, 16), firstKey(run.key), lastKey(run.key))?.["opened"]
     const event = opened == null ? firstKey(run.key) : Number(opened)
     this.#bodies.refer(row.key, event, HELD.stream)
-    for (const text of bodySegments(headOf(pieces), stream.mime)) this.#addText(text, run, HELD.stream, event)
+    for (const text of bodySegments(headOf(pieces), stream.mime))
+      this.#addText(text, run, HELD.stream, event, Number(this.#events.rowByKey(event)?.["type"] ?? 0))
   }
 
   // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,9 +230,10 @@ export class BatchWriter {
     }
     work.summary.events++
     if (run !== undefined) this.#runs.take(run, event, key, atMs)
-    this.#refer(event, key, run, work)
+    const type = this.#events.codec.typeKey(String(event.event_type))
+    this.#refer(event, key, type, run, work)
     for (const { id, kind } of eventIds(event)) this.#sql.addId.run(id, ID_KINDS.indexOf(kind), key)
-    for (const { text } of eventTexts(event)) this.#addText(text, run, HELD.event, key)
+    for (const { text } of eventTexts(event)) this.#addText(text, run, HELD.event, key, type)
   }
 
   /** The key of the new row; undefined when a record with its id was there already. */
@@ -331,17 +335,26 @@ export class BatchWriter {
   }
 
   /** Holds the bodies an event names, and makes their text findable in its run. */
-  #refer(event: Event, key: number, run: LiveRun | undefined, work: BatchWork): void {
+  #refer(event: Event, key: number, type: number, run: LiveRun | undefined, work: BatchWork): void {
     if (!Array.isArray(event.artifact_refs) || event.artifact_refs.length === 0) {
       if (event.payload === undefined || !isEventType(event.event_type)) return
       for (const { hash } of payloadRefs(event.event_type, event.payload))
-        this.#hold(hash, 0, null, HELD.body, key, run, work)
+        this.#hold(hash, 0, null, HELD.body, key, type, run, work)
       return
     }
     for (const given of event.artifact_refs) {
       const ref = usableRef(given)
       if (ref === undefined || ref.absent !== undefined) continue
-      this.#hold(ref.artifact_hash, ref.byte_size, ref.mime_type, heldAs(event, ref.artifact_type), key, run, work)
+      this.#hold(
+        ref.artifact_hash,
+        ref.byte_size,
+        ref.mime_type,
+        heldAs(event, ref.artifact_type),
+        key,
+        type,
+        run,
+        work,
+      )
     }
   }
 
@@ -351,6 +364,7 @@ export class BatchWriter {
     mime: string | null,
     heldAsClass: number,
     key: number,
+    type: number,
     run: LiveRun | undefined,
     work: BatchWork,
   ): void {
@@ -361,21 +375,21 @@ export class BatchWriter {
       (run !== undefined && this.#bodies.isReferredWithin(row.key, firstKey(run.key), lastKey(run.key)))
     this.#bodies.refer(row.key, key, heldAsClass)
     if (isIndexed) return
-    for (const text of this.#segmentsOf(hash, row, work)) this.#addText(text, run, heldAsClass, key)
+    for (const text of this.#segmentsOf(hash, row, work)) this.#addText(text, run, heldAsClass, key, type)
   }
 
   /** Makes a text findable in a run; one that was linked a moment ago is recognised without asking the database. */
-  #addText(text: string, run: LiveRun | undefined, heldAsClass: number, event: number): void {
+  #addText(text: string, run: LiveRun | undefined, heldAs: number, event: number, type: number): void {
     const textKey = this.#texts.keyOf(text)
     if (run === undefined) {
-      this.#texts.link(0, heldAsClass, textKey, event)
+      this.#texts.link(textKey, { run: 0, heldAs, type, event })
       return
     }
-    const linked = textKey * CLASSES + heldAsClass
+    const linked = (textKey * CLASSES + heldAs) * MAX_TYPES + type
     if (run.linkedTexts.has(linked)) return
     if (run.linkedTexts.size >= MAX_LINKED_TEXTS) run.linkedTexts.clear()
     run.linkedTexts.add(linked)
-    this.#texts.link(run.key, heldAsClass, textKey, event)
+    this.#texts.link(textKey, { run: run.key, heldAs, type, event })
   }
 
   #segmentsOf(hash: string, row: BodyRow, work: BatchWork): string[] {

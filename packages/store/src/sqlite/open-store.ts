@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
+import { BUILT_IN_PRICES, type PriceTable } from "@orangebox/dialects"
 import type { TraceStore } from "../trace-store.js"
 import { openForWriting } from "./connection.js"
 import { isCorrupt } from "./sqlite-error.js"
@@ -12,6 +13,8 @@ export interface OpenStoreOptions {
   readonly now?: () => number
   /** How long a commit is tried again while another process holds the database. */
   readonly busyMs?: number
+  /** What the money in roll-ups is counted by; left out, the built-in table. */
+  readonly prices?: PriceTable
 }
 
 export interface OpenedStore {
@@ -34,7 +37,11 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Opene
   const setAside = setAsideIfDamaged(files, now())
   const isFresh = !existsSync(files.database)
   if (isFresh) prepareFresh(files)
-  const store = new SqliteStore(files, { now, busyMs: options.busyMs ?? 30_000 })
+  const store = new SqliteStore(files, {
+    now,
+    busyMs: options.busyMs ?? 30_000,
+    prices: options.prices ?? BUILT_IN_PRICES,
+  })
   return setAside === undefined ? { store, isFresh } : { store, isFresh, setAside }
 }
 

@@ -5,7 +5,7 @@ import type { Progress } from "../trace-store.js"
 import type { BodyStorage } from "./body-storage.js"
 import { BODY, HELD } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
-import { firstKey, lastKey, runKeyOf } from "./keys.js"
+import { runKeyOf } from "./keys.js"
 import { bodyBytesOnDisk, rankChunks } from "./live-chunks.js"
 import {
   pruneBodies,
@@ -16,8 +16,6 @@ import {
   removeLeavingRuns,
   unlinkText,
 } from "./release.js"
-import { RollupTable } from "./rollup-table.js"
-import { toStep } from "./run-rows.js"
 
 /** A body may be there a moment before anything refers to it; an hour is more than any moment. */
 const ORPHAN_GRACE_MS = 3_600_000
@@ -113,21 +111,12 @@ function markReleased(database: SqliteDatabase, run: number, classes: readonly n
 }
 
 /** From one moment to the next a run is gone for every reader: its roll-ups are kept, its name is remembered, its rows follow. */
-async function buryRun({ database, transact, bury, nowMs }: ReleaseContext, runKey: number): Promise<void> {
+async function buryRun({ database, transact, bury, rollups, nowMs }: ReleaseContext, runKey: number): Promise<void> {
   await transact(() => {
-    const run = database.prepare("SELECT run_id, app FROM run_rows WHERE key = ?").get(runKey)
+    const run = database.prepare("SELECT run_id FROM run_rows WHERE key = ?").get(runKey)
     if (run === undefined) return
     const runId = String(run["run_id"])
-    const rollups = new RollupTable(database)
-    const steps = database
-      .prepare("SELECT * FROM step_rows WHERE key BETWEEN ? AND ?")
-      .iterate(firstKey(runKey), lastKey(runKey))
-    for (const row of steps) {
-      // A step whose opening never arrived was not counted while its run was there, and is not counted when it goes.
-      const step = toStep(row, null)
-      if (step.opened !== null) rollups.count(step, run["app"] === null ? null : String(run["app"]))
-    }
-    rollups.moveToKept()
+    rollups.keep(runKey)
     bury([{ kind: "run", runId, atMs: nowMs }])
     database.prepare("INSERT OR REPLACE INTO buried_runs (run_id, buried_at) VALUES (?, ?)").run(runId, nowMs)
     database.prepare("INSERT INTO leaving_runs (run, run_id) VALUES (?, ?)").run(runKey, runId)

@@ -7,17 +7,13 @@ import type { BodyStorageReader } from "./body-storage.js"
 import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
-import { foldStored } from "./fold-stored.js"
 import { firstKey, lastKey } from "./keys.js"
 import type { Transact } from "./release.js"
-import { countedSteps, foldAgain, replaceRun } from "./replace-run.js"
+import { type FoldContext, foldAgain } from "./replace-run.js"
 import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
 
-export interface RebuildContext {
-  readonly database: SqliteDatabase
+export interface DeriveContext extends FoldContext {
   readonly storage: BodyStorageReader
-  readonly reader: EventReader
-  readonly transact: Transact
 }
 
 /**
@@ -25,13 +21,15 @@ export interface RebuildContext {
  * sure. One run after the other; how far it got is in `meta`, so an interrupted rebuild goes on where it was.
  */
 export async function rebuild(
-  { database, storage, reader, transact }: RebuildContext,
+  context: DeriveContext & { readonly transact: Transact },
   progress: Progress,
 ): Promise<RebuildReport> {
+  const { database, transact } = context
   const marker = database.prepare("SELECT value FROM meta WHERE name = 'rebuild_next'")
   if (marker.get() === undefined) {
     await transact(() => {
-      database.exec("DELETE FROM rollup_rows WHERE kept = 0")
+      database.exec("DELETE FROM rollup_rows WHERE run <> 0")
+      database.exec("DELETE FROM contributor_rows WHERE run <> 0")
       database.exec("DELETE FROM id_rows")
       database.exec("DELETE FROM text_runs")
       database.exec("DELETE FROM text_rows")
@@ -48,10 +46,9 @@ export async function rebuild(
     const runKey = Number(next["value"])
     await transact(() => {
       const index = new TextIndex(database)
-      if (runKey === 0) report.events += deriveProcessEvents(database, storage, reader, index)
+      if (runKey === 0) report.events += deriveProcessEvents(context, index)
       else {
-        const facts = deriveRun(database, storage, reader, index, runKey)
-        countedSteps(database, runKey).write()
+        const facts = deriveRun(context, index, runKey)
         report.events += facts.events + facts.annotations
         report.steps += facts.steps
         report.runs++
@@ -71,28 +68,23 @@ function setNext(database: SqliteDatabase, runKey: number): void {
   database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('rebuild_next', ?)").run(runKey)
 }
 
-/** A run's row, steps, ids and texts again from its events and bodies. Texts it was linked to before must be unlinked first. */
-export function deriveRun(
-  database: SqliteDatabase,
-  storage: BodyStorageReader,
-  reader: EventReader,
-  index: TextIndex,
-  runKey: number,
-): RunFacts {
+/** A run's row, steps, roll-ups, ids and texts again from its events and bodies. Texts it was linked to before must be unlinked first. */
+export function deriveRun(context: DeriveContext, index: TextIndex, runKey: number): RunFacts {
+  const { database, storage } = context
   const fold = new RunFold<number>()
-  const steps = foldStored(database, reader, runKey, fold, (row, event) => indexEvent(database, index, row, event))
-  replaceRun(database, runKey, fold, steps)
+  foldAgain(context, runKey, fold, (row, event) => indexEvent(database, index, row, event))
   indexBodies(database, storage, index, runKey, firstKey(runKey), lastKey(runKey))
   return fold.facts
 }
 
 /** Folds the runs that a migration could not bring forward by their rows alone. */
-export function foldMarkedRuns(database: SqliteDatabase, reader: EventReader): void {
+export function foldMarkedRuns(context: FoldContext): void {
+  const { database } = context
   for (const row of database.prepare("SELECT run FROM runs_to_fold").all()) {
     const run = Number(row["run"])
     database.exec("BEGIN IMMEDIATE")
     try {
-      foldAgain(database, reader, run, new RunFold())
+      foldAgain(context, run, new RunFold())
       database.prepare("DELETE FROM runs_to_fold WHERE run = ?").run(run)
       database.exec("COMMIT")
     } catch (error) {
@@ -103,12 +95,7 @@ export function foldMarkedRuns(database: SqliteDatabase, reader: EventReader): v
 }
 
 /** The same for what was said outside any run. */
-export function deriveProcessEvents(
-  database: SqliteDatabase,
-  storage: BodyStorageReader,
-  reader: EventReader,
-  index: TextIndex,
-): number {
+export function deriveProcessEvents({ database, storage, reader }: DeriveContext, index: TextIndex): number {
   let events = 0
   for (const row of database.prepare("SELECT * FROM event_rows WHERE key < 0").iterate()) {
     indexEvent(database, index, row, reader.decode(row, reader.placeOfEvent(row)))
@@ -128,7 +115,8 @@ function indexEvent(
   const runKey = key < 0 ? 0 : Math.floor(key / firstKey(1))
   const addId = database.prepare("INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
   for (const { id, kind } of eventIds(event)) addId.run(id, ID_KINDS.indexOf(kind), key)
-  for (const { text } of eventTexts(event)) index.add(text, runKey, HELD.event, key)
+  for (const { text } of eventTexts(event))
+    index.add(text, { run: runKey, heldAs: HELD.event, event: key, type: Number(row["type"]) })
 }
 
 /** The texts of all bodies that events in this range hold, each body once for the first event that names it. */
@@ -142,7 +130,8 @@ function indexBodies(
 ): void {
   const bodies = database
     .prepare(
-      `SELECT body_refs.body AS body, class, min(event) AS event, mime, recipe FROM body_refs JOIN body_rows ON body_rows.key = body_refs.body
+      `SELECT body_refs.body AS body, class, min(event) AS event, event_rows.type AS type, mime, recipe FROM body_refs
+       JOIN body_rows ON body_rows.key = body_refs.body JOIN event_rows ON event_rows.key = event
        WHERE event BETWEEN ? AND ? AND class <> ${HELD.event} AND state = ${BODY.here} GROUP BY body_refs.body, class ORDER BY event`,
     )
     .all(firstEvent, lastEvent)
@@ -150,7 +139,12 @@ function indexBodies(
     const reading = storage.slice(row["recipe"] as Uint8Array, 0, MAX_INDEXED_BYTES)
     if (reading.bytes === undefined) continue
     for (const text of bodySegments(reading.bytes, row["mime"] === null ? null : String(row["mime"]))) {
-      index.add(text, runKey, Number(row["class"]), Number(row["event"]))
+      index.add(text, {
+        run: runKey,
+        heldAs: Number(row["class"]),
+        event: Number(row["event"]),
+        type: Number(row["type"]),
+      })
     }
   }
 }

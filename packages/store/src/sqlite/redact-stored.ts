@@ -14,7 +14,6 @@ import { runKeyOfId } from "./read-runs.js"
 import { deriveProcessEvents, deriveRun } from "./rebuild.js"
 import { RedactedEvents } from "./redacted-events.js"
 import { type ReleaseContext, unlinkText } from "./release.js"
-import { RollupTable } from "./rollup-table.js"
 import { StreamTable } from "./stream-table.js"
 import { TextIndex } from "./text-index.js"
 import type { Tombstone } from "./tombstones.js"
@@ -321,7 +320,7 @@ class EventRevision {
 /** What the store keeps beside events and bodies. Digests stay: by them a line that is read again is known. */
 function rewriteOtherTexts(context: Context, { text, runId }: StoredRedaction, revision: EventRevision): number {
   const { database, reader } = context
-  let changed = new RollupTable(database).rename(database, text)
+  let changed = context.rollups.rename(text)
   const conflicts = database
     .prepare(`SELECT key, json FROM conflict_rows ${runId === undefined ? "" : "WHERE run = ?"}`)
     .all(...(runId === undefined ? [] : [runId]))
@@ -380,11 +379,12 @@ function inJson(json: string, text: (text: string) => string): string {
   return isChanged ? JSON.stringify(value) : json
 }
 
-function deriveAgain({ database, storage, reader }: Context, run: number): void {
+function deriveAgain(context: Context, run: number): void {
+  const { database } = context
   for (const row of database.prepare("SELECT class, text FROM text_runs WHERE run = ?").all(run)) {
     unlinkText(database, Number(row["text"]), run, Number(row["class"]))
   }
   const index = new TextIndex(database)
-  if (run === 0) deriveProcessEvents(database, storage, reader, index)
-  else deriveRun(database, storage, reader, index, run)
+  if (run === 0) deriveProcessEvents(context, index)
+  else deriveRun(context, index, run)
 }

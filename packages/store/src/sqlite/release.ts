@@ -2,8 +2,8 @@ import { eventIds } from "../event-ids.js"
 import { failpoint } from "../failpoint.js"
 import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
-import type { EventReader } from "./event-reader.js"
 import { firstKey, lastKey, unpackHash } from "./keys.js"
+import type { FoldContext } from "./replace-run.js"
 import type { Tombstone } from "./tombstones.js"
 
 /** Rows changed in one transaction: short enough for readers and for the WAL. */
@@ -11,9 +11,7 @@ const ROWS_AT_ONCE = 2000
 
 export type Transact = <T>(work: () => T) => Promise<T>
 
-export interface ReleaseContext {
-  readonly database: SqliteDatabase
-  readonly reader: EventReader
+export interface ReleaseContext extends FoldContext {
   readonly transact: Transact
   readonly bury: (tombstones: readonly Tombstone[]) => void
   readonly nowMs: number

@@ -16,7 +16,7 @@ export type StoredStep = FoldedStep<number>
 /** Columns of a row, not places for content: what breaks the contract by being longer is cut here and whole in its event. */
 const MAX_COLUMN_TEXT = 512
 
-function column(text: string | null): string | null {
+export function column(text: string | null): string | null {
   return text !== null && text.length > MAX_COLUMN_TEXT ? text.slice(0, MAX_COLUMN_TEXT).toWellFormed() : text
 }
 
@@ -35,6 +35,7 @@ export function runColumns(
     app: column(facts.app),
     entrypoint: column(facts.entrypoint),
     environment: column(facts.environment),
+    agent_version: column(facts.agentVersion),
     status: facts.end ?? (facts.isCrashed ? "crashed" : "running"),
     started_at: facts.startedAtMs,
     ended_at: facts.endedAtMs,
@@ -82,6 +83,13 @@ export function stepColumns(runKey: number, step: StoredStep): SqliteRow {
     duration: step.durationMicros,
     attempt: step.isAttempt ? step.saidAttempt : null,
     error_class: column(step.errorClass),
+    work_kind: column(step.workKind),
+    source: column(step.source),
+    inferred_by: column(step.inferredBy),
+    attempts: step.attempts,
+    first_byte: step.firstByteMicros,
+    service_tier: column(step.serviceTier),
+    cache_write_1h_tokens: step.cacheWrite1h,
     prompt_tokens: step.tokens.prompt,
     completion_tokens: step.tokens.completion,
     cache_read_tokens: step.tokens.cacheRead,
@@ -117,6 +125,7 @@ export function runFacts(row: SqliteRow) {
     app: textOrNull(row["app"]),
     entrypoint: textOrNull(row["entrypoint"]),
     environment: textOrNull(row["environment"]),
+    agentVersion: textOrNull(row["agent_version"]),
     startedAtMs: Number(row["started_at"]),
     endedAtMs: numberOrNull(row["ended_at"]),
     lastAtMs: Number(row["last_at"]),
@@ -147,6 +156,9 @@ export function stepFacts(row: SqliteRow) {
     openedAtMs: Number(row["opened_at"]),
     attemptNo: numberOrNull(row["attempt"]),
     errorClass: textOrNull(row["error_class"]),
+    workKind: textOrNull(row["work_kind"]),
+    source: textOrNull(row["source"]),
+    inferredBy: textOrNull(row["inferred_by"]),
     tokens: tokensOf(row),
   }
 }
@@ -180,6 +192,10 @@ export function toStep(row: SqliteRow, parent: StoredStep | null): StoredStep {
     durationMicros: numberOrNull(row["duration"]),
     saidAttempt: attemptNo,
     isAttempt: attemptNo !== null,
+    attempts: Number(row["attempts"] ?? 0),
+    firstByteMicros: numberOrNull(row["first_byte"]),
+    serviceTier: textOrNull(row["service_tier"]),
+    cacheWrite1h: numberOrNull(row["cache_write_1h_tokens"]),
   }
 }
 /** Writes rows of one table, which all have the same columns. */

@@ -1,5 +1,5 @@
 import type { Event } from "@orangebox/contract"
-import { hasUsage, isComplete, isSequence, RunFold } from "@orangebox/runs"
+import { hasUsage, isSequence, RunFold } from "@orangebox/runs"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { type EventReader, NAMES_PARENT } from "./event-reader.js"
 import { ROW_NOTE } from "./event-row.js"
@@ -16,8 +16,8 @@ import {
   runKeyOf,
   unpackHex,
 } from "./keys.js"
-import { foldAgain } from "./replace-run.js"
-import type { RollupTable } from "./rollup-table.js"
+import { type FoldContext, foldAgain, notePrompt } from "./replace-run.js"
+import type { Prompt } from "./rollups.js"
 import {
   factsOf,
   numberOrNull,
@@ -42,8 +42,12 @@ export interface LiveRun {
   isChanged: boolean
   /** Every step of it is in memory. */
   isWhole: boolean
-  /** An event came that stands before one that was folded already, so the run is folded again from its rows. */
+  /** An event came that stands before one that was folded already, or that changes what was counted, so the run is folded again from its rows. */
   isOutOfOrder: boolean
+  /** The key of the event that is being folded. */
+  taking: number
+  /** What the prompts of calls that have not ended were made of, by step. */
+  readonly prompts: Map<string, Prompt>
   /** The parent each step was opened with, for leaving it out of the step's events. */
   readonly parents: Map<string, string | null>
   /** Texts already linked to the run. */
@@ -64,6 +68,8 @@ const SQL = {
   stepById: "SELECT * FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
   stepByKey: "SELECT * FROM step_rows WHERE key = ?",
   parentOf: `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
+  prompts:
+    "SELECT * FROM event_rows WHERE key BETWEEN ? AND ? AND step_id = ? AND type = (SELECT key FROM event_types WHERE name = 'prompt_assembled') ORDER BY key",
   lastLoose: "SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?",
   // What an event says that is no reading of a clock stands in its text, and that it says nothing in the note there.
   mono: `SELECT mono FROM event_rows WHERE key = ? AND mono >= 0 AND json -> '$.mono_us' IS NULL AND json -> '$."${ROW_NOTE}"' IS NULL`,
@@ -74,14 +80,17 @@ export class RunTable {
   readonly #live = new Map<string, LiveRun>()
   readonly #database: SqliteDatabase
   readonly #events: EventReader
+  readonly #context: FoldContext
   readonly #sql: Prepared<typeof SQL>
   readonly #runs: RowWriter
   readonly #steps: RowWriter
   #nextRunKey = 0
 
-  constructor(database: SqliteDatabase, events: EventReader) {
+  constructor(context: FoldContext) {
+    const { database, reader } = context
+    this.#context = context
     this.#database = database
-    this.#events = events
+    this.#events = reader
     this.#sql = prepareAll(database, SQL)
     this.#runs = new RowWriter(database, "run_rows")
     this.#steps = new RowWriter(database, "step_rows")
@@ -115,7 +124,12 @@ export class RunTable {
     run.isChanged = true
     const { sequence_no: place } = event
     if (isSequence(place) && place < run.fold.facts.lastSequence) run.isOutOfOrder = true
+    run.taking = key
     const step = run.fold.take(event, key, atMs)
+    if (event.event_type === "prompt_assembled") {
+      if (step?.closed === null) notePrompt(run.prompts, event)
+      else run.isOutOfOrder = true
+    }
     if (step?.opened === key) this.#rememberParent(run, step.id, step.openedUnder)
   }
 
@@ -126,27 +140,36 @@ export class RunTable {
   }
 
   /** Writes what changed in the batch: one row for each step and run, however many events touched it. */
-  write(nowMs: number, rollups: RollupTable): LiveRun[] {
+  write(nowMs: number): LiveRun[] {
     const changed: LiveRun[] = []
     for (const run of this.#live.values()) {
       if (!run.isChanged) continue
       for (const step of run.changedSteps) {
         this.#steps.put(stepColumns(run.key, step))
-        if (isComplete(step)) rollups.count(step, run.fold.facts.app)
+        if (step.closed === null || run.isOutOfOrder) continue
+        this.#context.rollups.count(run.key, step, run.prompts.get(step.id))
+        run.prompts.delete(step.id)
       }
       this.#runs.put(runColumns(run, nowMs))
-      if (run.isOutOfOrder) this.#refold(run, rollups)
+      if (run.isOutOfOrder) this.#refold(run)
       changed.push(run)
     }
+    this.#context.rollups.write()
     return changed
   }
 
-  #refold(run: LiveRun, rollups: RollupTable): void {
-    rollups.write()
+  #refold(run: LiveRun): void {
     run.fold = new RunFold(this.#foldOptions(run))
     run.isWhole = true
-    foldAgain(this.#database, this.#events, run.key, run.fold)
+    run.prompts.clear()
+    foldAgain(this.#context, run.key, run.fold, (_, event) => notePrompt(run.prompts, event))
+    this.#forgetCounted(run)
     run.isOutOfOrder = false
+  }
+
+  /** Only prompts of calls without an end are still to be counted. */
+  #forgetCounted({ prompts, fold }: LiveRun): void {
+    for (const id of prompts.keys()) if (fold.find(id)?.closed !== null) prompts.delete(id)
   }
 
   afterCommit(): void {
@@ -205,7 +228,8 @@ export class RunTable {
     const isBorrowing = (row: SqliteRow): boolean => row["closed"] === null && hasUsage(tokensOf(row))
     if (rootRow?.["opened"] == null || unfinished.some(isBorrowing)) {
       run.fold = new RunFold(this.#foldOptions(run))
-      foldStored(this.#database, this.#events, run.key, run.fold)
+      foldStored(this.#database, this.#events, run.key, run.fold, (_, event) => notePrompt(run.prompts, event))
+      this.#forgetCounted(run)
       return
     }
     const root = this.#withClock(toStep(rootRow, null))
@@ -219,15 +243,25 @@ export class RunTable {
         ),
       )
       known.set(step.id, step)
+      if (step.kind === "model" && step.opened !== null) this.#readPrompt(run, step)
     }
     run.isWhole = false
     const facts = factsOf(row, lastSequence(this.#database, run.key))
     run.fold = new RunFold(this.#foldOptions(run), { facts, root, unfinished: known.values() })
   }
 
+  /** What a call that was under way had been asked with. */
+  #readPrompt(run: LiveRun, step: StoredStep): void {
+    for (const row of this.#sql.prompts.all(step.opened, lastKey(run.key), packHex(step.id, 16)))
+      notePrompt(run.prompts, this.#events.decode(row, this.#events.placeOfEvent(row)))
+  }
+
   #foldOptions(run: LiveRun): ConstructorParameters<typeof RunFold<number>>[0] {
     return {
-      onChange: (step) => run.changedSteps.add(step),
+      onChange: (step) => {
+        run.changedSteps.add(step)
+        if (step.closed !== null && step.closed !== run.taking) run.isOutOfOrder = true
+      },
       lookUp: (stepId) => {
         const row = run.isWhole
           ? undefined
@@ -274,6 +308,8 @@ function newLiveRun(key: number, runId: string, writer: number | null): LiveRun 
     isChanged: false,
     isWhole: true,
     isOutOfOrder: false,
+    taking: 0,
+    prompts: new Map(),
     parents: new Map(),
     linkedTexts: new Set(),
   }

@@ -4,6 +4,8 @@ import type {
   BodyInfo,
   BodyReading,
   Conflict,
+  ContributorQuery,
+  ContributorRollup,
   EventPage,
   EventRedaction,
   Gap,
@@ -36,7 +38,7 @@ import { bodyBytesOnDisk } from "./live-chunks.js"
 import { linksTo, occurrencesOf } from "./occurrences.js"
 import { bodyInfo, readBody } from "./read-bodies.js"
 import { annotationsOf, eventsOf, processEventsOf } from "./read-events.js"
-import { readRollups } from "./read-rollups.js"
+import { readContributors, readRollups } from "./read-rollups.js"
 import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
 import { redactionsOf } from "./redacted-events.js"
 import { resolve } from "./resolve-id.js"
@@ -221,6 +223,10 @@ export class SqliteReader implements TraceReader {
 
   async search(query: SearchQuery): Promise<SearchPage> {
     return search(this.connection, query)
+  }
+
+  async contributors(query: ContributorQuery): Promise<readonly ContributorRollup[]> {
+    return readContributors(this.database, query)
   }
 
   async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { OrangeboxError } from "@orangebox/contract"
+import type { PriceTable } from "@orangebox/dialects"
 import { failpoint } from "../failpoint.js"
 import type { PruneReport, RetentionPolicy } from "../retention.js"
 import type {
@@ -21,6 +22,7 @@ import { collectDead, prune } from "./prune.js"
 import { foldMarkedRuns, rebuild } from "./rebuild.js"
 import { redactStored } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
+import { Rollups } from "./rollups.js"
 import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"
 import { SqliteReader } from "./sqlite-reader.js"
 import type { StoreFiles } from "./store-files.js"
@@ -35,20 +37,24 @@ export interface SqliteStoreOptions {
   readonly now: () => number
   /** How long a transaction is tried again while another process holds the database. */
   readonly busyMs: number
+  /** What the money in roll-ups is counted by. */
+  readonly prices: PriceTable
 }
 
 interface WriteConnection extends ReadConnection {
   readonly storage: BodyStorage
+  readonly rollups: Rollups
   readonly writer: BatchWriter
 }
 
-export function connectForWriting(files: StoreFiles): WriteConnection {
+export function connectForWriting(files: StoreFiles, prices: PriceTable): WriteConnection {
   const database = openForWriting(files.database)
   try {
     const storage = new BodyStorage(database, files.packs)
     const reader = new EventReader(database, storage)
-    foldMarkedRuns(database, reader)
-    return { database, storage, reader, writer: new BatchWriter(database, storage, reader) }
+    const context = { database, storage, reader, rollups: new Rollups(database, prices) }
+    foldMarkedRuns(context)
+    return { ...context, writer: new BatchWriter(context) }
   } catch (error) {
     database.close()
     throw error
@@ -64,7 +70,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
   #isClosed = false
 
   constructor(files: StoreFiles, options: SqliteStoreOptions) {
-    super(files, connectForWriting(files))
+    super(files, connectForWriting(files, options.prices))
     this.#options = options
     this.#tombstones = new TombstoneFile(files.tombstones)
   }
@@ -115,8 +121,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
 
   rebuild(progress: Progress = {}): Promise<RebuildReport> {
     return this.#inTurn(async () => {
-      const { database, storage, reader } = this.connection
-      const report = await rebuild({ database, storage, reader, transact: (work) => this.#transact(work) }, progress)
+      const report = await rebuild({ ...this.connection, transact: (work) => this.#transact(work) }, progress)
       this.connection.writer.reset()
       this.#foldWal()
       return report
@@ -133,11 +138,12 @@ export class SqliteStore extends SqliteReader implements TraceStore {
   }
 
   #releaseContext(): ReleaseContext & { storage: BodyStorage } {
-    const { database, storage, reader } = this.connection
+    const { database, storage, reader, rollups } = this.connection
     return {
       database,
       storage,
       reader,
+      rollups,
       transact: (work) => this.#transact(work),
       bury: (tombstones) => this.#tombstones.append(tombstones),
       nowMs: this.#options.now(),
@@ -229,7 +235,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     } catch {
       // It is being thrown away.
     }
-    this.connection = connectForWriting(this.files)
+    this.connection = connectForWriting(this.files, this.#options.prices)
   }
 
   /** So that the database file alone is the store, for a user who copies it. Where that fails, the WAL stays beside it, as good. */

@@ -26,7 +26,15 @@ const SQL = {
   find: "SELECT key FROM text_rows WHERE digest = ?",
   add: "INSERT INTO text_rows (digest) VALUES (?)",
   index: "INSERT INTO search_index (rowid, text) VALUES (?, ?)",
-  link: "INSERT INTO text_runs (run, class, text, event) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  link: "INSERT INTO text_runs (run, class, text, type, event) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+}
+
+/** Where a text stands: in an event of some type, of a run (0 for what was said outside any), or in what the event holds. */
+export interface TextPlace {
+  readonly run: number
+  readonly heldAs: number
+  readonly type: number
+  readonly event: number
 }
 
 /**
@@ -41,13 +49,13 @@ export class TextIndex {
     this.#sql = prepareAll(database, SQL)
   }
 
-  /** Makes a text findable as part of a run. `run` is 0 for what was said outside any. */
-  add(text: string, run: number, heldAs: number, event: number): void {
-    this.link(run, heldAs, this.keyOf(text), event)
+  /** Makes a text findable at a place. */
+  add(text: string, place: TextPlace): void {
+    this.link(this.keyOf(text), place)
   }
 
-  link(run: number, heldAs: number, text: number, event: number): void {
-    this.#sql.link.run(run, heldAs, text, event)
+  link(text: number, { run, heldAs, type, event }: TextPlace): void {
+    this.#sql.link.run(run, heldAs, text, type, event)
   }
 
   reset(): void {

@@ -1,5 +1,6 @@
 import { ID_KINDS } from "../codes.js"
 import type { Migration } from "../schema.js"
+import { SUMS_THAT_STAY } from "./005-sums-that-stay.js"
 
 const kind = (name: (typeof ID_KINDS)[number]): number => ID_KINDS.indexOf(name)
 
@@ -21,5 +22,6 @@ export const evidence: Migration = {
         UNION ALL SELECT event_rows.key, entry.value FROM event_rows, json_each(event_rows.json, '$.links') AS entry
         WHERE json_type(event_rows.json, '$.links') = 'array' AND entry.type = 'object'
       ) WHERE link IS NOT NULL AND link ->> '$.kind' <> 'follows' AND length(target) BETWEEN 1 AND 512`,
+    ...SUMS_THAT_STAY,
   ],
 }
