@@ -48,11 +48,11 @@ function record(no: number, acts: readonly Act[], isEnded: boolean): RecordedRun
         { name: `work-${one.name}`, kind: ["queue.deliver", "retrieval", undefined][one.name] },
         place,
       )
-      if (one.ends) run.emit("step_ended", { status: one.isGood ? "success" : "timeout" }, place)
+      if (one.ends) run.emit("step_ended", { status: one.isGood ? "success" : "timeout", latency_ms: 1 }, place)
     } else if (one.is === "nested") {
       // A step that is only ever named as a parent, and one whose end came without its opening.
       run.log(run.newStepId(), stepId, "inside something nobody opened")
-      if (one.ends) run.emit("step_ended", { status: "success" }, { ...place, stepId: run.newStepId() })
+      if (one.ends) run.emit("step_ended", { status: "success", latency_ms: 1 }, { ...place, stepId: run.newStepId() })
     } else {
       call(run, place, one)
       if (one.is === "retried") call(run, { ...place, stepId: run.newStepId(), parentId: stepId, attempt_no: 1 }, one)

@@ -5,7 +5,7 @@ import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase, SqliteValue } from "./driver.js"
 import { firstKey, lastKey, PLACES, packHash, packHex, packUuid, unpackHex, unpackUuid } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
-import { textOrNull } from "./run-table.js"
+import { textOrNull } from "./run-rows.js"
 
 const MOST_INBOUND = 100
 
