@@ -48,7 +48,7 @@ const MAY_NAME_PROVIDERS = [
     /^recorder\/src\/model-step\.ts$/,
     "the names by which an application's own request, in whatever shape, may call its parameters",
   ],
-  [/^proxy\/src\/why-nothing\.ts$/, "hints about certain clients, not about a protocol"],
+  [/^proxy\/src\/clients\//, "what certain clients need, not a protocol"],
   [
     /^replay\/src\/(?:generated|override\/(?:override-rules|override-answer))\.ts$/,
     "`is_error` is a member of our own override profiles",

@@ -14,6 +14,12 @@ export function parsePositive(text: string): number {
   return count
 }
 
+export function parsePort(text: string): number {
+  const port = parseCount(text)
+  if (port === 0 || port > 65_535) throw new InvalidArgumentError("It must be a port: 1 to 65535.")
+  return port
+}
+
 const DURATION_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,

@@ -16,6 +16,8 @@ export interface Terminal {
   drained(): Promise<void>
   /** Talk: hints, warnings. Made safe here. */
   say(line: string): void
+  /** Talk whose lines are not ours to break: commands to paste. Made safe here. */
+  sayVerbatim(text: string): void
   /** Talk that is safe already and may hold our own colours. */
   sayPainted(text: string): void
   readonly isOutTerminal: boolean
@@ -55,6 +57,7 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     outBytes: (bytes) => write(stdout, bytes),
     drained: async () => void (stdout.writableNeedDrain && (await once(stdout, "drain"))),
     say: (line) => talk(safeText(line)),
+    sayVerbatim: (text) => write(stderr, `${safeText(text)}\n`),
     sayPainted: talk,
     isOutTerminal,
     columns,

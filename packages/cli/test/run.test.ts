@@ -102,7 +102,7 @@ describe("orangebox proxy", () => {
     )
     expect(exitCode).toBe(0)
     const { urls } = JSON.parse(stdout) as { urls: Record<string, string> }
-    expect(Object.keys(urls).sort()).toEqual(["anthropic", "gemini", "local", "openai"])
+    expect(Object.keys(urls).sort()).toEqual(["anthropic", "gemini", "gemini-code-assist", "local", "openai"])
     expect(stderr).toMatch(/0 model calls recorded/)
     folder.remove()
   })

@@ -53,6 +53,13 @@ export interface ProviderAccess {
    * add it themselves. Clients read them in different orders, so all of them are set.
    */
   readonly baseUrlVariables: Readonly<Record<string, string>>
+  /**
+   * What stands before its endpoints at its own servers. Clients disagree whether a base URL ends with it, so behind an address that they
+   * did not choose both have to lead to the same place.
+   */
+  readonly version: { readonly path: string; readonly endpoints: RegExp }
+  /** Servers of the same provider beside this one, with clients of their own. */
+  readonly besides?: readonly ProviderAccess[]
   /** Headers that hold a key or name an account, in lower case: stored only masked, never sent again. */
   readonly secretHeaders: readonly string[]
   /** Headers that change what a server does with the same body, in lower case. */

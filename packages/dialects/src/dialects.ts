@@ -13,7 +13,13 @@ export function dialectOf(id: string): Dialect | undefined {
 
 /** How the known providers are reached, in the order of their names. */
 export function providerAccesses(): readonly ProviderAccess[] {
-  return [...new Set(DIALECTS.map(({ access }) => access))].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const accesses = DIALECTS.flatMap(({ access }) => [access, ...(access.besides ?? [])])
+  return [...new Set(accesses)].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The path as the provider's own servers know it: with the version that a client left out because it takes it for a part of the base URL. */
+export function versionedPath({ version }: ProviderAccess, pathAndQuery: string): string {
+  return version.endpoints.test(pathAndQuery) ? `${version.path}${pathAndQuery}` : pathAndQuery
 }
 
 /** Null for a reason of none; `other` for a reason that no dialect knows. Readers have only the word, and no two dialects disagree on one. */

@@ -5,7 +5,7 @@ const accessOf = (provider: string) => DIALECTS.find((dialect) => dialect.provid
 
 describe("how clients reach a provider", () => {
   test("a provider is told once, however many dialects it speaks", () => {
-    expect(providerAccesses().map(({ name }) => name)).toEqual(["anthropic", "gemini", "openai"])
+    expect(providerAccesses().map(({ name }) => name)).toEqual(["anthropic", "gemini", "gemini-code-assist", "openai"])
   })
 
   test("a key goes into the header of its own provider, and never to another", () => {

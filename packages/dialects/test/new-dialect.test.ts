@@ -41,6 +41,7 @@ const parrot: Dialect = {
     name: "aviary",
     origin: "https://parrot.test",
     baseUrlVariables: { PARROT_URL: "/v9" },
+    version: { path: "/v9", endpoints: /^\/squawk/ },
     secretHeaders: ["x-perch"],
     behaviourHeaders: ["x-plumage"],
     versionHeader: "x-plumage",

@@ -22,6 +22,8 @@ export interface VariablePlan {
   /** Name → origin, for the proxy. */
   readonly upstreams: Readonly<Record<string, string>>
   readonly variables: readonly PlannedVariable[]
+  /** Upstreams no variable of the user leads to: their clients never saw a base URL, so the version they leave out is ours to put in. */
+  readonly versioned: readonly string[]
   /** Variables left as they are, and why. */
   readonly skipped: readonly { readonly name: string; readonly why: string }[]
 }
@@ -39,6 +41,7 @@ export function planVariables(
 ): VariablePlan {
   const origins: Record<string, string> = {}
   const variables: PlannedVariable[] = []
+  const versioned: string[] = []
   const skipped: { name: string; why: string }[] = []
   const plan = (name: string, provider: string, before: string): void => {
     const url = urlOf(before)
@@ -50,7 +53,9 @@ export function planVariables(
     variables.push({ name, upstream: upstreamName(origins, provider, url.origin), path, before })
   }
   for (const access of providerAccesses()) {
-    const origin = (namedOrigin(env, access) ?? configured[access.name] ?? access.origin).replace(/\/$/, "")
+    const named = namedOrigin(env, access)
+    if (named === undefined) versioned.push(access.name)
+    const origin = (named ?? configured[access.name] ?? access.origin).replace(/\/$/, "")
     for (const [name, path] of Object.entries(access.baseUrlVariables)) {
       plan(name, access.name, setValue(env, name) ?? `${origin}${path}`)
     }
@@ -65,7 +70,7 @@ export function planVariables(
     }
     plan(name, name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), before)
   }
-  return { upstreams: origins, variables, skipped }
+  return { upstreams: origins, variables, versioned, skipped }
 }
 
 /**

@@ -22,6 +22,7 @@ export interface ProxyTask {
   readonly cwd: string
   readonly folder: string | undefined
   readonly upstreams: Readonly<Record<string, string>>
+  readonly versioned: readonly string[]
   readonly port: number
   readonly token: string
   readonly limits: Partial<ProxyLimits>

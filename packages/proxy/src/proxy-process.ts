@@ -49,6 +49,7 @@ async function start(task: ProxyTask): Promise<void> {
       recorder,
       run,
       upstreams: task.upstreams,
+      versioned: task.versioned,
       port: task.port,
       token: task.token,
       limits: task.limits,

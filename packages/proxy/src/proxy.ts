@@ -19,6 +19,8 @@ export interface ProxyOptions {
   readonly recorder: Recorder
   /** Name → origin. Nothing else is ever connected to. */
   readonly upstreams: Readonly<Record<string, string>>
+  /** Upstreams of known providers whose clients may leave out the version of the API in their paths: it is put in. */
+  readonly versioned?: readonly string[]
   /** The run everything is recorded in. Left out, every conversation becomes a run of its own and ends by idleness. */
   readonly run?: Run
   /** Default: any free one. */
@@ -62,7 +64,7 @@ const IDLE_RUN_MS = 15 * 60_000
  */
 export async function startProxy(options: ProxyOptions): Promise<RecordingProxy> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const upstreams = readUpstreams(options.upstreams)
+  const upstreams = readUpstreams(options.upstreams, options.versioned)
   for (const upstream of upstreams.values()) {
     if (!isSuspicious(upstream)) continue
     options.onWarning?.(

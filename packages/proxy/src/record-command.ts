@@ -32,6 +32,8 @@ export interface RecordCommandOptions {
   readonly classifier?: string
   /** Default: any free one. */
   readonly port?: number
+  /** The secret part of the address; random by default. */
+  readonly token?: string
   readonly limits?: Partial<ProxyLimits>
   /** Certificates to trust for the upstreams, beside the system's own, as a PEM file. */
   readonly caFile?: string
@@ -80,7 +82,7 @@ export async function recordCommand(
   const onWarning = options.onWarning ?? ((message: string) => void process.stderr.write(`orangebox: ${message}\n`))
   for (const { name, why } of plan.skipped) onWarning(`${name} ${why}; it is left as it is`)
 
-  const token = newProxyToken()
+  const token = options.token ?? newProxyToken()
   const name = basename(program)
   const supervisor = new ProxySupervisor(
     {
@@ -88,6 +90,7 @@ export async function recordCommand(
       cwd,
       folder: options.folder,
       upstreams: plan.upstreams,
+      versioned: plan.versioned,
       port: options.port ?? 0,
       token,
       limits: options.limits ?? {},
@@ -111,7 +114,7 @@ export async function recordCommand(
   options.onStart?.({
     origin,
     variables: set,
-    hints: hintsFor(name),
+    hints: hintsFor(options.command, env["HOME"]),
     pid: child.pid,
     proxyPid: supervisor.pid,
   })
@@ -126,7 +129,7 @@ export async function recordCommand(
     lost: facts.lost,
     restarts: facts.restarts,
     variables: plan.variables.map((variable) => ({ ...variable, url: set[variable.name] ?? "" })),
-    nothingBecause: whyNothing(name, facts, plan.variables),
+    nothingBecause: whyNothing(options.command, name, facts, plan.variables),
   }
   return { exitCode, signal, verdict }
 }

@@ -83,12 +83,13 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     recorder: replay.recorder,
     run,
     upstreams: plan.upstreams,
+    versioned: plan.versioned,
     replay,
     beforeAnswer,
     ...(held ? { workspace: held } : {}),
     onWarning: (warning) => warn(warning.message),
   })
-  for (const hint of hintsFor(basename(program))) options.onHint?.(hint)
+  for (const hint of hintsFor(options.command, env["HOME"])) options.onHint?.(hint)
   const set = variablesFor(plan, { origin: proxy.origin, token: proxy.token, folder: options.folder }, env)
   const child = spawn(program, args, {
     cwd: options.cwd,

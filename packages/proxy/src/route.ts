@@ -7,7 +7,7 @@ export type Route = Target | Refusal
 
 export interface Target {
   readonly upstream: Upstream
-  /** Path and query as the upstream gets them, byte for byte as the client wrote them. */
+  /** Path and query as the upstream gets them. */
   readonly path: string
 }
 
@@ -50,7 +50,7 @@ export function routeOf(request: Pick<IncomingMessage, "method" | "url" | "rawHe
     const known = [...door.upstreams.keys()].join(", ")
     return { status: 404, code: "upstream", message: `there is no upstream of that name; configured: ${known}` }
   }
-  return { upstream, path: rest.startsWith("/") ? rest : `/${rest}` }
+  return { upstream, path: upstream.pathFor(rest.startsWith("/") ? rest : `/${rest}`) }
 }
 
 /** The values of every header of that name: a second Host header is an attack, and `headers` would hide it. */

@@ -1,5 +1,6 @@
 import { isIP } from "node:net"
 import { OrangeboxError } from "@orangebox/contract"
+import { providerAccesses, versionedPath } from "@orangebox/dialects"
 
 /** A server the proxy forwards to. There are no others: nothing in a request can name one. */
 export interface Upstream {
@@ -10,15 +11,28 @@ export interface Upstream {
   readonly port: number
   /** As it goes into the Host header: without the port where that is the scheme's own. */
   readonly host: string
+  /** The path a request is sent on to, from the one its client built behind our address. */
+  pathFor(pathAndQuery: string): string
 }
 
 const NAME = /^[a-z0-9][a-z0-9.-]{0,63}$/
 
-export function readUpstreams(origins: Readonly<Record<string, string>>): ReadonlyMap<string, Upstream> {
-  return new Map(Object.entries(origins).map(([name, origin]) => [name, readUpstream(name, origin)]))
+/** @param versioned the names of those whose clients may leave out the version of the API */
+export function readUpstreams(
+  origins: Readonly<Record<string, string>>,
+  versioned: readonly string[] = [],
+): ReadonlyMap<string, Upstream> {
+  const accesses = providerAccesses().filter(({ name }) => versioned.includes(name))
+  return new Map(
+    Object.entries(origins).map(([name, origin]) => {
+      const access = accesses.find((candidate) => candidate.name === name)
+      const pathFor = (path: string): string => (access ? versionedPath(access, path) : path)
+      return [name, { ...readUpstream(name, origin), pathFor }]
+    }),
+  )
 }
 
-function readUpstream(name: string, origin: string): Upstream {
+function readUpstream(name: string, origin: string): Omit<Upstream, "pathFor"> {
   const where = `upstream ${name}`
   if (!NAME.test(name)) {
     throw new OrangeboxError("UPSTREAM", {
@@ -58,6 +72,6 @@ function readUpstream(name: string, origin: string): Upstream {
 }
 
 /** Link-local addresses are where clouds keep their credentials; a model does not live there. */
-export function isSuspicious({ hostname }: Upstream): boolean {
+export function isSuspicious({ hostname }: Pick<Upstream, "hostname">): boolean {
   return isIP(hostname) === 4 ? hostname.startsWith("169.254.") : /^fe[89ab]/i.test(hostname)
 }

@@ -1,18 +1,35 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { plural } from "@orangebox/text"
 import type { PlannedVariable } from "./client-variables.js"
+import { clientCommand } from "./clients/client-command.js"
 import type { SupervisedFacts } from "./proxy-supervisor.js"
 
-const CODEX_HINT =
-  "codex does not read OPENAI_BASE_URL. Give it the address of this recording: " +
-  `orangebox run -- sh -c 'codex -c openai_base_url="$OPENAI_BASE_URL" "$@"' codex …`
+/** What users of a certain command have to do before it can be recorded, unless it is done. */
+export function hintsFor(command: readonly string[], home: string | undefined): string[] {
+  const known = clientCommand(command)
+  const recipe = known?.client.recipe
+  if (!recipe) return []
+  const { doneBy } = recipe
+  const isDone =
+    "argument" in doneBy
+      ? known.args.some((argument) => doneBy.argument.test(argument))
+      : doneBy.saying.test(contentOf(home, doneBy.file))
+  return isDone ? [] : [recipe.lines(known.start, known.args).join("\n")]
+}
 
-/** What users of a certain command should know before it runs. */
-export function hintsFor(command: string): string[] {
-  return command === "codex" ? [CODEX_HINT] : []
+function contentOf(home: string | undefined, file: string): string {
+  try {
+    return home ? readFileSync(join(home, file), "utf8") : ""
+  } catch {
+    return ""
+  }
 }
 
 /** Why a recording is empty, as far as it can be known from here. Null when it is not empty. */
 export function whyNothing(
-  command: string,
+  command: readonly string[],
+  name: string,
   { stats, isRecording }: Pick<SupervisedFacts, "stats" | "isRecording">,
   variables: readonly PlannedVariable[],
 ): string | null {
@@ -20,20 +37,15 @@ export function whyNothing(
   if (!isRecording)
     return "recording is off: the setting `enabled`, the variable ORANGEBOX, or a data folder that cannot be written"
   if (stats.linkedCalls > 0) return null
-  if (stats.unrecorded > 0) return `${stats.unrecorded} request(s) passed, but none could be recorded`
-  if (stats.otherRequests > 0) return `${stats.otherRequests} request(s) passed, none of them a call to a model`
-  if (stats.refused > 0) return `${stats.refused} request(s) reached the proxy without a path it forwards`
-  const names = variables.map(({ name }) => name).join(", ")
-  const known = KNOWN_REASONS[command]
-  return `${command} made no request through the proxy. It was given these variables: ${names}. ${known ?? GENERAL_REASON}`
+  if (stats.unrecorded > 0) return `${plural(stats.unrecorded, "request")} passed, but none could be recorded`
+  if (stats.otherRequests > 0) return `${plural(stats.otherRequests, "request")} passed, none of them a call to a model`
+  if (stats.refused > 0) return `${plural(stats.refused, "request")} reached the proxy without a path it forwards`
+  const names = variables.map((variable) => variable.name).join(", ")
+  const client = clientCommand(command)?.client
+  const reason = client ? `${client.name}: ${client.elsewhere}` : GENERAL_REASON
+  return `${name} made no request through the proxy. It was given these variables: ${names}. ${reason}`
 }
 
 const GENERAL_REASON =
   "Either it called no model, or it takes its address from somewhere else: a settings file, a flag, a base URL in its code. " +
-  "Name another variable it reads, or write the address of the proxy where it looks"
-
-const KNOWN_REASONS: Readonly<Record<string, string>> = {
-  codex: CODEX_HINT,
-  claude: "A settings file (env.ANTHROPIC_BASE_URL in settings.json) overrides the environment; look there first",
-  gemini: "Some ways to log in ignore GOOGLE_GEMINI_BASE_URL; use an API key",
-}
+  "Name another variable it reads, or write the address of the proxy where it looks: `orangebox run --port 4000` keeps the same one"

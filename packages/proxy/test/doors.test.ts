@@ -123,11 +123,14 @@ test("[K-08] every variable is chained to the server it named, else to its vendo
     ),
   ).toEqual({
     ANTHROPIC_BASE_URL: "https://api.anthropic.com",
+    ANTHROPIC_API_BASE: "https://api.anthropic.com",
     ANTHROPIC_HOST: "https://api.anthropic.com",
     OPENAI_BASE_URL: "https://api.openai.com/v1",
     OPENAI_API_BASE: "https://api.openai.com/v1",
     OPENAI_HOST: "https://api.openai.com",
     GOOGLE_GEMINI_BASE_URL: "https://generativelanguage.googleapis.com",
+    GEMINI_API_BASE: "https://generativelanguage.googleapis.com/v1beta",
+    CODE_ASSIST_ENDPOINT: "https://cloudcode-pa.googleapis.com",
   })
   const chained = planVariables(
     {

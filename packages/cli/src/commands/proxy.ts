@@ -1,3 +1,4 @@
+import { OrangeboxError } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { planVariables, startProxy } from "@orangebox/proxy"
 import { classifyIn, dataPath } from "@orangebox/reader"
@@ -6,8 +7,9 @@ import { plural, safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { InterruptedError } from "../failure.js"
-import { collected, parseCount } from "../option-values.js"
+import { collected, parsePort } from "../option-values.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
+import { stableAddress } from "../running/stable-address.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
@@ -20,7 +22,7 @@ interface ProxyCommandOptions extends CaptureOptions {
 export function define(command: Command, session: Session): void {
   withCaptureOptions(command)
     .description("Run the recording proxy standing alone, for clients that are pointed at it by hand.")
-    .option("--port <n>", "the port on 127.0.0.1; default: any free one", parseCount)
+    .option("--port <n>", "the port on 127.0.0.1; default: the data folder's own, the same every time", parsePort)
     .option(
       "--upstream <name=url>",
       "a server to lead to, beside the vendors' own; may be repeated",
@@ -30,7 +32,7 @@ export function define(command: Command, session: Session): void {
     .option("--app <name>", "the application's name on the runs; default: proxy")
     .addHelpText(
       "after",
-      "\nPrints one base URL for each upstream. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
+      "\nPrints one base URL for each upstream, the same every time for a data folder; `orangebox run --port` has them too. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
     )
   bindShell<ProxyCommandOptions>(command, session, proxy, [
     ["orangebox proxy", "for Anthropic, OpenAI and Gemini clients"],
@@ -49,16 +51,26 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
     onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
   })
   const configured = findConfig(process.cwd())?.config.upstreams ?? {}
+  const plan = planVariables(process.env, [], configured)
   const upstreams = {
     ...configured,
-    ...planVariables(process.env, [], configured).upstreams,
+    ...plan.upstreams,
     ...Object.fromEntries(options.upstream.map(parseUpstream)),
   }
-  const proxied = await startProxy({
-    recorder,
-    upstreams,
-    ...(options.port === undefined ? {} : { port: options.port }),
-    onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
+  const { port, token } = stableAddress(folder.path)
+  const start = (at: number) =>
+    startProxy({
+      recorder,
+      upstreams,
+      versioned: plan.versioned,
+      port: at,
+      token,
+      onWarning: (warning) => terminal.say(`orangebox: ${warning.message}`),
+    })
+  const proxied = await start(options.port ?? port).catch((error: unknown) => {
+    if (options.port !== undefined || !(error instanceof OrangeboxError) || error.code !== "PORT") throw error
+    terminal.say(`orangebox: ${error.what}, so the address is another one this time`)
+    return start(0)
   })
   const urls = Object.fromEntries(Object.keys(upstreams).map((name) => [name, proxied.urlFor(name)]))
   try {

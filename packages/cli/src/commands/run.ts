@@ -8,10 +8,12 @@ import { findConfig } from "@orangebox/recorder"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT } from "../exit-code.js"
+import { parsePort } from "../option-values.js"
 import { withReading } from "../reading.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { type RecordedCommand, verdictJson, verdictText } from "../running/format-verdict.js"
+import { stableAddress } from "../running/stable-address.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
 interface RunOptions extends CaptureOptions, VariableOptions {
@@ -29,6 +31,7 @@ export function define(command: Command, session: Session): void {
     .description("Run a command and record every model call it makes, whatever it is written in.")
     .argument("<command...>", "the command and its arguments, after --")
     .option("--app <name>", "the application's name on the run; default: the command's")
+    .option("--port <n>", "the proxy's port on 127.0.0.1; its address is then the same every time", parsePort)
     .option("--ca <file>", "certificates to trust for the upstreams, beside the system's own (PEM)")
     .option("--require-capture", "exit with 1 when nothing was captured")
     .option("--no-workspace", "do not record what the command changes in its git work tree")
@@ -41,6 +44,7 @@ export function define(command: Command, session: Session): void {
     ["orangebox run -- claude -p 'fix the date test'", "record a coding agent"],
     ["orangebox run -- python agent.py", "record an agent of your own"],
     ["orangebox run --variable MISTRAL_BASE_URL=https://api.mistral.ai -- node agent.mjs", "one more provider"],
+    ["orangebox run --port 4000 -- my-agent", "for an agent whose settings file holds the address"],
     ["orangebox run --require-capture -- npm run eval", "in CI: an empty recording is a failure"],
   ])
 }
@@ -52,6 +56,10 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
   }
   const { terminal } = session
   const folder = openDataFolder(dataPath(options.data))
+  let hints: readonly string[] = []
+  const sayHints = (): void => {
+    for (const hint of hints) terminal.sayVerbatim(`orangebox: ${hint}`)
+  }
   const { exitCode, signal, verdict } = await recordCommand({
     command: [program, ...args],
     folder: folder.path,
@@ -59,9 +67,11 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},
     ...captureOf(options),
     classifier: CLASSIFIER,
-    ...given({ workspace: options.workspace, app: options.app, caFile: options.ca }),
-    onStart: ({ hints }) => {
-      if (!options.quiet) for (const hint of hints) terminal.say(`orangebox: ${hint}`)
+    ...given({ workspace: options.workspace, app: options.app, caFile: options.ca, port: options.port }),
+    ...(options.port === undefined ? {} : { token: stableAddress(folder.path).token }),
+    onStart: (started) => {
+      hints = started.hints
+      if (!options.quiet) sayHints()
     },
     onWarning: (message) => terminal.say(`orangebox: ${message}`),
   })
@@ -75,6 +85,7 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
   if (options.json) terminal.sayPainted(safeJson(verdictJson(ended, folder.path), 2))
   else if (!options.quiet || verdict.nothingBecause !== null) {
     terminal.sayPainted(verdictText(ended, folder.path, terminal.paintTalk))
+    if (verdict.nothingBecause !== null) sayHints()
   }
   const own = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal])
   return options.requireCapture && verdict.nothingBecause !== null && own === 0 ? EXIT.findings : own

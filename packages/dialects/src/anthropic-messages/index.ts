@@ -20,7 +20,8 @@ const EVENTS = new Set([
 const anthropicAccess: ProviderAccess = {
   name: "anthropic",
   origin: "https://api.anthropic.com",
-  baseUrlVariables: { ANTHROPIC_BASE_URL: "", ANTHROPIC_HOST: "" },
+  baseUrlVariables: { ANTHROPIC_BASE_URL: "", ANTHROPIC_API_BASE: "", ANTHROPIC_HOST: "" },
+  version: { path: "/v1", endpoints: /^\/(?:messages|complete|models|files|skills)(?:[/?]|$)/ },
   secretHeaders: ["authorization", "x-api-key"],
   behaviourHeaders: ["anthropic-beta", "anthropic-version"],
   versionHeader: "anthropic-version",

@@ -9,14 +9,24 @@ import { outlineGemini, requestOf } from "./outline.js"
 
 const METHOD = /(?:\/models\/([^/:]+))?:(generateContent|streamGenerateContent|countTokens)$/
 
-const geminiAccess: ProviderAccess = {
+const geminiAccess: Omit<ProviderAccess, "besides"> = {
   name: "gemini",
   origin: "https://generativelanguage.googleapis.com",
-  baseUrlVariables: { GOOGLE_GEMINI_BASE_URL: "" },
+  baseUrlVariables: { GOOGLE_GEMINI_BASE_URL: "", GEMINI_API_BASE: "/v1beta" },
+  version: { path: "/v1beta", endpoints: /^\/(?:models|cachedContents|files|tunedModels)(?:[/:?]|$)/ },
   secretHeaders: ["authorization", "x-goog-api-key"],
   behaviourHeaders: [],
   versionHeader: null,
   keyHeaders: ({ GEMINI_API_KEY }) => (GEMINI_API_KEY ? [["x-goog-api-key", GEMINI_API_KEY]] : []),
+}
+
+/** Who logs in with a Google account instead of a key is served by other servers. */
+const codeAssistAccess: ProviderAccess = {
+  ...geminiAccess,
+  name: "gemini-code-assist",
+  origin: "https://cloudcode-pa.googleapis.com",
+  baseUrlVariables: { CODE_ASSIST_ENDPOINT: "" },
+  keyHeaders: () => [],
 }
 
 const geminiShape: RequestShape = {
@@ -51,7 +61,7 @@ export const gemini: Dialect = {
   id: "gemini",
   provider: "gcp.gemini",
   alsoCalled: ["google", "gcp", "vertex", "vertexai"],
-  access: geminiAccess,
+  access: { ...geminiAccess, besides: [codeAssistAccess] },
   finishReasons: {
     STOP: "stop",
     MAX_TOKENS: "length",

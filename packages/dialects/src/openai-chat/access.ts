@@ -5,6 +5,11 @@ export const openaiAccess: ProviderAccess = {
   name: "openai",
   origin: "https://api.openai.com",
   baseUrlVariables: { OPENAI_BASE_URL: "/v1", OPENAI_API_BASE: "/v1", OPENAI_HOST: "" },
+  version: {
+    path: "/v1",
+    endpoints:
+      /^\/(?:chat|responses|completions|embeddings|models|files|images|audio|moderations|conversations)(?:[/?]|$)/,
+  },
   secretHeaders: ["authorization", "api-key", "openai-organization"],
   behaviourHeaders: ["openai-beta"],
   versionHeader: null,

@@ -7,6 +7,7 @@ try {
     command,
     folder,
     app: "recorded",
+    ...(process.env.TEST_UPSTREAMS ? { upstreams: JSON.parse(process.env.TEST_UPSTREAMS) } : {}),
     onStart: (started) => process.send({ kind: "started", ...started }),
     onWarning: (message) => process.send({ kind: "warning", message }),
   })
