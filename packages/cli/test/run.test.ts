@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -63,6 +64,41 @@ describe("orangebox run", () => {
     const verified = await orangebox(["verify", runId, "--digest", digest, "--data", folder.path])
     expect(verified.exitCode).toBe(0)
     folder.remove()
+  })
+
+  test("[R-17] three runs of a client that goes on with its session share one conversation, and say which code ran", async () => {
+    const folder = scratchFolder()
+    const work = scratchFolder()
+    const git = (...args: string[]): string =>
+      execFileSync("git", ["-C", work.path, "-c", "user.name=t", "-c", "user.email=t@example.org", ...args], {
+        encoding: "utf8",
+      }).trim()
+    git("init", "-q", "-b", "main")
+    writeFileSync(join(work.path, "agent.txt"), "one")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    const session = "0199b3c2-7d1e-7f00-8a3b-5c6d7e8f9a0b"
+    const client = AGENT.replace(
+      "max_tokens: 9,",
+      `max_tokens: 9, metadata: { user_id: "user_a_account__session_${session}" },`,
+    )
+    const env = { ANTHROPIC_BASE_URL: upstream.origin }
+    for (const capture of ["redacted", "redacted", "hashed"]) {
+      const command = [process.execPath, "--input-type=module", "-e", client]
+      await orangebox(["run", "--capture", capture, "--data", folder.path, "--", ...command], { env, cwd: work.path })
+      writeFileSync(join(work.path, "agent.txt"), "two")
+    }
+    const shown = await orangebox(["show", session, "--json", "--data", folder.path])
+    const { runs } = JSON.parse(shown.stdout) as { runs: { run_id: string; commit: string; is_dirty: boolean }[] }
+    expect(runs.map(({ commit, is_dirty }) => [commit, is_dirty])).toEqual([
+      [git("rev-parse", "HEAD"), false],
+      [git("rev-parse", "HEAD"), true],
+      [git("rev-parse", "HEAD"), true],
+    ])
+    const { stdout } = await orangebox(["step", `${runs[1]!.run_id}#1`, "--data", folder.path])
+    expect(stdout).toMatch(new RegExp(`commit +${git("rev-parse", "HEAD")}\\n +is_dirty +true`))
+    folder.remove()
+    work.remove()
   })
 
   test("[K-08] nothing captured is said loudly with the variables that were set; --require-capture makes it an error", async () => {

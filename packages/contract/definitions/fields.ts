@@ -11,6 +11,8 @@ export const Summary = z.string().max(512)
 export const Status = z.enum(["success", "timeout", "error", "partial"])
 /** A digest that identifies something without naming a stored body. */
 export const Digest = BodyId
+/** Of git: SHA-1 or SHA-256, in hex. */
+export const Commit = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 export const CaptureMode = z.enum(["full", "redacted", "hashed"])
 export const Environment = z.enum(["local", "ci", "staging", "prod", "unknown"])
 

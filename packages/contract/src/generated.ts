@@ -287,6 +287,10 @@ export type Payloads = {
     channel?: string | undefined
     repo?: string | undefined
     branch?: string | undefined
+    /** The commit that was checked out when recording began. */
+    commit?: string | undefined
+    /** Whether tracked files differed from that commit. Absent where nobody looked. */
+    is_dirty?: boolean | undefined
     ticket_id?: string | undefined
     capture_mode?: CaptureMode | undefined
   }
@@ -613,6 +617,7 @@ const RecordV0Node: SchemaNode = { is: "union", by: "kind", of: [{ is: "object",
 const VerdictNode: SchemaNode = { is: "one_of", values: ["pass","warn","fail","unknown"] }
 const Summary: SchemaNode = { is: "string", max: 512 }
 const Version: SchemaNode = { is: "string", max: 256 }
+const Commit: SchemaNode = { is: "string", pattern: /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/ }
 const LatencyMs: SchemaNode = { is: "number", min: 0 }
 const StatusNode: SchemaNode = { is: "one_of", values: ["success","timeout","error","partial"] }
 const TokenUsageNode: SchemaNode = { is: "object", fields: { prompt: { ...Count, nullable: true }, completion: { ...Count, nullable: true }, total: { ...Count, nullable: true }, cache_read: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_write: { ...Count, nullable: true, optional: true, since: "1.1" }, reasoning: { ...Count, nullable: true, optional: true, since: "1.1" } } }
@@ -638,7 +643,7 @@ export const StepId = new Schema<StepId>(StepIdNode)
 export const TraceId = new Schema<TraceId>(TraceIdNode)
 export const Verdict = new WordSchema<Verdict>(VerdictNode)
 export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type, Payloads[Type]> } = {
-  run_started: { "type":"run_started","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { app_id: Name, environment: EnvironmentNode, entrypoint_name: Name, user_session_ref: { ...BodyIdNode, nullable: true }, input_summary: { ...Summary, nullable: true, optional: true }, input_summary_ref: { ...BodyRef, optional: true }, agent_id: { ...Name, optional: true, since: "1.1" }, agent_version: { ...Version, optional: true, since: "1.1" }, request_id: { ...Name, optional: true, since: "1.1" }, constraints: { is: "list", of: ConstraintNode, optional: true, since: "1.1" }, channel: { ...Name, optional: true, since: "1.1" }, repo: { ...Name, optional: true, since: "1.1" }, branch: { ...Name, optional: true, since: "1.1" }, ticket_id: { ...Name, optional: true, since: "1.1" }, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" } } }) },
+  run_started: { "type":"run_started","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { app_id: Name, environment: EnvironmentNode, entrypoint_name: Name, user_session_ref: { ...BodyIdNode, nullable: true }, input_summary: { ...Summary, nullable: true, optional: true }, input_summary_ref: { ...BodyRef, optional: true }, agent_id: { ...Name, optional: true, since: "1.1" }, agent_version: { ...Version, optional: true, since: "1.1" }, request_id: { ...Name, optional: true, since: "1.1" }, constraints: { is: "list", of: ConstraintNode, optional: true, since: "1.1" }, channel: { ...Name, optional: true, since: "1.1" }, repo: { ...Name, optional: true, since: "1.1" }, branch: { ...Name, optional: true, since: "1.1" }, commit: { ...Commit, optional: true, since: "1.2" }, is_dirty: { is: "boolean", optional: true, since: "1.2" }, ticket_id: { ...Name, optional: true, since: "1.1" }, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" } } }) },
   input_received: { "type":"input_received","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { input_channels: { is: "list", of: Name }, input_hash: BodyIdNode, input_policy_labels: { is: "list", of: Name }, input_ref: { ...BodyRef, optional: true, since: "1.1" }, input_summary: { ...Summary, optional: true, since: "1.1" } } }) },
   prompt_rendered: { "type":"prompt_rendered","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { prompt_template_id: { ...Name, nullable: true }, prompt_template_version: { ...Version, nullable: true }, prompt_variables_ref: { ...BodyRef, nullable: true }, rendered_prompt_ref: BodyRef, system_message_ref: { ...BodyRef, optional: true } } }) },
   retrieval_executed: { "type":"retrieval_executed","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { retriever_id: Name, retriever_version: { ...Version, nullable: true }, query_text_ref: BodyRef, top_k: { ...Count, nullable: true }, filters: { is: "record", keys: { is: "string" }, of: { is: "union", of: [{ is: "string" }, { is: "number" }, { is: "boolean" }, { is: "one_of", values: [null] }] } }, candidate_count: Count, candidate_list_ref: BodyRef, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, latency_ms: { ...LatencyMs, optional: true, since: "1.1" }, status: { ...StatusNode, optional: true, since: "1.1" } } }) },

@@ -242,6 +242,81 @@ describe("[K-09] lanes from traffic alone", () => {
     const traffic = new Traffic().ask("c1", request([user("Hi")]), { headers: { "x-claude-code-session-id": "s-1" } })
     expect(traffic.of("conversation_named")).toMatchObject([{ conversationId: "s-1", from: "header", lane: "c1" }])
   })
+
+  const uuid = "0199b3c2-7d1e-7f00-8a3b-5c6d7e8f9a0b"
+  const names: [string, Message, Parameters<Traffic["ask"]>[2], string | undefined][] = [
+    [
+      "a session in the user id",
+      request([user("Hi")], { metadata: { user_id: `user_ab_account__session_${uuid}` } }),
+      {},
+      uuid,
+    ],
+    [
+      "a user id that is JSON",
+      request([user("Hi")], { metadata: { user_id: `{"device_id":"d","session_id":"${uuid}"}` } }),
+      {},
+      uuid,
+    ],
+    [
+      "a session header beside a window that counts compactions",
+      { model: "m", input: "Hi" },
+      { path: "/v1/responses", headers: { "session-id": uuid, "x-codex-window-id": `${uuid}:3` } },
+      uuid,
+    ],
+    [
+      "the older spelling of it",
+      { model: "m", input: "Hi" },
+      { path: "/v1/responses", headers: { session_id: uuid } },
+      uuid,
+    ],
+    [
+      "a window alone, whatever its count",
+      { model: "m", input: "Hi" },
+      { path: "/v1/responses", headers: { "x-codex-window-id": `${uuid}:3` } },
+      uuid,
+    ],
+    [
+      "a cache key made for one session",
+      { model: "m", input: "Hi", prompt_cache_key: uuid },
+      { path: "/v1/responses" },
+      uuid,
+    ],
+    [
+      "the same in chat completions",
+      { model: "m", messages: [user("Hi")], prompt_cache_key: "ses_6f2a91bc4d3e8a7f01" },
+      { path: "/v1/chat/completions" },
+      "ses_6f2a91bc4d3e8a7f01",
+    ],
+    [
+      "a conversation that the provider keeps",
+      { model: "m", input: "Hi", conversation: "conv_68e1f0a2b3c4d5e6f7", prompt_cache_key: uuid },
+      { path: "/v1/responses" },
+      "conv_68e1f0a2b3c4d5e6f7",
+    ],
+    [
+      "a session header of another client",
+      request([user("Hi")]),
+      { headers: { "x-opencode-session": "ses_1" } },
+      "ses_1",
+    ],
+    [
+      "a session inside a wrapped request",
+      { model: "m", request: { contents: [{ role: "user", parts: [{ text: "Hi" }] }], session_id: uuid } },
+      { path: "/v1internal:generateContent" },
+      uuid,
+    ],
+    [
+      "a cache key that all users share",
+      { model: "m", input: "Hi", prompt_cache_key: "support-assistant-v12" },
+      { path: "/v1/responses" },
+      undefined,
+    ],
+    ["a user that is no session", request([user("Hi")], { metadata: { user_id: "user-17" } }), {}, undefined],
+  ]
+  test.each(names)("[R-17] the conversation is named by %s, or by nobody", (_, body, more, expected) => {
+    const named = new Traffic().ask("c1", body, more).of("conversation_named")
+    expect(named.map(({ conversationId }) => conversationId)).toEqual(expected === undefined ? [] : [expected])
+  })
 })
 
 describe("[K-09] attempts of one logical call", () => {
@@ -334,6 +409,86 @@ describe("[K-09] histories that change", () => {
     ])
     expect(traffic.of("lane_started", "c4")).toMatchObject([{ reason: "compaction", lane: "c4" }])
     expect(traffic.placed("c4")).toMatchObject({ lane: "c4", follows: "c3", followsBy: "summary" })
+  })
+
+  const asking: [string, Message][] = [
+    [
+      "at the end of the history",
+      request([
+        user("Fix it"),
+        said(text("Done.")),
+        user(
+          "CRITICAL: text only.\n\nYour task is to create a detailed summary of the conversation so far, paying close attention",
+        ),
+      ]),
+    ],
+    [
+      "by another prompt",
+      request([user("Fix it"), said(text("Done.")), user("Summarize.")], {
+        tools: [],
+        system: "You are a helpful AI assistant tasked with summarizing conversations.",
+      }),
+    ],
+    [
+      "as a checkpoint",
+      request(
+        [
+          user("Fix it"),
+          said(text("Done.")),
+          user("You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary"),
+        ],
+        { tools: [] },
+      ),
+    ],
+  ]
+  test.each(asking)("[R-17] a request for a summary of the history is seen as one: %s", (_, body) => {
+    const traffic = new Traffic()
+      .ask("c1", request([user("Fix it")]))
+      .reply("c1", answer(text("Done.")))
+      .ask("k", body)
+    expect(traffic.of("compaction_asked")).toMatchObject([{ call: "k", certainty: "likely" }])
+  })
+
+  test("[R-17] a user who asks about summaries asks for none, and one in the middle of a history is long past", () => {
+    const traffic = new Traffic()
+      .ask("c1", request([user("How do I write a good summary of the conversation?")]))
+      .ask(
+        "c2",
+        request([
+          user("Your task is to create a detailed summary of the conversation so far"),
+          said(text("It was")),
+          user("Go on"),
+        ]),
+      )
+    expect(traffic.of("compaction_asked")).toEqual([])
+    expect(traffic.of("history_changed")).toEqual([])
+  })
+
+  test("[R-17] a history that goes on from a summary nobody here saw is a compaction all the same", () => {
+    const traffic = new Traffic().ask(
+      "c1",
+      request([
+        user("This session is being continued from a previous conversation that ran out of context. Summary: …"),
+      ]),
+    )
+    expect(traffic.of("history_changed")).toMatchObject([
+      { why: "compaction", from: { call: null }, certainty: "likely" },
+    ])
+    expect(traffic.of("lane_started")).toMatchObject([{ reason: "first" }])
+  })
+
+  test("[R-17] a summary behind the user's own messages is found", () => {
+    const traffic = new Traffic()
+      .ask("c1", request([user("Fix the date test")]))
+      .reply("c1", answer(text(summary)))
+      .ask(
+        "c2",
+        request([
+          user("Fix the date test, please, all of it"),
+          user(`Another language model started to solve this problem and produced a summary.\n${summary}`),
+        ]),
+      )
+    expect(traffic.of("history_changed", "c2")).toMatchObject([{ why: "compaction", from: { call: "c1" } }])
   })
 
   test("the provider's own compaction is recognised by the item it left behind", () => {

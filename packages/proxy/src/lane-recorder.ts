@@ -57,19 +57,23 @@ export class LaneRecorder {
     return this.#turn ?? this.#root
   }
 
-  /** Makes sure that a call with these contents has a turn to stand in. */
-  takeRequest(request: RequestAnatomy | undefined, isContinued: boolean): void {
+  /** Makes sure that a call with these contents has a turn to stand in. One that asks for a summary of the history is none of the user's. */
+  takeRequest(request: RequestAnatomy | undefined, isContinued: boolean, about?: "compaction" | "summary"): void {
+    if (about === "compaction") {
+      this.endTurn()
+      this.#turn = this.#open("the history is summed up", "compaction")
+      return
+    }
     // A call without tools is a turn by itself; a step around every one would only double the tree.
     if (this.#isAgent || request === undefined || request.tools.length === 0) return
     const question = questionOf(request)
     if (this.#turn !== undefined && (question === undefined || isContinued)) return
     this.endTurn()
-    this.#turn = openInferredStep(this.#root, {
-      name: question ?? "goes on",
-      kind: "turn",
-      laneId: laneLabel(this.id),
-      inferredBy: WIRE_REDUCER,
-    })
+    this.#turn = this.#open(about === "summary" ? "goes on from the summary" : (question ?? "goes on"), "turn")
+  }
+
+  #open(name: string, kind: string): Step {
+    return openInferredStep(this.#root, { name, kind, laneId: laneLabel(this.id), inferredBy: WIRE_REDUCER })
   }
 
   /** Returns the step of the call. */

@@ -1,5 +1,5 @@
 import { WIRE_REDUCER } from "@orangebox/dialects"
-import { completeInferred, type Run } from "@orangebox/recorder"
+import { completeInferred, joinConversation, type Run } from "@orangebox/recorder"
 
 /** What is known about a conversation when a run for it is opened. */
 export interface RunOpening {
@@ -32,7 +32,11 @@ export function oneRun(run: Run): OpenRuns {
   const only: OpenRun = { run, hold: () => () => {} }
   let ending = (_: Run): void => {}
   return {
-    open: () => only,
+    open({ conversationId }) {
+      // The command was there before its client named the conversation.
+      if (conversationId !== undefined) joinConversation(run, conversationId)
+      return only
+    },
     latest: () => only,
     onEnding(listener) {
       ending = listener

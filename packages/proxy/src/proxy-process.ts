@@ -4,6 +4,7 @@ import { given, OrangeboxError } from "@orangebox/contract"
 import { type Classify, Recorder, type RecorderOptions, type Run } from "@orangebox/recorder"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
+import { differsFromCommit } from "./workspace/git.js"
 import { RecordedWorkspace } from "./workspace/record-workspace.js"
 
 /**
@@ -43,7 +44,8 @@ async function start(task: ProxyTask): Promise<void> {
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })
     const { entrypoint, input, parent } = task.run
-    const run = recorder.startRun({ entrypoint, input, ...(parent ? { parent } : {}) })
+    const isDirty = await differsFromCommit(task.cwd)
+    const run = recorder.startRun({ entrypoint, input, ...given({ parent, isDirty }) })
     const workspace = task.workspace && recorder.isRecording ? await RecordedWorkspace.open(run, task.cwd) : undefined
     const proxy = await startProxy({
       recorder,

@@ -231,7 +231,10 @@ export class WireRunRecorder implements Observer {
     for (const stepId of answered) this.#workspace?.toolEnded(stepId)
     const hadAnswers = answered.length > 0
     // A repeated request asks nothing new: its call, and so its turn, is still there.
-    if (placed.attemptNo === 1) lane.takeRequest(known.anatomy, hadAnswers)
+    if (placed.attemptNo === 1) {
+      const isSummary = placed.followsBy === "summary"
+      lane.takeRequest(known.anatomy, hadAnswers, seen.isCompaction ? "compaction" : isSummary ? "summary" : undefined)
+    }
     return { open: lane.open, step: lane.place, lane }
   }
 
@@ -278,7 +281,7 @@ export class WireRunRecorder implements Observer {
         })
       } else if (fact.fact === "conversation_named") {
         this.#say(step, "info", "the client names its conversation", {
-          conversation: fact.conversationId,
+          conversation_id: fact.conversationId,
           from: fact.from,
         })
       }
@@ -393,6 +396,7 @@ interface SortedFacts {
   readonly started: LaneStarted | undefined
   readonly sideCall: SideCall | undefined
   readonly conversation: ConversationNamed | undefined
+  readonly isCompaction: boolean
   readonly answered: readonly ToolAnswered[]
 }
 
@@ -402,6 +406,7 @@ function sortFacts(facts: readonly WireFact[]): SortedFacts {
     started: facts.find((fact) => fact.fact === "lane_started"),
     sideCall: facts.find((fact) => fact.fact === "side_call"),
     conversation: facts.find((fact) => fact.fact === "conversation_named"),
+    isCompaction: facts.some((fact) => fact.fact === "compaction_asked"),
     answered: facts.filter((fact) => fact.fact === "tool_answered"),
   }
 }

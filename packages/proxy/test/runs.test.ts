@@ -187,6 +187,32 @@ test("[K-09] a compaction goes on in the same run and is said in the trace", asy
   })
 })
 
+test("[R-17] a client's own compaction is a step of that kind, and the turn after it goes on from the summary", async () => {
+  const summary = "The month was off by one in the date parser, and a test for leap years was added. ".repeat(6)
+  const tools = [{ name: "read", input_schema: { type: "object" } }]
+  const upstream = await scripted(["Looking.", summary, "Going on.", "Done."].map((text) => messageStream({ text })))
+  const proxy = await recordedProxy({ anthropic: upstream.origin })
+  const first = [{ role: "user", content: "Fix the failing date test" }]
+  const session = { "x-claude-code-session-id": "session-7" }
+  await ask(proxy, messageRequest(first, { tools }), session)
+  const history = [...first, assistant({ type: "text", text: "Looking." })]
+  const prompt = "Your task is to create a detailed summary of the conversation so far, paying close attention to it."
+  await ask(proxy, messageRequest([...history, { role: "user", content: prompt }], { tools }), session)
+  const again = [{ role: "user", content: `This session is being continued from a previous conversation.\n${summary}` }]
+  await ask(proxy, messageRequest(again, { tools }), session)
+  const steps = proxy.all("step_started").map(({ payload, inferred_by }) => [payload.kind, payload.name, inferred_by])
+  expect(steps).toEqual([
+    ["turn", "Fix the failing date test", "wire-reducer@1"],
+    ["compaction", "the history is summed up", "wire-reducer@1"],
+    ["turn", "goes on from the summary", "wire-reducer@1"],
+  ])
+  const calls = proxy.all("model_called")
+  expect(calls.map(({ parent_step_id }) => parent_step_id)).toEqual(
+    proxy.all("step_started").map(({ step_id }) => step_id),
+  )
+  expect(calls.map(({ conversation_id }) => conversation_id)).toEqual(["session-7", "session-7", "session-7"])
+})
+
 test("[K-11] a call that an instrumented agent records itself is forwarded without the mark, and only linked", async () => {
   const upstream = await startUpstream((_, response) => response.end(messageStream({ text: "Hello" })))
   const proxy = await recordedProxy({ anthropic: upstream.origin })

@@ -77,6 +77,10 @@ export interface RunView {
   readonly app: string | undefined
   readonly entrypoint: string | undefined
   readonly input: string | undefined
+  /** The code that ran, where it is known: what was checked out, and whether files differed from it. */
+  readonly branch: string | undefined
+  readonly commit: string | undefined
+  readonly isDirty: boolean | undefined
   readonly startedAt: string | undefined
   readonly status: RunStatus
   /** From the opening to the end, or to the last thing recorded when there is no end. */
@@ -168,6 +172,8 @@ export function viewRun(input: RunInput): RunView {
     steps[index] = view
   }
   const { own, facts, replay } = run
+  const opening = payloadOf(run.steps[0]?.opened)
+  const isDirty = opening["is_dirty"]
   return {
     runId: run.runId,
     traceId: facts.traceId ?? undefined,
@@ -175,6 +181,9 @@ export function viewRun(input: RunInput): RunView {
     app: facts.app ?? undefined,
     entrypoint: facts.entrypoint ?? undefined,
     input: facts.input ?? undefined,
+    branch: textIn(opening, "branch"),
+    commit: textIn(opening, "commit"),
+    isDirty: typeof isDirty === "boolean" ? isDirty : undefined,
     startedAt: (run.steps[0]?.opened ?? own[0])?.timestamp_utc,
     status: run.status,
     durationUs: run.durationUs,

@@ -137,7 +137,9 @@ function isTelling({ section, name, value }: StepRow): boolean {
   if (value === null) return false
   if (section === "step") return name !== "trace_id"
   if (!section.startsWith("event ")) return true
-  return name !== "event_id" && !/(?:_ref|_hash|_digest|_fingerprint)$/.test(name) && !isDigest(value)
+  return (
+    name !== "event_id" && !/(?:_ref|_hash|_digest|_fingerprint)$/.test(name) && (name === "commit" || !isDigest(value))
+  )
 }
 
 const isDigest = (value: StepRow["value"]): boolean =>

@@ -84,6 +84,7 @@ export {
   type InferredStep,
   type InferredTool,
   type InferredToolStep,
+  joinConversation,
   openInferredStep,
   openInferredTool,
 } from "./wire/inferred-steps.js"

@@ -31,6 +31,10 @@ export interface RecorderOptions {
   readonly environment?: Environment
   readonly repo?: string
   readonly branch?: string
+  /** The commit of the code that runs. Default: what is checked out in `cwd`, or what the build says. */
+  readonly commit?: string
+  /** Whether its files differ from that commit. */
+  readonly isDirty?: boolean
   /** Where to look for configuration, git and the data folder. */
   readonly cwd?: string
   /** Told once when recording has trouble. Default: one line on stderr. */
@@ -69,6 +73,8 @@ const KNOWN: Record<keyof RecorderOptions, true> = {
   environment: true,
   repo: true,
   branch: true,
+  commit: true,
+  isDirty: true,
   cwd: true,
   onWarning: true,
   onAny: true,
@@ -112,11 +118,14 @@ export function checkOptions(options: RecorderOptions): void {
     const path = issue.path.map(String)
     throw optionError(path.join("."), valueAt(options, path), issue.message)
   }
-  for (const name of ["folder", "cwd", "agentId", "agentVersion", "repo", "branch"] as const) {
+  for (const name of ["folder", "cwd", "agentId", "agentVersion", "repo", "branch", "commit"] as const) {
     const value: unknown = options[name]
     if (value !== undefined && (typeof value !== "string" || value === ""))
       throw optionError(name, value, "must be a text")
   }
+  const isDirty: unknown = options.isDirty
+  if (isDirty !== undefined && typeof isDirty !== "boolean")
+    throw optionError("isDirty", isDirty, "must be true or false")
   for (const name of ["onWarning", "onAny", "guard", "classify", "through", "now"] as const) {
     const value: unknown = options[name]
     if (value !== undefined && typeof value !== "function") throw optionError(name, value, "must be a function")

@@ -113,6 +113,8 @@ export class Recorder implements Scope {
           environment,
           ...defined("repo", options.repo ?? surroundings.repo),
           ...defined("branch", options.branch ?? surroundings.branch),
+          ...defined("commit", options.commit ?? surroundings.commit),
+          ...defined("isDirty", options.isDirty),
           ...defined("agentId", options.agentId),
           ...defined("agentVersion", options.agentVersion),
         },

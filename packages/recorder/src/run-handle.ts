@@ -95,6 +95,8 @@ class RunHandle extends StepHandle implements Run {
         channel: options.channel,
         repo: options.repo ?? app.defaults.repo,
         branch: options.branch ?? app.defaults.branch,
+        commit: options.commit ?? app.defaults.commit,
+        is_dirty: options.isDirty ?? app.defaults.isDirty,
         ticket_id: options.ticket,
         capture_mode: builder.capture.mode,
       },

@@ -183,6 +183,8 @@ export interface AppFacts {
     readonly environment: "local" | "ci" | "staging" | "prod" | "unknown"
     readonly repo?: string
     readonly branch?: string
+    readonly commit?: string
+    readonly isDirty?: boolean
   }
   readonly keeping: Keeping
   readonly guards: readonly Guard[]

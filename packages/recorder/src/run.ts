@@ -17,6 +17,9 @@ export interface StartRun {
   readonly channel?: string
   readonly repo?: string
   readonly branch?: string
+  /** The commit of the code that runs, and whether its files differ from it. */
+  readonly commit?: string
+  readonly isDirty?: boolean
   readonly ticket?: string
   readonly attributes?: LogAttributes
   /** The step, in this or another process, that asked for this run. */

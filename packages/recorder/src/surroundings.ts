@@ -6,6 +6,7 @@ export interface Surroundings {
   readonly environment: Environment
   readonly repo?: string
   readonly branch?: string
+  readonly commit?: string
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -15,12 +16,17 @@ export function readSurroundings(cwd: string, env: Env): Surroundings {
   const git = readGit(cwd)
   const repo = firstOf(env, CI_REPO) ?? git.repo
   const branch = firstOf(env, CI_BRANCH) ?? git.branch
+  // What is checked out is what runs; a variable tells where the repository was left behind, as in an image.
+  const commit = git.commit ?? firstOf(env, BUILD_COMMIT)
   return {
     environment: environmentOf(env),
     ...(repo === undefined ? {} : { repo }),
     ...(branch === undefined ? {} : { branch }),
+    ...(commit !== undefined && COMMIT.test(commit) ? { commit } : {}),
   }
 }
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 const CI_REPO = ["GITHUB_REPOSITORY", "CI_PROJECT_PATH", "BITBUCKET_REPO_FULL_NAME", "BUILD_REPOSITORY_NAME"]
 const CI_BRANCH = [
@@ -31,6 +37,17 @@ const CI_BRANCH = [
   "BUILDKITE_BRANCH",
   "CIRCLE_BRANCH",
   "BUILD_SOURCEBRANCHNAME",
+]
+
+const BUILD_COMMIT = [
+  "GITHUB_SHA",
+  "CI_COMMIT_SHA",
+  "BITBUCKET_COMMIT",
+  "BUILDKITE_COMMIT",
+  "CIRCLE_SHA1",
+  "BUILD_SOURCEVERSION",
+  "GIT_COMMIT",
+  "SOURCE_VERSION",
 ]
 
 function firstOf(env: Env, names: readonly string[]): string | undefined {
@@ -45,7 +62,9 @@ function environmentOf(env: Env): Environment {
   return "local"
 }
 
-function readGit(cwd: string): { repo?: string; branch?: string } {
+type GitFacts = Pick<Surroundings, "repo" | "branch" | "commit">
+
+function readGit(cwd: string): GitFacts {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const gitFolder = gitFolderOf(folder)
     if (gitFolder !== undefined) return readGitFolder(gitFolder)
@@ -61,14 +80,36 @@ function gitFolderOf(folder: string): string | undefined {
   return pointer ? resolve(folder, pointer[1]!.trim()) : undefined
 }
 
-function readGitFolder(gitFolder: string): { repo?: string; branch?: string } {
-  const branch = /^ref: refs\/heads\/(.+)$/m.exec(readText(join(gitFolder, "HEAD")) ?? "")?.[1]?.trim()
-  const common = readText(join(gitFolder, "commondir"))?.trim()
-  const config = readText(join(common === undefined ? gitFolder : resolve(gitFolder, common), "config")) ?? ""
+function readGitFolder(gitFolder: string): GitFacts {
+  const head = readText(join(gitFolder, "HEAD"))?.trim() ?? ""
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1]
+  const pointer = readText(join(gitFolder, "commondir"))?.trim()
+  const common = pointer === undefined ? gitFolder : resolve(gitFolder, pointer)
+  const commit = commitOf(head, [gitFolder, common])
+  const config = readText(join(common, "config")) ?? ""
   const url = /\[remote "origin"\][^[]*?\n\s*url\s*=\s*(\S+)/.exec(config)?.[1]
   const repo = url && repoName(url)
-  return { ...(branch ? { branch } : {}), ...(repo ? { repo } : {}) }
+  return { ...(branch ? { branch } : {}), ...(repo ? { repo } : {}), ...(commit ? { commit } : {}) }
 }
+
+/**
+ * The commit a ref stands for. A linked work tree has some refs of its own and shares the rest; refs that are not files are packed into one.
+ * A branch without a commit has none, and refs that git keeps in its own table format are not read.
+ */
+function commitOf(ref: string, folders: readonly string[], depth = 0): string | undefined {
+  const name = /^ref: (refs\/.+)$/.exec(ref)?.[1]
+  if (name === undefined) return COMMIT.test(ref) ? ref : undefined
+  if (depth > MOST_SYMBOLIC || name.split("/").includes("..")) return undefined
+  for (const folder of folders) {
+    const found = readText(join(folder, name))?.trim()
+    if (found !== undefined) return commitOf(found, folders, depth + 1)
+  }
+  const packed = readText(join(folders.at(-1)!, "packed-refs")) ?? ""
+  const line = packed.split("\n").find((one) => one.endsWith(` ${name}`))
+  return line && commitOf(line.slice(0, line.indexOf(" ")), folders, depth + 1)
+}
+
+const MOST_SYMBOLIC = 5
 
 /** `host/owner/name` without credentials: people keep tokens in their remote URLs. */
 function repoName(url: string): string | undefined {

@@ -37,7 +37,56 @@ describe("surroundings", () => {
     expect(readSurroundings(join(folder, "two"), {})).toEqual({
       environment: "local",
       repo: "github.example/acme/shop",
+      commit: "0123456789abcdef0123456789abcdef01234567",
     })
+  })
+
+  const COMMIT = "0123456789abcdef0123456789abcdef01234567"
+  const PACKED = `# pack-refs with: peeled fully-peeled sorted\n${COMMIT} refs/heads/packed\n^${"f".repeat(40)}\n`
+
+  test("[R-17] the commit is that of the branch, loose or packed, and of a head without a branch", () => {
+    const git = join(folder, ".git")
+    const commit = (head: string) => {
+      gitAt(git, head, "git@x:a/b.git")
+      return readSurroundings(folder, {}).commit
+    }
+    mkdirSync(join(git, "refs/heads/fix"), { recursive: true })
+    writeFileSync(join(git, "refs/heads/fix/dates"), `${COMMIT}\n`)
+    writeFileSync(join(git, "packed-refs"), PACKED)
+    writeFileSync(join(git, "refs/heads/alias"), "ref: refs/heads/packed\n")
+    writeFileSync(join(git, "refs/heads/circle"), "ref: refs/heads/circle\n")
+    expect(commit("ref: refs/heads/fix/dates\n")).toBe(COMMIT)
+    expect(commit("ref: refs/heads/packed\n")).toBe(COMMIT)
+    expect(commit("ref: refs/heads/alias\n")).toBe(COMMIT)
+    expect(commit(`${COMMIT}\n`)).toBe(COMMIT)
+    expect(commit("a".repeat(64))).toBe("a".repeat(64))
+    for (const head of [
+      "ref: refs/heads/unborn\n",
+      "ref: refs/heads/circle\n",
+      "ref: refs/../../secret\n",
+      "nonsense",
+    ]) {
+      expect([head, commit(head)]).toEqual([head, undefined])
+    }
+  })
+
+  test("[R-17] a linked work tree has the commit of its own head, from refs it shares", () => {
+    gitAt(join(folder, "main/.git"), "ref: refs/heads/main\n", "https://github.example/acme/shop")
+    gitAt(join(folder, "main/.git/worktrees/two"), "ref: refs/heads/packed\n", "ignored")
+    writeFileSync(join(folder, "main/.git/worktrees/two/commondir"), "../..\n")
+    writeFileSync(join(folder, "main/.git/packed-refs"), PACKED)
+    mkdirSync(join(folder, "two"))
+    writeFileSync(join(folder, "two/.git"), "gitdir: ../main/.git/worktrees/two\n")
+    expect(readSurroundings(join(folder, "two"), {})).toMatchObject({ branch: "packed", commit: COMMIT })
+  })
+
+  test("[R-17] outside a repository there is none, unless the build says it, and what is no commit is not taken for one", () => {
+    expect(readSurroundings("/", {})).not.toHaveProperty("commit")
+    expect(readSurroundings("/", { GITHUB_SHA: COMMIT }).commit).toBe(COMMIT)
+    expect(readSurroundings("/", { GIT_COMMIT: "unknown" })).not.toHaveProperty("commit")
+    const { recorder, only } = recordInMemory({ commit: COMMIT, isDirty: true, capture: "hashed" })
+    recorder.startRun({ entrypoint: "fix" })
+    expect(only("run_started").payload).toMatchObject({ commit: COMMIT, is_dirty: true })
   })
 
   test("[R-14] credentials in a remote URL never become part of the repo name", () => {

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { BodyRef } from "../body-ref.js"
 import { added, defineEvent, opens } from "../define-event.js"
-import { CaptureMode, Constraint, Digest, Environment, Name, Summary, Version } from "../fields.js"
+import { CaptureMode, Commit, Constraint, Digest, Environment, Name, Summary, Version } from "../fields.js"
 
 export const RunStarted = defineEvent("run_started", {
   since: "1.0",
@@ -22,6 +22,10 @@ export const RunStarted = defineEvent("run_started", {
     channel: added(Name.optional()),
     repo: added(Name.optional()),
     branch: added(Name.optional()),
+    /** The commit that was checked out when recording began. */
+    commit: added(Commit.optional(), "1.2"),
+    /** Whether tracked files differed from that commit. Absent where nobody looked. */
+    is_dirty: added(z.boolean().optional(), "1.2"),
     ticket_id: added(Name.optional()),
     capture_mode: added(CaptureMode.optional()),
   },

@@ -25,7 +25,7 @@ export function outlineGemini(root: JsonNode, text: string): RequestOutline {
     parts: [...toolParts(request), ...systemParts(request), ...contentParts(request, text)],
     wholeMark: null,
     serverContext: cached === null ? [] : [{ what: "cached_content", id: cached }],
-    conversationHint: null,
+    conversationHint: stringAt(request, "session_id") ?? stringAt(request, "sessionId") ?? stringAt(root, "session_id"),
   }
 }
 

@@ -29,8 +29,18 @@ export function outlineChat(root: JsonNode): RequestOutline {
     parts: [...toolParts(root), ...messages.flatMap(messageParts), ...completionPrompt(root)],
     wholeMark: null,
     serverContext: messages.flatMap(filesOf),
-    conversationHint: stringAt(root, "prompt_cache_key"),
+    conversationHint: sessionIn(root) ?? stringAt(root, "prompt_cache_key"),
   }
+}
+
+/** Where clients and gateways put the session, for they have no field of their own for it. */
+export function sessionIn(root: JsonNode): string | null {
+  return (
+    stringAt(root, "metadata", "session_id") ??
+    stringAt(root, "metadata", "conversation_id") ??
+    stringAt(root, "client_metadata", "session_id") ??
+    stringAt(root, "session_id")
+  )
 }
 
 function toolParts(root: JsonNode): PromptPart[] {

@@ -1,5 +1,6 @@
 import type { JsonNode } from "@orangebox/contract"
 import { booleanAt, isPresent, itemsAt, itemsOf, memberOf, numberAt, stringAt } from "../json/node.js"
+import { sessionIn } from "../openai-chat/outline.js"
 import {
   type CacheMarkMade,
   type PartKind,
@@ -29,7 +30,7 @@ export function outlineResponses(root: JsonNode, text: string): RequestOutline {
     parts: [...toolParts(root), ...instructionParts(root), ...inputParts(root, text)],
     wholeMark: null,
     serverContext: serverContextOf(root),
-    conversationHint: stringAt(root, "prompt_cache_key") ?? idAt(root, "conversation"),
+    conversationHint: idAt(root, "conversation") ?? sessionIn(root) ?? stringAt(root, "prompt_cache_key"),
   }
 }
 

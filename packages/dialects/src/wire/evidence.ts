@@ -1,6 +1,7 @@
 import { readJson } from "@orangebox/contract"
 import { stringsOf } from "../json/node.js"
 import type { OutlinedRequest } from "../request/read-request.js"
+import { goesOnFromSummary } from "./compaction.js"
 import type { PendingTool, RecentAnswer } from "./state.js"
 
 const PROBE_LENGTH = 80
@@ -52,14 +53,16 @@ export function findDelegation(
   return found?.tool
 }
 
-export function firstUserTexts(request: OutlinedRequest): string[] {
-  const first = request.messages.find((message) => message.role === "user")
-  return first?.parts.flatMap((part) => part.text ?? []) ?? []
+/** What the user says before the first answer: a client that went on from a summary may put it behind messages of the user's own. */
+export function firstUserTexts({ messages }: OutlinedRequest): string[] {
+  const answered = messages.findIndex(({ role }) => role === "assistant")
+  const before = answered < 0 ? messages : messages.slice(0, answered)
+  return before.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.flatMap((part) => part.text ?? []))
 }
 
 const SUMMARY_WORDS =
   /continued from a previous conversation|<(?:conversation_)?summary>|summary of (?:the|our) (?:conversation|previous)|context (?:was|has been) compacted/i
 
 export function looksLikeSummary(texts: readonly string[]): boolean {
-  return texts.some((text) => SUMMARY_WORDS.test(text))
+  return texts.some((text) => SUMMARY_WORDS.test(text)) || goesOnFromSummary(texts)
 }

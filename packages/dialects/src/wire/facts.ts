@@ -11,6 +11,7 @@ export type WireFact = { readonly inferred_by: typeof WIRE_REDUCER; readonly cal
   | ToolCalled
   | ToolAnswered
   | SideCall
+  | CompactionAsked
   | ConversationNamed
 )
 
@@ -44,6 +45,13 @@ export interface HistoryChanged {
   readonly lane: string
   readonly why: "compaction" | "truncation" | "rewritten"
   readonly from: { readonly lane: string; readonly call: string | null }
+  readonly certainty: Certainty
+}
+
+/** The client asks for a summary, to go on from that instead of from the history. */
+export interface CompactionAsked {
+  readonly fact: "compaction_asked"
+  readonly lane: string
   readonly certainty: Certainty
 }
 

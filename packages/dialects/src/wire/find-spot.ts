@@ -1,5 +1,6 @@
 import type { BodyHash } from "@orangebox/contract"
 import type { OutlinedRequest } from "../request/read-request.js"
+import { goesOnFromSummary } from "./compaction.js"
 import { recall } from "./digest-map.js"
 import { findDelegation, findQuoted, firstUserTexts, looksLikeSummary } from "./evidence.js"
 import type { CallPlaced, Certainty, HistoryChanged, LaneStarted, PromptChanged } from "./facts.js"
@@ -91,7 +92,14 @@ function newLane(state: WireState, request: RequestObserved, outlined: OutlinedR
     return { ...spot, follows: from.call, followsBy: "summary", changes: [change] }
   }
   if (agentHintOf(request) !== null && state.laneCount > 0) return begin(request.call, "sub_agent", null, "likely")
-  return begin(request.call, state.laneCount === 0 ? "first" : "separate", null, "certain")
+  const spot = begin(request.call, state.laneCount === 0 ? "first" : "separate", null, "certain")
+  if (!goesOnFromSummary(texts)) return spot
+  // What was summed up went on elsewhere: in an earlier process, or before anybody listened.
+  const from = { lane: request.call, call: null }
+  return {
+    ...spot,
+    changes: [{ fact: "history_changed", lane: request.call, why: "compaction", from, certainty: "likely" }],
+  }
 }
 
 /**

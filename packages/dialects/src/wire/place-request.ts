@@ -3,11 +3,12 @@ import { type BodyHash, textHash } from "@orangebox/contract"
 import type { DetectedDialect } from "../detect-dialect.js"
 import type { JsonBody } from "../json/body.js"
 import type { PromptPart } from "../request/outline.js"
-import { outlineOf } from "../request/read-request.js"
+import { type OutlinedRequest, outlineOf } from "../request/read-request.js"
 import { atomsOfRequest, headOf } from "./atoms.js"
+import { asksForCompaction } from "./compaction.js"
 import { recall, remember } from "./digest-map.js"
 import { findQuoted } from "./evidence.js"
-import type { CallPlaced, ToolAnswered } from "./facts.js"
+import type { CallPlaced, Certainty, ToolAnswered } from "./facts.js"
 import { findSpot, type Head, type Spot, sameSpot } from "./find-spot.js"
 import { agentHintOf, conversationOf } from "./hints.js"
 import { type Chain, callKey, chainOf, laneKey, ownerUnder, withOwner } from "./locate.js"
@@ -55,6 +56,7 @@ export function placeRequest(
     newParts: chain.atoms.length - spot.known,
   }
   const sideCall = retried ? undefined : sideCallByRequest(outlined)
+  const compaction = retried ? undefined : compactionAsked(detected, outlined)
   const conversation = spot.started ? conversationOf(request, outlined) : undefined
   return {
     state: remembered(state, request.call, spot, chain, attempt, promptKey, {
@@ -70,9 +72,15 @@ export function placeRequest(
       ...spot.changes,
       ...(conversation ? [{ ...conversation, lane: spot.lane }] : []),
       ...(sideCall ? [sideCall] : []),
+      ...(compaction ? [{ fact: "compaction_asked", lane: spot.lane, certainty: compaction } as const] : []),
       ...tools.answered,
     ],
   }
+}
+
+function compactionAsked({ endpoint }: DetectedDialect, outlined: OutlinedRequest): Certainty | undefined {
+  if (endpoint === "compact") return "certain"
+  return asksForCompaction(outlined) ? "likely" : undefined
 }
 
 // The same prompt again after a failure is the next attempt, whether the client says so or not. After a success, or beside one that is

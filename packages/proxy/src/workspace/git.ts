@@ -67,6 +67,14 @@ export async function git(cwd: string, args: readonly string[], timeoutMs: numbe
   return (await gitBytes(cwd, args, timeoutMs))?.toString("utf8")
 }
 
+const STATUS_PATIENCE_MS = 2000
+
+/** Whether tracked files of the repository around a folder differ from its commit; undefined where git does not say. */
+export async function differsFromCommit(cwd: string): Promise<boolean | undefined> {
+  const changed = await git(cwd, ["status", "--porcelain", "--untracked-files=no"], STATUS_PATIENCE_MS)
+  return changed === undefined ? undefined : changed !== ""
+}
+
 // The variables that point git at one repository: a hook that starts an agent sets them, and they would win over the folder.
 const OF_A_REPOSITORY = new Set([
   "GIT_ALTERNATE_OBJECT_DIRECTORIES",

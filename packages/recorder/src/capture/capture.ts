@@ -149,7 +149,8 @@ export class Capture {
     if (this.mode === "full") return id
     const { policy } = this.treatmentOf("run_started", "conversation_id")
     if (policy === "drop") return undefined
-    return this.mode === "hashed" || policy === "hash_only" ? this.digestWord(id) : id
+    const isHidden = this.mode === "hashed" || policy === "hash_only"
+    return isHidden || redactText(id, this.ruleset.shapes).masks.length > 0 ? this.digestWord(id) : id
   }
 
   /** Bytes of a body that an event names in `field`. */

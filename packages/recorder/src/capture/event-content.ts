@@ -224,7 +224,9 @@ class Gate {
     if (typeof value === "number") return value
     if (this.#isHashed) return staysReadable(name, value) ? value : this.#digested(value)
     if (value.length < SHORTEST_NAMED || treatment.ruleset === undefined) return value
-    return this.#noted(redactNamedText(name, value, treatment.ruleset))
+    const redacted = redactNamedText(name, value, treatment.ruleset)
+    // What is masked compares no more; an id has to.
+    return redacted.masks.length > 0 && JOINED_ID.test(name) ? this.#digested(value) : this.#noted(redacted)
   }
 
   #digested(value: string): string {
@@ -245,6 +247,9 @@ class Gate {
     })
   }
 }
+
+/** Ids by which events of several runs are joined. */
+const JOINED_ID = /(?:^|[._-])(?:message|conversation)[._-]?id$/i
 
 /** Shorter values are never masked, whatever they are called. */
 const SHORTEST_NAMED = 5
