@@ -95,6 +95,29 @@ export type Segment = {
   tokens?: number | null | undefined
   segment_hash?: BodyId | undefined
   content_ref?: string | undefined
+  /** Which message of the request it belongs to, and which part of it; tools and a system prompt that stands apart are in none. */
+  message?: number | undefined
+  part?: number | undefined
+  /** There when the request asks to cache up to and including this segment; a null ttl is the provider's own. */
+  mark?: {
+    ttl: string | null
+  } | undefined
+  /** Equal for equal values whatever the order of their keys, also of JSON inside a text. */
+  canonical_hash?: BodyId | undefined
+  /** Of the bytes it carries, decoded. */
+  media_hash?: BodyId | undefined
+  /** Of the segment with its volatile values taken out; there when it has any. */
+  stable_hash?: BodyId | undefined
+  volatile?: {
+    kind: "time" | "epoch" | "uuid" | "hex" | "counter" | "temp_path"
+    start: number
+    length: number
+  }[] | undefined
+  /** How many there are, where not all are listed. */
+  volatile_count?: number | undefined
+  /** Tool calls and results: what ties them together, and whether the model is told that the tool failed. */
+  tool_call_id?: string | undefined
+  is_error?: boolean | undefined
 }
 export type Status = "success" | "timeout" | "error" | "partial"
 /** Normalised counts; null is unknown, and unknown is not zero. `prompt` includes cached tokens whatever the provider's habit. */
@@ -345,6 +368,11 @@ export type Payloads = {
     exit_code?: number | undefined
     result_summary?: string | undefined
     error_summary?: string | undefined
+    /** What the model was told of it, where that is known: a harness may turn an error into a text, or cut a result. */
+    told_model?: {
+      is_error: boolean | null
+      ref: string | null
+    } | undefined
   }
   model_called: {
     provider: string
@@ -365,6 +393,11 @@ export type Payloads = {
     prefix_fingerprint?: BodyId | null | undefined
     prefix_length?: number | null | undefined
     cache_use?: "warm" | "real" | "unknown" | undefined
+    /** Of the settings that decide whether a cached prefix may be used: tool choice, thinking, beta headers and the like. */
+    cache_params_digest?: BodyId | undefined
+    /** Keyed tags: equal for the same cache key, and for the same credentials. */
+    cache_key_tag?: string | undefined
+    account_tag?: string | undefined
     http_method?: string | undefined
     url?: string | undefined
     request_headers_ref?: string | undefined
@@ -396,6 +429,13 @@ export type Payloads = {
     output_summary?: string | undefined
     /** Names of the tools the model asked for, in order. */
     requested_tools?: string[] | undefined
+    /** The ids of these calls, in the same order; null for one that has none. */
+    requested_tool_ids?: (string | null)[] | undefined
+    /** Why its cache did not serve all of the prompt, in the provider's own words. */
+    cache_diagnosis?: {
+      type: string
+      missed_tokens: number | null
+    } | undefined
     stored_bytes?: number | undefined
   }
   validator_decision: {
@@ -622,7 +662,7 @@ const LatencyMs: SchemaNode = { is: "number", min: 0 }
 const StatusNode: SchemaNode = { is: "one_of", values: ["success","timeout","error","partial"] }
 const TokenUsageNode: SchemaNode = { is: "object", fields: { prompt: { ...Count, nullable: true }, completion: { ...Count, nullable: true }, total: { ...Count, nullable: true }, cache_read: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_write: { ...Count, nullable: true, optional: true, since: "1.1" }, reasoning: { ...Count, nullable: true, optional: true, since: "1.1" } } }
 const SegmentKind: SchemaNode = { is: "one_of", values: ["persona","tool-def","skill","agent-profile","history","user-msg","other"] }
-const SegmentNode: SchemaNode = { is: "object", fields: { contributor: Name, kind: SegmentKind, role: { is: "string", max: 64, nullable: true }, length: Count, tokens: { ...Count, nullable: true, optional: true }, segment_hash: { ...BodyIdNode, optional: true }, content_ref: { ...BodyRef, optional: true } } }
+const SegmentNode: SchemaNode = { is: "object", fields: { contributor: Name, kind: SegmentKind, role: { is: "string", max: 64, nullable: true }, length: Count, tokens: { ...Count, nullable: true, optional: true }, segment_hash: { ...BodyIdNode, optional: true }, content_ref: { ...BodyRef, optional: true }, message: { ...Count, optional: true, since: "1.2" }, part: { ...Count, optional: true, since: "1.2" }, mark: { is: "object", fields: { ttl: { is: "string", max: 64, nullable: true } }, optional: true, since: "1.2" }, canonical_hash: { ...BodyIdNode, optional: true, since: "1.2" }, media_hash: { ...BodyIdNode, optional: true, since: "1.2" }, stable_hash: { ...BodyIdNode, optional: true, since: "1.2" }, volatile: { is: "list", of: { is: "object", fields: { kind: { is: "one_of", values: ["time","epoch","uuid","hex","counter","temp_path"] }, start: Count, length: Count } }, optional: true, since: "1.2" }, volatile_count: { ...Count, optional: true, since: "1.2" }, tool_call_id: { ...Name, optional: true, since: "1.2" }, is_error: { is: "boolean", optional: true, since: "1.2" } } }
 const ArtifactType: SchemaNode = { is: "one_of", values: ["file_edit","command","test_run","pr","commit","diff","prompt_snapshot","tool_output_snapshot","workspace_snapshot","other"] }
 const ProcessEndNode: SchemaNode = { is: "one_of", values: ["uncaught_exception","unhandled_rejection","exit","closed","gone"] }
 export const ActionType = new WordSchema<ActionType>(ActionTypeNode)
@@ -648,9 +688,9 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   prompt_rendered: { "type":"prompt_rendered","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { prompt_template_id: { ...Name, nullable: true }, prompt_template_version: { ...Version, nullable: true }, prompt_variables_ref: { ...BodyRef, nullable: true }, rendered_prompt_ref: BodyRef, system_message_ref: { ...BodyRef, optional: true } } }) },
   retrieval_executed: { "type":"retrieval_executed","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { retriever_id: Name, retriever_version: { ...Version, nullable: true }, query_text_ref: BodyRef, top_k: { ...Count, nullable: true }, filters: { is: "record", keys: { is: "string" }, of: { is: "union", of: [{ is: "string" }, { is: "number" }, { is: "boolean" }, { is: "one_of", values: [null] }] } }, candidate_count: Count, candidate_list_ref: BodyRef, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, latency_ms: { ...LatencyMs, optional: true, since: "1.1" }, status: { ...StatusNode, optional: true, since: "1.1" } } }) },
   tool_called: { "type":"tool_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"tool"}, payload: new ObjectSchema({ is: "object", fields: { tool_name: Name, tool_version: { ...Version, nullable: true }, call_signature_hash: BodyIdNode, args_ref: BodyRef, timeout_ms: { ...LatencyMs, nullable: true }, tool_call_id: { ...Name, optional: true, since: "1.1" }, args_summary: { ...Summary, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, effect_class: { ...EffectClassNode, optional: true, since: "1.1" } } }) },
-  tool_result: { "type":"tool_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"tool"}, payload: new ObjectSchema({ is: "object", fields: { tool_name: Name, status: StatusNode, result_ref: { ...BodyRef, nullable: true }, error_class: { ...Name, nullable: true }, error_message_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, tool_call_id: { ...Name, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.1" }, result_summary: { ...Summary, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" } } }) },
-  model_called: { "type":"model_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, model_api_version: { ...Version, nullable: true }, temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { ...Count, nullable: true }, seed: { is: "number", nullable: true, optional: true }, request_ref: BodyRef, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" }, stream: { is: "boolean", optional: true, since: "1.1" }, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, wire_digest: { ...BodyIdNode, optional: true, since: "1.1" }, shape_digest: { ...BodyIdNode, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, prefix_fingerprint: { ...BodyIdNode, nullable: true, optional: true, since: "1.1" }, prefix_length: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_use: { is: "one_of", values: ["warm","real","unknown"], optional: true, since: "1.1" }, http_method: { is: "string", max: 32, optional: true, since: "1.1" }, url: { is: "string", max: 8192, optional: true, since: "1.1" }, request_headers_ref: { ...BodyRef, optional: true, since: "1.1" } } }) },
-  model_result: { "type":"model_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, finish_reason: { ...Name, nullable: true }, token_usage: TokenUsageNode, response_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, status: { ...StatusNode, optional: true, since: "1.1" }, http_status: { is: "number", int: true, min: 100, max: 999, nullable: true, optional: true, since: "1.1" }, error_class: { ...Name, nullable: true, optional: true, since: "1.1" }, error_ref: { ...BodyRef, nullable: true, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" }, first_byte_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, thinking_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, usage_ref: { ...BodyRef, optional: true, since: "1.1" }, service_tier: { ...Name, optional: true, since: "1.1" }, cache_write_1h_tokens: { ...Count, optional: true, since: "1.1" }, response_headers_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_index_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_end: { is: "one_of", values: ["complete","client_abort","upstream_reset","timeout"], optional: true, since: "1.1" }, provider_request_id: { ...Name, optional: true, since: "1.1" }, output_summary: { ...Summary, optional: true, since: "1.1" }, requested_tools: { is: "list", of: Name, optional: true, since: "1.1" }, stored_bytes: { ...Count, optional: true, since: "1.1" } } }) },
+  tool_result: { "type":"tool_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"tool"}, payload: new ObjectSchema({ is: "object", fields: { tool_name: Name, status: StatusNode, result_ref: { ...BodyRef, nullable: true }, error_class: { ...Name, nullable: true }, error_message_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, tool_call_id: { ...Name, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.1" }, result_summary: { ...Summary, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" }, told_model: { is: "object", fields: { is_error: { is: "boolean", nullable: true }, ref: { ...BodyRef, nullable: true } }, optional: true, since: "1.2" } } }) },
+  model_called: { "type":"model_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, model_api_version: { ...Version, nullable: true }, temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { ...Count, nullable: true }, seed: { is: "number", nullable: true, optional: true }, request_ref: BodyRef, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" }, stream: { is: "boolean", optional: true, since: "1.1" }, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, wire_digest: { ...BodyIdNode, optional: true, since: "1.1" }, shape_digest: { ...BodyIdNode, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, prefix_fingerprint: { ...BodyIdNode, nullable: true, optional: true, since: "1.1" }, prefix_length: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_use: { is: "one_of", values: ["warm","real","unknown"], optional: true, since: "1.1" }, cache_params_digest: { ...BodyIdNode, optional: true, since: "1.2" }, cache_key_tag: { ...Name, optional: true, since: "1.2" }, account_tag: { ...Name, optional: true, since: "1.2" }, http_method: { is: "string", max: 32, optional: true, since: "1.1" }, url: { is: "string", max: 8192, optional: true, since: "1.1" }, request_headers_ref: { ...BodyRef, optional: true, since: "1.1" } } }) },
+  model_result: { "type":"model_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, finish_reason: { ...Name, nullable: true }, token_usage: TokenUsageNode, response_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, status: { ...StatusNode, optional: true, since: "1.1" }, http_status: { is: "number", int: true, min: 100, max: 999, nullable: true, optional: true, since: "1.1" }, error_class: { ...Name, nullable: true, optional: true, since: "1.1" }, error_ref: { ...BodyRef, nullable: true, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" }, first_byte_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, thinking_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, usage_ref: { ...BodyRef, optional: true, since: "1.1" }, service_tier: { ...Name, optional: true, since: "1.1" }, cache_write_1h_tokens: { ...Count, optional: true, since: "1.1" }, response_headers_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_index_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_end: { is: "one_of", values: ["complete","client_abort","upstream_reset","timeout"], optional: true, since: "1.1" }, provider_request_id: { ...Name, optional: true, since: "1.1" }, output_summary: { ...Summary, optional: true, since: "1.1" }, requested_tools: { is: "list", of: Name, optional: true, since: "1.1" }, requested_tool_ids: { is: "list", of: { ...Name, nullable: true }, optional: true, since: "1.2" }, cache_diagnosis: { is: "object", fields: { type: Name, missed_tokens: { ...Count, nullable: true } }, optional: true, since: "1.2" }, stored_bytes: { ...Count, optional: true, since: "1.1" } } }) },
   validator_decision: { "type":"validator_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { validator_name: Name, validator_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["pass","fail","warn"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   safety_decision: { "type":"safety_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { policy_name: Name, policy_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["allow","block","redact","escalate"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   final_output: { "type":"final_output","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { output_ref: BodyRef, citations_ref: { ...BodyRef, optional: true }, response_channel: { ...Name, nullable: true }, output_summary: { ...Summary, optional: true, since: "1.1" } } }) },

@@ -14,6 +14,10 @@ export interface RequestDialect {
   pathFacts?(path: string): { readonly model: string | null; readonly stream: boolean | null }
   /** Whether a request body can only be this dialect's, for gateways that rename paths. */
   claimsRequest(root: JsonNode): boolean
+  /** Settings beside the prompt that decide whether a cached prefix may be used; `/` leads to inner ones. */
+  readonly cacheParams?: readonly string[]
+  /** The setting that names the cache to look in. */
+  readonly cacheKeyMember?: string
   outlineRequest(root: JsonNode, text: string): RequestOutline
   /** The request with everything taken out that does not decide the answer (`design: call signatures`). */
   canonicalRequest(root: JsonNode, ids: IdNaming, notes?: BodyNotes): CanonicalRequest
@@ -111,8 +115,16 @@ export interface Answer {
   /** Where the answer itself tells the tier it was served from, and not its usage. */
   readonly serviceTier: string | null
   readonly error: ProviderError | null
+  /** Why its cache did not serve all of the prompt, where the provider says so. */
+  readonly cacheMiss?: CacheMiss | null
   /** `partial` when the terminal event never came: the connection broke, or somebody left. */
   readonly ended: "complete" | "partial"
+}
+
+/** In the provider's own words. */
+export interface CacheMiss {
+  readonly type: string
+  readonly missedTokens: number | null
 }
 
 export type AnswerPart =

@@ -1,4 +1,4 @@
-import type { Answer, AnswerFold, Dialect, FinishKind, ProviderError, ToolCall, Usage } from "./dialect.js"
+import type { Answer, AnswerFold, CacheMiss, Dialect, FinishKind, ProviderError, ToolCall, Usage } from "./dialect.js"
 import { finishKindOf } from "./dialects.js"
 import { decodeUtf8 } from "./json/body.js"
 import { type JsonValue, parseJson } from "./json/value.js"
@@ -24,6 +24,9 @@ export interface FoldedResponse {
   readonly finishKind: FinishKind | null
   readonly usage: Usage
   readonly error: ProviderError | null
+  readonly cacheMiss: CacheMiss | null
+  /** How long it thought before it said something, as far as the pieces tell; undefined where nobody timed them or it did not think. */
+  readonly thinkingMs: number | undefined
   readonly ended: "complete" | "partial"
   /** Events of a type the dialect does not know, verbatim. */
   readonly unknownEvents: readonly UnknownEvent[]
@@ -37,7 +40,8 @@ export interface UnknownEvent {
 }
 
 export interface ResponseFolder {
-  push(bytes: Uint8Array): void
+  /** @param atMs when they came, on any clock that goes on */
+  push(bytes: Uint8Array, atMs?: number): void
   /** What is there when no more will come. May be asked again. */
   finish(): FoldedResponse
 }
@@ -62,7 +66,7 @@ export function responseFolder(dialect: Dialect): ResponseFolder {
   let reader: BodyReader | undefined
   const leading: Uint8Array[] = []
   return {
-    push(bytes) {
+    push(bytes, atMs) {
       if (reader === undefined) {
         const first = firstVisible(bytes)
         if (first === undefined) {
@@ -70,16 +74,16 @@ export function responseFolder(dialect: Dialect): ResponseFolder {
           return
         }
         reader = first === OPEN_BRACE || first === OPEN_BRACKET ? jsonReader(dialect) : streamReader(dialect)
-        for (const blank of leading) reader.push(blank)
+        for (const blank of leading) reader.push(blank, atMs)
       }
-      reader.push(bytes)
+      reader.push(bytes, atMs)
     },
     finish: () => reader?.finish() ?? fold(dialect, "empty", dialect.newFold().answer(), [], 0),
   }
 }
 
 interface BodyReader {
-  push(bytes: Uint8Array): void
+  push(bytes: Uint8Array, atMs: number | undefined): void
   finish(): FoldedResponse
 }
 
@@ -110,15 +114,19 @@ function streamReader(dialect: Dialect): BodyReader {
   const parser = sseParser()
   const answerFold = dialect.newFold()
   const unknown: UnknownEvent[] = []
+  const thinking = new ThinkingTime()
   let count = 0
   let isFinished = false
 
-  const take = (frame: SseFrame): void => {
+  const take = (frame: SseFrame, atMs?: number): void => {
     count++
+    thinking.take(frame.data, atMs)
     if (!takeFrame(answerFold, frame)) unknown.push({ event: frame.event, data: frame.data })
   }
   return {
-    push: (bytes) => parser.push(bytes).forEach(take),
+    push(bytes, atMs) {
+      for (const frame of parser.push(bytes)) take(frame, atMs)
+    },
     finish() {
       if (!isFinished) {
         isFinished = true
@@ -126,10 +134,33 @@ function streamReader(dialect: Dialect): BodyReader {
         // A cut frame does not parse, and is only kept; a whole one that merely lacks its empty line counts.
         if (rest !== undefined) take(rest)
       }
-      return fold(dialect, count > 0 ? "stream" : "other", answerFold.answer(), unknown, count)
+      return fold(dialect, count > 0 ? "stream" : "other", answerFold.answer(), unknown, count, thinking.ms)
     },
   }
 }
+
+/** Thinking goes from its first piece to the first piece of anything else the model says; a stream says which is which in words of its own. */
+class ThinkingTime {
+  ms: number | undefined
+  #since: number | undefined
+  #isOver = false
+
+  take(data: string, atMs: number | undefined): void {
+    if (this.#isOver || atMs === undefined) return
+    if (THINKS.test(data)) {
+      this.#since ??= atMs
+      this.ms = atMs - this.#since
+    } else if (SPEAKS.test(data)) {
+      if (this.#since !== undefined) this.ms = atMs - this.#since
+      this.#isOver = true
+    }
+  }
+}
+
+const THINKS =
+  /"type": ?"(?:redacted_)?thinking(?:_delta)?"|"type": ?"response\.reasoning|"type": ?"reasoning"|"reasoning(?:_content)?": ?"[^"]|"thought": ?true/
+const SPEAKS =
+  /"type": ?"(?:text|text_delta|tool_use|input_json_delta)"|"type": ?"response\.(?:output_text|function_call|refusal|custom_tool)|"content": ?"[^"]|"tool_calls": ?\[|"text": ?"|"functionCall"/
 
 function takeFrame(answerFold: AnswerFold, frame: SseFrame): boolean {
   const value = parseJson(frame.data)
@@ -143,6 +174,7 @@ function fold(
   answer: Answer,
   unknownEvents: readonly UnknownEvent[],
   eventCount: number,
+  thinkingMs?: number,
 ): FoldedResponse {
   const usage = answer.rawUsage === null ? UNKNOWN_USAGE : dialect.usageOf(answer.rawUsage)
   return {
@@ -164,6 +196,8 @@ function fold(
     finishKind: finishKindOf(answer.finishReason),
     usage: usage.serviceTier === null ? { ...usage, serviceTier: answer.serviceTier } : usage,
     error: answer.error,
+    cacheMiss: answer.cacheMiss ?? null,
+    thinkingMs,
     ended: answer.ended,
     unknownEvents,
     eventCount,

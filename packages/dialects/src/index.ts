@@ -14,6 +14,7 @@ export { BUILT_IN_PRICES } from "./prices/built-in.js"
 export { priceOf, ratesFor } from "./prices/price-of.js"
 export { type PriceEntry, type PriceTable, withOverrides } from "./prices/price-table.js"
 export { answerText, dialectOfBytes, looksBinary, readableText } from "./readable-text.js"
+export { cacheKeyOf, cacheParamsDigest, credentialsOf } from "./request/cache-identity.js"
 export type { PromptPart, Sampling } from "./request/outline.js"
 // Requests
 export { CACHE_MARKS } from "./request/part-hash.js"

@@ -1,9 +1,18 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { OrangeboxError, SystemError } from "@orangebox/contract"
-import type { HeaderList, WireCall, WireEnd, WireEndNotes, WireRequest, WireResponseHead } from "@orangebox/recorder"
+import {
+  CACHE_USE_HEADER,
+  cacheUseSaid,
+  type HeaderList,
+  type WireCall,
+  type WireEnd,
+  type WireEndNotes,
+  type WireRequest,
+  type WireResponseHead,
+} from "@orangebox/recorder"
 import type { ReplayRecorder } from "@orangebox/replay"
-import { flatHeaders, framingOf, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
+import { flatHeaders, framingOf, headerIn, pairsOf, requestHeaders, responseHeaders } from "./forwarded-headers.js"
 import type { ProxyLimits } from "./limits.js"
 import { RecordedResponse } from "./recorded-response.js"
 import { type RecordableBody, recordableBody } from "./request-body.js"
@@ -177,6 +186,7 @@ export class Exchange {
           url: `${target.upstream.origin}${target.path}`,
           headers: this.#headers,
           body: bytes,
+          cacheUse: cacheUseSaid(headerIn(pairsOf(this.#request.rawHeaders), CACHE_USE_HEADER)),
           ...(marks ? { bodyMarks: marks } : {}),
         },
         attributes,

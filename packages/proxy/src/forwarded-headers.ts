@@ -1,4 +1,4 @@
-import { STEP_HEADER } from "@orangebox/recorder"
+import { CACHE_USE_HEADER, STEP_HEADER } from "@orangebox/recorder"
 import type { Upstream } from "./upstreams.js"
 
 type Pairs = readonly (readonly [name: string, value: string])[]
@@ -23,10 +23,13 @@ export function pairsOf(rawHeaders: readonly string[]): Pairs {
   return pairs
 }
 
+/** Said to this proxy, and to nobody behind it. */
+const OURS = new Set([STEP_HEADER, CACHE_USE_HEADER])
+
 /** What is sent on: the client's headers in their order and spelling, with the upstream's Host in the place of ours. */
 export function requestHeaders(received: Pairs, upstream: Upstream): Pairs {
   return endToEnd(received)
-    .filter(([name]) => name.toLowerCase() !== STEP_HEADER)
+    .filter(([name]) => !OURS.has(name.toLowerCase()))
     .map(([name, value]): readonly [string, string] => [name, name.toLowerCase() === "host" ? upstream.host : value])
 }
 

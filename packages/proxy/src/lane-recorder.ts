@@ -98,7 +98,7 @@ export class LaneRecorder {
     const [pending] = at < 0 ? [] : this.#tools.splice(at, 1)
     if (!pending) return undefined
     for (const agent of pending.agents) agent.end()
-    pending.tool.end({ text, status: isError === true ? "error" : "success" })
+    pending.tool.end({ text, status: isError === true ? "error" : "success", isError })
     return pending.tool.step.id
   }
 

@@ -332,3 +332,36 @@ test("[H-01] every model call is stamped with its prefix, signatures and cache c
   expect(result!.payload.token_usage).toMatchObject({ prompt: 1050, cache_read: 900, cache_write: 50 })
   expect(proxy.stats()).toMatchObject({ cacheReadTokens: 900, cacheableTokens: 1050 })
 })
+
+test("[R-17] a client says warm or real in a header of ours, which nobody behind the proxy sees; accounts are told apart by a tag", async () => {
+  const seen: string[] = []
+  const upstream = await startUpstream((request, response) => {
+    seen.push(JSON.stringify(request.headers))
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.end(messageStream({ text: "ok" }))
+  })
+  const proxy = await recordedProxy({ anthropic: upstream.origin })
+  const request = messageRequest([{ role: "user", content: "Hi" }])
+  await ask(proxy, request, { "x-orangebox-cache-use": "warm", "x-api-key": "canary-key-one" })
+  await ask(proxy, request, { "X-Orangebox-Cache-Use": "real", "x-api-key": "canary-key-two" })
+  const [first, second] = proxy.all("model_called").map(({ payload }) => payload)
+  expect([first!.cache_use, second!.cache_use]).toEqual(["warm", "real"])
+  expect(first!.account_tag).toMatch(/^hmac:/)
+  expect(second!.account_tag).not.toBe(first!.account_tag)
+  expect(seen.join()).not.toContain("orangebox")
+  expect(JSON.stringify(proxy.all("model_called"))).not.toContain("canary-key")
+})
+
+test("[R-17] a tool's result on the wire says what the model was told of it", async () => {
+  const upstream = await scripted([
+    messageStream({ tool: { id: "toolu_1", name: "sh", input: {} } }),
+    messageStream({ text: "ok" }),
+  ])
+  const proxy = await recordedProxy({ anthropic: upstream.origin })
+  const first = { role: "user", content: "Run it." }
+  await ask(proxy, messageRequest([first]))
+  const asked = assistant(toolUse("toolu_1", "sh", {}))
+  await ask(proxy, messageRequest([first, asked, toolResult("toolu_1", "exit 1", { is_error: true })]))
+  const { payload } = await eventually(() => proxy.all("tool_result")[0], "the result")
+  expect(payload.told_model).toEqual({ is_error: true, ref: payload.result_ref })
+})

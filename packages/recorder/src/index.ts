@@ -71,6 +71,7 @@ export type {
   Step,
   StepOptions,
   StepOutcome,
+  ToldModel,
   ToolCall,
   ToolContext,
   ToolStep,
@@ -78,7 +79,14 @@ export type {
 } from "./step.js"
 export { ToolTimeoutError } from "./time-limit.js"
 // The wire: what a proxy or another client edge records with
-export { type Fetch, recordingFetch, STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
+export {
+  CACHE_USE_HEADER,
+  cacheUseSaid,
+  type Fetch,
+  recordingFetch,
+  STEP_HEADER,
+  type WireTarget,
+} from "./wire/fetch-edge.js"
 export {
   completeInferred,
   type InferredStep,

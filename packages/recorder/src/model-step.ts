@@ -34,7 +34,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   const request = bodies.add("request", call.request ?? null)!
   // What is stamped on the call is read from the form in which secrets are replaced by their tags.
   const known = knowTold(request.comparable(), call, memoryOf(run.builder))
-  const stamps = toldStamps(known) ?? genericStamps(call, request, known)
+  const stamps = toldStamps(known, run.builder.capture, call.cacheUse) ?? genericStamps(call, request, known)
   const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known)
   const held = heldByProvider(known)
   step.emit(
@@ -85,7 +85,7 @@ function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownReque
     wire_digest: callSignature({ body: json, dialect: undefined, method: "POST", path: NO_PATH }).wire,
     prefix_fingerprint: null,
     prefix_length: null,
-    cache_use: "unknown" as const,
+    cache_use: call.cacheUse ?? ("unknown" as const),
   }
 }
 
@@ -122,7 +122,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     if (!this.#isRendered) this.promptRendered({ prompt: this.#call.request })
     return {
       step: this,
-      notes: { attemptNo: ++this.#attempts, saidPrompt: this.known.anatomy },
+      notes: { attemptNo: ++this.#attempts, saidPrompt: this.known.anatomy, cacheUse: this.#call.cacheUse },
       onCall: (call) => {
         this.#lastWire = call
         this.#openWires++
@@ -179,7 +179,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
       this.#stream ??= this.captureResponse("model_result", "response_ref")
       this.#stream.write(bytes, micros)
       this.#folder ??= folderFor(this.known.dialect ?? dialectOfBytes(bytes))
-      this.#folder.push(bytes)
+      this.#folder.push(bytes, micros / 1000)
     } catch {
       // Telemetry: the answer still reaches the application.
     }
@@ -219,13 +219,20 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         error_ref: (failure && bodies.ref("error", failure.chain)) ?? null,
         error_summary: failure?.summary,
         first_byte_ms: given.firstByteMs ?? wire?.firstByteMs ?? this.#firstByteMs,
-        thinking_ms: given.thinkingMs,
+
         provider_request_id: given.requestId ?? (wire && requestIdOf(wire)) ?? undefined,
         ...stamps,
+        thinking_ms: given.thinkingMs ?? stamps.thinking_ms,
         finish_reason: given.finishReason ?? stamps.finish_reason,
         token_usage: usageOf(stamps.token_usage, given.usage),
         usage_ref: stamps.usage_ref ?? bodies.ref("usage", given.rawUsage),
-        requested_tools: (given.requestedTools as string[] | undefined) ?? stamps.requested_tools,
+        ...(given.requestedTools === undefined
+          ? {}
+          : {
+              requested_tools: given.requestedTools as string[],
+              requested_tool_ids:
+                (given.requestedToolIds as string[] | undefined) ?? sameCalls(given.requestedTools, stamps),
+            }),
         ...(given.outputText === undefined ? {} : summaryOf("output_summary", () => this.summarize(given.outputText!))),
       },
       bodies,
@@ -249,6 +256,16 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     if (received) bodies.refs.push(received)
     return { ref: received?.artifact_hash ?? null, folded: wire }
   }
+}
+
+/** The application may name what was asked for by itself; the ids are those of the answer where it names the same calls. */
+function sameCalls(
+  names: readonly string[],
+  read: { requested_tools: string[] | undefined; requested_tool_ids: (string | null)[] | undefined },
+): (string | null)[] | undefined {
+  const isSame =
+    names.length === read.requested_tools?.length && names.every((name, at) => name === read.requested_tools![at])
+  return isSame ? read.requested_tool_ids : undefined
 }
 
 const folderFor = (dialect: Dialect | undefined): ResponseFolder => (dialect ? responseFolder(dialect) : NOTHING_READ)

@@ -181,6 +181,8 @@ export interface ModelCall<T = unknown> {
   readonly model: string
   readonly request: unknown
   readonly apiVersion?: string
+  /** Whether an answer is wanted, or only the prompt in the provider's cache. Left out, only a request that cannot mean anything else is `warm`. */
+  readonly cacheUse?: "warm" | "real"
   readonly attributes?: LogAttributes
   /** Reads usage and finish reason out of a reply that is in no known provider's protocol. What it leaves out is unknown. */
   readonly describe?: (reply: T) => ModelDescription
@@ -196,6 +198,8 @@ export interface ModelDescription {
   readonly firstByteMs?: number
   readonly thinkingMs?: number
   readonly requestedTools?: readonly string[]
+  /** The ids of these calls, in the same order. */
+  readonly requestedToolIds?: readonly (string | null)[]
   /** The provider's own usage object. */
   readonly rawUsage?: unknown
   readonly outputText?: string
@@ -228,7 +232,14 @@ export interface ToolCall<T = unknown> {
   /** What tells equal calls from others, where a protocol knows better than name and arguments do. */
   readonly signature?: string
   readonly attributes?: LogAttributes
-  readonly describe?: (result: T) => { exitCode?: number; status?: Status }
+  readonly describe?: (result: T) => { exitCode?: number; status?: Status; toldModel?: ToldModel }
+}
+
+/** What the model is told of a tool's result, where that is not the result itself. */
+export interface ToldModel {
+  readonly isError?: boolean
+  /** Left out, it is told the result as it is. */
+  readonly content?: unknown
 }
 
 export interface ToolContext {
@@ -237,8 +248,16 @@ export interface ToolContext {
   readonly signal: AbortSignal
 }
 
+export interface ToolEnd {
+  readonly result?: unknown
+  readonly err?: unknown
+  readonly status?: Status
+  readonly exitCode?: number
+  readonly toldModel?: ToldModel
+}
+
 export interface ToolStep extends Step {
-  endTool(result: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void
+  endTool(result: ToolEnd): void
 }
 
 export interface RetrievalCall {

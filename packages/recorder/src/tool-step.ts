@@ -1,4 +1,4 @@
-import { type Status, summarizeArgs, summarizeText } from "@orangebox/contract"
+import { summarizeArgs, summarizeText } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { classified, emitEvaluation, withActionType } from "./classify.js"
@@ -7,7 +7,7 @@ import { askGuards, BlockedCallError } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { signatureOfTool } from "./signature.js"
-import type { StepOutcome, ToolCall, ToolStep } from "./step.js"
+import type { StepOutcome, ToolCall, ToolEnd, ToolStep } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 
 /** Opens the step of a tool call: what it is asked is recorded before it runs. */
@@ -59,7 +59,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
     })
   }
 
-  endTool(outcome: { result?: unknown; err?: unknown; status?: Status; exitCode?: number }): void {
+  endTool(outcome: ToolEnd): void {
     if (!this.close()) return
     const bodies = new BodiesOfEvent(this.run.builder, "tool_result")
     const error = outcome.err === undefined ? undefined : describeError(outcome.err, this.summarize)
@@ -79,6 +79,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
         exit_code: outcome.exitCode,
         ...(result ? summaryOf("result_summary", () => summarizeText(result.text())) : {}),
         error_summary: error?.summary,
+        told_model: toldModelOf(outcome.toldModel, result?.hash, bodies),
       },
       bodies,
     )
@@ -86,4 +87,11 @@ class ToolStepHandle extends StepHandle implements ToolStep {
       this.faultAround({ trigger: "tool_failure", detail: `${this.#call.name}: ${error?.errorClass ?? status}` })
     }
   }
+}
+
+function toldModelOf(told: ToolEnd["toldModel"], result: string | undefined, bodies: BodiesOfEvent) {
+  if (told === undefined || told === null) return undefined
+  const { isError, content } = told
+  const ref = content === undefined ? result : bodies.ref("told_model", content)
+  return { is_error: typeof isError === "boolean" ? isError : null, ref: ref ?? null }
 }

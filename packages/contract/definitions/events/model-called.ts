@@ -25,6 +25,11 @@ export const ModelCalled = defineEvent("model_called", {
     prefix_fingerprint: added(Digest.nullable().optional()),
     prefix_length: added(Count.nullable().optional()),
     cache_use: added(z.enum(["warm", "real", "unknown"]).optional()),
+    /** Of the settings that decide whether a cached prefix may be used: tool choice, thinking, beta headers and the like. */
+    cache_params_digest: added(Digest.optional(), "1.2"),
+    /** Keyed tags: equal for the same cache key, and for the same credentials. */
+    cache_key_tag: added(Name.optional(), "1.2"),
+    account_tag: added(Name.optional(), "1.2"),
     http_method: added(z.string().max(32).optional()),
     url: added(z.string().max(8192).optional()),
     request_headers_ref: added(BodyRef.optional()),

@@ -33,6 +33,10 @@ export const ModelResult = defineEvent("model_result", {
     output_summary: added(Summary.optional()),
     /** Names of the tools the model asked for, in order. */
     requested_tools: added(z.array(Name).optional()),
+    /** The ids of these calls, in the same order; null for one that has none. */
+    requested_tool_ids: added(z.array(Name.nullable()).optional(), "1.2"),
+    /** Why its cache did not serve all of the prompt, in the provider's own words. */
+    cache_diagnosis: added(z.strictObject({ type: Name, missed_tokens: Count.nullable() }).optional(), "1.2"),
     stored_bytes: added(Count.optional()),
   },
 })

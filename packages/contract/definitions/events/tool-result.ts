@@ -19,5 +19,7 @@ export const ToolResult = defineEvent("tool_result", {
     exit_code: added(z.number().int().optional()),
     result_summary: added(Summary.optional()),
     error_summary: added(Summary.optional()),
+    /** What the model was told of it, where that is known: a harness may turn an error into a text, or cut a result. */
+    told_model: added(z.strictObject({ is_error: z.boolean().nullable(), ref: BodyRef.nullable() }).optional(), "1.2"),
   },
 })

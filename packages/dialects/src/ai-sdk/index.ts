@@ -21,6 +21,7 @@ export const aiSdkOptions: RequestDialect = {
   endpointOf: () => undefined,
   claimsRequest: (root) =>
     itemsAt(root, "prompt").some((message) => stringAt(message, "role") !== null && memberOf(message, "content")),
+  cacheParams: ["toolChoice", "responseFormat", "providerOptions"],
   outlineRequest: outlineOptions,
   canonicalRequest(root, ids, notes) {
     const canon = newCanon(ids, notes)

@@ -1,5 +1,5 @@
 import { readJson } from "@orangebox/contract"
-import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError, Usage } from "../dialect.js"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, CacheMiss, ProviderError, Usage } from "../dialect.js"
 import { itemsAt, memberOf } from "../json/node.js"
 import {
   assignOwn,
@@ -111,6 +111,7 @@ function takeMessageDelta(message: JsonRecord, event: JsonRecord): void {
     if (usage[key] !== null || !(key in known)) setOwn(known, key, usage[key]!)
   }
   if (isRecord(event["usage"])) message["usage"] = known
+  if (event["diagnostics"] !== undefined) message["diagnostics"] = event["diagnostics"]
   if (event["context_management"] !== undefined) message["context_management"] = event["context_management"]
 }
 
@@ -132,8 +133,14 @@ function describe(
     rawUsage: message["usage"] ?? null,
     serviceTier: null,
     error,
+    cacheMiss: cacheMissOf(recordOf(message["diagnostics"])["cache_miss_reason"]),
     ended,
   }
+}
+
+function cacheMissOf(reason: JsonValue | undefined): CacheMiss | null {
+  const type = textOf(recordOf(reason)["type"])
+  return type === null ? null : { type, missedTokens: countOf(recordOf(reason)["cache_missed_input_tokens"]) }
 }
 
 function partOf(block: JsonRecord, argumentText: string): AnswerPart[] {

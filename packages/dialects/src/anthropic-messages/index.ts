@@ -93,6 +93,7 @@ export const anthropicMessages: Dialect = {
   readAnswer: readAnthropicAnswer,
   newFold: anthropicFold,
   usageOf: anthropicUsage,
+  cacheParams: ["tool_choice", "thinking", "speed", "betas", "output_config", "output_format", "context_management"],
   outlineRequest: outlineAnthropic,
   canonicalRequest: canonicalAnthropic,
   shape: anthropicShape,

@@ -94,6 +94,13 @@ export const gemini: Dialect = {
   readAnswer: readGeminiAnswer,
   newFold: geminiFold,
   usageOf: geminiUsage,
+  cacheParams: [
+    "toolConfig",
+    "generationConfig/thinkingConfig",
+    "generationConfig/responseSchema",
+    "generationConfig/responseMimeType",
+  ],
+  cacheKeyMember: "cachedContent",
   outlineRequest: outlineGemini,
   canonicalRequest: canonicalGemini,
   shape: geminiShape,

@@ -1,4 +1,4 @@
-import type { Answer, AnswerFold, AnswerPart, AnswerText, ProviderError, Usage } from "../dialect.js"
+import type { Answer, AnswerFold, AnswerPart, AnswerText, CacheMiss, ProviderError, Usage } from "../dialect.js"
 import {
   assignOwn,
   countOf,
@@ -69,8 +69,16 @@ function describe(response: JsonRecord, error: ProviderError | null, ended: Answ
     rawUsage: response["usage"] ?? null,
     serviceTier: textOf(response["service_tier"]),
     error: error ?? readProviderError(response["error"]),
+    cacheMiss: cacheMissOf(recordOf(response["prompt_cache_diagnostics"])),
     ended,
   }
+}
+
+/** A comparison that found the prefix unchanged has nothing to explain. */
+function cacheMissOf(found: JsonRecord): CacheMiss | null {
+  const type = textOf(found["reason"]) ?? textOf(recordOf(found["reason"])["type"]) ?? textOf(found["type"])
+  if (type === null || type === "cache_hit") return null
+  return { type, missedTokens: countOf(found["cache_missed_tokens"]) }
 }
 
 // There is no finish reason in this dialect: an incomplete answer says why, and one that asks for a tool only shows it by asking.

@@ -10,16 +10,17 @@ export const CACHE_MARKS: ReadonlySet<string> = new Set(["cache_control", "promp
  */
 export function partHash(node: JsonNode, notes: BodyNotes): BodyHash {
   const piece = pieceOf(notes, node)
-  piece.hash ??= hashAsWritten(node, notes.text)
+  piece.hash ??= textHash(writtenText(node, notes.text))
   return piece.hash
 }
 
-function hashAsWritten(node: JsonNode, text: string): BodyHash {
+/** A part as it was written, without its cache mark. */
+export function writtenText(node: JsonNode, text: string): string {
   if (node.kind !== "object" || !node.members.some((member) => CACHE_MARKS.has(member.key))) {
-    return textHash(text.slice(node.start, node.end))
+    return text.slice(node.start, node.end)
   }
   const kept = node.members
     .filter((member) => !CACHE_MARKS.has(member.key))
     .map((member) => `${JSON.stringify(member.key)}:${text.slice(member.value.start, member.value.end)}`)
-  return textHash(`{${kept.join(",")}}`)
+  return `{${kept.join(",")}}`
 }

@@ -4,6 +4,7 @@ import { bodyOf, type JsonBody } from "../json/body.js"
 import { type BodyNotes, pieceOf } from "../memory/notes.js"
 import type { PromptPart, RequestOutline, Sampling, ServerContext } from "./outline.js"
 import { partHash } from "./part-hash.js"
+import { segmentDetails } from "./segment-details.js"
 
 /** What a request to a model is made of. */
 export interface RequestAnatomy extends OutlinedRequest {
@@ -14,6 +15,8 @@ export interface RequestAnatomy extends OutlinedRequest {
   readonly prefix: PrefixFingerprint
   /** `warm` when the request can only be meant to fill the cache; whether any other is real, only its sender knows. */
   readonly cacheUse: "warm" | "unknown"
+  /** The segments with all that is worked out about them; asked for when there is time, for it costs a look at everything new. */
+  detailed(): readonly Segment[]
 }
 
 /** The same without anything that has to be hashed. */
@@ -85,6 +88,7 @@ export function readRequest(
     cacheMarks,
     prefix: prefixOf(outlined, segments, cacheMarks, notes),
     cacheUse: cacheMarks.length > 0 && (outlined.sampling.maxTokens ?? 2) <= 1 ? "warm" : "unknown",
+    detailed: () => detailedSegments(outlined.parts, segments, cacheMarks, body.text),
     ...outlined,
   }
 }
@@ -139,6 +143,36 @@ function segmentsOf(parts: readonly PromptPart[], body: JsonBody, notes: BodyNot
       segment_hash: partHash(part.node, notes),
     }
     return { segment, start, end }
+  })
+}
+
+function detailedSegments(
+  parts: readonly PromptPart[],
+  segments: readonly PromptSegment[],
+  marks: readonly CacheMark[],
+  text: string,
+): Segment[] {
+  const ttlAt = new Map(marks.map(({ segment, ttl }) => [segment, ttl]))
+  let place = -1
+  // Field by field: a long history has hundreds of them, and a spread costs more than all that is in it.
+  return segments.map(({ segment: { contributor, kind, role, length, segment_hash } }, at) => {
+    const part = parts[at]!
+    const before = parts[at - 1]
+    const goesOn = before?.message === part.message && (part.message !== null || before.kind === part.kind)
+    place = goesOn ? place + 1 : 0
+    const full: Segment = { contributor, kind, role: role?.slice(0, 64) ?? null, length, segment_hash, part: place }
+    if (part.message !== null) full.message = part.message
+    const ttl = ttlAt.get(at)
+    if (ttl !== undefined) full.mark = { ttl: ttl?.slice(0, 64) ?? null }
+    if (part.callId) full.tool_call_id = part.callId.slice(0, MAX_NAME)
+    if (part.kind === "tool-result" && part.isError !== null) full.is_error = part.isError
+    const details = segmentDetails(part, segment_hash, text)
+    full.canonical_hash = details.canonical_hash
+    if (details.media_hash) full.media_hash = details.media_hash
+    if (details.stable_hash) full.stable_hash = details.stable_hash
+    if (details.volatile) full.volatile = details.volatile
+    if (details.volatile_count) full.volatile_count = details.volatile_count
+    return full
   })
 }
 

@@ -4,6 +4,7 @@ import { arrayNode, objectNode, stringAt, textNode } from "../json/node.js"
 import type { BodyNotes } from "../memory/notes.js"
 import { canonicalPiece, type Dropped, watchedIds } from "./canonical-piece.js"
 import type { IdNaming } from "./id-naming.js"
+import { decodedMedia, IS_ADDRESS } from "./media.js"
 
 /** What happens to a member of a known object; undefined takes it out. */
 export type MemberRule = (value: JsonNode, pointer: string) => JsonNode | undefined
@@ -138,7 +139,6 @@ export function sortedByName(node: JsonNode, nameOf: (item: JsonNode) => string 
 
 // A token stays what it is, so that the canonical form of a canonical form is itself.
 const TOKEN = /^@(?:opaque|bytes):(?:[^:]*:)?sha256:[0-9a-f]{64}$/
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?);base64,/
 
 function opaqueToken(text: string): string {
   return TOKEN.test(text) ? text : `@opaque:${textHash(text)}`
@@ -146,13 +146,7 @@ function opaqueToken(text: string): string {
 
 function mediaToken(text: string): string {
   if (TOKEN.test(text)) return text
-  const head = DATA_URL.exec(text)
-  const data = head ? text.slice(head[0].length) : text
-  // A plain URL is an address, not content.
-  if (!head && /^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
-  const bytes = Buffer.from(data, "base64")
-  const spelled = bytes.toString("base64").replace(/=+$/, "")
-  // What does not decode cleanly is not base64; hashing what is left of it would make different texts equal.
-  if (spelled !== data.replace(/=+$/, "")) return opaqueToken(text)
-  return `@bytes:${head?.[1] ?? ""}:${bodyHash(bytes)}`
+  if (IS_ADDRESS.test(text)) return text
+  const media = decodedMedia(text, true)
+  return media === undefined ? opaqueToken(text) : `@bytes:${media.type}:${bodyHash(media.bytes)}`
 }

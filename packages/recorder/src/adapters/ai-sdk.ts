@@ -276,11 +276,15 @@ function tokensOf({ inputTokens, outputTokens }: AiSdkUsage): Partial<TokenUsage
   }
 }
 
-function toolsOf(parts: readonly { readonly type: string }[]): Pick<ModelDescription, "requestedTools"> {
-  const names = parts.flatMap((part) =>
-    "toolName" in part && part.type === "tool-call" ? [String(part.toolName)] : [],
-  )
-  return names.length === 0 ? {} : { requestedTools: names }
+function toolsOf(
+  parts: readonly { readonly type: string; readonly toolName?: unknown; readonly toolCallId?: unknown }[],
+): Pick<ModelDescription, "requestedTools" | "requestedToolIds"> {
+  const calls = parts.filter(({ type }) => type === "tool-call")
+  if (calls.length === 0) return {}
+  return {
+    requestedTools: calls.map(({ toolName }) => String(toolName)),
+    requestedToolIds: calls.map(({ toolCallId: id }) => (typeof id === "string" && id !== "" ? id : null)),
+  }
 }
 
 /** Without what the provider says about its own request and answer: that is the wire's to tell, and names secrets. */

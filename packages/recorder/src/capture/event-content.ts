@@ -60,8 +60,10 @@ const DIGESTS = new Set([
   "shape_digest",
   "prefix_fingerprint",
   "prefix_hash",
-  "segment_hash",
+  "cache_params_digest",
 ])
+
+const SEGMENT_DIGESTS = ["segment_hash", "canonical_hash", "media_hash", "stable_hash"] as const
 
 class Gate {
   status: RedactionStatus
@@ -107,6 +109,8 @@ class Gate {
     if (this.#isHashed && DIGESTS.has(field)) return this.#capture.digest(value as string)
     if (isRefField(this.#type, field)) return value
     if (field === "link") return this.links([value as Link])[0]
+    // A flag and the name of a body, which went through the capture mode.
+    if (field === "told_model") return value
     if (field === "segments") return this.#segments(value)
     const { policy, ruleset } = this.#capture.treatmentOf(this.#type, field)
     if (policy === "drop") return this.#dropped(field, value)
@@ -181,16 +185,21 @@ class Gate {
     if (!Array.isArray(value)) return this.#isHashed ? [] : this.#value(value, this.#capture.ruleset)
     let isChanged = this.#isHashed
     const captured = (value as Record<string, unknown>[]).map((segment) => {
-      const { contributor, segment_hash: hash } = segment
-      const named =
-        typeof contributor === "string" ? this.#shapesOnly(contributor, this.#capture.ruleset.shapes) : contributor
-      if (named !== contributor) isChanged = true
-      if (!this.#isHashed) return named === contributor ? segment : { ...segment, contributor: named }
-      return {
-        ...segment,
-        contributor: named,
-        ...(typeof hash === "string" ? { segment_hash: this.#capture.digest(hash) } : {}),
+      const { contributor, tool_call_id: callId } = segment
+      const { shapes } = this.#capture.ruleset
+      const named = typeof contributor === "string" ? this.#shapesOnly(contributor, shapes) : contributor
+      const called = typeof callId === "string" ? this.#shapesOnly(callId, shapes) : callId
+      const isSame = named === contributor && called === callId
+      if (!isSame) isChanged = true
+      if (isSame && !this.#isHashed) return segment
+      const captured: Record<string, unknown> = { ...segment, contributor: named }
+      if (called !== undefined) captured["tool_call_id"] = called
+      if (!this.#isHashed) return captured
+      for (const name of SEGMENT_DIGESTS) {
+        const hash = segment[name]
+        if (typeof hash === "string") captured[name] = this.#capture.digest(hash)
       }
+      return captured
     })
     return isChanged ? captured : value
   }

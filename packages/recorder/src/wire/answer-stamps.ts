@@ -19,6 +19,11 @@ export function answerStamps(
     service_tier: nameOrNull(folded?.usage.serviceTier) ?? undefined,
     cache_write_1h_tokens: folded?.usage.cacheWrite1h || undefined,
     requested_tools: toolNames.length > 0 ? toolNames : undefined,
+    requested_tool_ids: toolNames.length > 0 ? folded!.toolCalls.map(({ id }) => nameOrNull(id)) : undefined,
+    thinking_ms: folded?.thinkingMs,
+    cache_diagnosis: folded?.cacheMiss
+      ? { type: nameOrNull(folded.cacheMiss.type) ?? "unknown", missed_tokens: folded.cacheMiss.missedTokens }
+      : undefined,
     ...(folded && folded.text !== "" ? summaryOf("output_summary", () => summarize(folded.text)) : {}),
   } satisfies Partial<PayloadOf<"model_result">>
 }

@@ -1,7 +1,10 @@
-import type { PayloadOf } from "@orangebox/contract"
+import type { PayloadOf, Segment } from "@orangebox/contract"
 import {
   type CallSignature,
+  cacheKeyOf,
+  cacheParamsDigest,
   callSignature,
+  credentialsOf,
   type Dialect,
   NO_PATH,
   providerAccesses,
@@ -16,8 +19,22 @@ import type { WireRequest } from "./wire-call.js"
 
 type ModelCalled = PayloadOf<"model_called">
 
+type CacheUse = NonNullable<ModelCalled["cache_use"]>
+
+/** What is known of a request beside its body. */
+interface Around {
+  readonly signature: CallSignature
+  /** By name, in lower case; none where an application tells of the request. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly path: string
+  /** What the caller says the call is for. */
+  readonly cacheUse: CacheUse | undefined
+}
+
 /** What every model call says about its request, however it came to be recorded. */
-function stampsOf({ anatomy }: KnownRequest, signature: CallSignature) {
+function stampsOf({ anatomy, asked }: KnownRequest, capture: Capture, { signature, headers, path, cacheUse }: Around) {
+  const cacheKey = asked && anatomy ? cacheKeyOf(asked, anatomy) : null
+  const credentials = credentialsOf(headers, path)
   return {
     temperature: anatomy?.sampling.temperature ?? null,
     top_p: anatomy?.sampling.topP ?? null,
@@ -30,7 +47,10 @@ function stampsOf({ anatomy }: KnownRequest, signature: CallSignature) {
     canon_version: signature.canonVersion,
     prefix_fingerprint: anatomy?.prefix.fingerprint ?? null,
     prefix_length: anatomy?.prefix.length ?? null,
-    cache_use: anatomy?.cacheUse ?? "unknown",
+    cache_use: cacheUse ?? anatomy?.cacheUse ?? "unknown",
+    cache_params_digest: asked && anatomy && cacheParamsDigest(asked, anatomy, headers),
+    cache_key_tag: cacheKey === null ? undefined : capture.digestWord(`cache-key\0${cacheKey}`),
+    account_tag: credentials === null ? undefined : capture.digestWord(`account\0${credentials}`),
   } satisfies Partial<ModelCalled>
 }
 
@@ -41,14 +61,17 @@ export function modelCalledOf(
   requestRef: string,
   capture: Capture,
   bodies: BodiesOfEvent,
+  cacheUse: CacheUse | undefined,
 ): ModelCalled {
   const { dialect } = known
-  const contentType = headerOf(request.headers, "content-type")
+  const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]))
+  const address = addressOf(request)
+  const contentType = headers["content-type"]
   const signature = callSignature({
     body: known.json,
     dialect,
-    headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
-    ...addressOf(request),
+    headers,
+    ...address,
     ...(contentType === undefined ? {} : { contentType }),
   })
   return {
@@ -64,7 +87,7 @@ export function modelCalledOf(
       JSON.stringify(safeHeaders(request.headers)),
       "application/json",
     ),
-    ...stampsOf(known, signature),
+    ...stampsOf(known, capture, { signature, headers, path: address.path, cacheUse }),
   }
 }
 
@@ -74,11 +97,16 @@ const LONGEST_URL = 8192
  * The same of a request that an application told of. Its signature is the one the wire gives the same body, unless the address there names
  * the model. Undefined where nobody here knows the protocol.
  */
-export function toldStamps(known: KnownRequest): ReturnType<typeof stampsOf> | undefined {
+export function toldStamps(
+  known: KnownRequest,
+  capture: Capture,
+  cacheUse: CacheUse | undefined,
+): ReturnType<typeof stampsOf> | undefined {
   const { asked, json } = known
   if (asked === undefined) return undefined
   try {
-    return stampsOf(known, callSignature({ body: json, dialect: asked, method: "POST", path: NO_PATH }))
+    const signature = callSignature({ body: json, dialect: asked, method: "POST", path: NO_PATH })
+    return stampsOf(known, capture, { signature, headers: {}, path: NO_PATH, cacheUse })
   } catch {
     return undefined
   }
@@ -87,11 +115,7 @@ export function toldStamps(known: KnownRequest): ReturnType<typeof stampsOf> | u
 /** What the prompt was made of, derived from the request. */
 export function promptAssembledOf(anatomy: RequestAnatomy): PayloadOf<"prompt_assembled"> {
   return {
-    segments: anatomy.segments.map(({ segment }) => ({
-      ...segment,
-      contributor: nameOrNull(segment.contributor) ?? "unknown",
-      role: segment.role?.slice(0, 64) ?? null,
-    })),
+    segments: anatomy.detailed() as Segment[],
     total_length: anatomy.totalLength,
   }
 }

@@ -3,12 +3,20 @@ import type { Step } from "../step.js"
 import { openWireCall } from "./open-wire-call.js"
 import { type OutgoingRequest, type RequestHead, readOutgoing } from "./outgoing-request.js"
 import { WatchedExchange } from "./watched-exchange.js"
-import type { WireCall, WireNotes } from "./wire-call.js"
+import type { CacheUse, WireCall, WireNotes } from "./wire-call.js"
 
 export type Fetch = typeof globalThis.fetch
 
 /** Names the step a request belongs to. Taken off before the request leaves this machine. */
 export const STEP_HEADER = "x-orangebox-step"
+
+/** Says `warm` for a call that only fills the provider's cache, `real` for one whose answer is wanted. Taken off in the same way. */
+export const CACHE_USE_HEADER = "x-orangebox-cache-use"
+
+export function cacheUseSaid(value: string | null | undefined): CacheUse | undefined {
+  const said = value?.trim().toLowerCase()
+  return said === "warm" || said === "real" ? said : undefined
+}
 
 /** Who a request belongs to, and what is known about it. */
 export interface WireTarget {
@@ -32,12 +40,14 @@ export function recordingFetch(find: FindTarget, upstream: () => Fetch): Fetch {
     const outgoing = readOutgoing(input, init)
     if (!outgoing) return upstream()(input, init)
     const target = find(outgoing.head)
+    const cacheUse = cacheUseSaid(outgoing.head.headers.get(CACHE_USE_HEADER))
     outgoing.head.headers.delete(STEP_HEADER)
+    outgoing.head.headers.delete(CACHE_USE_HEADER)
     if (!target) return outgoing.send(upstream())
 
     const reading = outgoing.readBody()
     const body = reading instanceof Promise ? await reading : reading
-    const call = recordCall(target, outgoing, body)
+    const call = recordCall(target, outgoing, body, cacheUse)
     if (!call) return outgoing.send(upstream())
     target.onCall?.(call)
     markForProxy(outgoing.head, call)
@@ -54,10 +64,15 @@ export function recordingFetch(find: FindTarget, upstream: () => Fetch): Fetch {
 }
 
 /** What the recorder refuses on purpose is thrown; what it fails at must not stop the request. */
-function recordCall(target: WireTarget, { head }: OutgoingRequest, body: Uint8Array): WireCall | undefined {
+function recordCall(
+  target: WireTarget,
+  { head }: OutgoingRequest,
+  body: Uint8Array,
+  cacheUse: CacheUse | undefined,
+): WireCall | undefined {
   const { method, url } = head
   try {
-    return openWireCall(target.step, { method, url, headers: [...head.headers], body }, target.notes)
+    return openWireCall(target.step, { method, url, headers: [...head.headers], body, cacheUse }, target.notes)
   } catch (error) {
     if (error instanceof OrangeboxError) throw error
     target.step.log.error("a request could not be recorded", { err: error, http_method: method })

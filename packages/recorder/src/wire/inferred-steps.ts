@@ -42,7 +42,8 @@ export interface InferredTool extends Required<Pick<StepMarks, "inferredBy">> {
 
 export interface InferredToolStep {
   readonly step: Step
-  end(result: { readonly text: string | null; readonly status: Status }): void
+  /** @param isError whether the model was told that it failed; null where it was told nothing of the kind */
+  end(result: { readonly text: string | null; readonly status: Status; readonly isError?: boolean | null }): void
 }
 
 export function openInferredTool(parent: Step, made: InferredTool): InferredToolStep {
@@ -70,7 +71,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   if (known?.evaluation) emitEvaluation(step, known.evaluation)
   return {
     step,
-    end({ text, status }) {
+    end({ text, status, isError: toldError = null }) {
       const closing = new BodiesOfEvent(step.run.builder, "tool_result")
       const result_ref = text === null ? null : closing.refAs("result", text, "text/plain; charset=utf-8")
       const isError = status === "error" || status === "timeout"
@@ -84,6 +85,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
           error_message_ref: isError ? result_ref : null,
           latency_ms: step.elapsedMs(),
           tool_call_id,
+          told_model: { is_error: toldError, ref: result_ref },
           ...(text === null ? {} : summaryOf("result_summary", () => step.summarize(text))),
           ...(isError && text !== null ? summaryOf("error_summary", () => step.summarize(text)) : {}),
         },

@@ -80,7 +80,7 @@ function emitModelCalled(
     body.isAsGiven || handle.capture.mode === "hashed"
       ? known
       : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle.run.builder))
-  const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies)
+  const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies, request.cacheUse ?? notes.cacheUse)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),

@@ -16,6 +16,8 @@ export interface WireRequest {
   /** The bytes that go out, content-decoded. */
   readonly body: Uint8Array
   readonly bodyMarks?: BodyMarks
+  /** Whether its sender wants an answer, or only the prompt in the provider's cache; undefined where that was not said. */
+  readonly cacheUse?: CacheUse | undefined
 }
 
 export interface WireResponseHead {
@@ -25,6 +27,8 @@ export interface WireResponseHead {
 
 /** How an exchange came to its end. */
 export type WireEnd = "complete" | "client_abort" | "upstream_reset" | "timeout"
+
+export type CacheUse = "warm" | "real"
 
 /** What an observer of the wire knows beyond the bytes, such as that a call repeats another. */
 export interface WireNotes {
@@ -38,6 +42,8 @@ export interface WireNotes {
   readonly tellsPromptLater?: boolean
   /** What the prompt is made of, as far as that was said of the call this is a try of. */
   readonly saidPrompt?: RequestAnatomy | undefined
+  /** What was said of the call this is a try of. */
+  readonly cacheUse?: CacheUse | undefined
   readonly attributes?: LogAttributes
   /** The steps this call goes on from, where that was deduced. Left out, it follows its parent's sibling. */
   readonly follows?: { readonly stepIds: readonly string[]; readonly inferredBy: string }
@@ -93,7 +99,7 @@ export class WireCall {
     this.#bytes += bytes.length
     this.step.writeChunk(bytes, micros, this.#head, isWhole)
     try {
-      this.#folder?.push(bytes)
+      this.#folder?.push(bytes, micros / 1000)
     } catch {
       // Reading along is a courtesy; the bytes are kept whatever they mean.
     }
