@@ -4,10 +4,10 @@ import { shortLine } from "@orangebox/text"
 import type { Action, EvidencePointer, RunActions } from "../action.js"
 import type { DecisionEvaluation, Violation } from "../generated.js"
 import { type CheckedConstraint, severityOf } from "./constraint.js"
+import { EarlierActions } from "./earlier-actions.js"
 import { describeRuleProblem, parseRule, type RuleProblem } from "./parse-rule.js"
 import { type CommandMemory, type PreparedAction, prepareAction } from "./prepared-action.js"
 import type { Answer, CheckContext, Concern, Finding, Rule } from "./rule.js"
-import { ShellFolders } from "./shell-folders.js"
 import { scoreOf, worstVerdict } from "./verdict.js"
 
 /** A constraint whose rule was read, or that says why it could not be. */
@@ -74,9 +74,9 @@ export function evaluateAction(
   constraints: readonly CompiledConstraint[],
   context: CheckContext = {},
   memory?: CommandMemory,
-  folders?: ShellFolders,
+  earlier?: EarlierActions,
 ): ActionEvaluation {
-  return evaluatePrepared(prepareAction(action, memory, folders), constraints, context)
+  return evaluatePrepared(prepareAction(action, memory, earlier), constraints, context)
 }
 
 function evaluatePrepared(
@@ -122,8 +122,8 @@ export function evaluateRun(
 ): RunEvaluation {
   const compiled = compileConstraints(constraints)
   const memory: CommandMemory = new Map()
-  const folders = new ShellFolders()
-  const prepared = run.actions.map((action) => prepareAction(action, memory, folders))
+  const earlier = new EarlierActions(context)
+  const prepared = run.actions.map((action) => prepareAction(action, memory, earlier))
   const actions = prepared.map((one) => evaluatePrepared(one, compiled, context))
   const ofConstraint = new Map<CheckedConstraint, ConstraintResult[]>()
   for (const action of actions) {

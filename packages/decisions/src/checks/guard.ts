@@ -1,11 +1,11 @@
 import type { Action } from "../action.js"
 import type { Violation } from "../generated.js"
 import type { CheckedConstraint } from "./constraint.js"
+import { EarlierActions } from "./earlier-actions.js"
 import { type ActionEvaluation, compileConstraints, evaluateAction } from "./evaluate.js"
 import type { RuleProblem } from "./parse-rule.js"
 import type { CommandMemory } from "./prepared-action.js"
 import type { CheckContext } from "./rule.js"
-import { ShellFolders } from "./shell-folders.js"
 
 export interface GuardDecision {
   readonly decision: "allow" | "warn" | "block"
@@ -45,16 +45,16 @@ export function createGuard(
     .map(({ constraint }) => constraint.id)
   const problems = compiled.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))
   const memory: CommandMemory = new Map()
-  const folders = new Map<string, ShellFolders>()
-  const foldersOf = (runId: string): ShellFolders => {
-    const known = folders.get(runId) ?? new ShellFolders()
-    folders.set(runId, known)
-    if (folders.size > MOST_RUNS) folders.delete(folders.keys().next().value!)
+  const ofRuns = new Map<string, EarlierActions>()
+  const earlierOf = (runId: string): EarlierActions => {
+    const known = ofRuns.get(runId) ?? new EarlierActions(context)
+    ofRuns.set(runId, known)
+    if (ofRuns.size > MOST_RUNS) ofRuns.delete(ofRuns.keys().next().value!)
     return known
   }
   const judge = (action: Action, runId?: string): GuardDecision => {
-    const stands = runId === undefined ? undefined : foldersOf(runId)
-    const evaluation = evaluateAction(action, before, context, memory, stands)
+    const earlier = runId === undefined ? undefined : earlierOf(runId)
+    const evaluation = evaluateAction(action, before, context, memory, earlier)
     const violations = evaluation.results.flatMap((result) => result.violations)
     const unknown = [
       ...new Set(evaluation.results.flatMap((result) => (result.unknown === undefined ? [] : [result.unknown]))),
@@ -73,5 +73,5 @@ export function createGuard(
   return Object.assign(judge, { problems })
 }
 
-/** A process that runs agents for months forgets where the first ones stood. */
+/** A process that runs agents for months forgets what the first ones did. */
 const MOST_RUNS = 1_000

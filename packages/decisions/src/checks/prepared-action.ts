@@ -10,7 +10,8 @@ import {
   type SimpleCommand,
 } from "../shell/index.js"
 import { knownTool } from "../tools/known-tools.js"
-import type { ShellFolders } from "./shell-folders.js"
+import { EarlierActions } from "./earlier-actions.js"
+import { type SecretFlow, secretFlow } from "./secrets/secret-flow.js"
 
 /** One command of a command line with what it does. */
 export interface PreparedCommand {
@@ -44,6 +45,12 @@ export interface PreparedAction {
   readonly unreadable: readonly string[]
   /** Why the action itself does not tell what it touches or runs: a tool nobody described, code that is no shell command. */
   readonly untold: string | undefined
+  /** What its commands do with secrets, by command line. */
+  readonly secrets: readonly CommandSecrets[]
+}
+
+export interface CommandSecrets extends SecretFlow {
+  readonly ran: RanCommand
 }
 
 interface ReadCommandLine {
@@ -55,12 +62,14 @@ interface ReadCommandLine {
 export type CommandMemory = Map<string, ReadCommandLine>
 const MAX_REMEMBERED = 4096
 
-/** @param folders of the run the action belongs to; left out, it is judged as if nothing had come before */
+/** @param earlier actions of the run it belongs to; left out, it is judged as if nothing had come before */
 export function prepareAction(
   action: Action,
   memory: CommandMemory = new Map(),
-  folders?: ShellFolders,
+  earlier: EarlierActions = new EarlierActions(),
 ): PreparedAction {
+  const { folders } = earlier
+  const secrets: CommandSecrets[] = []
   const commands: PreparedCommand[] = []
   const places: TouchedPlace[] = []
   const opaque = new Set<string>()
@@ -74,7 +83,7 @@ export function prepareAction(
   }
   for (const ran of action.commands) {
     const { reading, effects } = readCommandLine(ran.text, memory)
-    const elsewhere = ran.workingDirectory === null ? (folders?.elsewhere ?? []) : []
+    const elsewhere = ran.workingDirectory === null ? folders.elsewhere : []
     for (const problem of reading.problems) unreadable.add(problem.reason)
     reading.commands.forEach((command, index) => {
       const did = effects[index]!
@@ -97,9 +106,21 @@ export function prepareAction(
       }
       for (const use of did.linked) places.push({ ...placeOf(use, "write", command, ran), isPossible: true })
     })
-    if (ran.workingDirectory === null) folders?.ran(reading)
+    const here = commands.slice(commands.length - reading.commands.length)
+    secrets.push({ ran, ...secretFlow(here, earlier.secrets) })
+    if (ran.workingDirectory === null) folders.ran(reading)
   }
-  return { action, commands, places, opaque: [...opaque], unreadable: [...unreadable], untold: whyUntold(action) }
+  const read = places.flatMap(({ access, paths, isTree }) => (access === "read" && !isTree ? (paths ?? []) : []))
+  earlier.showed(action.tool?.resultText ?? null, read)
+  return {
+    action,
+    commands,
+    places,
+    opaque: [...opaque],
+    unreadable: [...unreadable],
+    untold: whyUntold(action),
+    secrets,
+  }
 }
 
 /** The command as it would run where a shell that is kept between calls stands. */

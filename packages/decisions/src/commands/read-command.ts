@@ -1,6 +1,6 @@
 import type { ActionType } from "@orangebox/contract"
 import type { Commit, EvidencePointer, NetworkTarget, PullRequest, TestRun } from "../action.js"
-import { type CommandEffects, classifyCommand, parseShell, type SimpleCommand } from "../shell/index.js"
+import { type CommandEffects, classifyCommand, isLocalHost, parseShell, type SimpleCommand } from "../shell/index.js"
 import { readTestOutput, type TestCounts } from "./read-test-output.js"
 
 /** What a command line did, from its words and from what it printed. */
@@ -41,13 +41,12 @@ const weightiest = (actions: readonly ActionType[]): ActionType =>
   WEIGHT.find((action) => actions.includes(action)) ?? "command"
 
 const CALLERS: ReadonlySet<string | undefined> = new Set(["curl", "wget", "http", "https", "xh", "grpcurl", "websocat"])
-const LOCAL = /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0)(?::\d+)?$/
 
 function actionOf({ kind, testRunner, network, program }: CommandEffects): ActionType {
   if (kind === "deploy" || kind === "publish") return "deploy"
   if (kind === "merge" || kind === "open_pr") return kind
   if (testRunner !== undefined) return "run_tests"
-  const isAway = network === true || (network?.some((host) => !LOCAL.test(host)) ?? false)
+  const isAway = network === true || (network?.some((host) => !isLocalHost(host)) ?? false)
   return CALLERS.has(program) && isAway ? "api_call" : "command"
 }
 

@@ -1,7 +1,7 @@
 import type { Redirection, SimpleCommand } from "./command.js"
 import { type CommandEffects, type PathUse, running } from "./effects/effects.js"
 import { hostsOf } from "./effects/hosts.js"
-import { ownScriptOf, testRunnerOf } from "./effects/own-scripts.js"
+import { ownScriptOf, projectCodeOf, testRunnerOf } from "./effects/own-scripts.js"
 import { effectsOfProgram } from "./effects/programs.js"
 
 /**
@@ -18,7 +18,7 @@ export function classifyCommand(command: SimpleCommand): CommandEffects {
     return { ...NOTHING, ...redirected, program, opaque: command.dynamic ?? "the program is not known" }
   const effects = effectsOf(program, command)
   const testRunner = testRunnerOf(program, words)
-  const hidden = command.dynamic ?? codeInEnvironment(command)
+  const hidden = command.dynamic ?? codeInEnvironment(command) ?? projectCodeOf(program, words)
   const script = testRunner === undefined ? ownScriptOf(program, words) : undefined
   const opaque = hidden ?? (testRunner === undefined ? (effects.opaque ?? script) : undefined)
   const mayRun = hidden ?? (testRunner === undefined ? (effects.mayRun ?? script) : undefined)

@@ -46,9 +46,21 @@ export interface SimpleCommand {
   readonly isAlias?: true
   /** Why what it runs cannot be known from the text. */
   readonly dynamic: string | undefined
+  /** The commands of the reading whose output is its input, `from` up to `to`: what stands before it in its pipe. */
+  readonly inputFrom?: CommandSpan
+  /** Those whose output stands in its words: what its substitutions run. */
+  readonly wordsFrom?: CommandSpan
+  /** A substitution takes what it prints. */
+  readonly isCaptured?: true
   /** Where it stands in the text that was read; commands inside a quoted script carry the range of the command that runs the script. */
   readonly start: number
   readonly end: number
+}
+
+/** Positions in the commands of a reading. */
+export interface CommandSpan {
+  readonly from: number
+  readonly to: number
 }
 
 export interface ShellProblem {

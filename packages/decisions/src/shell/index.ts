@@ -1,5 +1,15 @@
 export { classifyCommand } from "./classify-command.js"
-export type { CommandRole, Place, Redirection, ShellProblem, ShellReading, SimpleCommand, Word } from "./command.js"
+export type {
+  CommandRole,
+  CommandSpan,
+  Place,
+  Redirection,
+  ShellProblem,
+  ShellReading,
+  SimpleCommand,
+  Word,
+} from "./command.js"
 export type { CommandEffects, CommandKind, PathUse } from "./effects/effects.js"
+export { isLocalHost } from "./effects/hosts.js"
 export { MAX_SHELL_TEXT, parseShell } from "./parse-shell.js"
 export { joinPaths } from "./scope.js"

@@ -1,4 +1,4 @@
-import type { CommandRole, Redirection, ShellProblem, SimpleCommand, Word } from "./command.js"
+import type { CommandRole, CommandSpan, Redirection, ShellProblem, SimpleCommand, Word } from "./command.js"
 import { type Allowance, Cursor } from "./cursor.js"
 import { type ExpansionRules, expandWhole, expandWord } from "./expand.js"
 import { readItems } from "./read-items.js"
@@ -28,6 +28,7 @@ interface Call {
   readonly input: Input
   readonly isConditional: boolean
   readonly range: Range
+  readonly wordsFrom: CommandSpan | undefined
 }
 
 /**
@@ -45,6 +46,9 @@ export class Interpreter {
   private stopsOnError = false
   private depth = 0
   private isFull = false
+  /** What stands on the input of the commands walked now. */
+  private inputFrom: CommandSpan | undefined
+  private isCaptured = false
 
   constructor(allowance: Allowance) {
     this.allowance = allowance
@@ -89,7 +93,9 @@ export class Interpreter {
 
   private walk(items: readonly Item[], outer: Scope, range: Range | undefined): void {
     let scope = outer
-    const blocks: { readonly scope: Scope; readonly kind: "group" | "condition" | "loop" | "function" }[] = []
+    const blocks: Block[] = []
+    const inputOutside = this.inputFrom
+    let pipeStart = this.commands.length
     let chainFolders = scope.cwds
     let hasMoved = false
     let isGuarded = false
@@ -106,7 +112,9 @@ export class Interpreter {
     for (const [index, item] of items.entries()) {
       if (item.kind === "open") {
         endChain()
-        blocks.push({ scope, kind: item.block })
+        if (item.joint !== "pipe") pipeStart = this.commands.length
+        blocks.push({ scope, kind: item.block, pipeStart, inputFrom: this.inputFrom })
+        if (item.joint === "pipe") this.inputFrom = { from: pipeStart, to: this.commands.length }
         if (item.block !== "group") scope = scope.inside()
         if (item.block === "loop" && this.wandersInLoops) scope.cwds = undefined
         if (item.block === "function" && this.wanders) scope.cwds = undefined
@@ -115,6 +123,10 @@ export class Interpreter {
       } else if (item.kind === "close") {
         endChain()
         const block = blocks.pop()
+        if (block !== undefined) {
+          pipeStart = block.pipeStart
+          this.inputFrom = block.inputFrom
+        }
         if (block !== undefined && block.kind !== "group") {
           const inner = scope
           scope = block.scope
@@ -134,8 +146,14 @@ export class Interpreter {
         const next = items[index + 1]
         const isApart = item.joint === "pipe" || isJoined(next, "pipe") || isJoined(next, "background")
         const input = item.joint === "pipe" ? output : undefined
+        // A redirection behind a block belongs to the block, and so to its pipe.
+        const isOfBlock = item.kind === "command" && item.words.length === 0 && item.redirections.length > 0
+        if (item.joint !== "pipe" && !isOfBlock) pipeStart = this.commands.length
+        const inputOfBlock = this.inputFrom
+        if (item.joint === "pipe") this.inputFrom = { from: pipeStart, to: this.commands.length }
         if (item.kind === "subshell") {
           this.walk(item.items, scope.inside(), range)
+          this.inputFrom = inputOfBlock
           output = unknownWord("")
           continue
         }
@@ -143,6 +161,7 @@ export class Interpreter {
         const foldersBefore = scope.cwds
         const at = isApart ? scope.inside() : scope
         const done = this.runItem(item, at, input, isConditional, range)
+        this.inputFrom = inputOfBlock
         output = done.output
         if (!isApart && at.cwds !== foldersBefore) {
           hasMoved = true
@@ -152,6 +171,7 @@ export class Interpreter {
       }
     }
     endChain()
+    this.inputFrom = inputOutside
     // Blocks that were never closed end with the text.
     for (const block of blocks.reverse()) {
       if (block.kind !== "group") block.scope.cwds = mergeFolders(block.scope.cwds, scope.cwds)
@@ -161,7 +181,12 @@ export class Interpreter {
   private rules(scope: Scope, range: Range | undefined): ExpansionRules {
     return {
       unreliable: this.unreliable,
-      onScript: (part) => this.walk(part.items, scope.inside(), range),
+      onScript: (part) => {
+        const wasCaptured = this.isCaptured
+        this.isCaptured = true
+        this.walk(part.items, scope.inside(), range)
+        this.isCaptured = wasCaptured
+      },
       spend: (characters) => {
         this.allowance.steps -= characters
         return this.allowance.steps >= 0
@@ -187,6 +212,7 @@ export class Interpreter {
     outerRange: Range | undefined,
   ): { output: Input; leaves: boolean } {
     const rules = this.rules(scope, outerRange)
+    const from = this.commands.length
     const words: Word[] = []
     let isChosen = false
     for (const [index, raw] of item.words.entries()) {
@@ -210,7 +236,9 @@ export class Interpreter {
     if (words.length === 0 && redirections.length === 0) return { output: undefined, leaves: false }
     const given = inputOf(redirections) ?? input
     const range = outerRange ?? { start: item.start, end: item.end }
-    const call: Call = { words, redirections, environment, scope, input: given, isConditional, range }
+    const to = this.commands.length
+    const wordsFrom = to > from ? { from, to } : undefined
+    const call: Call = { words, redirections, environment, scope, input: given, isConditional, range, wordsFrom }
     if (isChosen) {
       this.emit(call, "command", "which program runs depends on a variable")
       return { output: unknownWord(""), leaves: false }
@@ -324,7 +352,7 @@ export class Interpreter {
   }
 
   private emit(call: Call, role: CommandRole, dynamic: string | undefined): void {
-    const { words, redirections, environment, scope, range } = call
+    const { words, redirections, environment, scope, range, wordsFrom } = call
     if (this.commands.length >= MAX_COMMANDS) {
       if (!this.isFull)
         this.allowance.problems.push({ position: range.start, reason: "the text holds too many commands" })
@@ -334,9 +362,31 @@ export class Interpreter {
     const program = programOf(words[0])
     const { cwds, place } = scope
     const isAlias = program !== undefined && this.aliases.has(program)
-    const known = { program, words, environment, redirections, cwds, place, role, dynamic, ...range }
-    this.commands.push(isAlias ? { ...known, isAlias } : known)
+    const { inputFrom, isCaptured } = this
+    this.commands.push({
+      program,
+      words,
+      environment,
+      redirections,
+      cwds,
+      place,
+      role,
+      dynamic,
+      start: range.start,
+      end: range.end,
+      ...(isAlias && { isAlias }),
+      ...(inputFrom && { inputFrom }),
+      ...(wordsFrom && { wordsFrom }),
+      ...(isCaptured && { isCaptured }),
+    })
   }
+}
+
+interface Block {
+  readonly scope: Scope
+  readonly kind: "group" | "condition" | "loop" | "function"
+  readonly pipeStart: number
+  readonly inputFrom: CommandSpan | undefined
 }
 
 const isJoined = (item: Item | undefined, joint: Joint): boolean =>

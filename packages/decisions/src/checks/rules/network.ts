@@ -1,6 +1,6 @@
 import type { Action } from "../../action.js"
 import { holdsMask } from "../../captured-text.js"
-import { hostOf } from "../../shell/effects/hosts.js"
+import { hostOf, isLocalHost } from "../../shell/effects/hosts.js"
 import { knownTool } from "../../tools/known-tools.js"
 import { matchesName } from "../paths/glob.js"
 import type { PreparedAction } from "../prepared-action.js"
@@ -47,7 +47,8 @@ function judgeNetwork(
   const said = new Set<string>()
   const say = (host: string, who: string, excerpt: string, pointers: Finding["pointers"]): void => {
     if (holdsMask(host)) unknown.push(`which host ${who} talks to was masked when it was recorded`)
-    if (holdsMask(host) || isLocal(host) || allowed.some((pattern) => allows(pattern, host)) || said.has(host)) return
+    if (holdsMask(host) || isLocalHost(host) || allowed.some((pattern) => allows(pattern, host)) || said.has(host))
+      return
     said.add(host)
     findings.push({ certainty: "sure", message: `${who} talks to ${host}, which is not allowed`, excerpt, pointers })
   }
@@ -93,11 +94,3 @@ const isEditor = ({ type, tool, unread }: Action): boolean =>
 
 const allows = (pattern: string, host: string): boolean =>
   pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : matchesName(pattern, host)
-
-/** Only the spellings everyone reads the same way: `0x7f.1` may be this machine to one program and a name to another. */
-const isLocal = (host: string): boolean =>
-  host === "localhost" ||
-  host.endsWith(".localhost") ||
-  host === "::1" ||
-  host === "0.0.0.0" ||
-  /^127(?:\.\d{1,3}){3}$/.test(host)

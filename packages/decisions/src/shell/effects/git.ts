@@ -28,7 +28,7 @@ export const git: EffectReader = (words) => {
         ? describedEffects(described, rest)
         : HARMLESS.has(name.text)
           ? {}
-          : { opaque: `git ${name.text} is not described` }
+          : running(`git ${name.text} is not described, and may be an alias`)
   const moved = valuesOf(globals, "-C", "--work-tree")
   const relocate = (uses: readonly PathUse[] = []): readonly PathUse[] =>
     uses.map((use) => ({ ...use, word: moved.reduceRight((inner, folder) => under(folder, inner), use.word) }))

@@ -32,3 +32,11 @@ export function remoteHost({ text }: { readonly text: string }): string[] {
   const match = /^(?:[^\s@/:]+@)?([A-Za-z0-9.-]{2,}):/.exec(text)
   return match === null ? [] : [match[1]!.toLowerCase()]
 }
+
+/** Only the spellings everyone reads the same way: `0x7f.1` may be this machine to one program and a name to another. */
+export const isLocalHost = (host: string): boolean =>
+  host === "localhost" ||
+  host.endsWith(".localhost") ||
+  host === "::1" ||
+  host === "0.0.0.0" ||
+  /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -6,16 +6,36 @@ import { readArguments } from "./arguments.js"
 
 const MAKERS = new Set(["make", "just", "task", "rake", "ninja"])
 const PACKAGE_RUNNERS = new Set(["npm", "pnpm", "yarn", "bun"])
-/** They build a program of the project's and run it. */
-const COMPILED_RUNNERS = new Set(["go", "cargo", "dotnet", "swift"])
+/** Subcommands that run what the project's own files say, whatever else they are named for. */
+const RUNS_PROJECT: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(["cargo", "dotnet", "swift"].map((program) => [program, /^run$/])),
+  go: /^(?:run|generate)$/,
+  ...Object.fromEntries(
+    ["terraform", "tofu", "pulumi", "cdk"].map((program) => [program, /^(?:apply|destroy|up|deploy)$/]),
+  ),
+  // Plugins of a build are bound to its phases; testing and packaging are taken at their word.
+  ...Object.fromEntries(
+    ["mvn", "mvnw"].map((program) => [
+      program,
+      /^(?:install|deploy|site|site-deploy|(?:exec|antrun|release)(?:-maven-plugin)?:.*)$/,
+    ]),
+  ),
+}
 
 /** What projects build, test, check and clean with; a suffix (`build:prod`, `test-unit`) is one of the same. */
 const EVERYDAY =
-  /^(?:all|audit|bench|build|bundle|check|ci|clean|compile|coverage|cover|dev|dist|docs?|e2e|fix|fmt|format|gen|generate|help|install|lint|package|prepare|pretty|prettier|preview|rebuild|serve|setup|start|storybook|stylelint|test|tests|tsc|typecheck|types?|unit|update|validate|verify|watch)(?:[:._-].*)?$/i
+  /^(?:all|audit|bench|build|bundle|check|ci|clean|compile|coverage|cover|dev|dist|docs?|e2e|fix|fmt|format|help|install|lint|package|prepare|pretty|prettier|preview|rebuild|serve|setup|start|storybook|stylelint|test|tests|tsc|typecheck|types?|unit|update|validate|verify|watch)(?:[:._-].*)?$/i
 
 /** Subcommands of yarn, pnpm and bun; any other word is a script's name. */
 const THEIR_OWN =
   /^(?:add|approve-builds|audit|bin|cache|ci|config|constraints|create|dedupe|deploy|dlx|doctor|env|exec|explain|fetch|global|help|i|import|info|init|install|install-test|it|licenses|link|list|ll|login|logout|ls|node|npm|outdated|owner|pack|patch|patch-commit|patch-remove|plugin|pm|policies|prune|publish|rb|rebuild|remove|repl|rm|root|search|server|set|setup|stage|start|store|t|tag|team|test|tst|un|uninstall|unlink|unplug|up|update|upgrade|upgrade-interactive|version|versions|view|whoami|why|workspace|workspaces|x)$/
+
+/** Why a subcommand runs code of the project's, be it a test run beside that or not. */
+export function projectCodeOf(program: string, words: readonly Word[]): string | undefined {
+  const runs = Object.hasOwn(RUNS_PROJECT, program) ? RUNS_PROJECT[program] : undefined
+  const verb = runs && words.slice(1).find(({ text, isKnown }) => !isKnown || runs.test(text))
+  return verb && `what ${program} ${verb.text} runs stands in the project's files`
+}
 
 /** Why a script of the project may run anything; undefined where the command names none, or one of the everyday kind. */
 export function ownScriptOf(program: string, words: readonly Word[]): string | undefined {
@@ -28,7 +48,6 @@ function scriptIn(program: string, words: readonly Word[]): Word | undefined {
   const operands = words.slice(1).filter(({ text }) => !text.startsWith("-"))
   if (MAKERS.has(program)) return operands.find(({ text }) => !/^[\w.]+[:?+]?=/.test(text))
   const [verb, name] = operands
-  if (COMPILED_RUNNERS.has(program)) return verb?.text === "run" ? (name ?? verb) : undefined
   if (!PACKAGE_RUNNERS.has(program) || verb === undefined) return undefined
   if (verb.text === "run" || verb.text === "run-script") return name
   return program !== "npm" && !THEIR_OWN.test(verb.text) ? verb : undefined
