@@ -105,6 +105,8 @@ export interface FileEdit {
   readonly linesAdded: number
   /** Null where the old text is not known: a whole file was written over whatever stood there. */
   readonly linesRemoved: number | null
+  /** All changes of the file since the run began, where the work tree showed them. */
+  readonly net?: { readonly added: number; readonly removed: number }
   readonly beforeHash: string | null
   readonly afterHash: string | null
   readonly evidence: EvidencePointer
@@ -112,6 +114,8 @@ export interface FileEdit {
 
 export interface TestRun {
   readonly runner: string
+  /** Which tests: files, folders, names it was told; empty for all there are. */
+  readonly scope: readonly string[]
   readonly command: string
   readonly exitCode: number | null
   /** Null is unknown: the output was not kept, cut, or not understood. */
@@ -151,6 +155,8 @@ export interface RunActions {
   /** What the user asked, in the first words kept of it. */
   readonly request: ActionText
   readonly actions: readonly Action[]
+  /** What looks at the work tree found changed, in order. */
+  readonly seenChanges?: readonly FileEdit[]
   readonly stepCount: number
   readonly modelCalls: readonly ModelUse[]
 }

@@ -1,11 +1,12 @@
 import { asRecord, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import type { BundleMessage } from "./generated.js"
+import { isSamePath } from "./net-changes.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 import type { CallPrompt } from "./sent-prompts.js"
 import { outputTextOf } from "./tool-output.js"
-import { toolsBeforeLook } from "./workspace-changes.js"
+import { looksIn } from "./workspace-changes.js"
 
 type Message = BundleMessage
 
@@ -166,7 +167,8 @@ class RecordedResults {
 
 /**
  * Files that differ between two snapshots with no action in between that could have changed them. A snapshot is an artifact whose content
- * is JSON, `{ "files": { "<path>": "<hash>" } }`; a command may have changed anything, so it explains everything.
+ * is JSON, `{ "files": { "<path>": "<hash>" } }`; a command may have changed anything, so it explains everything, and so does an answer that the
+ * agent carries out by itself.
  */
 function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] {
   const snapshots = index.events.flatMap((event, place) => {
@@ -178,32 +180,33 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
   })
   if (snapshots.length < 2) return []
   const placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
+  const looks = new Map(looksIn(index, run.actions).map((look) => [look.step.id, look]))
+  const firstAnswer = run.actions.find(({ boundary }) => boundary === "completion")
   const found: BypassFinding[] = []
   for (let at = 1; at < snapshots.length; at++) {
     const [before, after] = [snapshots[at - 1]!, snapshots[at]!]
+    const look = looks.get(after.stepId ?? "")
     const between =
-      toolsBeforeLook(index, after.stepId, run.actions) ??
+      look?.tools ??
       run.actions.filter(({ eventId }) => {
         const place = placeOf.get(eventId) ?? -1
         return place > before.place && place < after.place
       })
+    if (look?.answer !== undefined) continue
     if (between.some(({ commands, unread }) => commands.length > 0 || unread.includes("args"))) continue
     const written = between.flatMap(({ paths }) =>
       paths.filter(({ access }) => access !== "read").map(({ path }) => path),
     )
+    // What a command does before it asks a model for the first time, such as writing its settings, went past nobody's decision.
+    const isStart = look !== undefined && (placeOf.get(firstAnswer?.eventId ?? "") ?? after.place) >= after.place
     for (const path of changedPaths(before.files, after.files)) {
-      if (
-        written.some(
-          (candidate) => candidate === path || candidate.endsWith(`/${path}`) || path.endsWith(`/${candidate}`),
-        )
-      )
-        continue
+      if (written.some((candidate) => isSamePath(candidate, path))) continue
       found.push({
         bypass: "workspace_change",
         stepId: after.stepId,
         stepNo: after.stepId === null ? null : (index.stepOf(after.stepId)?.no ?? null),
         detail: `${path} changed and no action changed it`,
-        certainty: "certain",
+        certainty: isStart ? "possible" : "certain",
       })
     }
   }

@@ -5,7 +5,7 @@ import { holdsMask } from "./captured-text.js"
 import { captureIn, captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
-import { withWorkspaceChanges } from "./workspace-changes.js"
+import { seenChanges, withWorkspaceChanges } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
 export interface RunReading {
@@ -45,6 +45,7 @@ export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunRe
       capture: captureIn(index.steps[0]?.opened),
       request: requestOf(index, bodies),
       actions,
+      seenChanges: seenChanges(index, bodies),
       stepCount: index.steps.length,
       modelCalls: calls.map(useOf),
     },

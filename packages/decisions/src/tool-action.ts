@@ -68,20 +68,23 @@ export function readTool(tool: ActionTool, meanings: ToolMeanings, place: ToolPl
     ? readCommand({ text: command.text, output, exitCode, evidence: ran[0]!.evidence, outputEvidence: resultAt })
     : undefined
   const made = command ? readApplyPatch(command.text) : reading.edits
-  const edits: FileEdit[] = made.map((edit) => ({ ...edit, evidence: argsAt(edit.path) }))
-  const type = place.toldType ?? typeOf(reading, did?.action, edits)
+  // What failed changed nothing; what it was told to touch is still what it tried.
+  const hasFailed = tool.status === "error" || tool.status === "timeout" || (command !== null && (exitCode ?? 0) !== 0)
+  const tried: FileEdit[] = made.map((edit) => ({ ...edit, evidence: argsAt(edit.path) }))
+  const edits = hasFailed ? [] : tried
+  const type = place.toldType ?? typeOf(reading, did?.action, tried)
   const isApiPullRequest = type === "open_pr" && did === undefined
 
   return {
     type,
     summary:
-      place.toldSummary ?? summaryOf(tool, reading, edits, did?.testRuns[0]?.summary, exitCode, place.argsSummary),
+      place.toldSummary ?? summaryOf(tool, reading, tried, did?.testRuns[0]?.summary, exitCode, place.argsSummary),
     status: tool.status,
     unread: unreadOf(tool, reading),
     tool: { ...tool, exitCode, ...(meaning?.action !== undefined && { isDescribed: true }) },
     paths: [
       ...reading.paths.map((touched) => ({ ...touched, evidence: argsAt(touched.path) })),
-      ...(command ? touchedBy(edits).map(({ path, access, edit }) => ({ path, access, evidence: edit.evidence })) : []),
+      ...(command ? touchedBy(tried).map(({ path, access, edit }) => ({ path, access, evidence: edit.evidence })) : []),
     ],
     commands: ran,
     edits,

@@ -1,43 +1,70 @@
 import { countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
-import type { Run, Step } from "@orangebox/runs"
+import { isFailure, type Run, type Step } from "@orangebox/runs"
 import type { Action, FileEdit } from "./action.js"
+import { isSamePath } from "./net-changes.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
+/** One look at the work tree that found something changed. */
+export interface Look {
+  readonly step: Step
+  /** Its diffs, in order. */
+  readonly changes: readonly Event[]
+  /**
+   * What may have changed the files: the tools that ran since the look before, or, where none ran, the last answer the agent was given that
+   * asked for no tool. Agents such as aider carry out by themselves what an answer says.
+   */
+  readonly tools: readonly Action[]
+  readonly answer: Action | undefined
+}
+
+/** Looks at the work tree in their order, with the actions between them and the ones before. */
+export function looksIn(index: Run, actions: readonly Action[]): Look[] {
+  const steps = index.steps.filter(isWorkspaceLook)
+  if (steps.length === 0) return []
+  const placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
+  const tools = new Map(actions.flatMap((action) => (action.boundary === "tool" ? [[action.stepId, action]] : [])))
+  const answers = actions.filter(({ boundary, status }) => boundary === "completion" && !isFailure(status))
+  const asked = new Set([...tools.values()].map(({ modelStepId }) => modelStepId))
+  let before = -1
+  return steps.map((step) => {
+    const place = placeOf.get((step.opened ?? step.events[0])?.event_id ?? "") ?? before
+    const between = answers.filter(({ eventId }) => {
+      const at = placeOf.get(eventId) ?? -1
+      return at > before && at < place
+    })
+    before = place
+    const followed = (step.opened?.links ?? []).flatMap(({ kind, step_id }) =>
+      kind === "follows" && step_id !== undefined ? (tools.get(step_id) ?? []) : [],
+    )
+    const answer =
+      followed.length > 0 ? undefined : between.findLast(({ stepId, type }) => !asked.has(stepId) && type !== "other")
+    return { step, changes: step.events.filter((event) => changedPath(event) !== undefined), tools: followed, answer }
+  })
+}
+
 /**
- * Which action changed the files that a look at the work tree found changed: artifact event → the step of the action. A look follows the
- * tools that ran since the one before it. A file that one of them was told to edit is that one's; else it is the work of the one command
- * among them. Of several commands nobody can tell which it was, and then the change stays nobody's.
+ * Which action changed the files that a look found changed: artifact event → the step of the action. A file that a tool was told to edit is that
+ * tool's; else it is the work of the one command among them. Of several commands nobody can tell which it was, and then the change stays
+ * nobody's. What changed behind an answer alone is the answer's.
  */
 export function changeOwners(index: Run, actions: readonly Action[]): ReadonlyMap<Event, string> {
   const owners = new Map<Event, string>()
-  const looks = index.steps.filter(isWorkspaceLook)
-  if (looks.length === 0) return owners
-  const byStep = new Map(actions.flatMap((action) => (action.boundary === "tool" ? [[action.stepId, action]] : [])))
-  for (const look of looks) {
-    const followed = (look.opened?.links ?? []).flatMap(({ kind, step_id }) =>
-      kind === "follows" && step_id !== undefined ? (byStep.get(step_id) ?? []) : [],
-    )
-    for (const event of look.events) {
-      const path = changedPath(event)
-      const owner = path === undefined ? undefined : ownerOf(path, followed)
+  for (const { changes, tools, answer } of looksIn(index, actions)) {
+    for (const event of changes) {
+      const owner = ownerOf(changedPath(event)!, tools) ?? answer
       if (owner) owners.set(event, owner.stepId)
     }
   }
   return owners
 }
 
-/** The tools that ran between a look and the one before it; undefined for a step that is no look, of which only the order is known. */
-export function toolsBeforeLook(
-  index: Run,
-  stepId: string | null,
-  actions: readonly Action[],
-): readonly Action[] | undefined {
-  const look = stepId === null ? undefined : index.stepOf(stepId)
-  if (look === undefined || !isWorkspaceLook(look)) return undefined
-  const followed = new Set(
-    (look.opened?.links ?? []).flatMap(({ kind, step_id }) => (kind === "follows" ? (step_id ?? []) : [])),
-  )
-  return actions.filter(({ boundary, stepId: id }) => boundary === "tool" && followed.has(id))
+/** What looks at the work tree found changed, in order. */
+export function seenChanges(index: Run, bodies: BodyLookup): FileEdit[] {
+  return index.steps
+    .filter(isWorkspaceLook)
+    .flatMap(({ events }) =>
+      events.filter((event) => changedPath(event) !== undefined).map((event) => editOf(event, bodies)),
+    )
 }
 
 /** Actions with what the work tree shows of them: a command tells what it runs, and rarely what that changes. */
@@ -49,9 +76,13 @@ export function withWorkspaceChanges(index: Run, bodies: BodyLookup, actions: re
     edits.set(stepId, list)
   }
   return actions.map((action) => {
-    const seen = action.boundary === "tool" ? edits.get(action.stepId) : undefined
+    const isOwner = action.boundary === "tool" || action.boundary === "completion"
+    const seen = isOwner ? edits.get(action.stepId) : undefined
     const added = seen?.filter(({ path }) => !isTold(action, path)) ?? []
-    return added.length === 0 ? action : { ...action, edits: [...action.edits, ...added] }
+    if (added.length === 0) return action
+    // An answer that was carried out is an edit.
+    const type = action.boundary === "completion" && action.type === "message" ? "edit" : action.type
+    return { ...action, type, edits: [...action.edits, ...added] }
   })
 }
 
@@ -71,22 +102,22 @@ function ownerOf(path: string, followed: readonly Action[]): Action | undefined 
   return able.length === 1 ? able[0] : undefined
 }
 
-/** Tools are told paths as they please, absolute ones too; the work tree's begin at its root. */
-function isTold({ edits, paths }: Action, path: string): boolean {
-  const isSame = (told: string): boolean => told === path || told.endsWith(`/${path}`)
-  return edits.some((edit) => isSame(edit.path)) || paths.some((one) => one.access !== "read" && isSame(one.path))
-}
+const isTold = ({ edits, paths }: Action, path: string): boolean =>
+  edits.some((edit) => isSamePath(edit.path, path)) ||
+  paths.some((one) => one.access !== "read" && isSamePath(one.path, path))
 
 function editOf(event: Event, bodies: BodyLookup): FileEdit {
   const payload = payloadOf(event)
   const ref = textIn(payload, "content_ref") ?? null
   const diff = bodyText(bodies, ref) ?? ""
+  const [added, removed] = [countIn(payload, "net_lines_added"), countIn(payload, "net_lines_removed")]
   return {
     path: textIn(payload, "path") ?? "",
     kind: /^\+\+\+ \/dev\/null$/m.test(diff) ? "delete" : /^--- \/dev\/null$/m.test(diff) ? "create" : "change",
     diff,
     linesAdded: countIn(payload, "lines_added") ?? 0,
     linesRemoved: countIn(payload, "lines_removed") ?? null,
+    ...(added !== undefined && removed !== undefined && { net: { added, removed } }),
     beforeHash: null,
     afterHash: null,
     evidence: { stepId: event.step_id ?? "", ref },

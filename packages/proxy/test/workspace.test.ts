@@ -448,3 +448,59 @@ test("[P-04] a data folder is not among what git ignores: a copy of the tree get
   expect(readdirSync(join(copy.root, "ignored"))).toEqual(["cache.txt"])
   copy.remove()
 })
+
+test("[D-08] what tools fetch and make is not recorded in a repository that does not ignore it yet, and is said to be left out", async () => {
+  git("init", "-q", "-b", "main")
+  put("src/a.txt", "one\n")
+  put("node_modules/left-pad/index.js", "module.exports = 1\n")
+  put("web/node_modules/left-pad/node_modules/x/index.js", "x\n")
+  put("lib/__pycache__/a.pyc", "x\n")
+  const recording = await watched()
+  put("src/a.txt", "two\n")
+  put("node_modules/right-pad/index.js", "module.exports = 2\n")
+  await recording.look()
+  await recording.finish()
+  expect(recording.diffs()).toEqual(["change src/a.txt"])
+  expect(recording.tree().files.map(({ path }) => path)).toEqual(["src/a.txt"])
+  expect(recording.tree().notRestored.map(({ path }) => path)).toEqual([
+    "lib/__pycache__/",
+    "node_modules/",
+    "web/node_modules/",
+  ])
+  expect(recording.said()).toContain(
+    "some files that differ from the commit were not read: made by tools, and not ignored by git",
+  )
+})
+
+test("[D-08] what git tracks counts, whatever its folder is called", async () => {
+  git("init", "-q", "-b", "main")
+  put("node_modules/kept/index.js", "one\n")
+  git("add", "-A")
+  git("commit", "-q", "-m", "first")
+  const recording = await watched()
+  put("node_modules/kept/index.js", "two\n")
+  await recording.finish()
+  expect(recording.diffs()).toEqual(["change node_modules/kept/index.js"])
+})
+
+test("[D-08] the second change of a file carries all its changes since the run began", async () => {
+  repository()
+  const recording = await watched()
+  const counts = (): unknown[] =>
+    recording.events().flatMap((event) => {
+      if (event.event_type !== "artifact_recorded" || event.payload.artifact_type !== "diff") return []
+      const { lines_added, lines_removed, net_lines_added, net_lines_removed } = event.payload
+      return [[lines_added, lines_removed, net_lines_added, net_lines_removed]]
+    })
+  put("src/a.txt", "two\n")
+  await recording.look()
+  put("src/a.txt", "three\nfour\n")
+  await recording.look()
+  put("src/a.txt", "one\n")
+  await recording.finish()
+  expect(counts()).toEqual([
+    [1, 1, undefined, undefined],
+    [2, 1, 2, 1],
+    [1, 2, 0, 0],
+  ])
+})

@@ -161,6 +161,8 @@ export abstract class LifecycleEvents {
         path: made.path ?? null,
         lines_added: made.linesAdded,
         lines_removed: made.linesRemoved,
+        net_lines_added: made.netLinesAdded,
+        net_lines_removed: made.netLinesRemoved,
         exit_code: made.exitCode,
       }
     })

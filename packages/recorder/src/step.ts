@@ -348,5 +348,8 @@ export interface MadeArtifact {
   readonly path?: string
   readonly linesAdded?: number
   readonly linesRemoved?: number
+  /** Of a change to a file that changed before: all of it, against the file as the run found it. */
+  readonly netLinesAdded?: number
+  readonly netLinesRemoved?: number
   readonly exitCode?: number
 }

@@ -19,6 +19,7 @@ export {
   hasEnded,
   hasUsage,
   isComplete,
+  isFailure,
   isOpen,
   noTokens,
   type RunFacts,

@@ -460,6 +460,10 @@ export const hasEnded = (status: RunStatus): boolean => status === "completed" |
 /** Whether the end of a step is not on record. */
 export const isOpen = (status: StepStatus): boolean => status === "open" || status === "crashed"
 
+/** Whether a step came to nothing: it said so, or its process died in it. */
+export const isFailure = (status: StepStatus): boolean =>
+  status === "error" || status === "timeout" || status === "crashed"
+
 export function statusOfRun({ end, isCrashed }: RunFacts, isWriterAlive: boolean): RunStatus {
   return end ?? (isCrashed ? "crashed" : isWriterAlive ? "running" : "silent")
 }

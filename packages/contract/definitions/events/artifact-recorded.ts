@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { BodyRef } from "../body-ref.js"
-import { defineEvent, within } from "../define-event.js"
+import { added, defineEvent, within } from "../define-event.js"
 import { Count, Digest, Name, Summary } from "../fields.js"
 
 export const ArtifactType = z.enum([
@@ -36,6 +36,9 @@ export const ArtifactRecorded = defineEvent("artifact_recorded", {
       .nullable(),
     lines_added: Count.nullable().optional(),
     lines_removed: Count.nullable().optional(),
+    /** Of a change to a file that changed before: all of it, against the file as the run found it. */
+    net_lines_added: added(Count.nullable().optional(), "1.2"),
+    net_lines_removed: added(Count.nullable().optional(), "1.2"),
     exit_code: z.number().int().nullable().optional(),
   },
 })

@@ -1,7 +1,15 @@
 import type { ActionType } from "@orangebox/contract"
 import type { Commit, EvidencePointer, NetworkTarget, PullRequest, TestRun } from "../action.js"
-import { type CommandEffects, classifyCommand, isLocalHost, parseShell, type SimpleCommand } from "../shell/index.js"
+import {
+  type CommandEffects,
+  classifyCommand,
+  type ExitTells,
+  isLocalHost,
+  parseShell,
+  type SimpleCommand,
+} from "../shell/index.js"
 import { readTestOutput, type TestCounts } from "./read-test-output.js"
+import { testScopeOf } from "./test-scope.js"
 
 /** What a command line did, from its words and from what it printed. */
 export interface CommandReading {
@@ -24,7 +32,7 @@ export interface CommandRun {
 export function readCommand(run: CommandRun): CommandReading {
   const commands = parseShell(run.text).commands.filter(({ role }) => role === "command" || role === "carrier")
   const effects = commands.map(classifyCommand)
-  const testRuns = testRunsOf(run, effects)
+  const testRuns = testRunsOf(run, commands, effects)
   const hosts = new Set(effects.flatMap(({ network }) => (network === undefined || network === true ? [] : network)))
   return {
     action: weightiest(effects.map(actionOf).concat(testRuns.length > 0 ? ["run_tests"] : [])),
@@ -60,36 +68,43 @@ const SCRIPTS: ReadonlySet<string | undefined> = new Set([
 export const mayRunTests = ({ testRunner, program }: CommandEffects): boolean =>
   testRunner !== undefined || SCRIPTS.has(program) || /\.(?:sh|py|js|mjs|ts)$/.test(program ?? "")
 
-function testRunsOf(run: CommandRun, effects: readonly CommandEffects[]): TestRun[] {
-  const runner = effects.find(({ testRunner }) => testRunner !== undefined)?.testRunner
+function testRunsOf(
+  run: CommandRun,
+  commands: readonly SimpleCommand[],
+  effects: readonly CommandEffects[],
+): TestRun[] {
+  const at = effects.findIndex(({ testRunner }) => testRunner !== undefined)
   // A log that is only printed looks like a run; so the output of a command that cannot run tests is not searched.
   if (!effects.some(mayRunTests)) return []
   const counts = run.output === null ? undefined : readTestOutput(run.output)
-  if (runner === undefined && counts === undefined) return []
-  return [testRunOf(run, runner, counts)]
+  if (at === -1 && counts === undefined) return []
+  const command = commands[at === -1 ? effects.findIndex(mayRunTests) : at]!
+  return [
+    {
+      // The output knows which runner a script started; the command knows only the script.
+      runner: counts?.runner ?? effects[at]?.testRunner ?? "script",
+      scope: at === -1 ? [run.text] : testScopeOf(command),
+      command: run.text,
+      exitCode: run.exitCode,
+      passed: counts?.passed ?? null,
+      failed: counts?.failed ?? null,
+      skipped: counts?.skipped ?? null,
+      outcome: outcomeOf(run.exitCode, counts, command.exit),
+      summary: counts?.summary ?? (run.exitCode === null ? "result unknown" : `exit code ${run.exitCode}`),
+      evidence: counts === undefined ? run.evidence : run.outputEvidence,
+    },
+  ]
 }
 
-function testRunOf(run: CommandRun, runner: string | undefined, counts: TestCounts | undefined): TestRun {
-  const outcome = outcomeOf(run.exitCode, counts)
-  return {
-    // The output knows which runner a script started; the command knows only the script.
-    runner: counts?.runner ?? runner ?? "script",
-    command: run.text,
-    exitCode: run.exitCode,
-    passed: counts?.passed ?? null,
-    failed: counts?.failed ?? null,
-    skipped: counts?.skipped ?? null,
-    outcome,
-    summary: counts?.summary ?? (run.exitCode === null ? "result unknown" : `exit code ${run.exitCode}`),
-    evidence: counts === undefined ? run.evidence : run.outputEvidence,
-  }
-}
-
-/** A failure on either side is a failure: `npm test || true` ends with 0, and a runner may crash after its last summary. */
-function outcomeOf(exitCode: number | null, counts: TestCounts | undefined): TestRun["outcome"] {
-  if ((counts?.failed ?? 0) > 0 || (exitCode !== null && exitCode !== 0)) return "failed"
-  if (counts?.failed === 0) return "passed"
-  return exitCode === 0 ? "passed" : "unknown"
+/**
+ * What the tests themselves say, in their summary or by their exit code. That of the command line is theirs only where nothing stands between:
+ * `npm test || true` and `npm test | tail` end with 0 whatever happened. A runner may crash after its last summary.
+ */
+function outcomeOf(exitCode: number | null, counts: TestCounts | undefined, exit: ExitTells): TestRun["outcome"] {
+  if ((counts?.failed ?? 0) > 0) return "failed"
+  if (exitCode !== null && exitCode !== 0 && exit.failure) return "failed"
+  if (counts?.failed === 0 || (exitCode === 0 && exit.success)) return "passed"
+  return "unknown"
 }
 
 // `[main 1a2b3c4] Fix the leap year`, `[detached HEAD 1a2b3c4] …`, `[main (root-commit) 1a2b3c4] …`

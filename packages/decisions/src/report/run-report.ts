@@ -6,7 +6,7 @@ import {
   textIn,
   type Verdict,
 } from "@orangebox/contract"
-import { endWords, type RunStatus } from "@orangebox/runs"
+import { endWords, isFailure, type RunStatus } from "@orangebox/runs"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf, worstVerdict } from "../checks/verdict.js"
@@ -14,6 +14,7 @@ import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
 import { headlineOf, type VerdictsOnRecord, verdictsOnRecord } from "../evaluation-on-record.js"
 import { rulesHashOf } from "../evaluation-to-keep.js"
 import type { DecisionArtifact, DecisionEvaluation, DecisionEvent, HumanOverride, Violation } from "../generated.js"
+import { netChanges } from "../net-changes.js"
 import { type Observability, observabilityOfReading } from "../observability.js"
 import { type RunReading, readRun } from "../read-run.js"
 import type { RecordedRun } from "../recorded-run.js"
@@ -136,7 +137,7 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
     summary: {
       ...verdicts,
       verdict: onRecord.overridesOfRun.at(-1)?.verdict ?? verdicts.verdict,
-      ...figuresOf(reading, decisions, artifacts),
+      ...figuresOf(reading, decisions),
       violations: { fail: countOf(violations, "fail"), warn: countOf(violations, "warn") },
       observability_failures: observability.failures.length,
       bypasses: observability.bypasses.filter(({ certainty }) => certainty === "certain").length,
@@ -235,28 +236,27 @@ const countOf = (violations: readonly ReportViolation[], severity: Violation["se
 
 type Figures = Omit<ReportSummary, keyof Verdicts | "violations" | "observability_failures" | "bypasses">
 
-function figuresOf(
-  { index, run, calls }: RunReading,
-  decisions: readonly DecisionEvent[],
-  artifacts: readonly ReportArtifact[],
-): Figures {
+function figuresOf({ index, run, calls }: RunReading, decisions: readonly DecisionEvent[]): Figures {
   const actions: { [type in ActionType]?: number } = {}
   for (const { type } of run.actions) actions[type] = (actions[type] ?? 0) + 1
-  const edits = artifacts.filter(({ type }) => type === "file_edit" || type === "diff")
-  const commands = artifacts.filter(({ type }) => type === "command")
+  const changes = netChanges(run.actions, run.seenChanges)
+  const commands = decisions.flatMap(({ agent_action: { artifacts, status } }) =>
+    artifacts.flatMap(({ type, metadata }) => (type === "command" ? [{ status, exitCode: metadata.exit_code }] : [])),
+  )
   const tests = run.actions.flatMap(({ testRuns }) => testRuns)
   return {
     decisions: decisions.length,
     actions,
     model_calls: index.totals.modelCalls,
-    failed_model_calls: calls.filter(({ step }) => ["error", "timeout"].includes(step.status)).length,
+    failed_model_calls: calls.filter(({ step }) => isFailure(step.status)).length,
     input_tokens: index.totals.tokens.input,
     output_tokens: index.totals.tokens.output,
-    files_changed: new Set(edits.flatMap(({ metadata }) => metadata.path ?? [])).size,
-    lines_added: edits.reduce((sum, { metadata }) => sum + (metadata.lines_added ?? 0), 0),
-    lines_removed: edits.reduce((sum, { metadata }) => sum + (metadata.lines_removed ?? 0), 0),
+    files_changed: changes.length,
+    lines_added: changes.reduce((sum, { linesAdded }) => sum + linesAdded, 0),
+    lines_removed: changes.reduce((sum, { linesRemoved }) => sum + (linesRemoved ?? 0), 0),
     commands: commands.length,
-    failed_commands: commands.filter(({ metadata }) => (metadata.exit_code ?? 0) !== 0).length,
+    failed_commands: commands.filter(({ status, exitCode }) => (exitCode === null ? isFailure(status) : exitCode !== 0))
+      .length,
     test_runs: tests.length,
     last_test_outcome: tests.at(-1)?.outcome ?? null,
   }

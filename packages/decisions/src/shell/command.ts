@@ -52,9 +52,16 @@ export interface SimpleCommand {
   readonly wordsFrom?: CommandSpan
   /** A substitution takes what it prints. */
   readonly isCaptured?: true
+  /** What the exit code of the whole text tells of it: that it went well (0), that it did not (anything else). */
+  readonly exit: ExitTells
   /** Where it stands in the text that was read; commands inside a quoted script carry the range of the command that runs the script. */
   readonly start: number
   readonly end: number
+}
+
+export interface ExitTells {
+  readonly success: boolean
+  readonly failure: boolean
 }
 
 /** Positions in the commands of a reading. */

@@ -2,6 +2,7 @@ export { classifyCommand } from "./classify-command.js"
 export type {
   CommandRole,
   CommandSpan,
+  ExitTells,
   Place,
   Redirection,
   ShellProblem,

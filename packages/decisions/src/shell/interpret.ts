@@ -1,4 +1,4 @@
-import type { CommandRole, CommandSpan, Redirection, ShellProblem, SimpleCommand, Word } from "./command.js"
+import type { CommandRole, CommandSpan, ExitTells, Redirection, ShellProblem, SimpleCommand, Word } from "./command.js"
 import { type Allowance, Cursor } from "./cursor.js"
 import { type ExpansionRules, expandWhole, expandWord } from "./expand.js"
 import { readItems } from "./read-items.js"
@@ -49,6 +49,7 @@ export class Interpreter {
   /** What stands on the input of the commands walked now. */
   private inputFrom: CommandSpan | undefined
   private isCaptured = false
+  private exit: ExitTells = { success: true, failure: true }
 
   constructor(allowance: Allowance) {
     this.allowance = allowance
@@ -95,6 +96,8 @@ export class Interpreter {
     let scope = outer
     const blocks: Block[] = []
     const inputOutside = this.inputFrom
+    const exitOutside = this.exit
+    const exits = exitTells(items, exitOutside)
     let pipeStart = this.commands.length
     let chainFolders = scope.cwds
     let hasMoved = false
@@ -152,7 +155,9 @@ export class Interpreter {
         const inputOfBlock = this.inputFrom
         if (item.joint === "pipe") this.inputFrom = { from: pipeStart, to: this.commands.length }
         if (item.kind === "subshell") {
+          this.exit = blocks.length > 0 ? EXIT_TELLS_NOTHING : exits[index]!
           this.walk(item.items, scope.inside(), range)
+          this.exit = exitOutside
           this.inputFrom = inputOfBlock
           output = unknownWord("")
           continue
@@ -160,7 +165,9 @@ export class Interpreter {
         const isConditional = item.joint === "and" || item.joint === "or"
         const foldersBefore = scope.cwds
         const at = isApart ? scope.inside() : scope
+        this.exit = blocks.length > 0 ? EXIT_TELLS_NOTHING : exits[index]!
         const done = this.runItem(item, at, input, isConditional, range)
+        this.exit = exitOutside
         this.inputFrom = inputOfBlock
         output = done.output
         if (!isApart && at.cwds !== foldersBefore) {
@@ -183,9 +190,12 @@ export class Interpreter {
       unreliable: this.unreliable,
       onScript: (part) => {
         const wasCaptured = this.isCaptured
+        const { exit } = this
         this.isCaptured = true
+        this.exit = EXIT_TELLS_NOTHING
         this.walk(part.items, scope.inside(), range)
         this.isCaptured = wasCaptured
+        this.exit = exit
       },
       spend: (characters) => {
         this.allowance.steps -= characters
@@ -362,7 +372,7 @@ export class Interpreter {
     const program = programOf(words[0])
     const { cwds, place } = scope
     const isAlias = program !== undefined && this.aliases.has(program)
-    const { inputFrom, isCaptured } = this
+    const { inputFrom, isCaptured, exit } = this
     this.commands.push({
       program,
       words,
@@ -372,6 +382,7 @@ export class Interpreter {
       place,
       role,
       dynamic,
+      exit,
       start: range.start,
       end: range.end,
       ...(isAlias && { isAlias }),
@@ -380,6 +391,31 @@ export class Interpreter {
       ...(isCaptured && { isCaptured }),
     })
   }
+}
+
+const EXIT_TELLS_NOTHING: ExitTells = { success: false, failure: false }
+
+/**
+ * What the exit code of a list tells of each of its items. `a && b` ends with 0 only if both went well, and with anything else if one of them did
+ * not: which, only the last of them tells, and only if what stands before it cannot fail but by mistake. Behind `;`, `|`, `||` and `&` the code
+ * is another command's.
+ */
+function exitTells(items: readonly Item[], outside: ExitTells): readonly ExitTells[] {
+  const last = items.length - 1
+  let chainStart = last
+  while (chainStart > 0 && isJoined(items[chainStart], "and") && items[chainStart]!.kind !== "open") chainStart--
+  const isLastSure = outside.failure && items.slice(chainStart, last).every(isMereSetUp)
+  return items.map((_, at) => {
+    if (at < chainStart) return EXIT_TELLS_NOTHING
+    return { success: outside.success, failure: isLastSure && at === last }
+  })
+}
+
+const SET_UP = new Set(["cd", "export", "set", "source", ".", "pushd", "true", ":", "mkdir", "echo", "sleep"])
+const isMereSetUp = (item: Item): boolean => {
+  const [word] = item.kind === "command" ? item.words : []
+  const [part] = word?.parts ?? []
+  return item.kind === "command" && (word === undefined || (part?.kind === "text" && SET_UP.has(part.text)))
 }
 
 interface Block {

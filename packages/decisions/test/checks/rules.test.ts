@@ -374,16 +374,28 @@ describe("diff, tests, tools, limits", () => {
     expect(judge("tests.must_run after=edits", [editAction("a"), testAction("npm test", "passed")]).status).toBe("pass")
   })
 
-  test("[E-01] tests.must_pass looks at the last run of each command", () => {
+  test("[D-08] tests.must_pass follows the tests, not the command line", () => {
+    const after = (...lines: [string, "passed" | "failed"][]) =>
+      judge(
+        "tests.must_pass",
+        lines.map(([line, outcome]) => testAction(line, outcome)),
+      ).status
+    expect(after(["npx vitest src/a.test.ts", "failed"], ["npx vitest", "passed"])).toBe("pass")
+    expect(after(["npx vitest", "failed"], ["npx vitest src/a.test.ts", "passed"])).toBe("fail")
+    expect(after(["npx vitest src", "failed"], ["npx vitest test", "passed"])).toBe("fail")
+    expect(after(["npx vitest src/a.test.ts", "failed"], ["npx vitest src", "passed"])).toBe("pass")
+  })
+
+  test("[E-01] tests.must_pass looks at the last run of the same tests", () => {
     expect(judge("tests.must_pass", [testAction("npm test", "failed"), testAction("npm test", "passed")]).status).toBe(
       "pass",
     )
     expect(judge("tests.must_pass", [testAction("npm test", "passed"), testAction("npm test", "failed")]).status).toBe(
       "fail",
     )
-    expect(judge("tests.must_pass", [testAction("npm test", "failed"), testAction("echo ok", "passed")]).status).toBe(
-      "fail",
-    )
+    expect(
+      judge("tests.must_pass", [testAction("npm test", "failed"), testAction("echo ok", "passed", "jest")]).status,
+    ).toBe("fail")
     expect(judge("tests.must_pass", [testAction("npm test", "unknown")]).status).toBe("unknown")
     expect(judge("tests.must_pass", [shellAction("ls")])).toMatchObject({ status: "unknown", unknown: "no tests ran" })
     expect(judge("tests.must_pass", [testAction("npm test", "failed")], {}, { status: "running" }).status).toBe(

@@ -92,6 +92,7 @@ export function testAction(command: string, outcome: TestRun["outcome"], runner 
   const exitCode = outcome === "failed" ? 1 : 0
   const run = {
     runner,
+    scope: command.split(" ").slice(2),
     command,
     exitCode,
     passed: 1,

@@ -29,7 +29,13 @@ export interface WorkspaceFile {
   readonly stamp: string
 }
 
-export type LeftOut = "too large" | "too many" | "no file" | "unreadable" | "a path that is no text"
+export type LeftOut =
+  | "made by tools, and not ignored by git"
+  | "too large"
+  | "too many"
+  | "no file"
+  | "unreadable"
+  | "a path that is no text"
 
 const MOST_FILES = 1_000
 const MOST_FILE_BYTES = 1_000_000
@@ -67,13 +73,13 @@ interface TreeToRead {
 async function readTree({ root, folder, before, patienceMs }: TreeToRead): Promise<Looked> {
   const { exitCode, stdout, said } = await runGit(root, STATUS, { timeoutMs: patienceMs })
   if (exitCode !== 0) return { ok: false, why: exitCode === null ? `git gave no answer: ${said}` : said }
-  const { head, branch, paths } = readStatus(stdout.toString("utf8"))
+  const { head, branch, paths, madeByTools } = readStatus(stdout.toString("utf8"))
   const base = before ? before.base : head
   const committed = head === base ? [] : await committedSince(root, base, head, patienceMs)
   if (committed === undefined) return { ok: false, why: `git does not say what was committed since ${base}` }
   const all = [...new Set([...paths, ...committed])].sort()
   const files = new Map<string, WorkspaceFile>()
-  const leftOut = new Map<string, LeftOut>()
+  const leftOut = new Map<string, LeftOut>(madeByTools.map((made) => [made, "made by tools, and not ignored by git"]))
   let left = MOST_BYTES
   for (const [at, path] of all.entries()) {
     // Whoever shares this thread has answers to pass on.
@@ -162,7 +168,13 @@ interface TreeStatus {
   readonly branch: string | null
   /** Whatever differs from the commit, or git does not know; a nested repository ends with a slash. */
   readonly paths: readonly string[]
+  /** Folders full of files that tools fetch or make, in a repository that does not say to ignore them. Each ends with a slash. */
+  readonly madeByTools: readonly string[]
 }
+
+/** Nobody's work, and by the ten thousands: a new repository has them before it has a `.gitignore`. What git tracks of them counts. */
+const MADE_BY_TOOLS =
+  /^(?:.*?\/)?(?:node_modules|bower_components|\.venv|venv|__pycache__|\.tox|\.nox|\.(?:mypy|pytest|ruff)_cache|\.gradle|\.next|\.nuxt|\.turbo|\.parcel-cache|\.yarn\/cache|\.pnpm-store|\.terraform|\.orangebox)\//
 
 const STATUS = [
   "status",
@@ -180,14 +192,19 @@ function readStatus(output: string): TreeStatus {
   let head: string | null = null
   let branch: string | null = null
   const paths: string[] = []
+  const madeByTools = new Set<string>()
   for (const entry of output.split("\0")) {
     if (entry.startsWith("# branch.oid ")) head = oidOf(entry.slice("# branch.oid ".length))
     else if (entry.startsWith("# branch.head ")) branch = branchOf(entry.slice("# branch.head ".length))
     else if (entry.startsWith("1 ")) paths.push(behind(entry, 8))
     else if (entry.startsWith("u ")) paths.push(behind(entry, 10))
-    else if (entry.startsWith("? ")) paths.push(entry.slice(2))
+    else if (entry.startsWith("? ")) {
+      const [made] = MADE_BY_TOOLS.exec(entry.slice(2)) ?? []
+      if (made === undefined) paths.push(entry.slice(2))
+      else madeByTools.add(made)
+    }
   }
-  return { head, branch, paths }
+  return { head, branch, paths, madeByTools: [...madeByTools] }
 }
 
 const oidOf = (text: string): string | null => (/^[0-9a-f]{40,64}$/.test(text) ? text : null)

@@ -32,7 +32,10 @@ const SLOW_MS = 1_000
  */
 export class RecordedWorkspace implements WorkspaceWatch {
   readonly #run: Run
+  readonly #first: WorkspaceView
   #last: WorkspaceView
+  /** Files that changed since the run began. */
+  readonly #changed = new Set<string>()
   #snapshotId = ""
   #snapshots = 0
   #diffs = 0
@@ -47,6 +50,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
 
   private constructor(run: Run, first: WorkspaceView) {
     this.#run = run
+    this.#first = first
     this.#last = first
   }
 
@@ -180,7 +184,12 @@ export class RecordedWorkspace implements WorkspaceWatch {
 
   async #recordDiffs(step: Step, before: WorkspaceView, after: WorkspaceView): Promise<void> {
     const { files, leftOut } = await workspaceDiff(before, after)
+    // Of a file that changed before, only the whole of its changes tells how many lines are others now.
+    const again = files.filter(({ path }) => this.#changed.has(path)).map(({ path }) => path)
+    const whole = again.length === 0 ? [] : (await workspaceDiff(this.#first, after, again)).files
     for (const file of files) {
+      const net = this.#changed.has(file.path) ? (whole.find(({ path }) => path === file.path) ?? UNCHANGED) : undefined
+      this.#changed.add(file.path)
       step.artifact({
         id: `workspace/diff/${++this.#diffs}`,
         type: "diff",
@@ -189,6 +198,8 @@ export class RecordedWorkspace implements WorkspaceWatch {
         ...pathOf(file.path),
         ...(file.linesAdded === null ? {} : { linesAdded: file.linesAdded }),
         ...(file.linesRemoved === null ? {} : { linesRemoved: file.linesRemoved }),
+        ...(typeof net?.linesAdded === "number" && { netLinesAdded: net.linesAdded }),
+        ...(typeof net?.linesRemoved === "number" && { netLinesRemoved: net.linesRemoved }),
       })
     }
     if (leftOut > 0) step.log.warn("some files that changed were not compared: they are too many", { files: leftOut })
@@ -212,6 +223,9 @@ export class RecordedWorkspace implements WorkspaceWatch {
     this.#run.log.warn("the work tree is not looked at again until the end", { why })
   }
 }
+
+/** A file that is what it was at the start. */
+const UNCHANGED = { linesAdded: 0, linesRemoved: 0 } as const
 
 interface FoundChanges {
   readonly atStep: string | null

@@ -25,9 +25,13 @@ const MOST_DIFF_CHARS = 256_000
 /** For all of it: when the command has ended, somebody waits for the verdict. */
 const PATIENCE_MS = 10_000
 
-/** The changes between two views of one tree. */
-export async function workspaceDiff(before: WorkspaceView, after: WorkspaceView): Promise<WorkspaceChanges> {
-  const paths = changedPaths(before, after)
+/** The changes between two views of one tree, of all files or only of some. */
+export async function workspaceDiff(
+  before: WorkspaceView,
+  after: WorkspaceView,
+  only?: readonly string[],
+): Promise<WorkspaceChanges> {
+  const paths = changedPaths(before, after).filter((path) => only?.includes(path) ?? true)
   const files: FileChange[] = []
   const deadline = performance.now() + PATIENCE_MS
   let compared = 0

@@ -1,5 +1,7 @@
+import { isFailure } from "@orangebox/runs"
 import type { EvidencePointer, FileEdit } from "../../action.js"
 import { holdsMask } from "../../captured-text.js"
+import { isSamePath, netChanges } from "../../net-changes.js"
 import type { PreparedAction } from "../prepared-action.js"
 import { type Answer, type ArgumentProblem, defineRule, oneNumber, unknownOption } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
@@ -19,7 +21,8 @@ export const diffMaxLines = defineRule<DiffArgument>({
   read: readLimit,
   onAction: ({ limit, perAction }, action) =>
     perAction && changesFiles(action) ? judgeLines(limit, [action]) : undefined,
-  onRun: ({ limit, perAction }, _, actions) => (perAction ? { findings: [] } : judgeLines(limit, actions)),
+  onRun: ({ limit, perAction }, { seenChanges }, actions) =>
+    perAction ? { findings: [] } : judgeLines(limit, actions, seenChanges),
 })
 
 function readLimit(text: RuleText): DiffArgument | ArgumentProblem {
@@ -38,20 +41,28 @@ const changesFiles = ({ action, places }: PreparedAction): boolean =>
   action.unread.includes("args") ||
   places.some((place) => place.access !== "read")
 
-function judgeLines(limit: number, actions: readonly PreparedAction[]): Answer {
+function judgeLines(limit: number, actions: readonly PreparedAction[], seen: readonly FileEdit[] = []): Answer {
   let lines = 0
   let unknown: string | undefined
   let last: EvidencePointer | undefined
+  const changes = netChanges(
+    actions.map(({ action }) => action),
+    seen,
+  )
+  for (const change of changes) {
+    const edit = change.edits.at(-1)!
+    const masked = change.edits.find(({ diff }) => holdsMask(diff))
+    lines += masked === undefined ? change.linesAdded + (change.linesRemoved ?? 0) : certainLines(masked)
+    if (change.linesRemoved === null) unknown ??= `how many lines ${change.path} had before is not known`
+    if (masked !== undefined) unknown ??= `a part of what changes in ${change.path} was masked when it was recorded`
+    if (lines > limit) last ??= edit.evidence
+  }
   for (const { action, places, unreadable, untold } of actions) {
-    for (const edit of action.edits) {
-      lines += certainLines(edit)
-      if (edit.linesRemoved === null) unknown ??= `how many lines ${edit.path} had before is not known`
-      if (holdsMask(edit.diff)) unknown ??= `a part of what changes in ${edit.path} was masked when it was recorded`
-      if (lines > limit) last ??= edit.evidence
-    }
     if (action.unread.includes("args") || action.type === "edit") unknown ??= untold
-    if (action.edits.length > 0) continue
-    const changed = places.find((place) => place.access !== "read")
+    if (action.edits.length > 0 || isFailure(action.status)) continue
+    const changed = places.find(
+      ({ access, text }) => access !== "read" && !changes.some(({ path }) => isSamePath(path, text)),
+    )
     if (changed !== undefined) unknown ??= `how many lines of ${changed.text} changed is not known`
     else if (unreadable[0] !== undefined) unknown ??= unreadable[0]
   }

@@ -1,6 +1,7 @@
 import { hasEnded } from "@orangebox/runs"
 import type { RunActions, TestRun } from "../../action.js"
 import { mayRunTests } from "../../commands/read-command.js"
+import { runsAgain } from "../../commands/test-scope.js"
 import { matchesName } from "../paths/glob.js"
 import type { PreparedAction } from "../prepared-action.js"
 import {
@@ -50,7 +51,7 @@ export const testsMustRun = defineRule<TestsArgument>({
 export const testsMustPass = defineRule<TestsArgument>({
   name: "tests.must_pass",
   form: "tests.must_pass [<runner>…]",
-  about: "The last run of each test command passed; what failed before and was made to pass does not count",
+  about: "The tests that ran passed when they ran last; what failed before and was made to pass does not count",
   example: "tests.must_pass",
   concerns: ["alignment", "quality"],
   judged: "end",
@@ -97,9 +98,8 @@ function judgeOutcomes(run: RunActions, tests: readonly PlacedTest[], actions: r
   if (tests.length === 0) {
     return unknownAnswer(hiddenAt === -1 ? "no tests ran" : "what may have been a test run could not be read")
   }
-  const last = new Map<string, PlacedTest>()
-  for (const placed of tests) last.set(placed.test.command, placed)
-  const failed = [...last.values()].filter(({ test }) => test.outcome === "failed")
+  const last = tests.filter(({ test }, at) => !tests.slice(at + 1).some((later) => runsAgain(later.test, test)))
+  const failed = last.filter(({ test }) => test.outcome === "failed")
   const findings = failed.map(
     ({ test }): Finding => ({
       certainty: "sure",
@@ -113,7 +113,7 @@ function judgeOutcomes(run: RunActions, tests: readonly PlacedTest[], actions: r
   // What is not kept may be the run that made them pass, and where nothing failed, one that did.
   const madeGood = findings.length > 0 && failed.every(({ at }) => hiddenAt > at)
   if (madeGood) return unknownAnswer("tests failed, and what may have been a later run of them could not be read")
-  const unclear = [...last.values()].find(({ test }) => test.outcome === "unknown")
+  const unclear = last.find(({ test }) => test.outcome === "unknown")
   if (unclear !== undefined) return { findings, unknown: `how ${unclear.test.runner} ended is not known` }
   return { findings, unknown: hiddenAt === -1 ? undefined : "what may have been a test run could not be read wholly" }
 }

@@ -25,6 +25,8 @@ export interface SecretFlow {
   readonly unknown: string | undefined
 }
 
+/** Everybody is compared with everybody. */
+const MOST_COMMANDS = 500
 const NOTHING: SecretFlow = { sent: [], unknown: undefined }
 
 interface Source {
@@ -34,6 +36,8 @@ interface Source {
 
 /** Judges the commands of one command line, and notes what later ones may find lying about. */
 export function secretFlow(commands: readonly FlowCommand[], held: HeldSecrets): SecretFlow {
+  if (commands.length > MOST_COMMANDS)
+    return { sent: [], unknown: "the text holds too many commands to follow secrets through" }
   const sources = commands.map((one) => sourceOf(one, held))
   const sent: { message: string; command: SimpleCommand }[] = []
   const unknown: string[] = []
