@@ -141,7 +141,7 @@ describe("orangebox verify", () => {
     expect(stdout).not.toContain("[object Object]")
   })
 
-  test("[D-05] [D-07] without an address every run's trail is looked at, and holes are told without being findings", async () => {
+  test("[D-05] [D-07] without an address every run's trail is looked at, and [E-08] its holes close the gate without being findings of the store", async () => {
     const folder = join(scratch.path, "trails")
     await record(folder, async (recorder) => {
       await recordOrdinaryRun(recorder)
@@ -162,7 +162,7 @@ describe("orangebox verify", () => {
       ok: boolean
       runs: { trail: { failures: { failure: string }[]; bypasses: object[]; left_out: object } }[]
     }>(await orangeboxHere(["verify", "--data", folder, "--json"]))
-    expect(ok).toBe(true)
+    expect(ok).toBe(false)
     const trails = runs.map(({ trail }) => [trail.failures.length > 0, trail.bypasses.length > 0])
     expect(trails).toEqual([
       [true, true],
@@ -170,7 +170,9 @@ describe("orangebox verify", () => {
     ])
     expect(runs[0]!.trail.failures.map(({ failure }) => failure)).toContain("tool_call_without_result")
     expect(runs[0]!.trail.left_out).toEqual({ bodies: 0, bytes: 0 })
-    const { stdout } = await orangeboxHere(["verify", "--data", folder])
+    const { stdout, exitCode } = await orangeboxHere(["verify", "--data", folder])
+    expect(exitCode).toBe(1)
+    expect(stdout).toMatch(/^HOLES +run_/m)
     expect(stdout).toMatch(/its trail has holes: \d+ observability failures? and \d+ bypass/)
     expect(stdout).toContain("; 1 run with holes in the trail")
   })

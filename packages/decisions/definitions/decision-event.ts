@@ -151,6 +151,16 @@ export const DecisionToolResult = z.strictObject({
   result: z.string().nullable(),
   result_form: TextForm.optional(),
   result_ref: z.string().nullable(),
+  /** Of a tool without an end: for how long at least it was at work when its run stopped. Null where no clock was. */
+  duration_ms: z.number().nonnegative().nullable().optional(),
+})
+
+/** Why a call gave no answer. */
+export const ModelError = z.strictObject({
+  class: z.string().nullable(),
+  http_status: z.number().int().nullable(),
+  message: z.string().nullable(),
+  message_form: TextForm.optional(),
 })
 
 /** DecisionEvent 0.2: one committed action boundary with its provenance and evaluation. */
@@ -208,6 +218,8 @@ export const DecisionEvent = z.strictObject({
       output_tokens: Count.nullable(),
       latency_ms: z.number().nonnegative().nullable(),
     }),
+    /** Only of a call that failed. */
+    error: ModelError.optional(),
   }),
   agent_action: z.strictObject({
     action_type: ActionType,

@@ -12,7 +12,7 @@ import {
   textIn,
 } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
-import { isOpen } from "@orangebox/runs"
+import { hasEnded, isOpen } from "@orangebox/runs"
 import type { Action } from "./action.js"
 import { artifactsOf } from "./artifacts-of.js"
 import { type CapturedText, capturedText } from "./captured-text.js"
@@ -20,7 +20,7 @@ import type { CheckedConstraint } from "./checks/constraint.js"
 import type { RunEvaluation } from "./checks/evaluate.js"
 import { standingEvaluation, UNKNOWN_EVALUATION, verdictsOnRecord } from "./evaluation-on-record.js"
 import type { DecisionEvaluation, DecisionEvent, PromptBundle } from "./generated.js"
-import { type ModelCall, refOf } from "./model-calls.js"
+import { errorOf, hasNoAnswer, type ModelCall, refOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type ReadOptions, type RunReading, readRun } from "./read-run.js"
 import { bodyText, type RecordedRun } from "./recorded-run.js"
@@ -210,9 +210,20 @@ class DecisionMaker {
         output_tokens: answer.usage?.completion ?? null,
         latency_ms: latencyIn(closing),
       },
+      ...(hasNoAnswer(call) && { error: this.#error(call) }),
     }
     this.#outputs.set(call.step.id, output)
     return output
+  }
+
+  #error(call: ModelCall): DecisionEvent["model_output"]["error"] {
+    const { class: errorClass, httpStatus, message } = errorOf(call, this.#reading.bodies)
+    return {
+      class: errorClass,
+      http_status: httpStatus,
+      message: message?.text ?? null,
+      ...(message?.form && { message_form: message.form }),
+    }
   }
 
   #artifactsOf(action: Action): readonly Event[] {
@@ -324,7 +335,8 @@ function recordedArtifacts({ index, run }: RunReading): Map<string, Event[]> {
 
 function toolResultsOf(action: Action, { index }: RunReading): DecisionEvent["agent_action"]["tool_results"] {
   const { tool } = action
-  if (!tool || isOpen(tool.status)) return []
+  const isUnfinished = tool !== null && isOpen(tool.status)
+  if (!tool || (isUnfinished && !hasEnded(index.status) && index.status !== "crashed")) return []
   const result = capturedText(
     tool.resultText,
     tool.resultRef,
@@ -339,8 +351,15 @@ function toolResultsOf(action: Action, { index }: RunReading): DecisionEvent["ag
       result: result?.text ?? null,
       ...(result?.form ? { result_form: result.form } : {}),
       result_ref: tool.resultRef,
+      ...(isUnfinished && { duration_ms: openFor(action.stepId, index) }),
     },
   ]
+}
+
+/** For how long a step had been open when the run was heard of last: at least so long it was at work. */
+function openFor(stepId: string, { stepOf, facts }: RunReading["index"]): number | null {
+  const opened = stepOf(stepId)?.opened?.mono_us
+  return typeof opened === "number" && facts.lastMono >= opened ? (facts.lastMono - opened) / 1000 : null
 }
 
 // A recording that does not say how it was captured kept its text as it was: everything before capture modes did.

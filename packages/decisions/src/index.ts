@@ -30,7 +30,7 @@ export { type GateLevel, gateExitCode, verdictOf, worstVerdict } from "./checks/
 
 // The trail: the six observability failures, and what went past the recorder
 
-export { type Observability, observabilityOf } from "./observability.js"
+export { type Observability, observabilityOf, observabilityOfReading } from "./observability.js"
 
 // The run report
 

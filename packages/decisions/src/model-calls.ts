@@ -12,8 +12,9 @@ import {
   textIn,
 } from "@orangebox/contract"
 import { type Dialect, detectDialect, parseJson, type ToolCall } from "@orangebox/dialects"
-import { dialectOfBytes, foldedAnswer, type Run, type Step } from "@orangebox/runs"
-import { type BodyLookup, bodyBytes } from "./recorded-run.js"
+import { dialectOfBytes, foldedAnswer, isFailure, isOpen, type Run, type Step, usageRecordOf } from "@orangebox/runs"
+import { type CapturedText, capturedText } from "./captured-text.js"
+import { type BodyLookup, bodyBytes, bodyText } from "./recorded-run.js"
 
 /** A logical model call: its tries are folded into it, and what was sent is what the last of them sent. */
 export interface ModelCall {
@@ -25,6 +26,8 @@ export interface ModelCall {
   readonly requestRef: string | null
   readonly responseRef: string | null
   readonly result: Event | null
+  /** The record that says what it used. */
+  readonly usageRecord: Event | null
   /** A call the harness makes for itself, such as counting tokens or naming a conversation. */
   readonly sideCall: string | null
   readonly dialect: Dialect | undefined
@@ -40,7 +43,13 @@ export interface ModelAnswer {
   readonly exists: boolean
   /** As the recording tells it, else as the answer itself does. */
   readonly usage: TokenUsage | null
+  /** What the provider sent in the place of an answer. */
+  readonly error?: string
 }
+
+/** A call that came to nothing, or was never answered before its run stopped. */
+export const hasNoAnswer = ({ step, answer }: ModelCall): boolean =>
+  isFailure(step.status) || step.status === "open" || (step.status === "partial" && !answer.exists)
 
 export interface RequestedTool {
   readonly id: string | null
@@ -64,6 +73,7 @@ function modelCallOf(step: Step, bodies: BodyLookup): ModelCall {
   const opening = payloadOf(sent.opened ?? step.opened)
   const result = step.closed ?? sent.closed ?? null
   const closing = payloadOf(result)
+  const usageRecord = usageRecordOf(step) ?? result
   const responseRef = textIn(closing, "response_ref") ?? textIn(payloadOf(sent.closed), "response_ref") ?? null
   const bytes = bodyBytes(bodies, responseRef)
   const dialect = dialectOfCall(opening) ?? (bytes && dialectOfBytes(bytes))
@@ -75,10 +85,36 @@ function modelCallOf(step: Step, bodies: BodyLookup): ModelCall {
     requestRef: textIn(opening, "request_ref") ?? null,
     responseRef,
     result,
+    usageRecord,
     sideCall: sideCallOf(step),
     dialect,
-    answer: answerOf(dialect, bytes, responseRef, closing),
+    answer: answerOf(dialect, bytes, responseRef, closing, usageIn(payloadOf(usageRecord))),
   }
+}
+
+/** Why a call has no answer, in the words of whoever says so first: its own record, its last try's, the provider's. */
+export function errorOf(
+  { step, sent, result, answer }: ModelCall,
+  bodies: BodyLookup,
+): { class: string | null; httpStatus: number | null; message: CapturedText | null } {
+  const records = [result, sent.closed].map((event) => payloadOf(event))
+  const said = (name: string): string | null => records.map((one) => textIn(one, name)).find(Boolean) ?? null
+  const status = records.map((one) => countIn(one, "http_status")).find((one) => one !== undefined)
+  const ref = said("error_ref")
+  const text = said("error_summary") ?? bodyText(bodies, ref) ?? answer.error ?? null
+  return {
+    class: step.errorClass ?? said("error_class") ?? (isOpen(step.status) ? step.status : null),
+    httpStatus: status ?? null,
+    message: capturedText(text, ref),
+  }
+}
+
+const wordsOf = (error: unknown): string => {
+  const record = asRecord(error)
+  return (
+    (record && (textIn(record, "message") ?? textIn(record, "type"))) ??
+    (typeof error === "string" ? error : JSON.stringify(error))
+  )
 }
 
 function sideCallOf(step: Step): string | null {
@@ -101,8 +137,8 @@ function answerOf(
   bytes: Uint8Array | undefined,
   responseRef: string | null,
   closing: LoosePayload,
+  usage: TokenUsage | null,
 ): ModelAnswer {
-  const usage = usageIn(closing)
   if (bytes === undefined) {
     return { id: null, text: null, toolCalls: namedTools(closing), exists: responseRef !== null, usage }
   }
@@ -117,7 +153,7 @@ function answerOf(
         usage: usage ?? (folded.raw === null ? null : folded.tokens),
       }
     }
-    if (error !== null) return { id: null, text: "", toolCalls: [], exists: false, usage }
+    if (error !== null) return { id: null, text: "", toolCalls: [], exists: false, usage, error: wordsOf(error) }
   }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
   return { id: null, ...plainAnswer(text, closing), exists: text !== "", usage }

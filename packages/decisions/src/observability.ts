@@ -133,11 +133,15 @@ function unansweredTools(
   const lastCallNo = calls.at(-1)?.step.no ?? 0
   const recordedIds = new Set<string>()
   const withoutId = new Map<string, number>()
+  const ofCall = new Map<string, number>()
   for (const { tool, stepId, stepNo, modelStepId } of run.actions) {
     if (tool === null) continue
+    increase(ofCall, `${modelStepId}\0${tool.name}`, 1)
     if (tool.callId !== null) recordedIds.add(tool.callId)
     else increase(withoutId, `${modelStepId}\0${tool.name}`, 1)
     if (!isOpen(tool.status)) continue
+    // That its process died under it is on record, and is how it ended.
+    if (tool.status === "crashed") continue
     // A tool may still be at work at the end of a run that goes on; once the model is asked again, nothing more comes.
     if (!hasEnded(index.status) && stepNo > lastCallNo) pending++
     else failures.push({ failure: "tool_call_without_result", stepId, stepNo, detail: `${tool.name} never ended` })
@@ -149,8 +153,10 @@ function unansweredTools(
       if (runsAt === "provider" || call.sideCall !== null) continue
       if (id !== null && (recordedIds.has(id) || answeredIds.has(id))) continue
       const key = `${call.step.id}\0${name}`
-      if ((withoutId.get(key) ?? 0) > 0) {
-        increase(withoutId, key, -1)
+      // Where only the names of what was asked for are kept, a tool that followed is the one, whatever its id.
+      const left = id === null ? ofCall : withoutId
+      if ((left.get(key) ?? 0) > 0) {
+        increase(left, key, -1)
         continue
       }
       if (!hasEnded(index.status) && isLast) pending++

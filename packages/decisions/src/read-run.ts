@@ -1,8 +1,8 @@
 import { type ActionType, countIn, type Event, given, payloadOf, summarizeText, textIn } from "@orangebox/contract"
-import { foldRun, type Run, type Step } from "@orangebox/runs"
+import { foldRun, hasEnded, type Run, type Step } from "@orangebox/runs"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { holdsMask } from "./captured-text.js"
-import { captureIn, captureOf, type ModelCall, modelCallsOf } from "./model-calls.js"
+import { captureIn, captureOf, errorOf, hasNoAnswer, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
 import { seenChanges, withWorkspaceChanges } from "./workspace-changes.js"
@@ -63,6 +63,7 @@ function boundariesOf(reading: Reading): Action[] {
   const { index, callOfStep } = reading
   const askers = new Askers(index)
   const actions: Action[] = []
+  const isOver = hasEnded(index.status) || index.status === "crashed"
   for (const event of index.events) {
     const step = event.step_id === null ? undefined : index.stepOf(event.step_id)
     if (event.event_type === "override") actions.push(overrideAction(reading, event, step))
@@ -73,11 +74,12 @@ function boundariesOf(reading: Reading): Action[] {
       if (step.kind !== "tool" && step.kind !== "model") actions.push(decisionAction(reading, event, step, askers))
     } else if (step.kind === "tool" && event === (step.opened ?? step.closed)) {
       actions.push(toolAction(reading, event, step, askers))
-    } else if (step.kind === "model" && event === step.closed) {
+    } else if (step.kind === "model" && event === (step.closed ?? (isOver ? step.opened : undefined))) {
       const call = callOfStep.get(step.id)
       if (call === undefined) continue
       askers.answered(call)
       if (isAccepted(call)) actions.push(completionAction(reading, event, call))
+      else if (hasNoAnswer(call)) actions.push(failedCallAction(reading, event, call))
     }
   }
   return plansSeenByTools(actions)
@@ -98,7 +100,7 @@ function plansSeenByTools(actions: Action[]): Action[] {
   )
 }
 
-/** An answer the agent went on with. A call that failed or gave nothing decided nothing; the report counts it. */
+/** An answer the agent went on with. */
 const isAccepted = (call: ModelCall): boolean => {
   const { status } = call.step
   return call.answer.exists && (status === "success" || status === "partial")
@@ -212,6 +214,21 @@ function completionAction(reading: Reading, event: Event, call: ModelCall): Acti
   })
 }
 
+/** A call without an answer decided nothing; that it was made, and how it failed, is on the trail all the same. */
+function failedCallAction(reading: Reading, event: Event, call: ModelCall): Action {
+  const { step, responseRef } = call
+  const why = errorOf(call, reading.bodies)
+  const words = [why.class, why.message?.text].filter((one) => one !== null && one !== undefined && one !== "")
+  return newAction(placeOf(reading, event, step), {
+    boundary: "completion",
+    type: decisionIn(step).type ?? "other",
+    summary: summarizeText(`the model gave no answer${words.length === 0 ? "" : `: ${words.join(": ")}`}`),
+    status: step.status,
+    modelStepId: step.id,
+    evidence: [{ stepId: step.id, ref: responseRef }],
+  })
+}
+
 function outputAction(reading: Reading, event: Event, step: Step, askers: Askers): Action {
   const payload = payloadOf(event)
   const ref = textIn(payload, "output_ref") ?? null
@@ -305,7 +322,7 @@ function requestOf(index: Run, bodies: BodyLookup): ActionText {
 }
 
 function useOf(call: ModelCall): ModelUse {
-  const closing = payloadOf(call.result)
+  const closing = payloadOf(call.usageRecord)
   return {
     stepId: call.step.id,
     provider: call.provider,

@@ -33,7 +33,7 @@ test("[E-05] the report holds summary, violations with their places, timeline, a
     actions: { plan: 2, edit: 1, run_tests: 1, command: 1, message: 1 },
     model_calls: 2,
     // Nothing in the recording says it, so show and runs do not know it either.
-    input_tokens: null,
+    input_tokens: 824,
     files_changed: 1,
     lines_added: 2,
     lines_removed: 1,

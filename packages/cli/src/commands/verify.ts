@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
-import { isFine, verdictJson, verdictText } from "../verify/format-verdict.js"
+import { isSound, verdictJson, verdictText } from "../verify/format-verdict.js"
 
 interface VerifyOptions {
   readonly digest?: string
@@ -19,7 +19,7 @@ export function define(command: Command, session: Session): void {
     .option("--digest <sha256>", "prove that the run is what it was when it printed this digest")
     .addHelpText(
       "after",
-      "\nExits with 1 when something is wrong. Open and crashed runs are reported as open, and holes in a trail as such; that is not an error.",
+      "\nExits with 1 when something is wrong: also when the trail of a run has holes, such as a call without its prompt or a tool without its result.\nOpen and crashed runs are reported as open; that is not an error. What may have gone past the recorder is told, and is none either.",
     )
   bindShell<VerifyOptions>(command, session, verify, [
     ["orangebox verify", "everything"],
@@ -40,7 +40,7 @@ async function verify(
   }
   const tell = (verdict: StoreVerdict, freshness: object): ExitCode => {
     const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)
-    const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isFine)
+    const isOk = changed.length === 0 && verdict.findings.length === 0 && verdict.runs.every(isSound)
     session.terminal.out(
       options.json
         ? safeJson({ ok: isOk, ...verdictJson(verdict, expected), ...freshness }, 2)

@@ -4,7 +4,10 @@ import { formatMoment, formatTable, type Painter, plural, recordedText, recorded
 import { problemJson, trailJson } from "../json-shapes.js"
 
 /** Nothing in it breaks the contract. Being open does not. */
-export const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
+const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
+
+/** As it was recorded, and recorded without a hole. */
+export const isSound = (run: RunVerdict): boolean => isFine(run) && run.trail.failures.length === 0
 
 /** Findings are listed as far as somebody will read them; `--json` has them all. */
 const MOST_SHOWN = 20
@@ -24,7 +27,7 @@ export function verdictText(
       { title: "DIGEST", minWidth: 15, dropRank: 1 },
     ],
     runs.map((run) => [
-      isFine(run) ? (run.open.length > 0 ? "open" : "ok") : "BAD",
+      !isFine(run) ? "BAD" : !isSound(run) ? "HOLES" : run.open.length > 0 ? "open" : "ok",
       run.runId,
       run.status,
       String(run.events),

@@ -1,5 +1,6 @@
 import type { PriceTable } from "@orangebox/dialects"
 import type { EvidencePointer, RunActions } from "../action.js"
+import type { Observability } from "../observability.js"
 import type { JudgeOutcome } from "./judge.js"
 import type { PathPlace } from "./paths/located-path.js"
 import type { PreparedAction } from "./prepared-action.js"
@@ -19,6 +20,8 @@ export interface CheckContext extends PathPlace {
   /** The redaction engine's eyes. Without it only masks left in redacted text tell of secrets. */
   readonly findSecrets?: ((text: string) => readonly FoundSecret[]) | undefined
   readonly prices?: PriceTable | undefined
+  /** Where the trail of the run has holes; asked only by a rule that wants to know. */
+  readonly trail?: (() => Observability) | undefined
   /** What judges answered, by constraint id. */
   readonly judgements?: ReadonlyMap<string, JudgeOutcome> | undefined
 }

@@ -9,6 +9,7 @@ import { pathsDeny, pathsOnly } from "./rules/paths.js"
 import { secretsNone } from "./rules/secrets.js"
 import { testsMustPass, testsMustRun } from "./rules/tests.js"
 import { toolsDeny } from "./rules/tools.js"
+import { trailComplete } from "./rules/trail.js"
 
 /** Every rule there is, in the order in which they are told. */
 export const RULES: readonly RuleDefinition[] = [
@@ -27,6 +28,7 @@ export const RULES: readonly RuleDefinition[] = [
   toolsDeny,
   costMax,
   stepsMax,
+  trailComplete,
   judgeRule,
 ]
 

@@ -7,6 +7,8 @@ import {
   evaluateRun,
   type JudgeOutcome,
   judgeQuestions,
+  type Observability,
+  observabilityOfReading,
   type RecordedRun,
   type RuleProblem,
   type RunEvaluation,
@@ -71,7 +73,8 @@ export async function judgeRun(
   const reading = readRun(recorded, court.config.tools === undefined ? {} : { tools: court.config.tools })
   const constraints = court.given ?? constraintsFor(reading, court.config.checks ?? [], court.options)
   const judgements = await verdicts(court, reading, constraints, judges)
-  const evaluation = evaluateRun(reading.run, constraints, { ...court.context, judgements })
+  const trail = (): Observability => observabilityOfReading(reading)
+  const evaluation = evaluateRun(reading.run, constraints, { ...court.context, judgements, trail })
   return { run, recorded, reading, evaluation, leftOut }
 }
 
