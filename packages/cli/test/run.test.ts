@@ -150,7 +150,8 @@ describe("prices", () => {
     const project = scratchFolder()
     const env = { ANTHROPIC_BASE_URL: upstream.origin }
     const unknown = await orangebox(["run", "--data", folder.path, "--", ...agent(0)], { env, cwd: project.path })
-    expect(unknown.stderr).toMatch(/money +unknown/)
+    expect(unknown.stderr).toMatch(/money +unknown: no price for claude-x \(prices of \d{4}-\d\d-\d\d\)/)
+    expect(unknown.stderr).toContain('"prices": [{ "model": "claude-x", "input": …, "output": … }]')
     const prices = [{ model: "claude-x", input: 1_000_000, output: 2_000_000 }]
     writeFileSync(join(project.path, "orangebox.config.json"), JSON.stringify({ prices }))
     const known = await orangebox(["run", "--data", folder.path, "--", ...agent(0)], { env, cwd: project.path })

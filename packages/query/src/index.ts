@@ -1,7 +1,7 @@
 // A run as a tree of numbered steps
 
 export { markedMode } from "./marked-mode.js"
-export { type Money, moneyWords } from "./money.js"
+export { type Money, moneyDetail, moneyWords } from "./money.js"
 export { type RunInput, type RunView, type StepView, viewRun } from "./run-view.js"
 export { bodiesOf } from "./step-facts.js"
 

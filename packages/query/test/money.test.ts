@@ -2,12 +2,13 @@ import type { TokenUsage } from "@orangebox/contract"
 import type { PriceTable } from "@orangebox/dialects"
 import { describe, expect, test } from "vitest"
 import { headerOf } from "../src/format-run.js"
-import { moneyWords, viewRun } from "../src/index.js"
+import { moneyDetail, moneyWords, viewRun } from "../src/index.js"
 import { runJson } from "../src/skeleton-json.js"
 import { RunBuilder } from "./build-run.js"
 
 const TABLE: PriceTable = {
   version: "test-1",
+  source: "a test",
   entries: [
     {
       model: "claude-x",
@@ -50,5 +51,27 @@ describe("money", () => {
     expect(moneyWords(nothing.money)).toBe("")
     expect(headerOf(nothing)).not.toContain("$")
     expect(runJson(nothing)).toMatchObject({ money: { usd: null, unpriced_calls: 1 } })
+  })
+
+  test("[K-12] a model without a price is named once, with the line to add; the table says of when and from where it is", () => {
+    const view = runWith([
+      { model: "claude-x", usage: { prompt: 1000, completion: 0 } },
+      { model: "somebody-elses", usage: { prompt: 1000, completion: 0 } },
+      { model: "somebody-elses", usage: { prompt: 1000, completion: 0 } },
+      { model: "silent-about-tokens", usage: {} },
+    ])
+    expect(moneyDetail(view.money)).toEqual([
+      "$0.0030 + 3 unpriced: no price for somebody-elses (prices of test-1)",
+      'add to orangebox.config.json: "prices": [{ "model": "somebody-elses", "input": …, "output": … }]',
+    ])
+    expect(runJson(view).money).toMatchObject({
+      unlisted_models: ["somebody-elses"],
+      table_version: "test-1",
+      table_source: "a test",
+    })
+    const unreported = runWith([{ model: "claude-x", usage: {} }])
+    expect(moneyDetail(unreported.money)).toEqual(["unknown: the provider reported no token counts (prices of test-1)"])
+    const hostile = runWith([{ model: "a\u001b[31m\nb", usage: { prompt: 1, completion: 1 } }])
+    expect(moneyDetail(hostile.money).join("")).not.toMatch(/[\u001b\n]/)
   })
 })

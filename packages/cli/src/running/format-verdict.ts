@@ -1,5 +1,5 @@
 import type { CommandVerdict } from "@orangebox/proxy"
-import { type Money, moneyWords } from "@orangebox/query"
+import { type Money, moneyDetail } from "@orangebox/query"
 import {
   formatBytes,
   formatCount,
@@ -27,11 +27,7 @@ export function verdictText(ended: RecordedCommand, dataFolder: string, paint: P
   const heading = `orangebox: ${endWords(ended)} after ${formatDuration(verdict.durationMs * 1000)}`
   const rows: [string, string][] = []
   if (verdict.nothingBecause === null) {
-    rows.push(
-      ["calls", callWords(ended)],
-      ["tokens", tokenWords(stats)],
-      ["money", (ended.read && moneyWords(ended.read.money)) || "unknown"],
-    )
+    rows.push(["calls", callWords(ended)], ["tokens", tokenWords(stats)], ...moneyRows(ended.read?.money))
   }
   rows.push([
     "recorded",
@@ -48,6 +44,11 @@ export function verdictText(ended: RecordedCommand, dataFolder: string, paint: P
     for (const { name, url } of verdict.variables) lines.push(`  ${name}=${url}`)
   }
   return lines.join("\n")
+}
+
+function moneyRows(money: Money | undefined): [string, string][] {
+  if (!money) return [["money", "unknown"]]
+  return moneyDetail(money).map((line, index) => [index === 0 ? "money" : "", line])
 }
 
 function callWords({ verdict: { stats } }: RecordedCommand): string {
@@ -84,6 +85,9 @@ export function verdictJson({ name, exitCode, signal, verdict, read }: RecordedC
     duration_ms: Math.round(durationMs),
     usd: read?.money.usd ?? null,
     unpriced_calls: read?.money.unpricedCalls ?? stats.unpricedCalls,
+    prices: read
+      ? { version: read.money.tableVersion, source: read.money.tableSource, unlisted_models: read.money.unlistedModels }
+      : null,
     variables: Object.fromEntries(variables.map(({ name, url }) => [name, url])),
   }
 }

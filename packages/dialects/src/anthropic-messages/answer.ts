@@ -199,7 +199,7 @@ export function anthropicUsage(raw: JsonValue): Usage {
     },
     cacheWrite5m,
     cacheWrite1h,
-    serviceTier: textOf(usage["service_tier"]),
+    serviceTier: tierOf(usage),
     billedExtras: { ...positiveCounts(usage["server_tool_use"]), ...compactionTokens(usage["iterations"]) },
     raw,
   }
@@ -212,4 +212,13 @@ function compactionTokens(iterations: JsonValue | undefined): Record<string, num
     if (iteration["type"] === "compaction") count += anthropicUsage(iteration).tokens.total ?? 0
   }
   return count === 0 ? {} : { compaction_tokens: count }
+}
+
+/** A faster mode and a promised region are dearer than the tier alone says, so they are a tier of their own. */
+function tierOf(usage: JsonRecord): string | null {
+  const { speed, inference_geo: geo } = usage
+  const dearer = [speed === "standard" ? null : textOf(speed ?? null), geo === "us" ? "us" : null].filter(
+    (word) => word !== null,
+  )
+  return dearer.length > 0 ? dearer.join(" ") : textOf(usage["service_tier"])
 }

@@ -15,6 +15,8 @@ export interface Price {
   readonly tableVersion: string
   /** Why the price is unknown; null when it is known. */
   readonly unknown: string | null
+  /** The model, where the table lacking it is all that makes the price unknown. */
+  readonly unlisted: string | null
   /** Things billed beside the tokens, which are not in `usd`. */
   readonly notIncluded: readonly string[]
 }
@@ -27,21 +29,22 @@ export interface Price {
  */
 export function priceOf(usage: Usage, model: string | null, atMs: number, table: PriceTable = BUILT_IN_PRICES): Price {
   const notIncluded = Object.entries(usage.billedExtras).map(([what, count]) => `${what}: ${count}`)
-  const unknown = (why: string): Price => ({
+  const unknown = (why: string, unlisted: string | null = null): Price => ({
     usd: null,
     parts: { input: null, cacheRead: null, cacheWrite: null, output: null },
     tableVersion: table.version,
     unknown: why,
+    unlisted,
     notIncluded,
   })
   if (model === null) return unknown("the model is not known")
   if (usage.serviceTier !== null && !LIST_PRICE_TIERS.has(usage.serviceTier)) {
     return unknown(`the table has no prices for service tier ${usage.serviceTier}`)
   }
-  const rates = ratesFor(usage, model, atMs, table)
-  if (rates === undefined) return unknown(`the table has no price for ${model} at that time`)
   const { prompt, completion } = usage.tokens
   if (prompt === null || completion === null) return unknown("the provider reported no token counts")
+  const rates = ratesFor(usage, model, atMs, table)
+  if (rates === undefined) return unknown(`the table has no price for ${model} at that time`, model)
 
   const cacheReadTokens = usage.tokens.cache_read ?? 0
   const cacheWriteTokens = usage.tokens.cache_write ?? 0
@@ -58,6 +61,7 @@ export function priceOf(usage: Usage, model: string | null, atMs: number, table:
     parts,
     tableVersion: table.version,
     unknown: null,
+    unlisted: null,
     notIncluded,
   }
 }

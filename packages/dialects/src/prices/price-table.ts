@@ -20,6 +20,8 @@ export interface PriceEntry {
 export interface PriceTable {
   /** The day the table was last checked; a price always names the table it came from. */
   readonly version: string
+  /** Where its prices were taken from. */
+  readonly source: string
   readonly entries: readonly PriceEntry[]
 }
 
@@ -28,15 +30,22 @@ export function withOverrides(table: PriceTable, overrides: readonly PriceEntry[
   if (overrides.length === 0) return table
   const overridden = new Set(overrides.map((entry) => entry.model))
   const kept = table.entries.filter((entry) => !overridden.has(entry.model))
-  return { version: `${table.version}+user`, entries: [...overrides, ...kept] }
+  const source = `${table.source}; and your configuration`
+  return { version: `${table.version}+user`, source, entries: [...overrides, ...kept] }
 }
 
 /**
- * The entry in force for a model at a time: the latest that had begun. A name that matches exactly wins over one that matches without its
- * date.
+ * The entry in force for a model at a time: the latest that had begun. The name as it is wins over the name without the vendor in front
+ * (`anthropic/…`, as gateways spell it; `models/…`), and that over the name without its date. Every other variant, a region, a speed, a
+ * preview, may have a price of its own and stays unknown.
  */
 export function findPrice(table: PriceTable, model: string, atMs: number): PriceEntry | undefined {
-  return inForce(table.entries, model, atMs) ?? inForce(table.entries, withoutSnapshot(model), atMs)
+  const plain = model.replace(VENDOR, "")
+  for (const name of new Set([model, plain, withoutSnapshot(model), withoutSnapshot(plain)])) {
+    const found = inForce(table.entries, name, atMs)
+    if (found) return found
+  }
+  return undefined
 }
 
 function inForce(entries: readonly PriceEntry[], model: string, atMs: number): PriceEntry | undefined {
@@ -48,5 +57,7 @@ function inForce(entries: readonly PriceEntry[], model: string, atMs: number): P
   }
   return found
 }
+
+const VENDOR = /^(?:anthropic\/(?=claude-)|openai\/(?=gpt-|o\d)|(?:models|google|gemini)\/(?=gemini-))/
 
 const withoutSnapshot = (model: string): string => model.replace(/-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$/, "")
