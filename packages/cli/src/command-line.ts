@@ -8,8 +8,9 @@ import type { Session } from "./session.js"
 import { openTerminal, type TerminalStreams } from "./terminal.js"
 
 /** Runs one command line. Never throws: whatever goes wrong is told on stderr and becomes the exit code. */
-export async function runCommandLine(args: readonly string[], streams: TerminalStreams): Promise<number> {
+export async function runCommandLine(typed: readonly string[], streams: TerminalStreams): Promise<number> {
   surviveClosedPipe(streams)
+  const args = withoutHelp(typed)
   const session: Session = { terminal: openTerminal(streams), exitCode: EXIT.fine }
   try {
     const program = await buildProgram(args, session, streams)
@@ -24,7 +25,8 @@ export async function runCommandLine(args: readonly string[], streams: TerminalS
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine
     const told = error instanceof CommanderError ? usageError(error, args) : error
     const isDebug = Boolean(streams.env["ORANGEBOX_DEBUG"])
-    reportFailure(session.terminal, told, { json: ownWords(args).includes("--json"), debug: isDebug })
+    const json = ownWords(args).includes("--json")
+    await reportFailure(session.terminal, told, { json, debug: isDebug, command: commandIn(args) })
     return exitCodeOf(told)
   }
 }
@@ -35,10 +37,22 @@ function ownWords(args: readonly string[]): readonly string[] {
   return end === -1 ? args : args.slice(0, end)
 }
 
+const commandIn = (args: readonly string[]): string | undefined =>
+  ownWords(args).find((word) => COMMANDS.some(({ name }) => name === word))
+
+/** `help show` is `show --help`. */
+function withoutHelp(args: readonly string[]): readonly string[] {
+  if (args[0] !== "help") return args
+  const [, asked, ...rest] = args
+  return asked === undefined || COMMANDS.some(({ name }) => name === asked)
+    ? [...args.slice(1), "--help"]
+    : [asked, ...rest]
+}
+
 function usageError(error: CommanderError, args: readonly string[]): InputError {
   const [said = "", ...more] = error.message.replace(/^error: /, "").split("\n")
   const suggestion = more.join(" ").replace(/^\(|\)$/g, "")
-  const command = ownWords(args).find((word) => COMMANDS.some(({ name }) => name === word))
+  const command = commandIn(args)
   const help = `See: orangebox${command === undefined ? "" : ` ${command}`} --help`
   return new InputError("USAGE", { what: said, next: suggestion === "" ? help : `${suggestion} ${help}` })
 }

@@ -1,6 +1,7 @@
 import { InputError, OrangeboxError } from "@orangebox/contract"
 import { safeJson, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "./exit-code.js"
+import { inWords, systemTroubleIn } from "./system-trouble.js"
 import type { Terminal } from "./terminal.js"
 
 /** Somebody pressed Ctrl-C. */
@@ -29,23 +30,34 @@ const INPUT_CODES = new Set([
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof InterruptedError) return EXIT.interrupted
-  return error instanceof InputError || (error instanceof OrangeboxError && INPUT_CODES.has(error.code))
-    ? EXIT.badInput
-    : EXIT.systemError
+  return isInput(error) ? EXIT.badInput : EXIT.systemError
+}
+
+function isInput(error: unknown): boolean {
+  if (error instanceof OrangeboxError) return error instanceof InputError || INPUT_CODES.has(error.code)
+  return systemTroubleIn(error)?.isInput === true
 }
 
 export interface Failure {
   readonly code: string
   readonly what: string
   readonly where: string | null
-  readonly next: string | null
+  readonly next: string
 }
 
-/** What, where, next. A stack trace tells a user nothing, so it is shown only on demand. */
-export function failureOf(error: unknown): Failure {
+/**
+ * What, where, next: always all that is known, and always a next step. A stack trace tells a user nothing, so it is shown only on demand.
+ *
+ * @param command whose help is the next step where there is no better one
+ */
+export function failureOf(error: unknown, command?: string): Failure {
+  const trouble = systemTroubleIn(error)
   if (error instanceof OrangeboxError) {
-    return { code: error.code, what: error.what, where: error.where ?? null, next: error.next ?? null }
+    const help = `See: orangebox${command === undefined ? "" : ` ${command}`} --help`
+    const usual = trouble?.next ?? (isInput(error) ? help : "See what is wrong with: orangebox doctor")
+    return { code: error.code, what: inWords(error.what), where: error.where ?? null, next: error.next ?? usual }
   }
+  if (trouble) return { code: "SYSTEM", what: trouble.words, where: trouble.path, next: trouble.next }
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return {
     code: "INTERNAL",
@@ -55,18 +67,30 @@ export function failureOf(error: unknown): Failure {
   }
 }
 
-export function reportFailure(terminal: Terminal, error: unknown, options: { json: boolean; debug: boolean }): void {
-  const failure = failureOf(error)
+export async function reportFailure(
+  terminal: Terminal,
+  error: unknown,
+  options: { json: boolean; debug: boolean; command?: string | undefined },
+): Promise<void> {
+  const failure = await withoutSecrets(failureOf(error, options.command))
   if (options.json) {
     terminal.say(safeJson({ error: failure }))
   } else {
     const paint = terminal.paintTalk
     const lines = [`${paint("orangebox:", "bad")} ${safeText(failure.what)}`]
     if (failure.where !== null) lines.push(`${paint("  where", "dim")} ${safeText(failure.where)}`)
-    if (failure.next !== null) lines.push(`${paint("  next ", "dim")} ${safeText(failure.next)}`)
+    lines.push(`${paint("  next ", "dim")} ${safeText(failure.next)}`)
     terminal.sayPainted(lines.join("\n"))
   }
   if (options.debug) terminal.say(stackOf(error))
+}
+
+/** What is wrong may be quoted from a file that was named by mistake, or from a command line with a key in it. Rules load only where one failed. */
+async function withoutSecrets(failure: Failure): Promise<Failure> {
+  const { createRuleset, redactText } = await import("@orangebox/redaction")
+  // Nobody compares these masks with others, so they need no key.
+  const ruleset = createRuleset({ key: new Uint8Array(32) })
+  return { ...failure, what: redactText(failure.what, ruleset).text, next: redactText(failure.next, ruleset).text }
 }
 
 function stackOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { InputError } from "@orangebox/contract"
 
 /**
@@ -15,14 +15,31 @@ export function writeNewFile(path: string, pieces: Iterable<Uint8Array>, isForce
     renameSync(unfinished, path)
     return bytes
   } catch (error) {
-    rmSync(unfinished, { force: true })
+    discard(unfinished)
     throw error instanceof InputError ? error : cannotWrite(path, error)
+  }
+}
+
+/** What was not begun need not be there, nor the folder it was to stand in. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Why it could not be written is told; that it cannot be removed either says no more.
   }
 }
 
 /** To be asked before long work too: nobody wants to hear it afterwards. */
 export function refuseToOverwrite(path: string, isForced: boolean): void {
-  if (isForced || !existsSync(path)) return
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) {
+    throw new InputError("IS_A_FOLDER", {
+      what: "this is a folder, not a file",
+      where: path,
+      next: "Name a file in it",
+    })
+  }
+  if (isForced || !found) return
   throw new InputError("FILE_EXISTS", {
     what: "the file is already there",
     where: path,
@@ -45,7 +62,8 @@ function writePieces(path: string, pieces: Iterable<Uint8Array>): number {
   }
 }
 
-function cannotWrite(path: string, cause: unknown): InputError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+export function cannotWrite(path: string, cause: unknown): InputError {
+  const isFolderMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+  const why = isFolderMissing ? "its folder is not there" : cause instanceof Error ? cause.message : String(cause)
   return new InputError("CANNOT_WRITE", { what: `the file cannot be written: ${why}`, where: path, cause })
 }

@@ -20,6 +20,15 @@ export function parsePort(text: string): number {
   return port
 }
 
+/** A token budget: a view cannot be told in less than its least. */
+export function budgetParser(least: number): (text: string) => number {
+  return (text) => {
+    const budget = parseCount(text)
+    if (budget < least) throw new InvalidArgumentError(`It must be at least ${least} tokens.`)
+    return budget
+  }
+}
+
 const DURATION_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,

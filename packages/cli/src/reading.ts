@@ -14,6 +14,7 @@ import type { TraceStore } from "@orangebox/store"
 import { EXIT } from "./exit-code.js"
 import { pasteable, shellWord } from "./next-command.js"
 import type { GlobalOptions, Session } from "./session.js"
+import { inWords } from "./system-trouble.js"
 
 /** Does something with a reader that speaks here: its progress is a bar, its warnings are talk. */
 export async function withReader<T>(
@@ -23,7 +24,7 @@ export async function withReader<T>(
 ): Promise<T> {
   const { update, clear } = terminal.progress
   update(0, undefined, "reading journals")
-  const onWarning = (message: string): void => terminal.say(`orangebox: ${message}`)
+  const onWarning = (message: string): void => terminal.say(`orangebox: ${inWords(message)}`)
   try {
     return await read({ data, onProgress: update, onWarning })
   } finally {

@@ -34,9 +34,19 @@ export function bindShell<Options>(
 ): void {
   if (lines.length > 0) command.addHelpText("after", examples(lines))
   command.action(async function action(this: Command): Promise<void> {
+    if (!WITHOUT_CONFIG.has(command.name())) await checkConfig()
     const options = this.optsWithGlobals<Options & GlobalOptions>()
     session.exitCode = (await shell(session, options, ...this.args)) ?? EXIT.fine
   })
+}
+
+/** What says itself how the configuration is, and what has to work in every shell wherever it stands. */
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set(["doctor", "completion", "__complete"])
+
+/** A configuration that cannot be used is told by every command, before it does anything: none knows which setting it would have needed. */
+async function checkConfig(): Promise<void> {
+  const { findConfig } = await import("@orangebox/recorder")
+  findConfig(process.cwd())
 }
 
 /** Options that do not go together, or an argument that is none. */

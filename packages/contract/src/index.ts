@@ -53,7 +53,7 @@ export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash }
 // Ids, hashes, JSON
 export { CANARY_APP, type IdSource, randomIds } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
-export { type JsonMember, type JsonNode, type JsonReading, readJson } from "./json/tree.js"
+export { type JsonMember, type JsonNode, type JsonReading, readJson, whyNotJson } from "./json/tree.js"
 // Payloads of unchecked shape
 export {
   amountIn,

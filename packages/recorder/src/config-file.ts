@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { Config, OrangeboxError } from "@orangebox/contract"
+import { Config, OrangeboxError, whyNotJson } from "@orangebox/contract"
 import { readUserRules } from "@orangebox/redaction"
 import { mergeConfigs } from "./config/merge-configs.js"
 import { type ConfigPlaces, configPlaces, type Environment } from "./config/places.js"
@@ -92,7 +92,7 @@ export function parseConfig(text: string, path: string): Config {
     raw = JSON.parse(text)
   } catch (cause) {
     throw new OrangeboxError("CONFIG", {
-      what: `the configuration is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+      what: `the configuration is not valid JSON: ${whyNotJson(text)}`,
       where: path,
       next: "Correct the file or remove it",
       cause,

@@ -18,6 +18,10 @@ export { fitLines, type WrapOptions, wrapText } from "./wrap-text.js"
 
 export { type Painter, type PaintRole, plain } from "./painter.js"
 
+// What was probably meant
+
+export { nearestWord } from "./nearest-word.js"
+
 // Numbers
 
 export { formatBytes, formatCount, formatDuration, formatMoment, formatPercent, plural } from "./format-number.js"

@@ -18,6 +18,7 @@ import { checkJson, checkText, problemJson } from "../decisions/format-check.js"
 import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
+import { cannotWrite } from "../new-file.js"
 import { catchUpHere, withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import { versionOf } from "../version.js"
@@ -154,8 +155,7 @@ function writeReport(path: string, text: string): void {
   try {
     writeFileSync(path, text)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new InputError("CANNOT_WRITE", { what: `the file cannot be written: ${why}`, where: path, cause })
+    throw cannotWrite(path, cause)
   }
 }
 

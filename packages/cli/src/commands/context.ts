@@ -29,7 +29,7 @@ import { safeJson, safeLine } from "@orangebox/text"
 import type { Command } from "commander"
 import { writePrompt } from "../context/write-prompt.js"
 import { shellWord } from "../next-command.js"
-import { parseCount, parsePositive } from "../option-values.js"
+import { budgetParser, parseCount } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
@@ -44,7 +44,11 @@ export function define(command: Command, session: Session): void {
     .description("Show what a step saw, why, what was left out, and what changed since the step before.")
     .argument("[address]", "a run, for all its contexts; last#4 or run_01JT9#4, for one", "last")
     .argument("[step]", "the step where the address names only the run: '#4'")
-    .option("--budget <tokens>", `at most so many tokens, at least ${MIN_CONTEXT_BUDGET}`, parsePositive)
+    .option(
+      "--budget <tokens>",
+      `at most so many tokens, at least ${MIN_CONTEXT_BUDGET}`,
+      budgetParser(MIN_CONTEXT_BUDGET),
+    )
     .option("--cursor <n>", "the row to begin with", parseCount)
     .option("--all", "every item, also messages that the request before held as well")
     .option("--why <item>", "for one item, by id, contributor, hash or text: where it was included, left out or absent")

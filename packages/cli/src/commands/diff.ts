@@ -15,7 +15,7 @@ import { type Command, InvalidArgumentError } from "commander"
 import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
 import { diffOfTwo, type ExactOptions } from "../diff/exact.js"
 import { writeNewFile } from "../new-file.js"
-import { choiceParser, parsePositive } from "../option-values.js"
+import { budgetParser, choiceParser } from "../option-values.js"
 import { type PlacedReading, withRunsAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 
@@ -39,7 +39,7 @@ export function define(command: Command, session: Session): void {
     .option(
       "--budget <tokens>",
       `as text of at most so many tokens, at least ${MIN_DIFF_BUDGET}; default in a pipe: ${DEFAULT_DIFF_BUDGET}`,
-      parsePositive,
+      budgetParser(MIN_DIFF_BUDGET),
     )
     .option("--columns", "side by side; default on a terminal")
     .option("--all", "every line, also of what is the same")

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs"
 import { constants } from "node:os"
 import { basename } from "node:path"
-import { given } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { recordCommand } from "@orangebox/proxy"
 import { CLASSIFIER, dataPath, loadRun } from "@orangebox/reader"
@@ -49,12 +50,30 @@ export function define(command: Command, session: Session): void {
   ])
 }
 
+/** Here, where a mistake can still be told: the proxy reads the file in a process of its own, and TLS takes a file without certificates for none. */
+function checkCertificates(path: string): void {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("CA_FILE", { what: `the certificates cannot be read: ${why}`, where: path, cause })
+  }
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return
+  throw new InputError("CA_FILE", {
+    what: "the file holds no certificate",
+    where: path,
+    next: "Name a PEM file: its certificates begin with -----BEGIN CERTIFICATE-----",
+  })
+}
+
 async function run(session: Session, options: RunOptions & GlobalOptions, ...command: string[]): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) {
     throw wrongUsage("there is no command to run", "Put it behind --: orangebox run -- node agent.mjs")
   }
   const { terminal } = session
+  if (options.ca !== undefined) checkCertificates(options.ca)
   const folder = openDataFolder(dataPath(options.data))
   let hints: readonly string[] = []
   const sayHints = (): void => {

@@ -13,7 +13,7 @@ import type { Target, TraceReader } from "@orangebox/store"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { pasteable, shellWord } from "../next-command.js"
-import { parseCount, parsePositive } from "../option-values.js"
+import { budgetParser, parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session } from "../session.js"
 import { viewOptions } from "../view-options.js"
@@ -38,7 +38,7 @@ export function define(command: Command, session: Session): void {
     .option(
       "--budget <tokens>",
       `at most so many tokens, at least ${MIN_SKELETON_BUDGET}; the rest is folded`,
-      parsePositive,
+      budgetParser(MIN_SKELETON_BUDGET),
     )
     .option("--at <n>", "read on from step #n: it, what is below it and what follows come first", parsePositive)
     .option(

@@ -16,7 +16,7 @@ import {
 import { type FoundBody, findBody, findTarget, type RunReader, runOf, stepContents } from "@orangebox/reader"
 import { plural, safeJson, safeText, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { parseCount, parsePositive } from "../option-values.js"
+import { budgetParser, parseCount, parsePositive } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
@@ -39,7 +39,7 @@ export function define(command: Command, session: Session): void {
       "last#13, run_01JT9#13, ./run.obxrun#13, a step id, or any id that stands in a step",
       "last#1",
     )
-    .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, parsePositive)
+    .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, budgetParser(MIN_STEP_BUDGET))
     .option("--cursor <n>", "the row to begin with", parseCount)
     .option("--all", "every recorded row, also hashes, nulls and ids of events")
     .option("--markdown", "as a fenced Markdown block")

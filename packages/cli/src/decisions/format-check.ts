@@ -60,8 +60,14 @@ function resultLines(judged: JudgedRun, result: ConstraintResult, width: number,
     head,
     ...told,
     ...(more > 0 ? [`      and ${more} more`] : []),
-    ...(unknown === undefined ? [] : [`      unknown: ${safeLine(unknown.slice(0, 600))}`]),
+    ...(unknown === undefined ? [] : [`      unknown: ${unknownWords(result, unknown)}`]),
   ]
+}
+
+/** Why a rule of the configuration cannot be used was said before any run was looked at. */
+function unknownWords({ constraint }: ConstraintResult, unknown: string): string {
+  const isSaid = constraint.source === "config" && /^rule ".*" cannot be used: /s.test(unknown)
+  return isSaid ? "the rule cannot be used" : safeLine(unknown.slice(0, 600))
 }
 
 function violationLines({ reading }: JudgedRun, { message, evidence, pointers }: Violation): string[] {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
-import { InputError } from "@orangebox/contract"
+import { InputError, whyNotJson } from "@orangebox/contract"
 import { type AcceptedMask, acceptMasks, EMPTY_MASKS, type MasksFile, parseMasksFile } from "@orangebox/replay"
 import { writeNewFile } from "../new-file.js"
 
@@ -20,14 +20,14 @@ export function addMasks(
 
 /** A file somebody wrote by hand: what is wrong with it is theirs to put right. */
 export function readJsonFile(path: string): unknown {
+  let text: string
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as unknown
+    text = readFileSync(path, "utf8")
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new InputError(error instanceof SyntaxError ? "NOT_JSON" : "CANNOT_READ", {
-      what: error instanceof SyntaxError ? `this is no JSON: ${why}` : `the file cannot be read: ${why}`,
-      where: path,
-      cause: error,
-    })
+    throw new InputError("CANNOT_READ", { what: `the file cannot be read: ${why}`, where: path, cause: error })
   }
+  const why = whyNotJson(text)
+  if (why !== undefined) throw new InputError("NOT_JSON", { what: `this is no JSON: ${why}`, where: path })
+  return JSON.parse(text) as unknown
 }

@@ -38,6 +38,16 @@ export type JsonReading =
   | { readonly ok: true; readonly node: JsonNode }
   | { readonly ok: false; readonly at: number; readonly reason: string }
 
+/** Why a text is no JSON and where, without quoting it: it may be a file of secrets that was named by mistake. */
+export function whyNotJson(text: string): string | undefined {
+  const reading = readJson(text)
+  if (reading.ok) return undefined
+  const before = text.slice(0, reading.at).split("\n")
+  const what =
+    text.trim() === "" ? "it is empty" : reading.at >= text.length ? "it ends too early" : "something else stands there"
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}: ${what}`
+}
+
 type Frame =
   | { kind: "object"; start: number; members: JsonMember[]; key: string | undefined }
   | { kind: "array"; start: number; items: JsonNode[] }

@@ -1,3 +1,4 @@
+import { nearestWord } from "@orangebox/text"
 import type { Rule } from "./rule.js"
 import { readRuleText } from "./rule-text.js"
 import { JUDGE_PREFIX, judgeRule } from "./rules/judge.js"
@@ -41,7 +42,7 @@ export function parseRule(text: string, constraintId = ""): RuleReading {
   const definition = isJudge ? judgeRule : RULES.find((rule) => rule.name === read.name)
   if (definition === undefined) {
     const named = read.name.slice(0, 80)
-    return problem(text.indexOf(read.name), `there is no rule ${named}`, nearestName(read.name, RULE_NAMES))
+    return problem(text.indexOf(read.name), `there is no rule ${named}`, nearestWord(read.name, RULE_NAMES))
   }
   const compiled = definition.compile(read, constraintId)
   return "reason" in compiled ? problem(compiled.position, compiled.reason) : { rule: compiled }
@@ -51,32 +52,4 @@ export function parseRule(text: string, constraintId = ""): RuleReading {
 export function describeRuleProblem({ rule, position, reason, nearest, knownRules }: RuleProblem): string {
   const meant = nearest === undefined ? `Rules are: ${knownRules.join(", ")}` : `Did you mean ${nearest}?`
   return `rule ${JSON.stringify(rule)} cannot be used: ${reason} (at ${position}). ${meant}`
-}
-
-/** The known name closest to a misspelt one; undefined when none is close. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.slice(0, 64).toLowerCase()
-  let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1
-  for (const candidate of known) {
-    const distance = editDistance(wanted, candidate.toLowerCase())
-    if (distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best
-}
-
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let at = 1; at <= one.length; at++) {
-    const next = [at]
-    for (let to = 1; to <= other.length; to++) {
-      const swap = row[to - 1]! + (one[at - 1] === other[to - 1] ? 0 : 1)
-      next.push(Math.min(swap, row[to]! + 1, next[to - 1]! + 1))
-    }
-    row = next
-  }
-  return row[other.length]!
 }

@@ -1,7 +1,7 @@
 import { InputError } from "@orangebox/contract"
 import { type Address, parseAddress } from "@orangebox/query"
 import type { Resolution, Target } from "@orangebox/store"
-import { recordedText, recordedWord, safeJson } from "@orangebox/text"
+import { nearestWord, recordedText, recordedWord, safeJson } from "@orangebox/text"
 import type { RunReader } from "../open/run-reader.js"
 import { type LoadedRun, loadRun } from "../run/load-run.js"
 
@@ -124,8 +124,15 @@ function unknown(typed: string, { nearest, pruned }: Extract<Resolution, { found
   }
   return new InputError("UNKNOWN_ID", {
     what: `nothing recorded here has the address ${safeJson(typed)}`,
-    next: `See what there is with: orangebox runs. Nearest:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
+    next: `${meantWords(typed)}See what there is with: orangebox runs. Nearest:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
   })
+}
+
+/** `lst`, `lats#4`: the one word among addresses. */
+function meantWords(typed: string): string {
+  const [word = ""] = /^[a-z]+/i.exec(typed.trim()) ?? []
+  const meant = nearestWord(word, ["last"])
+  return meant === undefined ? "" : `Did you mean ${safeJson(typed.trim().replace(word, meant))}? `
 }
 
 function describe({ kind, id, label }: Target): string {

@@ -31,7 +31,7 @@ export interface Court {
   /** Rules that were typed and take the place of all others. */
   readonly given: readonly CheckedConstraint[] | undefined
   readonly context: CheckContext
-  /** Rules of the configuration or of the command line that cannot be read. */
+  /** Rules of the configuration that cannot be read. */
   readonly problems: readonly RuleProblem[]
   /** What whoever judges should know about the rules. */
   readonly warnings: readonly string[]
@@ -51,7 +51,9 @@ export function openCourt(options: RuleOptions & Pick<ReaderOptions, "data"> & {
   const warning = found && ignoredSettingsWarning(found.path, found.ignored.filter(isJudge))
   const given = rulesGiven(options)
   const config = found?.config ?? {}
-  const problems = compileConstraints(given ?? config.checks ?? []).flatMap(({ problem }) => problem ?? [])
+  const problems = compileConstraints(given === undefined ? (config.checks ?? []) : []).flatMap(
+    ({ problem }) => problem ?? [],
+  )
   const warnings = [...(warning === undefined ? [] : [warning]), ...problems.map(describeRuleProblem)]
   return { options, config, given, context: checkPlace(options), problems, warnings }
 }

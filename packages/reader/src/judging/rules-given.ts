@@ -1,6 +1,14 @@
 import { closeSync, openSync, readSync } from "node:fs"
-import { Config, InputError } from "@orangebox/contract"
-import { type CheckedConstraint, inferConstraints, type RunReading, userRequests } from "@orangebox/decisions"
+import { Config, InputError, whyNotJson } from "@orangebox/contract"
+import {
+  type CheckedConstraint,
+  compileConstraints,
+  describeRuleProblem,
+  inferConstraints,
+  type RuleProblem,
+  type RunReading,
+  userRequests,
+} from "@orangebox/decisions"
 
 /** How the commands that judge are told by what. */
 export interface RuleOptions {
@@ -10,14 +18,32 @@ export interface RuleOptions {
   readonly inferred?: boolean
 }
 
-/** The rules somebody typed; undefined where nobody did, and the configuration and the run have the word. */
+/**
+ * The rules somebody typed; undefined where nobody did, and the configuration and the run have the word. One that cannot be used is refused
+ * at once: whoever typed it can type it again, and a gate by half its rules is none.
+ */
 export function rulesGiven({ rules, rule }: RuleOptions): readonly CheckedConstraint[] | undefined {
   if (rules === undefined && rule === undefined) return undefined
-  const given = [
-    ...(rules === undefined ? [] : constraintsIn(readRules(rules), rules)),
-    ...(rule ?? []).map((text) => ({ id: nameOf(text), type: "other" as const, rule: text })),
-  ]
-  return withOwnIds(given).map((constraint) => ({ ...constraint, source: "config" as const }))
+  const inFile = rules === undefined ? [] : constraintsIn(readRules(rules), rules)
+  const typed = (rule ?? []).map((text) => ({ id: nameOf(text), type: "other" as const, rule: text }))
+  if (rules !== undefined && inFile.length === 0)
+    throw new InputError("RULES_FILE", { what: "the file holds no rule", where: rules, next: AS_RULES })
+  for (const [index, { problem }] of compileConstraints(inFile).entries())
+    if (problem) throw noRuleInFile(rules!, index, problem)
+  const wrong = compileConstraints(typed).find(({ problem }) => problem !== undefined)?.problem
+  if (wrong) throw new InputError("RULE", { what: describeRuleProblem(wrong), next: "See: orangebox check --help" })
+  return withOwnIds([...inFile, ...typed]).map((constraint) => ({ ...constraint, source: "config" as const }))
+}
+
+/** By its place, without its text: it may be a file of secrets that was named by mistake. */
+function noRuleInFile(path: string, index: number, { reason, position, nearest }: RuleProblem): InputError {
+  const isName = reason.startsWith("there is no rule ")
+  const why = isName ? "there is no rule of that name" : `${reason} (at ${position})`
+  return new InputError("RULES_FILE", {
+    what: `rule ${index + 1} of the file cannot be used: ${why}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`,
+    where: path,
+    next: AS_RULES,
+  })
 }
 
 /** Everything a run is held to: what the configuration says, what it was started with, and what its requests say in so many words. */
@@ -79,8 +105,12 @@ function constraintsIn(text: string, path: string): CheckedConstraint[] {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new InputError("RULES_FILE", { what: `the rules are not valid JSON: ${why}`, where: path, cause })
+    throw new InputError("RULES_FILE", {
+      what: `the rules are not valid JSON: ${whyNotJson(text)}`,
+      where: path,
+      next: AS_RULES,
+      cause,
+    })
   }
   const listed = Array.isArray(value) ? value : ((value as { checks?: unknown }).checks ?? null)
   const read = Config.shape.checks.safeParse(listed ?? null)
@@ -89,9 +119,11 @@ function constraintsIn(text: string, path: string): CheckedConstraint[] {
   throw new InputError("RULES_FILE", {
     what: `${["checks", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "not a list of rules"}`,
     where: path,
-    next: 'Write [{ "id": "src-only", "type": "scope", "rule": "paths.only src/**" }], or one rule a line',
+    next: AS_RULES,
   })
 }
+
+const AS_RULES = 'Write [{ "id": "src-only", "type": "scope", "rule": "paths.only src/**" }], or one rule a line'
 
 const nameOf = (rule: string): string => /^[\w.:-]+/.exec(rule.trim())?.[0].slice(0, 60) || "rule"
 

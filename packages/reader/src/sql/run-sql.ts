@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { InputError, OrangeboxError } from "@orangebox/contract"
-import { formatDuration } from "@orangebox/text"
+import { formatDuration, nearestWord } from "@orangebox/text"
 
 /** What is said to the process that runs the query, and what it answers: one JSON document each way. */
 export interface SqlQuestion {
@@ -35,8 +35,13 @@ export async function runSql(question: SqlQuestion, timeoutMs: number): Promise<
   const views =
     "Views: runs, steps, events, model_calls, model_attempts, tool_calls, bodies; columns: orangebox sql --help"
   if (code === "SQL_REFUSED") throw new InputError(code, { what, next: `orangebox sql only reads. ${views}` })
-  if (code === "SQL_INVALID") throw new InputError(code, { what, next: views })
+  if (code === "SQL_INVALID") throw new InputError(code, { what, next: `${meantWords(what)}${views}` })
   throw new OrangeboxError(code, { what, where: question.storeFolder, next: "Check the store with: orangebox verify" })
+}
+
+function meantWords(what: string): string {
+  const meant = nearestWord(/no statement begins with (\w+)$/.exec(what)?.[1] ?? "", ["SELECT", "WITH", "VALUES"])
+  return meant === undefined ? "" : `Did you mean ${meant}? `
 }
 
 function askChild(question: SqlQuestion, timeoutMs: number): Promise<string> {

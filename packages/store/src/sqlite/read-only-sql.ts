@@ -112,6 +112,13 @@ const FIRST_WORD = new RegExp(`^${GAP}([a-z]+)`, "i")
 const PRAGMA = new RegExp(`^${GAP}(?:explain\\b${GAP}(?:query\\b${GAP}plan\\b${GAP})?)?pragma\\b`, "i")
 const PRAGMA_NAME = new RegExp(`${PRAGMA.source}${GAP}(?:\\w+${GAP}\\.${GAP})?(\\w+)`, "i")
 
+/** What begins a statement that is not only a reading one. Anything else that is no reading one either begins none. */
+const WRITING: ReadonlySet<string> = new Set(
+  "alter analyze attach begin commit create delete detach drop end insert reindex release replace rollback savepoint update vacuum".split(
+    " ",
+  ),
+)
+
 // Not every driver has an authorizer (the SQLite of Node 22 has none). There the first word decides, and the name of a PRAGMA, which SQLite
 // carries out while it reads it, an explained one too; read-only and query_only stand behind that.
 function refuseOthers(sql: string): void {
@@ -126,8 +133,14 @@ function refuseOthers(sql: string): void {
     if (!hasSecondStatement(sql)) return
     throw new OrangeboxError("SQL", { what: "this is more than one statement", next: "Ask one at a time" })
   }
+  if (first !== undefined && WRITING.has(first)) {
+    throw new OrangeboxError("SQL", {
+      what: `only reading statements are allowed, not ${first.toUpperCase()}`,
+      next: "Start with SELECT or WITH",
+    })
+  }
   throw new OrangeboxError("SQL", {
-    what: `only reading statements are allowed, not ${first === undefined ? "this" : first.toUpperCase()}`,
+    what: `syntax error: no statement begins with ${first === undefined ? "this" : first.slice(0, 40).toUpperCase()}`,
     next: "Start with SELECT or WITH",
   })
 }
