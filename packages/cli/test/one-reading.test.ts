@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Event } from "@orangebox/contract"
-import { actionsOf, decisionsOf } from "@orangebox/decisions"
+import { actionsOf, decisionsOf, runReport } from "@orangebox/decisions"
 import { recordedContexts, skeletonJson, stepJson, viewRun } from "@orangebox/query"
 import { MemorySink, Recorder, type RecorderOptions } from "@orangebox/recorder"
 import { diffRuns, readPortable, replayRecorder, tapeOf, writePortable } from "@orangebox/replay"
+import { foldRun } from "@orangebox/runs"
 import { openReadOnlySql, openStore, type TraceStore } from "@orangebox/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordThroughProxy } from "../../proxy/test/replayed-proxy.js"
@@ -287,8 +288,29 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
     how,
     run: [view.status, view.totals.steps, view.totals.modelCalls],
   })
-  for (const { span_id, agent_action } of decisionsOf({ events: stored, bodies: lookUp })) {
+  const tokensOf = new Map(foldRun(stored).steps.map((step) => [step.id, step.tokens]))
+  for (const { span_id, agent_action, prompt_provenance, model_output } of decisionsOf({
+    events: stored,
+    bodies: lookUp,
+  })) {
     expect({ how, no: agent_action.step_no }).toEqual({ how, no: steps.get(span_id)?.no ?? agent_action.step_no })
+    const told = tokensOf.get(prompt_provenance.model_step_id ?? "")?.prompt ?? model_output.usage.input_tokens
+    expect({ how, input: model_output.usage.input_tokens }).toEqual({ how, input: told })
+  }
+  // report: of the whole run, and of what is left when an event is lost
+  if (how === "whole" || how.endsWith(" lost")) {
+    const { run, summary, timeline } = runReport({ events: stored, bodies: lookUp })
+    expect({
+      how,
+      run: [run.run_id, run.status, run.app_id, run.entrypoint, run.duration_ms],
+      figures: [summary.model_calls, summary.input_tokens, summary.output_tokens],
+    }).toEqual({
+      how,
+      run: [runId, view.status, view.app ?? "unknown", view.entrypoint ?? "unknown", millis(view.durationUs)],
+      figures: [view.totals.modelCalls, view.totals.tokens.input, view.totals.tokens.output],
+    })
+    for (const { step_id, step_no } of timeline)
+      expect({ how, step_id, step_no }).toEqual({ how, step_id, step_no: steps.get(step_id)?.no ?? step_no })
   }
   // diff
   const toDiff = { events: stored, body: (ref: string) => bodies.get(ref) ?? { absent: "unknown" as const } }

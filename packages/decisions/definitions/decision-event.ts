@@ -72,6 +72,8 @@ export const DecisionArtifact = z.strictObject({
     lines_added: Count.nullable(),
     lines_removed: Count.nullable(),
     exit_code: z.number().int().nullable(),
+    /** Of a commit, as git printed it or the command told it. */
+    commit: z.strictObject({ sha: z.string().nullable(), message: z.string().nullable() }).optional(),
     tests: z
       .strictObject({
         runner: z.string(),

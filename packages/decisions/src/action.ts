@@ -42,6 +42,8 @@ export interface Action {
   readonly tool: ActionTool | null
   /** What the agent said, where the action is a completion, a message or the final output. */
   readonly output: ActionText | null
+  /** It is the run's last word, too. */
+  readonly isFinal?: true
   /** Files the tool itself was told to touch; what a shell command touches is read from `commands`. */
   readonly paths: readonly TouchedPath[]
   readonly commands: readonly RanCommand[]

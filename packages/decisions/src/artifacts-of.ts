@@ -1,4 +1,5 @@
 import { countIn, type Event, integerIn, payloadOf, summarizeText, textHash, textIn } from "@orangebox/contract"
+import { isFailure } from "@orangebox/runs"
 import type { Action, EvidencePointer } from "./action.js"
 import { capturedText, isMasked } from "./captured-text.js"
 import type { DecisionArtifact } from "./generated.js"
@@ -29,7 +30,7 @@ export function artifactsOf(action: Action, events: readonly Event[], bodies: Bo
         exit_code: command.exitCode,
       }),
     ),
-    ...unreadCommand(action),
+    ...unreadWork(action).filter(({ type }) => !recorded.some((one) => one.type === type)),
     ...action.testRuns.map((run, at) =>
       made(action, "test_run", at, run.evidence, `${run.command}\n${run.summary}`, {
         summary: `${run.runner}: ${run.summary}`,
@@ -46,6 +47,7 @@ export function artifactsOf(action: Action, events: readonly Event[], bodies: Bo
     ...action.commits.map((commit, at) =>
       made(action, "commit", at, commit.evidence, commit.message ?? commit.id ?? "", {
         summary: `${commit.id ?? "commit"} ${commit.message ?? ""}`.trim(),
+        commit: { sha: commit.id, message: commit.message },
       }),
     ),
     ...action.pullRequests.map((request, at) =>
@@ -81,15 +83,18 @@ function made(
   }
 }
 
-/** A command whose text was not kept is still a command: its digest stands for it. */
-function unreadCommand(action: Action): DecisionArtifact[] {
+/** A command or an edit whose text was not kept is still one: its digest stands for it. */
+function unreadWork(action: Action): DecisionArtifact[] {
   const { tool } = action
   const isCommand = action.type === "command" || action.type === "run_tests"
-  if (!tool || tool.argsText !== null || !isCommand || !/^sha256:[0-9a-f]{64}$/.test(tool.argsRef)) return []
+  if (!isCommand && action.type !== "edit") return []
+  if (!isCommand && isFailure(action.status)) return []
+  if (!tool || tool.argsText !== null || !/^sha256:[0-9a-f]{64}$/.test(tool.argsRef)) return []
+  const type = isCommand ? "command" : "file_edit"
   return [
     {
-      type: "command",
-      id: `${action.stepId}/command/1`,
+      type,
+      id: `${action.stepId}/${type}/1`,
       summary: tool.name,
       content_ref: tool.argsRef,
       hash: tool.argsRef,
@@ -98,6 +103,17 @@ function unreadCommand(action: Action): DecisionArtifact[] {
       content_form: "hash",
     },
   ]
+}
+
+function commitOf(
+  payload: ReturnType<typeof payloadOf>,
+  content: ReturnType<typeof capturedText>,
+): { sha: string | null; message: string | null } {
+  const id = textIn(payload, "artifact_id") ?? ""
+  return {
+    sha: /^[0-9a-f]{7,64}$/.test(id) ? id : null,
+    message: content === null || content.form === "hash" ? null : content.text,
+  }
 }
 
 const SEED_TYPES: ReadonlySet<unknown> = new Set<DecisionArtifact["type"]>([
@@ -129,6 +145,7 @@ export function recordedArtifact(event: Event, bodies: BodyLookup): DecisionArti
         lines_added: countIn(payload, "lines_added") ?? null,
         lines_removed: countIn(payload, "lines_removed") ?? null,
         exit_code: integerIn(payload, "exit_code") ?? null,
+        ...(type === "commit" && { commit: commitOf(payload, content) }),
       },
       content: content?.text ?? null,
       ...(content?.form ? { content_form: content.form } : {}),

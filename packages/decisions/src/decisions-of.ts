@@ -67,6 +67,8 @@ class DecisionMaker {
   readonly #placeOf: ReadonlyMap<string, number>
   readonly #artifacts: ReadonlyMap<string, Event[]>
   readonly #noPrompt: { readonly bundle: PromptBundle; readonly bundleHash: string }
+  /** The steps that are actions. */
+  readonly #spans: ReadonlySet<string>
   readonly #outputs = new Map<string, DecisionEvent["model_output"]>()
 
   constructor(reading: RunReading, options: DecisionOptions) {
@@ -85,6 +87,8 @@ class DecisionMaker {
     this.#inputs = inputsOf(reading)
     this.#placeOf = new Map(index.events.map((event, at) => [event.event_id, at]))
     this.#artifacts = recordedArtifacts(reading)
+    const isStep = ({ boundary }: Action): boolean => boundary === "tool" || boundary === "completion"
+    this.#spans = new Set(reading.run.actions.filter(isStep).map(({ stepId }) => stepId))
     const bundle: PromptBundle = {
       messages: [],
       retrieval: { enabled: false, sources: [], snippets: null },
@@ -104,7 +108,7 @@ class DecisionMaker {
       timestamp: (action.boundary === "completion" ? action.closedAt : null) ?? action.openedAt,
       trace_id: this.#reading.run.traceId,
       span_id: ownsStep ? action.stepId : decisionSpanId(action.eventId),
-      parent_span_id: parentOf(action, ownsStep),
+      parent_span_id: this.#parentOf(action, ownsStep),
       session: this.#session,
       request: this.#request(action, prompt),
       prompt_provenance: this.#provenance(action, prompt),
@@ -123,6 +127,20 @@ class DecisionMaker {
       },
       evaluation: this.#evaluation(action),
     }
+  }
+
+  /**
+   * The tree of actions: a tool hangs below the model call that asked for it, everything else below the nearest action around it, a last word
+   * below the call it came from. A parent is always a decision of the same run.
+   */
+  #parentOf(action: Action, ownsStep: boolean): string | null {
+    const isTold = (stepId: string | null): stepId is string => stepId !== null && this.#spans.has(stepId)
+    if (action.boundary === "tool" && isTold(action.modelStepId)) return action.modelStepId
+    const { index } = this.#reading
+    const start = ownsStep ? action.parentStepId : action.stepId
+    for (let step = start ? index.stepOf(start) : undefined; step; step = step.parent)
+      if (isTold(step.id)) return step.id
+    return !ownsStep && isTold(action.modelStepId) ? action.modelStepId : null
   }
 
   #evaluation(action: Action): DecisionEvaluation {
@@ -259,12 +277,6 @@ function lastBefore(inputs: readonly InputText[], place: number): InputText | un
   return inputs[low - 1]
 }
 
-/** The tree of actions: a tool hangs below the model call that asked for it, everything else below its step. */
-function parentOf(action: Action, ownsStep: boolean): string | null {
-  if (action.boundary === "tool" && action.modelStepId !== null) return action.modelStepId
-  return (ownsStep ? action.parentStepId : action.stepId) || null
-}
-
 function sessionOf({ index, run }: RunReading): DecisionEvent["session"] {
   const started = payloadOf(index.steps[0]?.opened)
   const environment = Environment.safeParse(started["environment"])
@@ -302,7 +314,8 @@ function inputsOf({ index, bodies, run }: RunReading): InputText[] {
   const startRef = textIn(started, "input_summary_ref") ?? null
   const summary = textIn(started, "input_summary") ?? null
   const first = capturedText(bodyText(bodies, startRef) ?? (startRef === null ? summary : null), startRef)
-  inputs.push({ place: -1, said: first ?? capturedText(run.request.text, run.request.ref), isOfTurn: false })
+  const request = capturedText(run.request.text, run.request.ref)
+  inputs.push({ place: -1, said: request ?? first, isOfTurn: false })
   index.events.forEach((event, place) => {
     if (event.event_type !== "input_received") return
     const payload = payloadOf(event)

@@ -45,6 +45,36 @@ export function actionAhead(call: ToolCallAhead, options: ReadOptions = {}): Act
   }
 }
 
+/** How a call ended. */
+export interface ToolEnd {
+  readonly result: unknown
+  readonly status: "success" | "timeout" | "error" | "partial"
+  readonly exitCode?: number | undefined
+}
+
+/** The same action when its call has ended. */
+export function endedTool({ tool, stepId }: Action, end: ToolEnd, options: ReadOptions = {}) {
+  const resultText = end.result === undefined ? null : textOf(end.result)
+  const resultRef = resultText === null ? null : textHash(resultText)
+  const ended = { ...tool!, resultText, resultRef, status: end.status, exitCode: end.exitCode ?? null }
+  return readTool(ended, options.tools ?? {}, { stepId, isOnWire: typeof end.result === "string" })
+}
+
+/** What an agent said, as the action it is. */
+export function outputSaid({ output, isFinal, stepId }: { output: string; isFinal: boolean; stepId: string }): Action {
+  return {
+    ...actionAhead({ name: "", args: null, stepId }),
+    boundary: isFinal ? "output" : "completion",
+    type: "message",
+    summary: "",
+    status: "success",
+    unread: [],
+    tool: null,
+    output: { text: output, ref: null },
+    evidence: [{ stepId, ref: null }],
+  }
+}
+
 /** As a recorder keeps them: text as it is, everything else as its JSON. Null for what has no JSON. */
 function textOf(args: unknown): string | null {
   if (typeof args === "string") return args

@@ -3,8 +3,10 @@ import { foldRun, hasEnded, type Run, type Step } from "@orangebox/runs"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { holdsMask } from "./captured-text.js"
 import { captureIn, captureOf, errorOf, hasNoAnswer, type ModelCall, modelCallsOf } from "./model-calls.js"
+import { PromptReader } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
+import { questionIn, turnAround } from "./user-requests.js"
 import { seenChanges, withWorkspaceChanges } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
@@ -43,7 +45,7 @@ export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunRe
       traceId: index.facts.traceId ?? "",
       status: index.status,
       capture: captureIn(index.steps[0]?.opened),
-      request: requestOf(index, bodies),
+      request: questionOf(index, calls, bodies) ?? requestOf(index, bodies),
       actions,
       seenChanges: seenChanges(index, bodies),
       stepCount: index.steps.length,
@@ -68,8 +70,13 @@ function boundariesOf(reading: Reading): Action[] {
     const step = event.step_id === null ? undefined : index.stepOf(event.step_id)
     if (event.event_type === "override") actions.push(overrideAction(reading, event, step))
     else if (step === undefined || event.sequence_no === null) continue
-    else if (event.event_type === "final_output") actions.push(outputAction(reading, event, step, askers))
-    else if (event.event_type === "decision") {
+    else if (event.event_type === "final_output") {
+      const output = outputAction(reading, event, step, askers)
+      const said = actions.findLastIndex(({ boundary }) => boundary === "completion" || boundary === "tool")
+      // The answer that the run ends with is one message, however often it is recorded.
+      if (isSameMessage(actions[said], output)) actions[said] = { ...actions[said]!, isFinal: true }
+      else actions.push(output)
+    } else if (event.event_type === "decision") {
       // In the step of a tool or a model it says what that action is; anywhere else it is an action.
       if (step.kind !== "tool" && step.kind !== "model") actions.push(decisionAction(reading, event, step, askers))
     } else if (step.kind === "tool" && event === (step.opened ?? step.closed)) {
@@ -84,6 +91,12 @@ function boundariesOf(reading: Reading): Action[] {
   }
   return plansSeenByTools(actions)
 }
+
+const isSameMessage = (said: Action | undefined, output: Action): boolean =>
+  said?.boundary === "completion" &&
+  said.type === "message" &&
+  output.output?.text != null &&
+  said.output?.text?.trim() === output.output.text.trim()
 
 /** An answer whose text is not kept asked for tools when tools followed it. */
 function plansSeenByTools(actions: Action[]): Action[] {
@@ -311,6 +324,18 @@ function decisionIn(step: Step): { type?: ActionType; summary?: string } {
   return {
     ...given({ type, summary }),
   }
+}
+
+/**
+ * What the user asked an agent whose traffic was recorded. Its run was started by a command line, which is no request; its first prompt of a
+ * turn holds it.
+ */
+function questionOf(index: Run, calls: readonly ModelCall[], bodies: BodyLookup): ActionText | undefined {
+  if (index.events.some((event) => event.event_type === "input_received")) return undefined
+  const first = calls.find(({ step, sideCall }) => sideCall === null && turnAround(step) !== undefined)
+  const asked = first && questionIn(new PromptReader(bodies).read(first))
+  if (asked === undefined) return undefined
+  return asked.content_form === "hash" ? { text: null, ref: asked.content } : { text: asked.content, ref: null }
 }
 
 function requestOf(index: Run, bodies: BodyLookup): ActionText {

@@ -58,13 +58,9 @@ export function changeOwners(index: Run, actions: readonly Action[]): ReadonlyMa
   return owners
 }
 
-/** What looks at the work tree found changed, in order. */
+/** What looks at the work tree, or the application itself, saw changed, in order. */
 export function seenChanges(index: Run, bodies: BodyLookup): FileEdit[] {
-  return index.steps
-    .filter(isWorkspaceLook)
-    .flatMap(({ events }) =>
-      events.filter((event) => changedPath(event) !== undefined).map((event) => editOf(event, bodies)),
-    )
+  return index.own.filter(isChange).map((event) => editOf(event, bodies))
 }
 
 /** Actions with what the work tree shows of them: a command tells what it runs, and rarely what that changes. */
@@ -88,11 +84,17 @@ export function withWorkspaceChanges(index: Run, bodies: BodyLookup, actions: re
 
 const isWorkspaceLook = (step: Step): boolean => payloadOf(step.opened)["kind"] === "workspace"
 
+function isChange(event: Event): boolean {
+  if (event.event_type !== "artifact_recorded") return false
+  const type = payloadOf(event)["artifact_type"]
+  return type === "diff" || type === "file_edit"
+}
+
+/** Where no text is kept, a digest of the path stands for it. */
 function changedPath(event: Event): string | undefined {
   const payload = payloadOf(event)
-  return event.event_type === "artifact_recorded" && payload["artifact_type"] === "diff"
-    ? textIn(payload, "path")
-    : undefined
+  const summary = textIn(payload, "summary")
+  return isChange(event) ? (textIn(payload, "path") ?? (summary?.startsWith("hmac:") ? summary : undefined)) : undefined
 }
 
 function ownerOf(path: string, followed: readonly Action[]): Action | undefined {
@@ -112,7 +114,7 @@ function editOf(event: Event, bodies: BodyLookup): FileEdit {
   const diff = bodyText(bodies, ref) ?? ""
   const [added, removed] = [countIn(payload, "net_lines_added"), countIn(payload, "net_lines_removed")]
   return {
-    path: textIn(payload, "path") ?? "",
+    path: changedPath(event) ?? "",
     kind: /^\+\+\+ \/dev\/null$/m.test(diff) ? "delete" : /^--- \/dev\/null$/m.test(diff) ? "create" : "change",
     diff,
     linesAdded: countIn(payload, "lines_added") ?? 0,

@@ -145,7 +145,7 @@ test("[D-07] a tool result on the wire that no answer asked for is a bypass", as
   expect(observabilityOf(run).bypasses.map(({ bypass }) => bypass)).toEqual(["assistant_turn", "tool_result"])
 })
 
-test("[E-02] what users ask of an agent seen on the wire is read from its turns, beside the command it was started with", async () => {
+test("[E-02] what users ask of an agent seen on the wire is read from its turns; [D-08] the command it was started with is no request", async () => {
   const turns = [
     { role: "user", content: "Fix the leap year. Only touch src/**." },
     { role: "assistant", content: third.content },
@@ -154,5 +154,5 @@ test("[E-02] what users ask of an agent seen on the wire is read from its turns,
   const run = await recordAgent([third, third], async (ask) => {
     for (const length of [1, 3]) await ask(turns.slice(0, length))
   })
-  expect(userRequests(readRun(run))).toEqual(["claude -p fix", turns[0]!.content, turns[2]!.content])
+  expect(userRequests(readRun(run))).toEqual([turns[0]!.content, turns[2]!.content])
 })

@@ -1,5 +1,6 @@
-import { ActionType, type Verdict } from "@orangebox/contract"
+import { ActionType, type Status, type Verdict } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import type { MadeArtifact } from "./step.js"
 import type { StepHandle } from "./step-handle.js"
 
 /** A tool call whose arguments will not be kept. */
@@ -9,12 +10,29 @@ export interface CallToClassify {
   readonly stepId: string
 }
 
+/** Something an agent said, whose text will not be kept. */
+export interface OutputToClassify {
+  readonly output: string
+  /** The run's last word. */
+  readonly isFinal: boolean
+  readonly stepId: string
+}
+
+/** How a call ended whose text will not be kept. */
+export interface CallEnd {
+  readonly result: unknown
+  readonly status: Status
+  readonly exitCode?: number | undefined
+}
+
 /** What of a call outlives its text. */
 export interface ClassifiedCall {
   /** What kind of action it is, in the words of `ActionType`. */
   readonly actionType?: string
   /** How it was judged while there was something to see. */
   readonly evaluation?: EvaluationMade | undefined
+  /** Asked when it has ended: what it made, of which figures and digests are kept. */
+  readonly ended?: (end: CallEnd) => readonly MadeArtifact[]
 }
 
 export interface EvaluationMade {
@@ -27,20 +45,39 @@ export interface EvaluationMade {
 }
 
 /**
- * Asked about every tool call whose arguments are not kept, before they are dropped: later no reader can tell any more. The recorder does not
+ * Asked about every tool call and every output whose text is not kept, before it is dropped: later no reader can tell any more. The recorder does not
  * know decisions, so it is handed in: `Recorder.open({ capture: "hashed", classify: classifier(constraints) })`.
  */
-export type Classify = (call: CallToClassify) => ClassifiedCall | undefined
+export type Classify = (made: CallToClassify | OutputToClassify) => ClassifiedCall | undefined
 
 /** Undefined where the text is kept and can be read later, by whatever is known then. A classifier that throws has said nothing. */
-export function classified(step: StepHandle, call: Omit<CallToClassify, "stepId">): ClassifiedCall | undefined {
+export function classified(
+  step: StepHandle,
+  made: Omit<CallToClassify, "stepId"> | Omit<OutputToClassify, "stepId">,
+): ClassifiedCall | undefined {
   const { app, builder } = step.run
   if (app.classify === undefined) return undefined
   if (builder.capture.mode !== "hashed" && app.keeping.bodies === "always") return undefined
   try {
-    return app.classify({ ...call, stepId: step.id })
+    return app.classify({ ...made, stepId: step.id })
   } catch {
     return undefined
+  }
+}
+
+/** Keeps how an output fares by the rules. */
+export function judgeOutput(step: StepHandle, output: string, isFinal: boolean): void {
+  const known = classified(step, { output, isFinal })
+  if (known?.evaluation) emitEvaluation(step, known.evaluation)
+}
+
+/** Keeps what a call made that is about to end. */
+export function keepWork(step: StepHandle, known: ClassifiedCall | undefined, end: CallEnd): void {
+  if (known?.ended === undefined) return
+  try {
+    for (const made of known.ended(end)) step.artifact(made)
+  } catch {
+    // Telemetry: the tool's result still reaches the application.
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from "@orangebox/dialects"
 import { type AddedBody, BodiesOfEvent } from "./bodies-of-event.js"
 import type { CapturedStream } from "./capture/captured-stream.js"
+import { judgeOutput } from "./classify.js"
 import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
@@ -203,6 +204,8 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     this.run.builder.callsByHeader.delete(this.id)
     const bodies = new BodiesOfEvent(this.run.builder, "model_result")
     const { ref: responseRef, folded } = this.#answer(bodies, given)
+    const said = folded?.text ?? given.outputText
+    if (said !== undefined && said !== "" && this.state.attemptNo === undefined) judgeOutput(this, said, false)
     const stamps = answerStamps(folded, bodies, this.summarize)
     const wire = this.#lastWire?.finished
     const failure = failureOf(given.err, wire ? undefined : folded, this.summarize)

@@ -2,6 +2,7 @@ import { type EventType, type Link, type PayloadOf, SystemError } from "@orangeb
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
+import { judgeOutput } from "./classify.js"
 import type { Moment } from "./clock.js"
 import { asThrown, describeError } from "./described-error.js"
 import type { EventExtras } from "./event-builder.js"
@@ -17,6 +18,7 @@ import type { Run, StartRun } from "./run.js"
 import type { RunState } from "./run-state.js"
 import type { Sink } from "./sink.js"
 import type {
+  FinalOutputGiven,
   Handoff,
   LinkTarget,
   ModelCall,
@@ -298,6 +300,11 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   }
 
   // For recorders of wire traffic in this package, which open and close steps with events of their own.
+
+  override finalOutput(output: FinalOutputGiven): void {
+    if (typeof output.value === "string") judgeOutput(this, output.value, true)
+    super.finalOutput(output)
+  }
 
   get sink(): Sink {
     return this.run.builder.sink

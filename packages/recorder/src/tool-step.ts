@@ -1,7 +1,7 @@
 import { summarizeArgs, summarizeText } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { BodiesOfEvent } from "./bodies-of-event.js"
-import { classified, emitEvaluation, withActionType } from "./classify.js"
+import { type ClassifiedCall, classified, emitEvaluation, keepWork, withActionType } from "./classify.js"
 import { describeError } from "./described-error.js"
 import { askGuards, BlockedCallError } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
@@ -18,6 +18,7 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   const signature = call.signature ?? signatureOfTool(call, args)
   const step = new ToolStepHandle(parent.run, parent.newChild(), parent.source, call)
   const known = classified(step, { name: call.name, args: call.args })
+  step.known = known
   step.emit(
     "tool_called",
     {
@@ -45,6 +46,7 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
 
 class ToolStepHandle extends StepHandle implements ToolStep {
   readonly #call: ToolCall
+  known: ClassifiedCall | undefined
 
   constructor(run: RunState, state: StepState, source: string, call: ToolCall) {
     super(run, state, source)
@@ -66,6 +68,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
     const result = bodies.add("result", outcome.result)
     const status =
       outcome.status ?? (error ? (error.errorClass === "ToolTimeoutError" ? "timeout" : "error") : "success")
+    keepWork(this, this.known, { result: outcome.result, status, exitCode: outcome.exitCode })
     this.emitClose(
       "tool_result",
       {

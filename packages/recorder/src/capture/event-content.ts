@@ -204,8 +204,11 @@ class Gate {
     return isChanged ? captured : value
   }
 
+  /** A rule of the rule language is what a run was held to, and no content; a wish in plain words may be anybody's. */
   #rule(constraint: { id: string; type: string; rule: string }): object {
-    return { ...constraint, rule: this.#capture.digestWord(String(constraint.rule)) }
+    const rule = String(constraint.rule)
+    const isRule = /^(?:[a-z]+\.[a-z_]+|judge:[\w.-]+)(?=[\s:]|$)/.test(rule)
+    return { ...constraint, rule: isRule ? this.#value(rule, this.#capture.ruleset) : this.#capture.digestWord(rule) }
   }
 
   attributes(flat: FlatAttributes): FlatAttributes {

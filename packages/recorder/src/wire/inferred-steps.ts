@@ -1,7 +1,7 @@
 import { type Status, summarizeArgs } from "@orangebox/contract"
 import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
-import { classified, emitEvaluation, withActionType } from "../classify.js"
+import { classified, emitEvaluation, keepWork, withActionType } from "../classify.js"
 import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
 import type { Run } from "../run.js"
@@ -75,6 +75,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
       const closing = new BodiesOfEvent(step.run.builder, "tool_result")
       const result_ref = text === null ? null : closing.refAs("result", text, "text/plain; charset=utf-8")
       const isError = status === "error" || status === "timeout"
+      keepWork(step, known, { result: text, status })
       step.closeWith(
         "tool_result",
         {

@@ -1,6 +1,7 @@
 import type { ArtifactRef, PayloadOf, RedactionStatus } from "@orangebox/contract"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { CapturedStream, StoredStream } from "../capture/captured-stream.js"
+import { judgeOutput } from "../classify.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
@@ -210,6 +211,8 @@ class ModelWire extends WireBase {
 
   finishWire(end: FinishedWire): void {
     const ending = this.#endingOf(end)
+    const said = end.folded?.text ?? ""
+    if (said !== "" && this.#notes.attemptNo === undefined) judgeOutput(this.handle, said, false)
     this.handle.closeWith("model_result", ending.payload, ending)
     this.#onResult?.(ending)
   }

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest"
+import {
+  actionsOf,
+  type CheckedConstraint,
+  classifier,
+  decisionsOf,
+  observabilityOf,
+  readRun,
+  runReport,
+  userRequests,
+} from "../src/index.js"
+import { recordInMemory } from "./recorded.js"
+
+const RULES: readonly CheckedConstraint[] = [
+  { id: "src", type: "scope", rule: "paths.only src/**" },
+  { id: "plain", type: "style", rule: "output.no_emoji" },
+]
+const WISH = { id: "wish", type: "other" as const, rule: "be kind to hidden-customer" }
+
+const request = { model: "claude-x", max_tokens: 9, messages: [{ role: "user", content: "fix the hidden-bug" }] }
+const answer = (content: readonly object[]) => ({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-x",
+  content,
+  stop_reason: "end_turn",
+  usage: { input_tokens: 10, output_tokens: 5 },
+})
+
+async function record(capture: "hashed" | "redacted") {
+  const { recorder, recorded, sink } = recordInMemory({ capture, classify: classifier(RULES) })
+  const run = recorder.startRun({ entrypoint: "fix", input: "fix the hidden-bug", constraints: [...RULES, WISH] })
+  const commit = { command: "git commit -am 'Mend the hidden-bug'" }
+  const edit = { file_path: "src/hidden-name.ts", old_string: "a\n", new_string: "b\nc\n" }
+  const asked = [
+    { type: "tool_use", id: "t1", name: "Bash", input: commit },
+    { type: "tool_use", id: "t2", name: "Edit", input: edit },
+  ]
+  await run.model({ provider: "anthropic", model: "claude-x", request }, () => answer(asked))
+  const printed = "[main 1a2b3c4] Mend the hidden-bug\n 1 file changed\n"
+  await run.tool({ name: "Bash", args: commit, callId: "t1" }, () => printed)
+  await run.tool({ name: "Edit", args: edit, callId: "t2" }, () => "ok")
+  await run.model({ provider: "anthropic", model: "claude-x", request }, () =>
+    answer([{ type: "text", text: "Done 🙂" }]),
+  )
+  run.complete({ output: "Done 🙂" })
+  return { recorded: recorded(), sink }
+}
+
+describe("[D-08] under hashed capture", () => {
+  test("there is no hole where nothing is missing but text, and usage and rules can be read", async () => {
+    const { recorded, sink } = await record("hashed")
+    expect(observabilityOf(recorded).failures).toEqual([])
+    const [first] = decisionsOf(recorded)
+    expect(first!.model_output.usage).toMatchObject({ input_tokens: 10, output_tokens: 5 })
+    expect(first!.request.constraints.map(({ rule }) => rule)).toEqual([
+      "paths.only src/**",
+      "output.no_emoji",
+      expect.stringMatching(/^hmac:/),
+    ])
+    expect(JSON.stringify(sink.events) + [...sink.bodies.values()].join()).not.toContain("hidden")
+  })
+
+  test("edits and commits have artifacts, of which figures and the name of the commit are kept", async () => {
+    const { recorded } = await record("hashed")
+    const artifacts = decisionsOf(recorded).flatMap(({ agent_action }) => agent_action.artifacts)
+    expect(artifacts.map(({ type, metadata }) => [type, metadata.lines_added, metadata.lines_removed])).toEqual([
+      ["command", null, null],
+      ["commit", null, null],
+      ["file_edit", 2, 1],
+    ])
+    expect(artifacts[1]!.metadata.commit).toEqual({ sha: "1a2b3c4", message: null })
+    expect(runReport(recorded).summary).toMatchObject({ files_changed: 1, lines_added: 2, lines_removed: 1 })
+  })
+
+  test("rules that need what came out are judged when it comes out", async () => {
+    const { recorded } = await record("hashed")
+    const statuses = decisionsOf(recorded).map(({ evaluation }) => evaluation.alignment.status)
+    expect(statuses).toEqual(["unknown", "pass", "pass", "fail", "fail"])
+  })
+})
+
+test("[D-08] a commit's artifact carries its sha and its message", async () => {
+  const { recorded } = await record("redacted")
+  const commits = decisionsOf(recorded).flatMap(({ agent_action }) =>
+    agent_action.artifacts.filter(({ type }) => type === "commit"),
+  )
+  expect(commits.map(({ metadata }) => metadata.commit)).toEqual([{ sha: "1a2b3c4", message: "Mend the hidden-bug" }])
+})
+
+test("[D-08] the message a run ends with is one decision, and still its final output", async () => {
+  const { recorded } = await record("redacted")
+  const { actions } = actionsOf(recorded)
+  expect(actions.filter(({ type }) => type === "message")).toMatchObject([{ boundary: "completion", isFinal: true }])
+  const { recorder, recorded: other } = recordInMemory()
+  const run = recorder.startRun({ entrypoint: "x", input: "x" })
+  await run.model({ provider: "other", model: "m", request }, () => ({ text: "draft" }))
+  run.complete({ output: "final" })
+  expect(actionsOf(other()).actions.map(({ boundary }) => boundary)).toEqual(["completion", "output"])
+})
+
+test("[D-08] every parent of a decision is a decision of the same file", async () => {
+  for (const capture of ["redacted", "hashed"] as const) {
+    const { recorded } = await record(capture)
+    const decisions = decisionsOf(recorded)
+    const spans = new Set(decisions.map(({ span_id }) => span_id))
+    for (const { parent_span_id } of decisions) if (parent_span_id !== null) expect(spans).toContain(parent_span_id)
+    expect(decisions.filter(({ parent_span_id }) => parent_span_id !== null).length).toBeGreaterThan(1)
+  }
+})
+
+test("[D-08] what the user asked is the question in the prompt, not the command line the agent was started with", async () => {
+  const { recorder, recorded } = recordInMemory()
+  const run = recorder.startRun({ entrypoint: "agent", input: "agent --yolo -p x" })
+  const turn = run.child("turn", {}, { kind: "turn" })
+  await turn.model({ provider: "anthropic", model: "claude-x", request }, () => answer([{ type: "text", text: "ok" }]))
+  turn.end()
+  run.decide({ action: "no_op", summary: "done" })
+  run.complete()
+  expect(decisionsOf(recorded()).map(({ request }) => request.user_request_raw)).toEqual([
+    "fix the hidden-bug",
+    "fix the hidden-bug",
+  ])
+  expect(runReport(recorded()).run.request).toBe("fix the hidden-bug")
+  expect(userRequests(readRun(recorded()))).toEqual(["fix the hidden-bug"])
+})
