@@ -97,7 +97,7 @@ describe("[R-16] how a run ended is named wherever the run is shown, and no wide
     expect(rejected).toContain("[0] TypeError: the inner reason")
     expect(rejected).toContain("[1] NonError: a text")
     expect(rejected).toContain("[2] NonError: null")
-    expect(await read("search", "inner reason")).toContain("2 places")
+    expect(await read("search", "inner reason")).toContain("3 hits at 4 places")
   })
 
   test("a message of five million characters is kept by its beginning, its length and where it was thrown", async () => {

@@ -40,6 +40,7 @@ export {
   type RunRow,
   type SearchHit,
   type SearchPage,
+  type SearchPlace,
   type SearchQuery,
   type StepRow,
   type StoredRedaction,

@@ -477,7 +477,8 @@ export interface SearchQuery {
   readonly kind?: string
 }
 
-export interface SearchHit {
+/** An event that holds a text, itself or in a body that it names. */
+export interface SearchPlace {
   readonly runId: string | null
   readonly stepId: string | null
   readonly eventId: string
@@ -490,18 +491,28 @@ export interface SearchHit {
   readonly field: string
   /** The body that holds the text; null when it stands in the event itself. */
   readonly hash: string | null
+}
+
+/** A passage of a run, at the first place where it was recorded there. */
+export interface SearchHit extends SearchPlace {
   /** Recorded text around the match, cut to size; `at` and `length` mark the match in it. */
   readonly snippet: string
   readonly at: number
   readonly length: number
+  /** The events of the run that hold it, in order, the first included, and no more than some; history that is sent again is no new place. */
+  readonly places: readonly SearchPlace[]
+  readonly placesTotal: number
 }
 
 export interface SearchPage {
-  /** One hit for each distinct text, at the first place where it was recorded, newest text first: history that is sent again is no new hit. */
+  /** One for each passage and run, newest first. */
   readonly hits: readonly SearchHit[]
   readonly cursor?: string
-  /** Texts that may match, before they were read; the exact number is known only by reading them all. */
-  readonly candidates: number
+  /** How many hits there are, on this page and others, and at how many places they stand. */
+  readonly total: number
+  readonly places: number
+  /** False when so many texts may match that not all were read: then there are more. */
+  readonly isTotalExact: boolean
 }
 
 // ── Roll-ups ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -570,7 +570,7 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(await texts("-w")).toEqual(["-w"])
       })
 
-      test("[S-06] history that is sent again is one hit, and still found in each run that saw it", async () => {
+      test("[S-06] history that is sent again is one hit in each run that saw it", async () => {
         const first = new RecordedRun({ no: 1 })
         const root = first.start()
         const messages: unknown[] = []
@@ -585,13 +585,91 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         second.model(second.start(), JSON.stringify({ messages }), "other")
         await store.commit(first.batch())
         await store.commit(second.batch())
-        const hits = (await store.search({ text: "needle-3" })).hits
-        expect(hits).toHaveLength(1)
-        expect(hits[0]).toMatchObject({ runId: first.runId, hash: first.bodies[6]!.hash })
+        const { hits, total } = await store.search({ text: "needle-3" })
+        expect(total).toBe(2)
+        expect(hits).toMatchObject([
+          { runId: second.runId },
+          { runId: first.runId, hash: first.bodies[6]!.hash, placesTotal: 1 },
+        ])
         expect((await store.search({ text: "needle-3", runId: second.runId })).hits).toMatchObject([
           { runId: second.runId },
         ])
         expect((await store.search({ text: "needle-3", kind: "log" })).hits).toEqual([])
+      })
+
+      test("[Q-09] one text in twelve runs is twelve hits, counted before the page is cut, and a kind is asked before both", async () => {
+        for (let no = 1; no <= 12; no++) {
+          const run = new RecordedRun({ no, startedAtMs: T0 + no * 1000 })
+          const root = run.start()
+          run.tool(root, "read_file", `{"path":"a-${no}"}`, "the walrus\nsleeps at nine")
+          run.log(root, null, no % 3 === 0 ? "a log line: sleeps at nine" : "nothing")
+          run.complete(root)
+          await store.commit(run.batch())
+        }
+        const all = await store.search({ text: "sleeps at nine", limit: 5 })
+        expect(all).toMatchObject({ total: 16, places: 16, isTotalExact: true })
+        expect(all.hits).toHaveLength(5)
+        const tools = await store.search({ text: "walrus", kind: "tool_result", limit: 3 })
+        expect(tools).toMatchObject({ total: 12, places: 12 })
+        expect(tools.hits.map(({ runId }) => Number(runId!.slice(-2)))).toEqual([12, 11, 10])
+        const logs = await store.search({ text: "sleeps at nine", kind: "log", limit: 2 })
+        expect(logs).toMatchObject({ total: 4, places: 4 })
+        const rest = await store.search({ text: "sleeps at nine", kind: "log", limit: 2, cursor: logs.cursor! })
+        expect([...logs.hits, ...rest.hits].map(({ runId }) => Number(runId!.slice(-2)))).toEqual([12, 9, 6, 3])
+        expect(rest.cursor).toBeUndefined()
+        expect(await store.search({ text: "walrus", kind: "model_called" })).toMatchObject({ total: 0, hits: [] })
+      })
+
+      test("[Q-09] a passage that a call's prompt, request and snapshot hold is one hit that names its places", async () => {
+        const run = new RecordedRun()
+        const root = run.start()
+        const passage = "Never push to main without asking"
+        const prompt = run.body(`You are careful.\n${passage}\nThe end.`, "rendered_prompt", "text/plain")
+        run.emit(
+          "prompt_rendered",
+          {
+            prompt_template_id: null,
+            prompt_template_version: null,
+            prompt_variables_ref: null,
+            rendered_prompt_ref: prompt.artifact_hash,
+          },
+          { stepId: root, parentId: null },
+          [prompt],
+        )
+        const request = JSON.stringify({ system: `You are careful.\n${passage}\nThe end.`, messages: [] })
+        run.model(root, request, "ok")
+        // The same body at three places of one run, first named by another type of event.
+        for (const name of ["one", "two"]) run.tool(root, name, "{}", passage)
+        const snapshot = run.body(request, "prompt_snapshot")
+        run.emit(
+          "artifact_recorded",
+          {
+            artifact_id: "art_1",
+            artifact_type: "prompt_snapshot",
+            summary: "the prompt",
+            content_ref: snapshot.artifact_hash,
+            hash: snapshot.artifact_hash,
+            size_bytes: snapshot.byte_size,
+            path: null,
+          },
+          { stepId: root, parentId: null },
+          [snapshot],
+        )
+        run.complete(root)
+        await store.commit(run.batch())
+        const page = await store.search({ text: "push to main" })
+        expect(page).toMatchObject({ total: 1, places: 5 })
+        expect(page.hits[0]!.places.map(({ eventType, field }) => `${eventType} ${field}`)).toEqual([
+          "prompt_rendered rendered_prompt_ref",
+          "model_called request_ref",
+          "tool_result result_ref",
+          "tool_result result_ref",
+          "artifact_recorded content_ref",
+        ])
+        expect(await store.search({ text: "push to main", kind: "tool_result" })).toMatchObject({ total: 1, places: 2 })
+        expect(await store.search({ text: "push to main", kind: "artifact_recorded" })).toMatchObject({ total: 1 })
+        await store.rebuild()
+        expect(await store.search({ text: "push to main" })).toMatchObject({ total: 1, places: 5 })
       })
 
       test("many hits come in pages", async () => {
@@ -664,8 +742,8 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         })
         expect(await store.getRun(run.runId)).toBeUndefined()
         expect(await eventsOf(run.runId)).toEqual([])
-        expect((await store.search({ text: "leap years" })).candidates).toBe(0)
-        expect((await store.search({ text: "file read" })).candidates).toBe(0)
+        expect((await store.search({ text: "leap years" })).total).toBe(0)
+        expect((await store.search({ text: "file read" })).total).toBe(0)
         expect(await store.resolve(run.runId)).toMatchObject({ found: "none", pruned: { onMs: T0 + 40 * DAY } })
         expect((await store.resolve(`toolu_0000000100000003`)).found).toBe("none")
         expect(await store.rollups({ by: "day" })).toEqual(before)

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, given } from "@orangebox/contract"
 import { findRun, type NumberedHit, searchRuns } from "@orangebox/reader"
+import type { SearchPlace } from "@orangebox/store"
 import {
   cutToWidth,
   formatMoment,
@@ -52,24 +53,25 @@ function search(session: Session, options: SearchOptions & GlobalOptions, ...wor
       ...(run === undefined ? {} : { runId: run.row.runId }),
     })
     if (options.json) {
-      const json = { hits: hits.map(hitJson), candidates: page.candidates, cursor: page.cursor ?? null, ...freshness }
+      const { cursor = null, ...counts } = page
+      const json = { hits: hits.map(hitJson), ...snakeJson(counts), cursor, ...freshness }
       terminal.out(safeJson(json, 2))
       return undefined
     }
     for (const hit of hits) terminal.out(hitText(hit, terminal.paint))
-    const more = page.cursor === undefined ? "" : ` of at most ${page.candidates} · more with: --cursor ${page.cursor}`
-    terminal.out(`${plural(hits.length, "place")}${more}`)
+    const shown = hits.length === page.total ? "" : `${hits.length} of `
+    const atLeast = page.isTotalExact ? "" : "at least "
+    const more = page.cursor === undefined ? "" : ` · more with: --cursor ${page.cursor}`
+    terminal.out(`${shown}${atLeast}${plural(page.total, "hit")} at ${plural(page.places, "place")}${more}`)
     return undefined
   })
 }
 
 const SNIPPET_WIDTH = 160
 
-function hitText({ hit, n }: NumberedHit, paint: Painter): string {
+function hitText({ hit, n, also }: NumberedHit, paint: Painter): string {
   const place =
     hit.runId === null ? "outside any run" : `${recordedWord(hit.runId, 40)}${n === undefined ? "" : `#${n}`}`
-  const mark = hit.mode === "live" ? "" : `[${hit.mode}] `
-  const what = `${mark}${recordedWord(hit.eventType, 32)} ${recordedWord(hit.field, 32)}`
   const at = formatMoment(hit.atMs)
   const { snippet } = hit
   const end = hit.at + hit.length
@@ -78,9 +80,34 @@ function hitText({ hit, n }: NumberedHit, paint: Painter): string {
     paint(safeLine(snippet.slice(hit.at, end)), "bad"),
     cutToWidth(safeLine(snippet.slice(end)), SNIPPET_WIDTH),
   ].join("")
-  return `${paint(place, "heading")}  ${what}  ${paint(at, "dim")}\n  "${shown}"`
+  return `${paint(place, "heading")}  ${wordsOf(hit)}  ${paint(at, "dim")}\n  "${shown}"${alsoText(hit.placesTotal - 1, also)}`
 }
 
-function hitJson({ hit: { atMs, at, length, sequenceNo: _, ...hit }, n }: NumberedHit) {
-  return { ...snakeJson({ ...hit, n }), at: new Date(atMs).toISOString(), match: { at, length } }
+const MOST_ALSO = 4
+
+/** Where else in the run the passage stands: its prompt, its snapshot, the tools that said it again. */
+function alsoText(total: number, also: NumberedHit["also"]): string {
+  if (total === 0) return ""
+  const told = also.slice(0, MOST_ALSO).map(({ hit, n }) => `${n === undefined ? "" : `#${n} `}${wordsOf(hit)}`)
+  const rest = total - told.length
+  return `\n  also ${told.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+}
+
+const wordsOf = ({ mode, eventType, field }: SearchPlace): string =>
+  `${mode === "live" ? "" : `[${mode}] `}${recordedWord(eventType, 32)} ${recordedWord(field, 32)}`
+
+function hitJson({
+  hit: { atMs, at, length, sequenceNo: _, places: _places, placesTotal, ...hit },
+  n,
+  also,
+}: NumberedHit) {
+  return {
+    ...snakeJson({ ...hit, n }),
+    at: new Date(atMs).toISOString(),
+    match: { at, length },
+    places: placesTotal,
+    also: also.map(({ hit: { stepId, eventId, eventType, field, hash }, n }) =>
+      snakeJson({ n, stepId, eventId, eventType, field, hash }),
+    ),
+  }
 }

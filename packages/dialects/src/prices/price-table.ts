@@ -40,22 +40,41 @@ export function withOverrides(table: PriceTable, overrides: readonly PriceEntry[
  * preview, may have a price of its own and stays unknown.
  */
 export function findPrice(table: PriceTable, model: string, atMs: number): PriceEntry | undefined {
+  const entries = entriesByModel(table)
   const plain = model.replace(VENDOR, "")
   for (const name of new Set([model, plain, withoutSnapshot(model), withoutSnapshot(plain)])) {
-    const found = inForce(table.entries, name, atMs)
+    const found = inForce(entries.get(name), atMs)
     if (found) return found
   }
   return undefined
 }
 
-function inForce(entries: readonly PriceEntry[], model: string, atMs: number): PriceEntry | undefined {
-  let found: PriceEntry | undefined
-  for (const entry of entries) {
-    const from = Date.parse(entry.validFrom)
-    if (entry.model !== model || Number.isNaN(from) || from > atMs) continue
-    if (found === undefined || from > Date.parse(found.validFrom)) found = entry
+interface DatedEntry {
+  readonly entry: PriceEntry
+  readonly fromMs: number
+}
+
+const known = new WeakMap<PriceTable, Map<string, DatedEntry[]>>()
+
+/** Every call that is counted asks for its price. */
+function entriesByModel(table: PriceTable): Map<string, DatedEntry[]> {
+  let entries = known.get(table)
+  if (entries !== undefined) return entries
+  entries = new Map()
+  for (const entry of table.entries) {
+    const dated = { entry, fromMs: Date.parse(entry.validFrom) }
+    entries.set(entry.model, [...(entries.get(entry.model) ?? []), dated])
   }
-  return found
+  known.set(table, entries)
+  return entries
+}
+
+function inForce(entries: readonly DatedEntry[] = [], atMs: number): PriceEntry | undefined {
+  let found: DatedEntry | undefined
+  for (const dated of entries) {
+    if (dated.fromMs <= atMs && (found === undefined || dated.fromMs > found.fromMs)) found = dated
+  }
+  return found?.entry
 }
 
 const VENDOR = /^(?:anthropic\/(?=claude-)|openai\/(?=gpt-|o\d)|(?:models|google|gemini)\/(?=gemini-))/

@@ -1,9 +1,14 @@
-import type { SearchHit, SearchPage, SearchQuery, TraceReader } from "@orangebox/store"
+import type { SearchHit, SearchPage, SearchPlace, SearchQuery, TraceReader } from "@orangebox/store"
 
-/** A hit with the number of its step, which is how people address it. */
-export interface NumberedHit {
-  readonly hit: SearchHit
+/** A place with the number of its step, which is how people address it. */
+export interface NumberedPlace<Place extends SearchPlace = SearchPlace> {
+  readonly hit: Place
   readonly n: number | undefined
+}
+
+export interface NumberedHit extends NumberedPlace<SearchHit> {
+  /** The other places of the run that hold the passage. */
+  readonly also: readonly NumberedPlace[]
 }
 
 /** Everything recorded that holds some words, page by page. */
@@ -17,5 +22,13 @@ export async function searchRuns(
     if (runId === null) continue
     for (const { stepId, no } of await store.stepsOf(runId)) numbers.set(`${runId} ${stepId}`, no)
   }
-  return { ...page, hits: page.hits.map((hit) => ({ hit, n: numbers.get(`${hit.runId} ${hit.stepId}`) })) }
+  const numbered = <Place extends SearchPlace>(hit: Place): NumberedPlace<Place> => ({
+    hit,
+    n: numbers.get(`${hit.runId} ${hit.stepId}`),
+  })
+  const hits = page.hits.map((hit) => ({
+    ...numbered(hit),
+    also: hit.places.filter(({ eventId }) => eventId !== hit.eventId).map(numbered),
+  }))
+  return { ...page, hits }
 }

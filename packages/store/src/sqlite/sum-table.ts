@@ -56,10 +56,11 @@ export class SumTable {
     this.#remove = database.prepare(`DELETE FROM ${table} WHERE run = ?`)
   }
 
+  /** Takes a row in; the row is the table's from then on. */
   add(row: SqliteRow): void {
     const name = this.#keyOf(row).join("\n")
     const sum = this.#pending.get(name)
-    if (sum === undefined) this.#pending.set(name, { ...row })
+    if (sum === undefined) this.#pending.set(name, row)
     else addRow(sum, row, this.#shape)
   }
 
