@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { jsonOf, orangebox, scratchFolder } from "./command.js"
-import { startModelServer } from "./model-server.js"
+import { answerMessage, startModelServer } from "./model-server.js"
 
 /** The two ways in which popular SDKs make a path of a base URL. */
 const BOTH = `
@@ -85,3 +86,22 @@ function freePort(): Promise<number> {
     })
   })
 }
+
+test("[K-12] under run an agent that records itself is shown by its own run, which is the last one", async () => {
+  const vendor = await startModelServer((_, response) =>
+    answerMessage(response, { content: [{ type: "text", text: "Hi" }] }),
+  )
+  onTestFinished(() => void vendor.close())
+  const folder = scratchFolder()
+  const agent = fileURLToPath(new URL("../../proxy/test/children/instrumented.mjs", import.meta.url))
+  const command = ["--data", folder.path, "--", process.execPath, agent, "quiet"]
+  const env = { ANTHROPIC_BASE_URL: vendor.origin }
+  const { stderr } = await orangebox(["run", ...command], { env })
+  const [, own] = /1 recorded by the agent itself, in (run_\w+)/.exec(stderr) ?? []
+  expect(stderr).toContain(`show      orangebox show ${own}`)
+  expect(stderr).not.toMatch(/tokens +unknown/)
+  const shown = await orangebox(["show", "last", "--data", folder.path])
+  expect(shown.stdout).toMatch(new RegExp(`^${own} · agent · ask · completed .* · 1 model call`))
+  const json = JSON.parse((await orangebox(["run", "--json", ...command], { env })).stderr) as Record<string, unknown>
+  expect(json).toMatchObject({ model_calls: 0, linked_calls: 1, agent_run_id: expect.stringMatching(/^run_/) })
+})

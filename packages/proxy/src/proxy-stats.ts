@@ -11,6 +11,8 @@ export interface ProxyStats {
   readonly linkedCalls: number
   /** Requests that were forwarded without a record, because recording is off or broke. */
   readonly unrecorded: number
+  /** Turns of the model that stand in a recorded history and that no recorded call answered with. */
+  readonly unseenTurns: number
   /** Requests the proxy did not forward. */
   readonly refused: number
   /** Calls and other requests that ended in an error of the upstream, a reset or a time-out. */
@@ -36,6 +38,7 @@ export const NO_STATS: ProxyStats = {
   otherRequests: 0,
   linkedCalls: 0,
   unrecorded: 0,
+  unseenTurns: 0,
   refused: 0,
   errors: 0,
   failedAttempts: 0,

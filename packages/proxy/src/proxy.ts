@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { given, newProxyToken, OrangeboxError } from "@orangebox/contract"
 import { detectDialect, type PriceTable } from "@orangebox/dialects"
 import { type Recorder, type Run, STEP_HEADER } from "@orangebox/recorder"
 import type { ReplayRecorder } from "@orangebox/replay"
+import { acceptCleartextHttp2 } from "./cleartext-http2.js"
 import { Exchange, type Observer } from "./exchange.js"
 import { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
 import { oneRun, type RunOpening, runPerConversation } from "./open-runs.js"
@@ -94,11 +95,12 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   })
   server.maxConnections = limits.connections
   server.timeout = 0
+  const http2 = acceptCleartextHttp2(server, limits.headersMs, (socket) => connections.leaves(socket))
   const connections = new Connections(server)
   let door: Door
 
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    const route = routeOf(request, door)
+    const route = routeFor(request, door)
     const { replay, beforeAnswer } = options
     if (!("upstream" in route)) {
       wireRuns.count({ refused: 1 })
@@ -113,10 +115,9 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   }
   server.on("request", (request, response) => handle(request, response, false))
   server.on("checkContinue", (request, response) => handle(request, response, true))
-  server.on("connect", (request, socket) => refuseSocket(socket, routeOf(request, door), request))
-  server.on("upgrade", (request, socket) => {
+  server.on("connect", (request, socket) => {
     wireRuns.count({ refused: 1 })
-    refuseSocket(socket, routeOf(request, door), request)
+    refuseSocket(socket, routeOf(request, door))
   })
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
@@ -146,6 +147,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         connections.closeIdle()
+        http2.close(limits.drainMs)
         setTimeout(() => server.closeAllConnections(), limits.drainMs).unref()
       })
       // The server is done when the sockets are; an exchange whose client was killed hears of it a moment later, and still has its end to tell.
@@ -179,6 +181,11 @@ class Connections {
     })
   }
 
+  /** A connection that another server looks after. */
+  leaves(socket: Socket): void {
+    this.#open.delete(socket)
+  }
+
   /** Resolves once every answer has been told that it is over. */
   async allTold(): Promise<void> {
     while (this.#busy.size > 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -210,25 +217,28 @@ function observerFor(request: IncomingMessage, wireRuns: WireRunRecorder): Obser
   }
 }
 
-/** 426 makes a client that prefers WebSockets fall back to HTTP, and only on the paths where it would; half a recording is worse than none. */
-function refuseSocket(socket: Duplex, route: Route, request: IncomingMessage): void {
-  const refusal = "upstream" in route ? upgradeRefusal(route.path, request.method ?? "GET") : route
-  const body = `orangebox proxy: ${refusal.message}\n`
-  socket.on("error", () => {})
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${refusal.code}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+/**
+ * Nobody can insist on another protocol: a request that only offers one (Java's client offers HTTP/2 with its first) is a request like any
+ * other. A WebSocket is no request, and half a recording is worse than none: 426 makes a client that prefers one fall back to HTTP, on the
+ * paths where it would.
+ */
+function routeFor(request: IncomingMessage, door: Door): Route {
+  const route = routeOf(request, door)
+  if (!("upstream" in route) || !/websocket/i.test(request.headers.upgrade ?? "")) return route
+  const isModelPath = detectDialect({ method: "POST", path: route.path }) !== undefined && request.method === "GET"
+  return isModelPath
+    ? { status: 426, code: "websocket", message: "model calls are recorded over HTTP; ask again without the upgrade" }
+    : { status: 501, code: "websocket", message: "WebSockets are not recorded, and so not forwarded" }
 }
 
-function upgradeRefusal(path: string, method: string): { status: number; code: string; message: string } {
-  const isModelPath = detectDialect({ method: "POST", path }) !== undefined && method === "GET"
-  return isModelPath
-    ? {
-        status: 426,
-        code: "Upgrade Required",
-        message: "model calls are recorded over HTTP; ask again without the upgrade",
-      }
-    : { status: 501, code: "Not Implemented", message: "upgraded connections are not recorded, and so not forwarded" }
+/** Only `CONNECT` comes here, which `routeOf` refuses on every path. */
+function refuseSocket(socket: Duplex, route: Route): void {
+  if ("upstream" in route) return void socket.destroy()
+  const body = `orangebox proxy: ${route.message}\n`
+  socket.on("error", () => {})
+  socket.end(
+    `HTTP/1.1 ${route.status} ${STATUS_CODES[route.status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
 }
 
 function startRun(recorder: Recorder, { name, input, conversationId, continues }: RunOpening): Run {

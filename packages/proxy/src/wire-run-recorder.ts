@@ -27,6 +27,7 @@ import {
   type WireNotes,
   type WireRequest,
 } from "@orangebox/recorder"
+import { plural } from "@orangebox/text"
 import type { ObservedCall, ObservedEnd, Observer } from "./exchange.js"
 import { headerIn } from "./forwarded-headers.js"
 import { LaneRecorder, laneLabel, questionOf } from "./lane-recorder.js"
@@ -279,6 +280,17 @@ export class WireRunRecorder implements Observer {
         this.#say(step, "info", `${fact.what.join(" and ")} changed since the last call`, {
           changed: fact.what.join(" "),
         })
+      } else if (fact.fact === "turns_unseen") {
+        this.count({ unseenTurns: fact.turns })
+        this.#say(
+          step,
+          "warn",
+          `${plural(fact.turns, "turn")} of the model in this history ${fact.turns === 1 ? "was" : "were"} not recorded: past the proxy, or written by the client`,
+          {
+            unseen_turns: String(fact.turns),
+            unseen_tool_results: String(fact.toolResults),
+          },
+        )
       } else if (fact.fact === "conversation_named") {
         this.#say(step, "info", "the client names its conversation", {
           conversation_id: fact.conversationId,

@@ -4,7 +4,7 @@ import { basename } from "node:path"
 import { given, InputError } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { recordCommand } from "@orangebox/proxy"
-import { CLASSIFIER, dataPath, loadRun } from "@orangebox/reader"
+import { CLASSIFIER, dataPath, type LoadedRun, loadRun } from "@orangebox/reader"
 import { findConfig } from "@orangebox/recorder"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
@@ -110,7 +110,12 @@ async function run(session: Session, options: RunOptions & GlobalOptions, ...com
   return options.requireCapture && verdict.nothingBecause !== null && own === 0 ? EXIT.findings : own
 }
 
-/** The run is read back from the store: a digest that was not, would prove nothing, and its calls are priced as every reader prices them. */
+const modelCallsOf = (run: LoadedRun | undefined): number => run?.view.totals.modelCalls ?? 0
+
+/**
+ * Where the agent recorded itself, the command's run only points there: the one to read is the agent's.
+ * The run is read back from the store: a digest that was not, would prove nothing, and its calls are priced as every reader prices them.
+ */
 async function readBack(
   session: Session,
   options: GlobalOptions,
@@ -120,7 +125,13 @@ async function readBack(
   try {
     return await withReading(session, options, async ({ store }) => {
       const run = await loadRun(store, runId)
-      return run && { digest: run.digest, money: run.view.money }
+      if (!run) return undefined
+      const told = run.view.steps[0]?.links.filter(({ kind }) => kind === "mentions") ?? []
+      const ids = new Set(told.flatMap(({ run_id }) => run_id ?? []))
+      const ownRuns = await Promise.all([...ids].map((id) => loadRun(store, id)))
+      const { digest, view } =
+        ownRuns.reduce((best, own) => (own && modelCallsOf(own) > modelCallsOf(best) ? own : best), run) ?? run
+      return { runId: view.runId ?? runId, digest, money: view.money, isAgentsOwn: view !== run.view }
     })
   } catch {
     // The recording is in the journal; a store that cannot be read now must not change how the command ended.

@@ -15,20 +15,37 @@ import { type EndedCommand, endWords } from "../replaying/format-replay.js"
 
 export interface RecordedCommand extends EndedCommand {
   readonly verdict: CommandVerdict
-  /** The last run as it is in the store; undefined when it could not be read back. */
-  readonly read: { readonly digest: string; readonly money: Money } | undefined
+  /** The run to read as it is in the store; undefined when none could be read back. */
+  readonly read:
+    | {
+        readonly runId: string
+        readonly digest: string
+        readonly money: Money
+        /** The agent's own recording, which the command's run points at. */
+        readonly isAgentsOwn: boolean
+      }
+    | undefined
 }
 
 /** One screen about a command that ended: what it asked of models, what that cost, and whether anything is missing. */
 export function verdictText(ended: RecordedCommand, dataFolder: string, paint: Painter): string {
   const { verdict } = ended
   const { stats } = verdict
-  const runId = verdict.runIds.at(-1)
+  const runId = ended.read?.runId ?? verdict.runIds.at(-1)
   const heading = `orangebox: ${endWords(ended)} after ${formatDuration(verdict.durationMs * 1000)}`
   const rows: [string, string][] = []
   if (verdict.nothingBecause === null) {
-    rows.push(["calls", callWords(ended)], ["tokens", tokenWords(stats)], ...moneyRows(ended.read?.money))
+    rows.push(
+      ["calls", callWords(ended)],
+      ...(ended.read?.isAgentsOwn ? [] : [["tokens", tokenWords(stats)] as [string, string]]),
+      ...moneyRows(ended.read?.money),
+    )
   }
+  if (stats.unseenTurns > 0)
+    rows.push([
+      "missing",
+      `${plural(stats.unseenTurns, "turn")} of the model in the recorded history that nobody recorded: past the proxy, or written by the client`,
+    ])
   rows.push([
     "recorded",
     `${formatBytes(stats.bytesRecorded)} of traffic · lost: ${verdict.lost}${restartWords(verdict.restarts)}`,
@@ -51,10 +68,12 @@ function moneyRows(money: Money | undefined): [string, string][] {
   return moneyDetail(money).map((line, index) => [index === 0 ? "money" : "", line])
 }
 
-function callWords({ verdict: { stats } }: RecordedCommand): string {
+function callWords({ verdict: { stats }, read }: RecordedCommand): string {
   return [
     plural(stats.modelCalls, "model call"),
-    ...(stats.linkedCalls > 0 ? [`${stats.linkedCalls} recorded by the agent itself`] : []),
+    ...(stats.linkedCalls > 0
+      ? [`${stats.linkedCalls} recorded by the agent itself${read?.isAgentsOwn ? `, in ${read.runId}` : ""}`]
+      : []),
     ...(stats.otherRequests > 0 ? [plural(stats.otherRequests, "other request")] : []),
     plural(stats.errors, "error"),
     ...(stats.failedAttempts > 0 ? [plural(stats.failedAttempts, "failed attempt")] : []),
@@ -82,6 +101,7 @@ export function verdictJson({ name, exitCode, signal, verdict, read }: RecordedC
   return {
     ...snakeJson({ command: name, exitCode, signal, dataFolder, runIds, lost, restarts, nothingBecause, ...counts }),
     digest: read?.digest ?? null,
+    agent_run_id: read?.isAgentsOwn ? read.runId : null,
     duration_ms: Math.round(durationMs),
     usd: read?.money.usd ?? null,
     unpriced_calls: read?.money.unpricedCalls ?? stats.unpricedCalls,

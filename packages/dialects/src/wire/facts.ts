@@ -13,6 +13,7 @@ export type WireFact = { readonly inferred_by: typeof WIRE_REDUCER; readonly cal
   | SideCall
   | CompactionAsked
   | ConversationNamed
+  | TurnsUnseen
 )
 
 /** Where a model call stands: its lane, the call it follows, and which attempt of one logical call it is. */
@@ -96,4 +97,16 @@ export interface ConversationNamed {
   readonly conversationId: string
   /** A hint, never an authority. */
   readonly from: "header" | "body"
+}
+
+/**
+ * The history went on by more than what was recorded: turns of the model stand in it that no recorded call answered with. They went past
+ * the recording, or the client wrote them itself.
+ */
+export interface TurnsUnseen {
+  readonly fact: "turns_unseen"
+  readonly lane: string
+  readonly turns: number
+  /** Results among the new messages of tool calls that no recorded answer asked for. */
+  readonly toolResults: number
 }

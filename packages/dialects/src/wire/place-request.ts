@@ -16,6 +16,7 @@ import type { RequestObserved } from "./observation.js"
 import type { Placement } from "./placement.js"
 import { sideCallByRequest } from "./side-calls.js"
 import { type Attempt, type Lane, MAX_LONE_LANES, type PendingTool, type PrefixOwner, type WireState } from "./state.js"
+import { turnsUnseen } from "./turns-unseen.js"
 
 /** A model call finds its lane, its predecessor and its attempt, and brings the results of the tools that were asked for before. */
 export function placeRequest(
@@ -74,6 +75,7 @@ export function placeRequest(
       ...(sideCall ? [sideCall] : []),
       ...(compaction ? [{ fact: "compaction_asked", lane: spot.lane, certainty: compaction } as const] : []),
       ...tools.answered,
+      ...turnsUnseen(state, spot, chain, tools.answered),
     ],
   }
 }
