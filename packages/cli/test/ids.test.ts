@@ -105,3 +105,78 @@ test("[Q-09] a message in the wrong chat is told by its id: source, target and w
   expect((await ask("show", "chat-b")).stdout).toContain("queue.enqueue m-7")
   expect((await ask("show", "conversation:chat-c")).stdout).toContain("queue.deliver m-7")
 })
+
+describe("any recorded id", () => {
+  /** Two runs of one conversation that ask the same question and run the same tool call. */
+  async function recordTwice() {
+    const app = open("asker")
+    const runs = []
+    for (const no of [1, 2]) {
+      const run = app.startRun({ entrypoint: "ask", conversationId: "chat-1", requestId: "web-77" })
+      const call = { provider: "p", model: "m", request: "the same question" }
+      await run.model({ ...call, describe: () => ({ requestId: `req_${no}` }) }, () => "answer")
+      await run.tool({ name: "read", args: { path: "a" }, callId: "toolu_7" }, () => `line ${no}`)
+      run.complete()
+      runs.push(run)
+    }
+    app.close()
+    return runs
+  }
+  const placesOf = async (...id: string[]) =>
+    jsonOf<{ places: { run_id: string; n: number; event_id?: string }[]; total: number }>(
+      await ask("show", ...id, "--json"),
+    ).places?.map(({ run_id, n }) => [run_id, n])
+
+  test("[Q-09] message, tool call, provider request, request, body, conversation, trace, run, step and event lead to their places", async () => {
+    const [first, second] = await recordTwice()
+    const both = (n: number) => [first, second].map((run) => [run!.runId, n])
+    expect(await placesOf("toolu_7")).toEqual(both(3))
+    expect(await placesOf("web-77")).toEqual(both(1))
+    expect(await placesOf("conversation:chat-1", "--places")).toEqual(both(1))
+    expect(await placesOf("req_1", "--places")).toEqual(both(2).slice(0, 1))
+    expect(await placesOf(first!.traceId, "--places")).toEqual(both(1).slice(0, 1))
+    expect(await placesOf(first!.runId, "--places")).toEqual(both(1).slice(0, 1))
+    expect(await placesOf(second!.id, "--places")).toEqual(both(1).slice(1))
+    const { rows } = jsonOf<{ rows: { name: string; value: string }[] }>(
+      await ask("step", `${first!.runId}#2`, "--json"),
+    )
+    const hash = rows.find(({ name }) => name === "request")!.value
+    expect(await placesOf(hash)).toEqual(both(2))
+    const event = rows.find(({ name }) => name === "event_id")!.value
+    expect(await placesOf(event, "--places")).toEqual(both(2).slice(0, 1))
+  })
+
+  test("[Q-09] a step that is one of several places says so, and an id with one place opens its run as before", async () => {
+    await recordTwice()
+    const step = await ask("step", "toolu_7")
+    expect(step.stderr).toContain("stands in 2 steps")
+    expect((await ask("show", "req_1")).stdout).toContain("#2")
+    expect((await ask("show", "req_1")).stdout).not.toContain("places")
+  })
+
+  const awkward = [
+    "<CAF=x.1@mail.example>",
+    "AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a==",
+    "0199b3c2-7d1e-7f00-8a3b-5c6d7e8f9a0b",
+    "1731784800.000200",
+    "m 1#2",
+    "../m",
+    "msg/1?x=1",
+    "ghp_0123456789abcdefghijABCDEFGHIJ456789",
+    "ключ-7",
+  ]
+  test.each(awkward)("[R-17] a message id of any form joins and resolves: %s", async (messageId) => {
+    for (const capture of ["redacted", "hashed"] as const) {
+      const app = open(capture, capture)
+      const run = app.startRun({ entrypoint: "send", conversationId: `chat ${messageId}` })
+      run.queue.deliver(run.queue.enqueue({ messageId, targetConversationId: `chat ${messageId}` }))
+      run.complete()
+      app.close()
+    }
+    const { stdout, stderr } = await ask("show", `message:${messageId}`)
+    expect([stdout, stderr]).toEqual([expect.stringContaining("4 places in 2 runs"), ""])
+    expect(stdout).not.toContain("not its target")
+    expect((await ask("show", messageId)).stdout).toContain("4 places in 2 runs")
+    expect((await ask("runs", "--conversation", `chat ${messageId}`)).stdout).toContain("2 runs")
+  })
+})

@@ -36,7 +36,7 @@ export function eventIds(event: Event): EventIdMention[] {
 
 const PAYLOAD_IDS = [
   ["tool_call_id", "tool_call"],
-  ["requested_tool_call_ids", "tool_call"],
+  ["requested_tool_ids", "tool_call"],
   ["provider_request_id", "provider_request"],
   ["request_id", "request"],
   ["artifact_id", "artifact"],

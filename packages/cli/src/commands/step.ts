@@ -14,10 +14,12 @@ import {
   stepText,
 } from "@orangebox/query"
 import { type FoundBody, findBody, findTarget, type RunReader, runOf, stepContents } from "@orangebox/reader"
-import { plural, safeJson, safeText, snakeJson } from "@orangebox/text"
+import type { Target } from "@orangebox/store"
+import { plural, recordedWord, safeJson, safeText, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
+import { pasteable, shellWord } from "../next-command.js"
 import { budgetParser, parseCount, parsePositive } from "../option-values.js"
-import { withRunAt } from "../reading.js"
+import { type PlacedReading, withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
@@ -74,6 +76,7 @@ function showStep(
     const target = await findTarget(reader, reading.address)
     const run = await runOf(reader, target)
     const n = numberOf(run.view, target.stepId)
+    await sayOtherPlaces(session, reading, target, options)
     const place = reading.place(run.row.runId)
     if (options.beforeAfter) {
       await showBeforeAfter(session, reader, run.view, n, { ...options, freshness })
@@ -100,6 +103,20 @@ function showStep(
     )
     return undefined
   })
+}
+
+/** An id that others chose may stand in several steps; this command shows the first. */
+async function sayOtherPlaces(
+  { terminal }: Session,
+  { store, address }: PlacedReading,
+  { kind, id }: Target,
+  options: GlobalOptions,
+): Promise<void> {
+  if (!store || kind === "run" || kind === "step" || kind === "trace") return
+  const { total } = await store.occurrencesOf(kind, id, { limit: 1 })
+  if (total < 2) return
+  const all = `orangebox show ${pasteable(options, shellWord(address))} --places`
+  terminal.say(`orangebox: ${recordedWord(address, 72)} stands in ${total} steps, this is one of them; all: ${all}`)
 }
 
 async function showBeforeAfter(

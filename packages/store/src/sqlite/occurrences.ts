@@ -89,6 +89,7 @@ export function linksTo({ database, reader }: ReadConnection, runId: string): In
        AND NOT event_rows.key BETWEEN ? AND ? ORDER BY event_rows.at, event_rows.key LIMIT ${MOST_INBOUND}`,
     )
     .all(runId, ...range, ...range)
+  if (rows.length === 0) return []
   const step = database.prepare(
     `SELECT key % ${PLACES} AS no, name FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1`,
   )
