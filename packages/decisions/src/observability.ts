@@ -1,5 +1,5 @@
 import { asRecord, type Event, payloadOf, textIn } from "@orangebox/contract"
-import { parseJson } from "@orangebox/dialects"
+import { injectionWords, parseJson, promptAccountIn } from "@orangebox/dialects"
 import { hasEnded, isOpen } from "@orangebox/runs"
 import type { Action } from "./action.js"
 import { type BypassFinding, bypassesOf } from "./bypass.js"
@@ -69,9 +69,18 @@ function promptFailures(reading: RunReading, prompts: ReadonlyMap<string, CallPr
     if (capture === null) {
       found.push({ failure: "missing_capture_mode", ...at, detail: "neither the call nor its run says what was kept" })
     }
+    const injected = injectionOf(call)
+    if (injected !== undefined)
+      found.push({ failure: "unrecorded_transformation", ...at, detail: `context_injected: ${injected}` })
     if (unrecorded !== null) found.push({ failure: "unrecorded_transformation", ...at, detail: unrecorded })
   }
   return found
+}
+
+/** The request holds more, or other, context than was compiled for it. */
+function injectionOf({ sent, step }: CallPrompt["call"]): string | undefined {
+  const account = promptAccountIn(payloadOf(sent.opened)) ?? promptAccountIn(payloadOf(step.opened))
+  return account && injectionWords(account)
 }
 
 function uncorrelated({ index, run }: RunReading): ObservabilityFinding[] {

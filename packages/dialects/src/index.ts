@@ -18,6 +18,15 @@ export { cacheKeyOf, cacheParamsDigest, credentialsOf } from "./request/cache-id
 export type { PromptPart, Sampling } from "./request/outline.js"
 // Requests
 export { CACHE_MARKS } from "./request/part-hash.js"
+export {
+  accountForRequest,
+  type BesidePrompt,
+  besideWords,
+  injectionWords,
+  type PromptAccount,
+  promptAccountIn,
+  type RenderedText,
+} from "./request/prompt-account.js"
 export { type PromptSegment, type RequestAnatomy, readRequest } from "./request/read-request.js"
 export {
   blocksOf,

@@ -8,6 +8,7 @@ import {
   payloadOf,
   textIn,
 } from "@orangebox/contract"
+import { injectionWords, promptAccountIn } from "@orangebox/dialects"
 import { type Gap, UNEXPLAINED } from "@orangebox/runs"
 import {
   firstLine,
@@ -81,6 +82,8 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
         label: `context ${formatCount(countIn(payload, "included_count"))} in, ${formatCount(countIn(payload, "excluded_count"))} left out`,
         verdict: (countIn(payload, "revision") ?? 0) > 0 ? `revision ${countIn(payload, "revision")}` : "",
       }
+    case "injected":
+      return { label: `context_injected ${injectionWords(promptAccountIn(payload)!) ?? ""}` }
     case "artifact":
       return artifactWords(payload, width)
     case "decision":

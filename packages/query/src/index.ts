@@ -1,5 +1,6 @@
 // A run as a tree of numbered steps
 
+export { injectedContexts } from "./injected-contexts.js"
 export { markedMode } from "./marked-mode.js"
 export { type Money, moneyDetail, moneyWords } from "./money.js"
 export { type RunInput, type RunView, type StepView, viewRun } from "./run-view.js"

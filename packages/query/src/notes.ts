@@ -12,7 +12,7 @@ import { type Gap, linksOf } from "@orangebox/runs"
 import type { InboundLink } from "./run-view.js"
 
 /** What stands in an event, a link of one, a loss, or an event of a type that this version does not know. */
-export type NoteKind = NonNullable<(typeof NOTE_KINDS)[EventType]> | "link" | "gap" | "unknown"
+export type NoteKind = NonNullable<(typeof NOTE_KINDS)[EventType]> | "link" | "gap" | "injected" | "unknown"
 
 /** Something inside a step that deserves a line of its own. */
 export interface NoteView {
@@ -75,6 +75,10 @@ const NOTHING = { event: undefined, gap: undefined, link: undefined, inbound: un
 
 export function gapNote(gap: Gap): NoteView {
   return { ...NOTHING, kind: "gap", weight: "bad", at: gap.fromSequence ?? AFTER_THE_RUN, gap }
+}
+
+export function injectedNote(event: Event): NoteView {
+  return { ...NOTHING, kind: "injected", weight: "bad", at: event.sequence_no ?? AFTER_THE_RUN, event }
 }
 
 /** What led to a step is told before what is in it. */

@@ -19,9 +19,10 @@ import {
   type Step,
   type StepStatus,
 } from "@orangebox/runs"
+import { injectedOpening } from "./injected-contexts.js"
 import { gatherInside } from "./inside-step.js"
 import { priceSteps, type RunMoney } from "./money.js"
-import { addNotes, gapNote, inboundNote, type NoteView, type PromptStory, promptStory } from "./notes.js"
+import { addNotes, gapNote, inboundNote, injectedNote, type NoteView, type PromptStory, promptStory } from "./notes.js"
 import {
   bodyBytesOf,
   type ErrorView,
@@ -262,6 +263,8 @@ function notesOf(step: Step, run: Run, prompts: PromptStory, linkedFrom: readonl
   const notes: NoteView[] = linkedFrom.map((inbound) => inboundNote(inbound, step.at))
   // How an unfinished run ended has a line of its own, below all others.
   for (const event of step.events) if (event !== run.crash?.event) addNotes(notes, event, prompts)
+  const injected = injectedOpening(step)
+  if (injected) notes.push(injectedNote(injected))
   if (step.no === 1) notes.push(...run.gaps.map(gapNote))
   return notes.length > 1 ? notes.sort((a, b) => a.at - b.at) : notes
 }

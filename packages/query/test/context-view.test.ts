@@ -80,11 +80,23 @@ describe("the context of a step with a manifest", () => {
     for (const content of [compiled.prompt, `${compiled.prompt}\nAlso, be nice.`]) {
       const step = run.step("judge")
       run.commit(step, compiled)
-      run.send(messagesRequest([user(content)]), { parent: step })
+      run.send(messagesRequest([user(content)], { system: undefined }), { parent: step })
     }
     expect(run.contextAt(3).delivery).toBe("verbatim")
     expect(run.contextAt(5).delivery).toBe("context_injected")
     expect(contextText(run.contextAt(5), { address })).toContain("sent     context_injected")
+  })
+
+  test("[M-06] a system message beside the compiled prompt is injected context, and named", () => {
+    const run = new ContextRun()
+    const compiled = judge()
+    const step = run.step("judge")
+    run.commit(step, compiled)
+    run.send(messagesRequest([user(compiled.prompt)]), { parent: step })
+    expect(run.contextAt(3).account).toMatchObject({ prompt: "whole", delivery: "context_injected" })
+    expect(contextText(run.contextAt(3), { address })).toContain(
+      "sent     context_injected: 1 system message before the prompt (16 bytes)",
+    )
   })
 
   test("[B-04] a request that was masked when it was stored cannot accuse anybody", () => {
@@ -152,15 +164,18 @@ describe("the context of a step with a manifest", () => {
     expect(run.contextAt(3).revisions).toMatchObject([{ revision: 1, trigger: "tool_failure" }])
   })
 
-  test("a call takes the manifest of the innermost step around it", () => {
+  test("[M-06] a call has the manifest that its own step committed for it, and no other", () => {
     const run = new ContextRun()
     run.commit(run.root, judge({ objective: "of the run" }))
     const outer = run.step("outer")
     run.send(messagesRequest([user("x")]), { parent: run.step("deep", outer) })
     run.commit(outer, judge({ objective: "of the step" }))
-    run.send(messagesRequest([user("x")]), { parent: run.step("deep", outer) })
-    expect(run.contextAt(4).manifest!.intent.objective).toBe("of the run")
-    expect(run.contextAt(6).manifest!.intent.objective).toBe("of the step")
+    run.send(messagesRequest([user("x")]), { parent: outer })
+    run.send(messagesRequest([user("x"), user("y")]), { parent: outer })
+    run.commit(outer, judge({ objective: "of the third" }))
+    run.send(messagesRequest([user("z")]), { parent: outer })
+    const objectives = [4, 5, 6, 7].map((n) => run.contextAt(n).manifest?.intent.objective)
+    expect(objectives).toEqual([undefined, "of the step", undefined, "of the third"])
   })
 
   test("a context that was compiled and never sent is told at the step that compiled it", () => {

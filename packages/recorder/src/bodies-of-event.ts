@@ -27,6 +27,8 @@ export interface AddedBody {
   readonly given: Uint8Array
   /** Whether the stored bytes, and so the hash, are those of the value as it was given. */
   readonly isAsGiven: boolean
+  /** Whether the bytes a signature is taken of are those of the value as it was given. */
+  readonly isComparedAsGiven: boolean
   /** The bytes a signature is taken of, and the value in them. */
   comparable(): Uint8Array
   comparableValue(): unknown
@@ -132,6 +134,7 @@ export class BodiesOfEvent {
       stored: () => stored,
       given: given.bytes,
       isAsGiven: stored === given.bytes,
+      isComparedAsGiven: stored === given.bytes || isHashed,
       comparable,
       comparableValue: () => (isHashed ? value : valueIn(comparable())),
     }

@@ -6,6 +6,7 @@ import {
   type FoldedResponse,
   foldResponse,
   NO_PATH,
+  type RenderedText,
   type RequestAnatomy,
   type ResponseFolder,
   responseFolder,
@@ -20,7 +21,7 @@ import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
 import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 import { answerStamps } from "./wire/answer-stamps.js"
-import { heldByProvider, isSamePrompt, promptAssembledOf, toldStamps } from "./wire/call-stamps.js"
+import { heldByProvider, isSamePrompt, promptAccount, promptAssembledOf, toldStamps } from "./wire/call-stamps.js"
 import { nameOrNull } from "./wire/contract-values.js"
 import { STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
 import { type KnownRequest, knowTold, memoryOf } from "./wire/known-request.js"
@@ -29,14 +30,14 @@ import { failureOf, requestIdOf, statusOf, type WireCall, httpStatusOf as wireSt
 /** Opens the step of a model call: the request is recorded before anything is sent. */
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
   parent.assertMayGoOn()
-  parent.assertHasManifest()
   const { run } = parent
+  const rendered = parent instanceof ModelStepHandle ? parent.rendered : (parent.takeManifest()?.rendered ?? null)
   const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
   // What is stamped on the call is read from the form in which secrets are replaced by their tags.
   const known = knowTold(request.comparable(), call, memoryOf(run.builder))
   const stamps = toldStamps(known, run.builder.capture, call.cacheUse) ?? genericStamps(call, request, known)
-  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known)
+  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known, rendered)
   const held = heldByProvider(known)
   step.emit(
     "model_called",
@@ -46,6 +47,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       model_api_version: call.apiVersion ?? null,
       request_ref: request.hash,
       capture_mode: parent.capture.mode,
+      prompt_account: rendered === null ? undefined : accountOf(request, call, known, rendered),
       ...stamps,
     },
     {
@@ -73,6 +75,12 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   return step
 }
 
+/** The request as it was told, not as it is stored: a secret that was masked in it is there all the same. */
+function accountOf(request: AddedBody, call: ModelCall, known: KnownRequest, rendered: RenderedText) {
+  const { json, anatomy } = request.isComparedAsGiven ? known : knowTold(request.given, call)
+  return promptAccount(json, anatomy, rendered)
+}
+
 /** Of a call whose protocol nobody here knows: what it is made of stays unknown, whether it is the same question as another does not. */
 function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownRequest) {
   const parameters = parametersOf(call.request)
@@ -93,6 +101,8 @@ function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownReque
 class ModelStepHandle extends StepHandle implements ModelStep {
   /** The request as the application told it. */
   readonly known: KnownRequest
+  /** The prompt that was compiled for this call. */
+  readonly rendered: RenderedText | null
   readonly #call: ModelCall
   #folder: ResponseFolder | undefined
   #firstByteMs: number | undefined
@@ -104,11 +114,22 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   #endsWithWire = false
   #isRendered = false
 
-  constructor(run: RunState, state: StepState, source: string, call: ModelCall, known: KnownRequest) {
+  constructor(
+    run: RunState,
+    state: StepState,
+    source: string,
+    call: ModelCall,
+    known: KnownRequest,
+    rendered: RenderedText | null,
+  ) {
     super(run, state, source)
     this.#call = call
     this.known = known
+    this.rendered = rendered
   }
+
+  /** Its tries are made with what the call was made with. */
+  override takeManifest(): undefined {}
 
   /** Says what the prompt is made of, unless that was said of the call this is a try of. */
   tellPrompt(said?: RequestAnatomy): void {
@@ -123,7 +144,12 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     if (!this.#isRendered) this.promptRendered({ prompt: this.#call.request })
     return {
       step: this,
-      notes: { attemptNo: ++this.#attempts, saidPrompt: this.known.anatomy, cacheUse: this.#call.cacheUse },
+      notes: {
+        attemptNo: ++this.#attempts,
+        saidPrompt: this.known.anatomy,
+        cacheUse: this.#call.cacheUse,
+        rendered: this.rendered,
+      },
       onCall: (call) => {
         this.#lastWire = call
         this.#openWires++

@@ -7,7 +7,7 @@ import type { Moment } from "./clock.js"
 import { asThrown, describeError } from "./described-error.js"
 import type { EventExtras } from "./event-builder.js"
 import { type EventContext, stepContext } from "./event-record.js"
-import { type CompiledPrompt, commitContext } from "./faults/committed-context.js"
+import { type CommittedManifest, type CompiledPrompt, commitContext } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
 import { commitDerivedManifest } from "./faults/derived-manifest.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
@@ -34,7 +34,6 @@ import type {
   ToolContext,
   ToolStep,
 } from "./step.js"
-import { nearest } from "./step-tree.js"
 import { withTimeLimit } from "./time-limit.js"
 import { type Fetch, recordingFetch, type WireTarget } from "./wire/fetch-edge.js"
 
@@ -270,14 +269,21 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     if (this.run.app.keeping.audit === "required") commitDerivedManifest(this, this.state, called, assembled)
   }
 
-  /** Under `audit: "required"` no model is asked by a step that has not said what the model will see. */
-  assertHasManifest(): void {
-    if (this.run.app.keeping.audit !== "required") return
-    if (nearest(this.state, (state) => this.run.manifests.has(state)) !== undefined) return
+  /**
+   * The manifest that belongs to the call which this step is about to make: its own, and not one that an earlier call was made with or that a
+   * step above it committed. Under `audit: "required"` no model is asked without one.
+   */
+  takeManifest(): CommittedManifest | undefined {
+    const manifest = this.run.manifests.get(this.state)
+    if (manifest?.isTaken === false) {
+      manifest.isTaken = true
+      return manifest
+    }
+    if (this.run.app.keeping.audit !== "required") return undefined
     const error = new SystemError({
-      what: "a model is about to be asked by a step without a context manifest",
+      what: "a model is about to be asked without a context manifest of this call",
       where: `${this.runId} step ${this.id}`,
-      next: 'Call step.context(compiled) first, or record without audit: "required"',
+      next: 'Call step.context(compiled) on this step before each call, or record without audit: "required"',
     })
     this.#stopRun(error, "context_manifest", null)
     throw error

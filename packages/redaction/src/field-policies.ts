@@ -20,7 +20,7 @@ const OUR_TEXTS = new Set(
     "provider model_id model_api_version finish_reason service_tier provider_request_id http_method",
     "failed_step_id subject_step_id last_open_step_id",
     "hash input_hash call_signature_hash wire_digest shape_digest prefix_fingerprint prefix_hash",
-    "cache_params_digest cache_key_tag account_tag cache_diagnosis told_model",
+    "cache_params_digest cache_key_tag account_tag cache_diagnosis told_model prompt_account",
     // Bodies that hold figures and no text.
     "usage_ref stream_index_ref",
   ].flatMap((names) => names.split(" ")),

@@ -6,6 +6,7 @@ import {
   type Violation,
   verdictOf,
 } from "@orangebox/decisions"
+import { injectedContexts } from "@orangebox/query"
 import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
 import { crashWords } from "@orangebox/runs"
 import { formatMoment, type Painter, plural, recordedText, recordedWord, safeLine, snakeJson } from "@orangebox/text"
@@ -42,6 +43,7 @@ export function checkText(
   return [
     open === undefined ? head : `${head}  (${open})`,
     ...evaluation.results.flatMap((result) => resultLines(judged, result, width, paint)),
+    ...injectedContexts(run.view).map(({ n, detail }) => paint(`  ✗ context_injected  #${n}  ${detail}`, "bad")),
     ...(word === undefined
       ? []
       : [`  ${recordedText(word.author, 60)} said ${word.verdict}: ${recordedText(word.reason, 200)}`]),
@@ -96,6 +98,7 @@ export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: 
     verdict: verdictOf(evaluation),
     override: word ?? null,
     recorded: kept === undefined ? null : { event_id: kept.eventId, at: kept.at, is_new: kept.isNew },
+    context_injected: injectedContexts(run.view).map(({ n, detail }) => ({ step_no: n, detail })),
     results: evaluation.results.map(({ constraint, concerns, status, violations, unknown }) => ({
       id: constraint.id,
       type: constraint.type,

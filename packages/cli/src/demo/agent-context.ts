@@ -10,7 +10,8 @@ const STAGE = defineStages({
     {
       id: "change",
       name: "change",
-      mission: "Change the project as the user asks. What the project's notes say holds.",
+      mission:
+        "You are a careful programmer. Change the project as the user asks. What the project's notes say holds. Read before you change anything, change as little as possible, and run the tests before you say that you are done.",
       guardrails: ["Change nothing that was not asked for."],
     },
   ],
@@ -36,4 +37,14 @@ export function compilePrompt(step: Step, workspace: string, request: string): C
     minScore: 0.2,
     budgets: { historyCap: ROOM_FOR_NOTES },
   })
+}
+
+/** The compiled prompt as it is sent: what is the same in every run as the system prompt, where it is cached, the rest as the first message. */
+export function cutAtPrefix({ prompt, manifest }: CompiledContext): {
+  readonly system: string
+  readonly question: string
+} {
+  const bytes = Buffer.from(prompt)
+  const at = manifest.prefix_length
+  return { system: bytes.subarray(0, at).toString(), question: bytes.subarray(at).toString() }
 }

@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs"
 import type { Constraint } from "@orangebox/contract"
 import { given } from "@orangebox/contract"
 import { Recorder, type Run, type Step } from "@orangebox/recorder"
-import { compilePrompt } from "./agent-context.js"
+import { compilePrompt, cutAtPrefix } from "./agent-context.js"
 import { TOOLS, useTool } from "./agent-tools.js"
 import { MessageReader, type ReadMessage } from "./message-reader.js"
 import { API_VERSION, type Message, type MessagesRequest, type ToolUseBlock } from "./messages-api.js"
@@ -31,8 +31,6 @@ export type AgentReport =
 
 const MODEL = "scripted-coder"
 const MOST_TURNS = 12
-const PERSONA =
-  "You are a careful programmer. Read before you change anything, change as little as possible, and run the tests before you say that you are done."
 
 async function main(task: AgentTask): Promise<void> {
   const workspace = realpathSync(task.workspace)
@@ -58,14 +56,17 @@ async function main(task: AgentTask): Promise<void> {
 
 async function work(run: Run, task: AgentTask, workspace: string): Promise<string> {
   const messages: Message[] = []
+  let system = ""
   for (let turn = 1; turn <= MOST_TURNS; turn++) {
     const step = run.step(`turn-${turn}`)
     if (turn === 1) {
       const context = compilePrompt(step, workspace, task.request)
       step.context(context)
-      messages.push({ role: "user", content: context.prompt })
+      const cut = cutAtPrefix(context)
+      system = cut.system
+      messages.push({ role: "user", content: cut.question })
     }
-    const { content } = await askModel(step, task.modelUrl, messages)
+    const { content } = await askModel(step, task.modelUrl, system, messages)
     messages.push({ role: "assistant", content })
     const calls = content.filter((block): block is ToolUseBlock => block.type === "tool_use")
     const results = []
@@ -77,17 +78,22 @@ async function work(run: Run, task: AgentTask, workspace: string): Promise<strin
   throw new Error(`not done after ${MOST_TURNS} turns`)
 }
 
-async function askModel(turn: Step, modelUrl: string, messages: readonly Message[]): Promise<ReadMessage> {
+async function askModel(
+  turn: Step,
+  modelUrl: string,
+  system: string,
+  messages: readonly Message[],
+): Promise<ReadMessage> {
   const request: MessagesRequest = {
     model: MODEL,
     max_tokens: 1024,
     stream: true,
-    system: [{ type: "text", text: PERSONA, cache_control: { type: "ephemeral" } }],
+    system: [{ type: "text", text: system, cache_control: { type: "ephemeral" } }],
     tools: TOOLS,
     messages,
   }
   // The first prompt was compiled, and its parts are on record with their reasons; later ones grow by what was said since.
-  if (messages.length > 1) turn.promptAssembled({ segments: segmentsOf(request) })
+  if (messages.length > 1) turn.promptAssembled({ segments: segmentsOf(request, system) })
   const model = turn.startModel({ provider: "anthropic", model: MODEL, apiVersion: API_VERSION, request })
   try {
     const sentAt = performance.now()
@@ -141,7 +147,7 @@ function descriptionOf({ model, content, stopReason, usage }: ReadMessage) {
   }
 }
 
-function segmentsOf(request: MessagesRequest): Parameters<Step["promptAssembled"]>[0]["segments"] {
+function segmentsOf(request: MessagesRequest, system: string): Parameters<Step["promptAssembled"]>[0]["segments"] {
   const [task, ...history] = request.messages
   return [
     ...request.tools.map((tool) => ({
@@ -149,7 +155,7 @@ function segmentsOf(request: MessagesRequest): Parameters<Step["promptAssembled"
       kind: "tool-def" as const,
       content: JSON.stringify(tool),
     })),
-    { contributor: "demo-coder", kind: "persona", role: "system", content: PERSONA },
+    { contributor: "demo-coder", kind: "persona", role: "system", content: system },
     { contributor: "user", kind: "user-msg", role: "user", content: String(task?.content) },
     ...(history.length === 0
       ? []

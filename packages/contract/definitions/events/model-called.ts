@@ -3,6 +3,20 @@ import { BodyRef } from "../body-ref.js"
 import { added, defineEvent, opens } from "../define-event.js"
 import { CaptureMode, Count, Digest, Name, Version } from "../fields.js"
 
+export const PromptAccount = z.strictObject({
+  prompt: z.enum(["whole", "split", "inside", "elsewhere", "missing"]),
+  /** `context_injected`: the model reads something that did not come from the compiler. */
+  delivery: z.enum(["verbatim", "context_injected", "unknown"]),
+  beside: z.array(
+    z.strictObject({
+      what: z.enum(["system", "turn", "text", "tools", "provider", "settings"]),
+      where: z.enum(["before", "after", "beside"]),
+      count: Count,
+      length: Count.nullable(),
+    }),
+  ),
+})
+
 export const ModelCalled = defineEvent("model_called", {
   since: "1.0",
   role: opens("model"),
@@ -30,6 +44,8 @@ export const ModelCalled = defineEvent("model_called", {
     /** Keyed tags: equal for the same cache key, and for the same credentials. */
     cache_key_tag: added(Name.optional(), "1.2"),
     account_tag: added(Name.optional(), "1.2"),
+    /** Where the prompt that was compiled for this call stands in its request, and what stands beside it; there when one was. */
+    prompt_account: added(PromptAccount.optional(), "1.2"),
     http_method: added(z.string().max(32).optional()),
     url: added(z.string().max(8192).optional()),
     request_headers_ref: added(BodyRef.optional()),

@@ -1,3 +1,4 @@
+import { besideWords, injectionWords, type PromptAccount } from "@orangebox/dialects"
 import {
   cutToWidth,
   formatBytes,
@@ -16,7 +17,7 @@ import type { ContextView } from "./context-view.js"
 
 /** What is there however small the budget: whose context, how full, what became of it. */
 export function headOf(view: ContextView, paint: Painter): string[] {
-  const { context, prompt, changes, manifest, gaps, delivery } = view
+  const { context, prompt, changes, manifest, gaps } = view
   const parts = [
     `#${context.n} ${nameOf(context.step)}`,
     sizeWords(view),
@@ -28,12 +29,18 @@ export function headOf(view: ContextView, paint: Painter): string[] {
   else if (prompt.budget && prompt.tokens !== undefined) lines.push(windowLine(prompt.tokens, prompt.budget, paint))
   if (changes) lines.push(changeLine(changes))
   if (view.prefix) lines.push(prefixLine(view, view.prefix))
-  if (delivery === "verbatim") lines.push("sent     the request holds the prompt byte for byte")
-  if (delivery === "context_injected") {
-    lines.push(paint("sent     context_injected: the request does not hold the prompt byte for byte", "bad"))
-  }
+  if (view.account) lines.push(...sentLines(view.account, paint))
   for (const gap of gaps) lines.push(paint(`unknown  ${cutToWidth(safeLine(gap), 120)}`, "warn"))
   return lines
+}
+
+/** What became of the compiled prompt on its way, and what went with it. */
+function sentLines(account: PromptAccount, paint: Painter): string[] {
+  const injected = injectionWords(account)
+  if (injected !== undefined) return [paint(`sent     context_injected: ${injected}`, "bad")]
+  const beside = account.beside.length === 0 ? "" : `; ${besideWords(account.beside)}`
+  const unsure = account.delivery === "unknown" ? "; what else the model reads is not known" : ""
+  return [`sent     the request holds the prompt byte for byte${beside}${unsure}`]
 }
 
 /** Kind and name; how many tokens went in and out of the call is another question. */

@@ -9,12 +9,13 @@ import type { ContextView } from "./context-view.js"
 export function contextJson(view: ContextView, options: Omit<ContextOptions, "format" | "color">) {
   const page = contextPage(view, options)
   const { rows } = page
-  const { context, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery } = view
+  const { context, basis, inferredBy, prompt, prefix, changes, manifest, excludedCount, gaps, delivery, account } = view
   return {
     n: context.n,
     step_id: context.step.id ?? null,
     lane: context.lane ?? null,
     ...snakeJson({ basis, inferredBy, delivery }),
+    ...(account ? { prompt_account: account } : {}),
     prompt: snakeJson(prompt),
     budget: manifest ? budgetJson(manifest.token_budget) : null,
     prefix: prefix ? snakeJson(prefix) : null,

@@ -1,4 +1,5 @@
 import { type AbsentReason, countIn, type Event, OrangeboxError, payloadOf } from "@orangebox/contract"
+import type { PromptAccount } from "@orangebox/dialects"
 import { runAddress } from "../format-run.js"
 import type { RunView } from "../run-view.js"
 import { besidePrompt } from "./beside-prompt.js"
@@ -6,7 +7,7 @@ import { type ContextChanges, changesBetween } from "./context-changes.js"
 import type { Bodies, ContextItem, ContextReading } from "./context-reading.js"
 import { type ProviderContext, providerContextOf } from "./provider-context.js"
 import { readContext } from "./read-context.js"
-import { type Delivery, deliveryOf } from "./rebuild-prompt.js"
+import { accountOf, type Delivery } from "./rebuild-prompt.js"
 import { isBelow, previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
 
 /** What one step saw, why, what was left out, and what became of it since the context before. */
@@ -17,6 +18,8 @@ export interface ContextView extends ContextReading {
   /** What faults added to the manifest; revision 0 is what compiling itself found missing. */
   readonly revisions: readonly ManifestRevision[]
   readonly delivery: Delivery
+  /** Where the compiled prompt stands in the request, and what stands beside it; undefined where that is not known. */
+  readonly account: PromptAccount | undefined
   /** What the request held beside the compiled prompt; deduced from its bytes. */
   readonly beside: readonly ContextItem[]
 }
@@ -69,12 +72,14 @@ export function viewContext(
 ): ContextView {
   const reading = readContext(context, bodies)
   const previous = previousContext(contexts, context)
+  const account = accountOf(reading, bodies)
   return {
     ...reading,
     changes: previous && changesSince(readContext(previous, bodies), reading),
     provider: providerContextOf(context, bodies),
     revisions: revisionsOf(reading),
-    delivery: deliveryOf(reading, bodies),
+    delivery: account?.delivery ?? "unknown",
+    account,
     beside: besidePrompt(reading, bodies),
   }
 }

@@ -1,7 +1,9 @@
-import { findInjectedContext, type LostItem, rebuildContext } from "@orangebox/context"
+import { type LostItem, rebuildContext } from "@orangebox/context"
 import { bodyHash } from "@orangebox/contract"
+import { accountForRequest, type PromptAccount, readBody } from "@orangebox/dialects"
 import type { Bodies, ContextReading } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
+import { readableRequest } from "./request-on-record.js"
 
 /** A prompt to the byte, or what is missing of it. */
 export type RebuiltPrompt =
@@ -59,21 +61,26 @@ function absenceOf({ told }: RecordedContext, missing: readonly LostItem[]): str
   return reasons.size === 0 ? "" : `: ${[...reasons].join(", ")}`
 }
 
-/**
- * Whether the compiled prompt is what went out. `context_injected`: the request does not hold it byte for byte, so something else put words
- * into the context. `unknown` where either of the two is not there.
- */
-export type Delivery = "verbatim" | "context_injected" | "unknown"
+export type Delivery = PromptAccount["delivery"]
 
-export function deliveryOf(reading: ContextReading, bodies: Bodies): Delivery {
+/**
+ * Whether the compiled prompt is what went out, and what stands beside it: as the recorder found it when the request was sent; of a recording
+ * without such a finding, what its bodies show. Undefined where nothing was compiled, or where either of the two is not there.
+ */
+export function accountOf(reading: ContextReading, bodies: Bodies): PromptAccount | undefined {
   const { manifest, context } = reading
+  if (context.account) return context.account
   const request = context.request && bodies.get(context.request.hash)
-  if (!manifest || !request) return "unknown"
+  if (!manifest || !request) return undefined
   const rebuilt = rebuildPrompt(reading, bodies)
-  if (!rebuilt.ok) return "unknown"
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  const compiled = { prompt: decoder.decode(rebuilt.bytes), prefixLength: manifest.prefix_length }
-  if (!findInjectedContext(decoder.decode(request), compiled, `#${context.n}`)) return "verbatim"
+  if (!rebuilt.ok) return undefined
+  const prompt = new TextDecoder("utf-8", { ignoreBOM: true }).decode(rebuilt.bytes)
+  const read = readableRequest(context, bodies)
+  const account = accountForRequest(read?.body ?? readBody(request), read?.anatomy, {
+    prompt,
+    prefixLength: manifest.prefix_length,
+  })
   // A request that was masked or cut off when it was stored need not hold what was sent.
-  return context.request?.isVerbatim ? "context_injected" : "unknown"
+  const isSure = account.delivery !== "context_injected" || context.request?.isVerbatim
+  return isSure ? account : undefined
 }

@@ -1,4 +1,5 @@
 import { type AbsentReason, countIn, type Event, payloadOf, recordsIn, textIn } from "@orangebox/contract"
+import { type PromptAccount, promptAccountIn } from "@orangebox/dialects"
 import type { RunView, StepView } from "../run-view.js"
 
 /** One context of a run, and where what is known about it is recorded. */
@@ -18,6 +19,8 @@ export interface RecordedContext {
   readonly derived: Event | undefined
   /** The last request that went out, or that was about to. */
   readonly request: RequestOnRecord | undefined
+  /** What the recorder found in the request when it was sent: where the compiled prompt stands, and what stands beside it. */
+  readonly account: PromptAccount | undefined
   readonly response: string | undefined
   /** What the step around it said between this call and its next one. */
   readonly saidAfter: readonly Event[]
@@ -110,6 +113,7 @@ function contextOfCall(view: RunView, call: StepView, committed: readonly Commit
     told: assembled.findLast((event) => event.inferred_by === undefined),
     derived: assembled.findLast((event) => event.inferred_by !== undefined),
     request: requestOf(sent) ?? requestOf(call),
+    account: accountOf(sent) ?? accountOf(call),
     response: textIn(payloadOf(answered.closed), "response_ref") ?? textIn(payloadOf(call.closed), "response_ref"),
     saidAfter: after,
   }
@@ -125,6 +129,7 @@ function contextWithoutCall({ step, manifests }: CommittedContext): RecordedCont
     told: step.events.findLast((event) => event.event_type === "prompt_assembled" && event.inferred_by === undefined),
     derived: undefined,
     request: undefined,
+    account: undefined,
     response: undefined,
     saidAfter: [],
   }
@@ -164,18 +169,23 @@ function committedContexts(view: RunView): readonly CommittedContext[] {
 /** What is said about a run after it ended has no place in its sequence. */
 const LATER = Number.MAX_SAFE_INTEGER
 
-/** Of what the call and the steps around it had committed before it, the innermost and latest. */
+/**
+ * What was committed for this very call: in it or one of its tries, or by the step that makes it, since the call which that step made before.
+ */
 function manifestsFor(view: RunView, call: StepView, committed: readonly CommittedContext[]): readonly Event[] {
-  const isAround = ({ n }: StepView): boolean => n === call.n || isBelow(view, call.n, n)
+  const parent = call.parent === undefined ? undefined : view.steps[call.parent - 1]
+  const before = parent?.children.map((n) => view.steps[n - 1]!).findLast((step) => isCall(step) && step.n < call.n)
   const isOwn = ({ n }: StepView): boolean => n === call.n || view.steps[n - 1]?.parent === call.n
   let best: CommittedContext | undefined
   for (const candidate of committed) {
-    const { step, manifests } = candidate
-    const isAhead = isAround(step) && (manifests[0]?.sequence_no ?? LATER) < call.at
-    if ((isAhead || isOwn(step)) && step.depth >= (best?.step.depth ?? 0)) best = candidate
+    const at = candidate.manifests[0]?.sequence_no ?? LATER
+    const isOfParent = candidate.step.n === parent?.n && at < call.at && at > (before?.at ?? Number.NEGATIVE_INFINITY)
+    if ((isOfParent || isOwn(candidate.step)) && candidate.step.depth >= (best?.step.depth ?? 0)) best = candidate
   }
   return best?.manifests ?? []
 }
+
+const accountOf = ({ opened }: StepView): PromptAccount | undefined => promptAccountIn(payloadOf(opened))
 
 export function isBelow(view: RunView, inner: number, outer: number): boolean {
   for (let at = view.steps[inner - 1]?.parent; at !== undefined; at = view.steps[at - 1]?.parent) {

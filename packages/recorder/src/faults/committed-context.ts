@@ -6,6 +6,7 @@ import {
   OrangeboxError,
   type Segment,
 } from "@orangebox/contract"
+import type { RenderedText } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
 import type { StepHandle, StepState } from "../step-handle.js"
@@ -64,6 +65,10 @@ export interface CommittedManifest {
   readonly revision: number
   readonly counts: { readonly included_count: number; readonly excluded_count: number }
   readonly prefix: { readonly prefix_hash: string | null; readonly prefix_length: number | null }
+  /** The prompt that was compiled; null where the manifest was read off the request itself. */
+  readonly rendered: RenderedText | null
+  /** Whether a model was asked with it: then it says nothing about the next call. */
+  isTaken: boolean
 }
 
 /**
@@ -89,6 +94,8 @@ export function commitContext(step: StepHandle, state: StepState, compiled: Comp
     revision: 0,
     counts: { included_count: manifest.inclusion_log.length, excluded_count: manifest.exclusion_log.length },
     prefix: { prefix_hash: stored.prefixHash, prefix_length: stored.prefixLength },
+    rendered: { prompt: compiled.prompt, prefixLength: manifest.prefix_length },
+    isTaken: false,
   }
   run.manifests.set(state, committed)
   recordManifest(step, committed)
@@ -97,9 +104,9 @@ export function commitContext(step: StepHandle, state: StepState, compiled: Comp
 
 function refusalOf(step: StepHandle, state: StepState, compiled: CompiledPrompt): OrangeboxError | undefined {
   const where = `${step.runId} step ${step.id}`
-  if (step.run.manifests.has(state)) {
+  if (step.run.manifests.get(state)?.isTaken === false) {
     return new OrangeboxError("CONTEXT_TWICE", {
-      what: "this step has its context already; a step that calls a model has exactly one",
+      what: "this step has its context already, and no model was asked with it; a call has exactly one",
       where,
       next: "Open a step for each call that has a context of its own",
     })

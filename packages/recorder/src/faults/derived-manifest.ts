@@ -41,6 +41,8 @@ export function commitDerivedManifest(
     revision: 0,
     counts: { included_count: segments.length, excluded_count: 0 },
     prefix: { prefix_hash, prefix_length },
+    rendered: null,
+    isTaken: true,
   }
   step.run.manifests.set(state, committed)
   recordManifest(step, committed, DERIVED_BY)

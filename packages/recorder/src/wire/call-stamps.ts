@@ -1,13 +1,16 @@
 import type { PayloadOf, Segment } from "@orangebox/contract"
 import {
+  accountForRequest,
   type CallSignature,
   cacheKeyOf,
   cacheParamsDigest,
   callSignature,
   credentialsOf,
   type Dialect,
+  type JsonBody,
   NO_PATH,
   providerAccesses,
+  type RenderedText,
   type RequestAnatomy,
 } from "@orangebox/dialects"
 import type { BodiesOfEvent } from "../bodies-of-event.js"
@@ -107,6 +110,20 @@ export function toldStamps(
   try {
     const signature = callSignature({ body: json, dialect: asked, method: "POST", path: NO_PATH })
     return stampsOf(known, capture, { signature, headers: {}, path: NO_PATH, cacheUse })
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the prompt that was compiled for a call stands in its request; a request that cannot be read is accounted for by nobody. */
+export function promptAccount(
+  json: JsonBody,
+  anatomy: RequestAnatomy | undefined,
+  rendered: RenderedText,
+): ModelCalled["prompt_account"] {
+  try {
+    const { prompt, delivery, beside } = accountForRequest(json, anatomy, rendered)
+    return { prompt, delivery, beside: [...beside] }
   } catch {
     return undefined
   }

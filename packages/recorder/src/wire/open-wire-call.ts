@@ -5,7 +5,7 @@ import { judgeOutput } from "../classify.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
-import { heldByProvider, isSamePrompt, modelCalledOf, promptAssembledOf } from "./call-stamps.js"
+import { heldByProvider, isSamePrompt, modelCalledOf, promptAccount, promptAssembledOf } from "./call-stamps.js"
 import { nameOrNull } from "./contract-values.js"
 import { type KnownRequest, knowRequest, memoryOf } from "./known-request.js"
 import { markedChild } from "./marked-step.js"
@@ -39,14 +39,15 @@ export function openWireCall(
   const known = read ?? knowRequest(request, memoryOf(step.run.builder))
   step.assertMayGoOn()
   const isModel = isModelCall(request, known, notes)
-  if (isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest) step.assertHasManifest()
+  const asksModel = isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest
+  const rendered = notes.rendered ?? (asksModel ? step.takeManifest()?.rendered : null)
   const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
     const provider = emitHttpStarted(handle, request, known, notes)
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
-  const called = emitModelCalled(handle, request, known, notes)
+  const called = emitModelCalled(handle, request, known, { ...notes, rendered })
   if (notes.derivesManifest) handle.deriveManifest(called.payload, called.anatomy && promptAssembledOf(called.anatomy))
   const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
@@ -82,6 +83,7 @@ function emitModelCalled(
       ? known
       : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle.run.builder))
   const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies, request.cacheUse ?? notes.cacheUse)
+  if (notes.rendered) payload.prompt_account = promptAccount(known.json, known.anatomy, notes.rendered)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),

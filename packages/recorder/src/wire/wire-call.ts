@@ -1,5 +1,11 @@
 import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
-import { type FoldedResponse, type RequestAnatomy, type ResponseFolder, responseFolder } from "@orangebox/dialects"
+import {
+  type FoldedResponse,
+  type RenderedText,
+  type RequestAnatomy,
+  type ResponseFolder,
+  responseFolder,
+} from "@orangebox/dialects"
 import type { BodiesOfEvent, BodyMarks } from "../bodies-of-event.js"
 import type { StoredStream } from "../capture/captured-stream.js"
 import { describeError } from "../described-error.js"
@@ -42,6 +48,8 @@ export interface WireNotes {
   readonly tellsPromptLater?: boolean
   /** What the prompt is made of, as far as that was said of the call this is a try of. */
   readonly saidPrompt?: RequestAnatomy | undefined
+  /** The prompt that was compiled for the call this is a try of. */
+  readonly rendered?: RenderedText | null | undefined
   /** What was said of the call this is a try of. */
   readonly cacheUse?: CacheUse | undefined
   readonly attributes?: LogAttributes

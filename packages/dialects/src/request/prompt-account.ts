@@ -1,0 +1,199 @@
+import { asRecord, countIn, type LoosePayload, recordsIn, textIn } from "@orangebox/contract"
+import type { JsonBody } from "../json/body.js"
+import { stringsOf } from "../json/node.js"
+import type { PromptPart } from "./outline.js"
+import type { OutlinedRequest } from "./read-request.js"
+
+/** A prompt as it was rendered for a call. */
+export interface RenderedText {
+  readonly prompt: string
+  /** In bytes: where its cacheable beginning ends, and a request may cut it in two. */
+  readonly prefixLength: number | null
+}
+
+/** What stands in a request beside the prompt that was rendered for it. */
+export interface BesidePrompt {
+  /**
+   * `system`: another instruction. `turn`: something said by anybody. `text`: words in the same text as the prompt. `tools`: definitions of
+   * tools. `provider`: context that the provider keeps and adds. `settings`: metadata that names a user or a session.
+   */
+  readonly what: "system" | "turn" | "text" | "tools" | "provider" | "settings"
+  readonly where: "before" | "after" | "beside"
+  readonly count: number
+  /** In bytes of the request; unknown for what the provider keeps. */
+  readonly length: number | null
+}
+
+/** A request accounted for: where the rendered prompt stands in it, and everything else. */
+export interface PromptAccount {
+  /** `split`: its prefix and its rest in two texts. `inside`: with words around it. `elsewhere`: as something the model itself or a tool said. */
+  readonly prompt: "whole" | "split" | "inside" | "elsewhere" | "missing"
+  readonly delivery: "verbatim" | "context_injected" | "unknown"
+  readonly beside: readonly BesidePrompt[]
+}
+
+/**
+ * Whether a request carries the prompt that was rendered for it at its place, and what else it carries. Tools and settings are told of and are
+ * no context; anything else the model reads beside the prompt was put there by somebody other than who rendered it.
+ */
+function accountForPrompt(request: OutlinedRequest, rendered: RenderedText): PromptAccount {
+  const { parts } = request
+  const found = placeOf(parts, rendered)
+  const first = found.at[0] ?? Number.POSITIVE_INFINITY
+  const last = found.at.at(-1) ?? -1
+  const beside: BesidePrompt[] = []
+  const add = (
+    what: BesidePrompt["what"],
+    where: BesidePrompt["where"],
+    count: number,
+    length: number | null,
+  ): void => {
+    const known = beside.findIndex((one) => one.what === what && one.where === where)
+    if (known < 0) beside.push({ what, where, count, length })
+    else {
+      const { count: before, length: size } = beside[known]!
+      beside[known] = { what, where, count: before + count, length: sum(size, length) }
+    }
+  }
+  parts.forEach((part, at) => {
+    if (found.at.includes(at) || isEmpty(part)) return
+    const written = part.node.end - part.node.start
+    const length = Buffer.byteLength(part.text ?? "") || written
+    if (part.kind === "tool-def") add("tools", "beside", 1, written)
+    else
+      add(part.kind === "system" ? "system" : "turn", at < first ? "before" : at > last ? "after" : "beside", 1, length)
+  })
+  if (found.extra > 0) add("text", "beside", 1, found.extra)
+  if (request.serverContext.length > 0) add("provider", "before", request.serverContext.length, null)
+  const settings = SETTINGS.filter((name) => Object.hasOwn(request.params, name))
+  if (settings.length > 0) {
+    const length = settings.reduce((total, name) => total + request.params[name]!.end - request.params[name]!.start, 0)
+    add("settings", "beside", settings.length, length)
+  }
+  return { prompt: found.prompt, delivery: deliveryOf(found.prompt, beside), beside }
+}
+
+/** The same for a body and what is known of it. Of one that no dialect reads: only whether the prompt is one of its texts. */
+export function accountForRequest(
+  { root, text }: JsonBody,
+  outlined: OutlinedRequest | undefined,
+  rendered: RenderedText,
+): PromptAccount {
+  if (outlined !== undefined) return accountForPrompt(outlined, rendered)
+  const all = new Set(root === undefined ? [text] : Array.from(stringsOf(root), ({ value }) => value))
+  const { prefix, rest } = cut(rendered)
+  const isWhole = all.has(rendered.prompt)
+  const isSplit = rest !== "" && all.has(prefix) && all.has(rest)
+  if (isWhole || isSplit) return { prompt: isWhole ? "whole" : "split", delivery: "unknown", beside: [] }
+  return { prompt: "missing", delivery: "context_injected", beside: [] }
+}
+
+function deliveryOf(prompt: PromptAccount["prompt"], beside: readonly BesidePrompt[]): PromptAccount["delivery"] {
+  if (prompt !== "whole" && prompt !== "split") return "context_injected"
+  if (beside.some(({ what }) => what === "system" || what === "turn" || what === "text")) return "context_injected"
+  return beside.some(({ what }) => what === "provider") ? "unknown" : "verbatim"
+}
+
+interface Place {
+  readonly prompt: PromptAccount["prompt"]
+  /** The parts that hold it. */
+  readonly at: readonly number[]
+  /** How many bytes stand around it in the same text. */
+  readonly extra: number
+}
+
+/** Said to the model, and not by it or by a tool. */
+const isTelling = ({ kind, role }: PromptPart): boolean =>
+  kind === "system" || (kind === "text" && role !== "assistant" && role !== "tool")
+
+function placeOf(parts: readonly PromptPart[], rendered: RenderedText): Place {
+  const { prompt } = rendered
+  const tells = (text: string, from = 0): number =>
+    parts.findIndex((part, at) => at >= from && isTelling(part) && part.text === text)
+  const whole = parts.findLastIndex((part) => isTelling(part) && part.text === prompt)
+  if (whole >= 0) return { prompt: "whole", at: [whole], extra: 0 }
+  const { prefix, rest } = cut(rendered)
+  if (prefix !== "" && rest !== "") {
+    const first = tells(prefix)
+    const second = first < 0 ? -1 : tells(rest, first + 1)
+    if (second >= 0) return { prompt: "split", at: [first, second], extra: 0 }
+  }
+  const around = prompt === "" ? -1 : parts.findIndex((part) => isTelling(part) && part.text?.includes(prompt))
+  if (around >= 0) {
+    const extra = Buffer.byteLength(parts[around]!.text!) - Buffer.byteLength(prompt)
+    return { prompt: "inside", at: [around], extra }
+  }
+  const other = prompt === "" ? -1 : parts.findIndex((part) => part.text?.includes(prompt))
+  return other >= 0 ? { prompt: "elsewhere", at: [other], extra: 0 } : { prompt: "missing", at: [], extra: 0 }
+}
+
+function cut({ prompt, prefixLength }: RenderedText): { prefix: string; rest: string } {
+  if (!prefixLength) return { prefix: "", rest: prompt }
+  const bytes = Buffer.from(prompt)
+  return { prefix: bytes.subarray(0, prefixLength).toString(), rest: bytes.subarray(prefixLength).toString() }
+}
+
+const isEmpty = (part: PromptPart): boolean => part.text === "" && (part.kind === "text" || part.kind === "system")
+
+/** Members of a request that say whose it is, in any dialect; what they say reaches no model. */
+const SETTINGS = ["metadata", "user", "safety_identifier", "client_metadata"]
+
+const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
+
+/** `1 system message before the prompt (212 bytes), 2 turns after it (1,024 bytes)`. */
+export function besideWords(beside: readonly BesidePrompt[]): string {
+  return beside
+    .map(({ what, where, count, length }) => {
+      const [one, many] = WORDS[what]
+      const size = length === null ? "" : ` (${length} ${length === 1 ? "byte" : "bytes"})`
+      const place = where === "beside" ? "beside the prompt" : `${where} the prompt`
+      return `${count} ${count === 1 ? one : many} ${place}${size}`
+    })
+    .join(", ")
+}
+
+const WORDS: Readonly<Record<BesidePrompt["what"], readonly [one: string, many: string]>> = {
+  system: ["system message", "system messages"],
+  turn: ["turn", "turns"],
+  text: ["added text", "added texts"],
+  tools: ["tool definition", "tool definitions"],
+  provider: ["thing the provider keeps", "things the provider keeps"],
+  settings: ["setting", "settings"],
+}
+
+/** Why a request counts as `context_injected`, in words; undefined where it does not. */
+export function injectionWords({ prompt, delivery, beside }: PromptAccount): string | undefined {
+  if (delivery !== "context_injected") return undefined
+  const context = beside.filter(({ what }) => what === "system" || what === "turn" || what === "text")
+  const place = PLACE_WORDS[prompt]
+  return [...(place === undefined ? [] : [place]), ...(context.length === 0 ? [] : [besideWords(context)])].join(", ")
+}
+
+const PLACE_WORDS: Readonly<Partial<Record<PromptAccount["prompt"], string>>> = {
+  inside: "words were added to the prompt",
+  elsewhere: "the prompt is not at its place",
+  missing: "the request does not hold the prompt byte for byte",
+}
+
+/** The account as a recorded call holds it; undefined where it holds none, or none this version understands. */
+export function promptAccountIn(called: LoosePayload): PromptAccount | undefined {
+  const account = asRecord(called["prompt_account"])
+  const prompt = account && textIn(account, "prompt")
+  const delivery = account && textIn(account, "delivery")
+  if (account === undefined || !isOneOf(PROMPTS, prompt) || !isOneOf(DELIVERIES, delivery)) return undefined
+  const beside = recordsIn(account, "beside").flatMap((one): BesidePrompt[] => {
+    const what = textIn(one, "what")
+    const where = textIn(one, "where")
+    if (!isOneOf(WHATS, what) || !isOneOf(WHERES, where)) return []
+    return [{ what, where, count: countIn(one, "count") ?? 0, length: countIn(one, "length") ?? null }]
+  })
+  return { prompt, delivery, beside }
+}
+
+const PROMPTS = ["whole", "split", "inside", "elsewhere", "missing"] as const
+const DELIVERIES = ["verbatim", "context_injected", "unknown"] as const
+const WHATS = ["system", "turn", "text", "tools", "provider", "settings"] as const
+const WHERES = ["before", "after", "beside"] as const
+
+const isOneOf = <T extends string>(words: readonly T[], word: string | undefined): word is T =>
+  word !== undefined && (words as readonly string[]).includes(word)
