@@ -90,11 +90,12 @@ function isChange(event: Event): boolean {
   return type === "diff" || type === "file_edit"
 }
 
-/** Where no text is kept, a digest of the path stands for it. */
+/** What a classifier keeps of an edit names its file in the summary, by a digest where no text is kept. */
 function changedPath(event: Event): string | undefined {
   const payload = payloadOf(event)
-  const summary = textIn(payload, "summary")
-  return isChange(event) ? (textIn(payload, "path") ?? (summary?.startsWith("hmac:") ? summary : undefined)) : undefined
+  if (!isChange(event)) return undefined
+  const isClassified = textIn(payload, "artifact_id")?.startsWith("edit/") === true
+  return textIn(payload, "path") ?? (isClassified ? textIn(payload, "summary") : undefined)
 }
 
 function ownerOf(path: string, followed: readonly Action[]): Action | undefined {

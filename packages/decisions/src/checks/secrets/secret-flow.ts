@@ -48,12 +48,15 @@ export function secretFlow(commands: readonly FlowCommand[], held: HeldSecrets):
     if (program === "git" && addsSecret(command, held)) held.isCommitted = true
     if (!isSender(effects)) continue
     const own = sources[at]
-    if (own?.holds === "yes") sent.push({ message: `${program} sends ${own.what} to another machine`, command })
+    // Whoever logs in sends a secret where it belongs; whether this is the place, only people know.
+    const isLogin = command.words.some(({ text }) => LOGS_IN.test(text))
+    if (own?.holds === "yes" && !isLogin)
+      sent.push({ message: `${program} sends ${own.what} to another machine`, command })
     else if (own !== undefined) unknown.push(`${program} may send ${own.what}`)
     const fed = [command.wordsFrom, takesInput(command, effects) ? command.inputFrom : undefined]
     const carried = fed.flatMap((span) => carriedBy(span, commands, sources))
     for (const { source, isSure } of carried) {
-      if (isSure) sent.push({ message: `${program} sends ${source.what} to another machine`, command })
+      if (isSure && !isLogin) sent.push({ message: `${program} sends ${source.what} to another machine`, command })
       else unknown.push(`${program} may send ${source.what}`)
     }
     const loose = sources.find(
@@ -74,6 +77,8 @@ export function secretFlow(commands: readonly FlowCommand[], held: HeldSecrets):
   }
   return sent.length === 0 && unknown.length === 0 ? NOTHING : { sent, unknown: unknown[0] }
 }
+
+const LOGS_IN = /^(?:login|auth|--password-stdin|--with-token)$/
 
 const isSender = ({ network }: CommandEffects): boolean =>
   network === true || (network?.some((host) => !isLocalHost(host)) ?? false)

@@ -5,7 +5,7 @@ export type Holds = "yes" | "maybe" | "no"
 
 /** Files that exist to hold secrets, by their last name. Samples of them, and public halves of keys, hold none. */
 const FILE =
-  /^(?:\.env(?:rc|\..+)?|.+\.env|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx?|ppk|tfvars|tfstate)|[._]netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.\w+_history|(?:[\w-]+[._-])?(?:credentials?|secrets?|passwords?|tokens?)(?:\.\w+)?|service[_-]?account.*\.json|shadow|environ|wallet\.dat|login data|cookies)$/i
+  /^(?:\.env(?:rc|\..+)?|.+\.env|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx?|ppk|tfvars|tfstate)|[._]netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.\w+_history|(?:[\w-]+[._-])?(?:credentials?|secrets?|passwords?|token)(?:\.\w+)?|service[_-]?account.*\.json|shadow|environ|wallet\.dat|login data|cookies)$/i
 const SAMPLE =
   /(?:\.pub|[._-](?:example|sample|template|dist|defaults?|schema)(?:\.\w+)?|\.(?:ts|tsx|js|mjs|py|go|rs|java|rb|md|html|css|c|h|cpp))$/i
 /** Folders of which every file counts. */
