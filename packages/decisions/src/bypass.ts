@@ -198,7 +198,7 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
       paths.filter(({ access }) => access !== "read").map(({ path }) => path),
     )
     // What a command does before it asks a model for the first time, such as writing its settings, went past nobody's decision.
-    const isStart = look !== undefined && (placeOf.get(firstAnswer?.eventId ?? "") ?? after.place) >= after.place
+    const isStart = look !== undefined && firstAnswer !== undefined && placeOf.get(firstAnswer.eventId)! > after.place
     for (const path of changedPaths(before.files, after.files)) {
       if (written.some((candidate) => isSamePath(candidate, path))) continue
       found.push({

@@ -36,7 +36,7 @@ export interface DecisionOptions extends ReadOptions {
   readonly evaluation?: RunEvaluation | undefined
 }
 
-import { questionIn, turnAround } from "./user-requests.js"
+import { isSeenOnWire, questionIn } from "./user-requests.js"
 import { changeOwners } from "./workspace-changes.js"
 
 /**
@@ -172,8 +172,7 @@ class DecisionMaker {
   #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
     const at = this.#placeOf.get(action.eventId) ?? 0
     const input = lastBefore(this.#inputs, at)
-    const isInTurn = turnAround(this.#reading.index.stepOf(action.stepId)) !== undefined
-    if (input?.isOfTurn || !prompt || !isInTurn) return input?.said ?? null
+    if (input?.isOfTurn || !prompt || !isSeenOnWire(prompt.call.step)) return input?.said ?? null
     const own = questionIn(prompt.prompt)
     return own ? { text: own.content, form: own.content_form } : (input?.said ?? null)
   }

@@ -6,7 +6,7 @@ import { captureIn, captureOf, errorOf, hasNoAnswer, type ModelCall, modelCallsO
 import { PromptReader } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
-import { questionIn, turnAround } from "./user-requests.js"
+import { isSeenOnWire, questionIn } from "./user-requests.js"
 import { seenChanges, withWorkspaceChanges } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
@@ -332,7 +332,7 @@ function decisionIn(step: Step): { type?: ActionType; summary?: string } {
  */
 function questionOf(index: Run, calls: readonly ModelCall[], bodies: BodyLookup): ActionText | undefined {
   if (index.events.some((event) => event.event_type === "input_received")) return undefined
-  const first = calls.find(({ step, sideCall }) => sideCall === null && turnAround(step) !== undefined)
+  const first = calls.find(({ step, sideCall }) => sideCall === null && isSeenOnWire(step))
   const asked = first && questionIn(new PromptReader(bodies).read(first))
   if (asked === undefined) return undefined
   return asked.content_form === "hash" ? { text: null, ref: asked.content } : { text: asked.content, ref: null }

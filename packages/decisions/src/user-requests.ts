@@ -16,8 +16,8 @@ export function userRequests(reading: RunReading): readonly string[] {
   const turnsSeen = new Set<string>()
   for (const call of hasInputs ? [] : reading.calls) {
     const turn = turnAround(call.step)
-    if (turn === undefined || turnsSeen.has(turn)) continue
-    turnsSeen.add(turn)
+    if (call.sideCall !== null || !isSeenOnWire(call.step) || (turn !== undefined && turnsSeen.has(turn))) continue
+    if (turn !== undefined) turnsSeen.add(turn)
     const prompt = sentPrompts(reading).get(call.step.id)?.prompt
     const question = prompt && questionIn(prompt)
     if (question !== undefined) asked.add(question.content)
@@ -31,8 +31,12 @@ export function questionIn({ messages }: SentPrompt): SentPrompt["messages"][num
   return users.findLast((message) => !message.content.startsWith("<")) ?? users.at(-1)
 }
 
+/** Whether a call was seen in the traffic of an agent, where its user speaks in the prompt and nowhere else. */
+export const isSeenOnWire = (step: Step | undefined): boolean =>
+  step?.laneId !== undefined || turnAround(step) !== undefined
+
 /** The turn a step stands in. */
-export function turnAround(step: Step | undefined): string | undefined {
+function turnAround(step: Step | undefined): string | undefined {
   for (let at = step?.parent; at; at = at.parent) if (payloadOf(at.opened)["kind"] === "turn") return at.id
   return undefined
 }

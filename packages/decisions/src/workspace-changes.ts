@@ -90,12 +90,14 @@ function isChange(event: Event): boolean {
   return type === "diff" || type === "file_edit"
 }
 
-/** What a classifier keeps of an edit names its file in the summary, by a digest where no text is kept. */
+/** What a classifier keeps of an edit names its file in the summary, a look by its number where no text is kept. */
 function changedPath(event: Event): string | undefined {
   const payload = payloadOf(event)
   if (!isChange(event)) return undefined
-  const isClassified = textIn(payload, "artifact_id")?.startsWith("edit/") === true
-  return textIn(payload, "path") ?? (isClassified ? textIn(payload, "summary") : undefined)
+  const id = textIn(payload, "artifact_id") ?? ""
+  const [, number] = /^workspace\/diff\/\d+\/of\/(\d+)$/.exec(id) ?? []
+  const unnamed = number === undefined ? undefined : `file ${number}`
+  return textIn(payload, "path") ?? (id.startsWith("edit/") ? textIn(payload, "summary") : unnamed)
 }
 
 function ownerOf(path: string, followed: readonly Action[]): Action | undefined {

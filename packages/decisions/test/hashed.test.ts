@@ -125,3 +125,29 @@ test("[D-08] what the user asked is the question in the prompt, not the command 
   expect(runReport(recorded()).run.request).toBe("fix the hidden-bug")
   expect(userRequests(readRun(recorded()))).toEqual(["fix the hidden-bug"])
 })
+
+test("[D-08] under hashed capture files of the work tree are told apart by their number, and an answer owns what follows it", async () => {
+  const { recorder, recorded, sink } = recordInMemory({ capture: "hashed" })
+  const run = recorder.startRun({ entrypoint: "aider", input: "x" })
+  await run.model({ provider: "anthropic", model: "claude-x", request }, () =>
+    answer([{ type: "text", text: "edits" }]),
+  )
+  const look = run.child("2 files changed", {}, { kind: "workspace", follows: [] })
+  for (const [at, path] of ["src/hidden-a.py", "src/hidden-b.py"].entries()) {
+    const id = `workspace/diff/${at + 1}/of/${at + 1}`
+    look.artifact({
+      id,
+      type: "diff",
+      summary: `change ${path}`,
+      path,
+      content: "+x\n",
+      linesAdded: 2,
+      linesRemoved: 1,
+    })
+  }
+  look.end()
+  run.complete()
+  expect(runReport(recorded()).summary).toMatchObject({ files_changed: 2, lines_added: 4, lines_removed: 2 })
+  expect(decisionsOf(recorded()).map(({ agent_action }) => agent_action.action_type)).toEqual(["edit"])
+  expect(JSON.stringify(sink.events)).not.toContain("hidden")
+})

@@ -191,7 +191,8 @@ export class RecordedWorkspace implements WorkspaceWatch {
       const net = this.#changed.has(file.path) ? (whole.find(({ path }) => path === file.path) ?? UNCHANGED) : undefined
       this.#changed.add(file.path)
       step.artifact({
-        id: `workspace/diff/${++this.#diffs}`,
+        // Where no text is kept, the number of the file is all that tells two files apart.
+        id: `workspace/diff/${++this.#diffs}/of/${[...this.#changed].indexOf(file.path) + 1}`,
         type: "diff",
         summary: `${file.kind} ${file.path}`,
         content: file.diff,
