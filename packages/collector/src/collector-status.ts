@@ -12,6 +12,8 @@ import {
   type WriterRow,
 } from "@orangebox/store"
 import { Bookmarks } from "./bookmarks.js"
+import type { KeptWindow } from "./finished-journals.js"
+import { type JournalHoldings, journalHoldings } from "./journal-holdings.js"
 
 export interface CollectorStatus {
   readonly lagBytes: number
@@ -24,6 +26,8 @@ export interface CollectorStatus {
   readonly fileBytes: number
   /** Files that are wholly in the store and kept for a while. */
   readonly committedFiles: number
+  /** What all of it still holds, and until when. */
+  readonly journals: JournalHoldings
   readonly writers: readonly WriterRow[]
   /** The latest ones that readers of journals met. */
   readonly problems: readonly RecordedProblem[]
@@ -34,18 +38,24 @@ export interface CollectorStatus {
 }
 
 /** How far the store is behind the journals, and who is working on it. Changes nothing. */
-export async function collectorStatus(dataFolder: string): Promise<CollectorStatus> {
+export async function collectorStatus(
+  dataFolder: string,
+  { keep }: { readonly keep?: KeptWindow } = {},
+): Promise<CollectorStatus> {
   const storeFolder = join(dataFolder, "store")
-  const files = listJournals(join(dataFolder, "journal"))
+  const journalFolder = join(dataFolder, "journal")
+  const files = listJournals(journalFolder)
   const reader = tryToRead(storeFolder)
   try {
-    const bookmarks = new Bookmarks((await reader?.offsets()) ?? new Map())
+    const offsets = (await reader?.offsets()) ?? new Map()
+    const writers = (await reader?.writers()) ?? []
     return {
-      ...countLag(files, bookmarks),
+      ...countLag(files, new Bookmarks(offsets)),
       files: files.length,
       fileBytes: files.reduce((sum, file) => sum + file.byteSize + file.sidecarByteSize, 0),
       committedFiles: files.filter((file) => file.isCommitted).length,
-      writers: (await reader?.writers()) ?? [],
+      journals: journalHoldings(journalFolder, offsets, writers, keep),
+      writers,
       problems: (await reader?.problems({ limit: 100 })) ?? [],
       lockHolder: lockHolderOf(storeFolder),
       store: await reader?.status(),

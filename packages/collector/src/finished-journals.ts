@@ -71,7 +71,7 @@ function countByReserve(files: readonly JournalFile[]): Map<string, number> {
 const markPath = (file: JournalFile): string => file.path.replace(/\.ndjson$/, ".committed")
 
 /** Nothing more will be written to it, and everything in it is in the store. */
-function isFinished(
+export function isFinished(
   file: JournalFile,
   {
     bookmarks,
@@ -99,11 +99,14 @@ function sizeOf(path: string): number | undefined {
 }
 
 /** Since it was marked. A mark from the future, left by a clock that jumped, is not old. */
-function committedAgeMs(file: JournalFile, nowMs: number): number {
+const committedAgeMs = (file: JournalFile, nowMs: number): number => nowMs - (committedAtMs(file) ?? nowMs)
+
+/** When it was marked; undefined where that is still to come. */
+export function committedAtMs(file: JournalFile): number | undefined {
   try {
-    return nowMs - lstatSync(markPath(file)).mtimeMs
+    return lstatSync(markPath(file)).mtimeMs
   } catch {
-    return 0
+    return undefined
   }
 }
 

@@ -71,6 +71,20 @@ export const ToolMeaning = z.strictObject({
   command: z.string().min(1).max(256).optional().describe("The argument that holds a shell command"),
 })
 
+const Age = z.string().regex(/^(?:\d{1,6}[smhdw]|forever)$/, "is not a time such as 12h, 30d or 2w, or forever")
+
+/** How long things are kept; what is left out is kept as long as by default. */
+export const Retention = z.strictObject({
+  events: Age.optional().describe("Everything about a run, counted from its end; its daily sums stay. Default 180d"),
+  bodies: Age.optional().describe("Prompts, answers and tool traffic. Default 30d"),
+  snapshots: Age.optional().describe("What was stored because of a fault, and work trees. Default 14d"),
+  manifests: Age.optional().describe("Context manifests. Default 180d"),
+  rollups: Age.optional().describe("Daily sums of runs that are gone. Default forever"),
+  problems: Age.optional().describe("Gaps and problems that belong to no run that is here. Default 180d"),
+  journals: Age.optional().describe("Journals that are wholly in the store, as a second copy. Default 24h"),
+  maxBodyBytes: z.number().int().min(0).optional().describe("What bodies may take on disk. Default 4 GiB"),
+})
+
 /** `orangebox.config.json`: one file, one schema, grown with the product. */
 export const Config = z.strictObject({
   $schema: z.string().optional(),
@@ -112,6 +126,9 @@ export const Config = z.strictObject({
       maxTotalBytes: z.number().int().min(65536).optional().describe("All journal files of the data folder together"),
     })
     .optional(),
+  retention: Retention.optional().describe(
+    "How long things are kept; needs trust in a repository's configuration, and holds for data folders below it",
+  ),
   sources: z
     .record(
       z.string(),

@@ -6,6 +6,7 @@ export { writeStore } from "./open/open-writing.js"
 export { type RunReading, readRunsAt } from "./open/run-at.js"
 export { damaged, damageWords, fileInAddress, RUN_FILE_ENDING } from "./open/run-file.js"
 export type { RunReader } from "./open/run-reader.js"
+export { type StandingRetention, standingRetention } from "./open/standing-retention.js"
 
 // What: a run, a step, a conversation, a body, by address
 

@@ -12,19 +12,29 @@ export interface RetentionPolicy {
   readonly snapshotMaxAgeMs?: number
   /** Context manifests. */
   readonly manifestMaxAgeMs?: number
+  /** Daily sums of runs that are gone, by the day they are of. */
+  readonly rollupMaxAgeMs?: number
+  /** Gaps and problems, by when they came; a gap of a run that is here stays with it. */
+  readonly problemMaxAgeMs?: number
 }
 
 export interface PruneReport {
   readonly runsPruned: number
   readonly eventsPruned: number
   readonly bodiesPruned: number
+  readonly rollupsPruned: number
+  /** Gaps and problems. */
+  readonly problemsPruned: number
   /** Bytes on disk before and after, as far as bodies go. */
   readonly bodyBytesBefore: number
-  readonly bodyBytesAfter: number
+  /** Null where nothing was done: how much shared content a prune frees is known only by doing it. */
+  readonly bodyBytesAfter: number | null
   /** Bodies nothing referred to. */
   readonly orphans: number
   /** False when something (an open run, shared content) keeps the size above the limit. */
   readonly isWithinLimits: boolean
+  /** Nothing was changed: this is what would go. */
+  readonly isDryRun: boolean
 }
 
 const DAY_MS = 86_400_000
@@ -34,5 +44,6 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   snapshotMaxAgeMs: 14 * DAY_MS,
   manifestMaxAgeMs: 180 * DAY_MS,
   maxAgeMs: 180 * DAY_MS,
+  problemMaxAgeMs: 180 * DAY_MS,
   maxTotalBodyBytes: 4 * 1024 ** 3,
 }

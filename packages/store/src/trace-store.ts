@@ -16,7 +16,8 @@ export interface TraceStore {
   commit(batch: Batch): Promise<CommitSummary>
   /** How far each journal file was read: file name → byte offset behind the last committed line. */
   offsets(): Promise<ReadonlyMap<string, number>>
-  prune(policy: RetentionPolicy, options?: Progress): Promise<PruneReport>
+  /** Forgets what is too old or too much; as a dry run it only says what. */
+  prune(policy: RetentionPolicy, options?: { readonly isDryRun?: boolean } & Progress): Promise<PruneReport>
   /** Derives runs, steps, roll-ups and the search index again from the events and bodies. Events never change. */
   rebuild(options?: Progress): Promise<RebuildReport>
   /**

@@ -770,6 +770,26 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(await store.getRun(run.runId)).toBeUndefined()
       })
 
+      test("[S-10] daily sums, gaps and problems have ages of their own; a gap of a run that is here stays with it", async () => {
+        const old = ordinaryRun({ no: 1 })
+        await store.commit(old.batch({ gaps: [{ code: "dropped", reason: "of a run", runIds: [old.runId] }] }))
+        const problem = { code: "bad_line", severity: "error", subject: "a", field: "", reason: "torn" } as const
+        await store.commit({ gaps: [{ code: "dropped", reason: "of nobody" }], problems: [problem] })
+        later(40)
+        const policy = { problemMaxAgeMs: 30 * DAY, rollupMaxAgeMs: 30 * DAY }
+        const planned = await store.prune(policy, { isDryRun: true })
+        expect(planned).toMatchObject({ problemsPruned: 2, rollupsPruned: 0, bodyBytesAfter: null, isDryRun: true })
+        expect(await store.problems()).toHaveLength(1)
+        expect(await store.prune(policy)).toMatchObject({ problemsPruned: 2, rollupsPruned: 0, isDryRun: false })
+        expect(await store.problems()).toEqual([])
+        expect(await store.gapsOf(old.runId)).toMatchObject([{ reason: "of a run" }])
+        await store.prune({ maxAgeMs: 30 * DAY })
+        expect(await store.rollups({ by: "day" })).toHaveLength(3)
+        expect(await store.prune(policy, { isDryRun: true })).toMatchObject({ problemsPruned: 1, rollupsPruned: 3 })
+        expect(await store.prune(policy)).toMatchObject({ problemsPruned: 1, rollupsPruned: 3 })
+        expect(await store.rollups({ by: "day" })).toEqual([])
+      })
+
       test("[S-03] an open run keeps everything, however old", async () => {
         const run = new RecordedRun()
         run.model(run.start(), "question", "answer")

@@ -6,12 +6,17 @@ import { temporaryFolder } from "./temporary-folder.js"
 
 const document = readFileSync(new URL("../docs-sql-views.md", import.meta.url), "utf8")
 
+const VIEWS = [
+  ...["runs", "steps", "events", "links", "model_calls", "model_attempts", "tool_calls", "bodies"],
+  ...["rollups", "contributor_rollups"],
+]
+
 test("[S-04] every column of every view is documented, and every example runs", async () => {
   const folder = temporaryFolder()
   const { store } = openStore(folder)
   await store.commit(ordinaryRun().batch())
   const sql = openReadOnlySql(folder)
-  for (const view of ["runs", "steps", "events", "model_calls", "model_attempts", "tool_calls", "bodies"]) {
+  for (const view of VIEWS) {
     const columns = sql.query(`PRAGMA table_info(${view})`).rows.map((row) => String(row["name"]))
     expect(columns.length).toBeGreaterThan(5)
     for (const column of columns) expect(document, `${view}.${column}`).toContain(`\`${column}\``)

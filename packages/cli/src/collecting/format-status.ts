@@ -1,6 +1,6 @@
-import type { CollectorStatus } from "@orangebox/collector"
+import type { CollectorStatus, JournalHoldings } from "@orangebox/collector"
 import { holderWords } from "@orangebox/reader"
-import { formatBytes, formatTable, plural, recordedText, recordedWord, snakeJson } from "@orangebox/text"
+import { formatBytes, formatMoment, formatTable, plural, recordedText, recordedWord, snakeJson } from "@orangebox/text"
 import { holderJson, problemJson } from "../json-shapes.js"
 
 export function statusText(status: CollectorStatus): string {
@@ -12,10 +12,7 @@ export function statusText(status: CollectorStatus): string {
       "collector",
       lockHolder ? `${holderWords(lockHolder)}, since ${new Date(lockHolder.sinceMs).toISOString()}` : "none at work",
     ],
-    [
-      "journals",
-      `${plural(status.files, "file")}, ${formatBytes(status.fileBytes)}; ${status.committedFiles} wholly in the store`,
-    ],
+    ["journals", journalWords(status.journals)],
     [
       "store",
       store
@@ -44,6 +41,20 @@ export function statusText(status: CollectorStatus): string {
 }
 
 const MOST_PROBLEMS = 10
+
+/** What the journal folder holds, and until when. */
+export function journalWords({ kept, inUse, unread, others, ...all }: JournalHoldings): string {
+  if (all.files === 0) return "nothing"
+  const until = kept.untilMs === null ? "" : `, until ${formatMoment(kept.untilMs)}`
+  const parts = [
+    [kept, `wholly in the store, kept as a second copy${until}`],
+    [inUse, "in use by a process that has not ended, until it does"],
+    [unread, "not in the store yet"],
+    [others, "reserves and marks beside them"],
+  ] as const
+  const told = parts.flatMap(([{ files, bytes }, words]) => (files === 0 ? [] : [`${formatBytes(bytes)} ${words}`]))
+  return `${formatBytes(all.bytes)} in ${plural(all.files, "file")}: ${told.join("; ")}`
+}
 
 function writerWords({ writers }: CollectorStatus): string {
   const counts = new Map<string, number>()

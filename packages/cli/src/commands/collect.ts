@@ -1,5 +1,5 @@
 import { collectorStatus, rebuildStore, watch } from "@orangebox/collector"
-import { locateData } from "@orangebox/reader"
+import { locateData, standingRetention } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { catchUpJson, catchUpText, rebuildText } from "../collecting/format-catch-up.js"
@@ -43,16 +43,19 @@ async function collect(session: Session, options: CollectOptions & GlobalOptions
 }
 
 async function showStatus({ terminal }: Session, { json }: GlobalOptions, path: string): Promise<ExitCode> {
-  const status = await collectorStatus(path)
+  const status = await collectorStatus(path, standingRetention(path))
   terminal.out(json ? safeJson(statusJson(status), 2) : statusText(status))
   return EXIT.fine
 }
 
 async function watchFolder({ terminal }: Session, { json }: GlobalOptions, dataFolder: string): Promise<ExitCode> {
   if (!json) terminal.say(`watching ${dataFolder}; stop with Ctrl-C`)
+  const { policy: retention, keep } = standingRetention(dataFolder)
   await whileNotInterrupted((signal) =>
     watch({
       dataFolder,
+      retention,
+      keep,
       signal,
       onStatus: (status) => {
         if (json) terminal.out(safeJson(watchJson(status)))

@@ -1,7 +1,10 @@
+import { catchUp, collectorStatus, type JournalHoldings } from "@orangebox/collector"
 import { given } from "@orangebox/contract"
+import { type StandingRetention, standingRetention } from "@orangebox/reader"
 import { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "@orangebox/store"
 import { formatBytes, formatDuration, plural, safeJson, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
+import { journalWords } from "../collecting/format-status.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseDuration, parseSize } from "../option-values.js"
 import { withWriting } from "../reading.js"
@@ -11,7 +14,12 @@ interface PruneOptions {
   readonly maxAge?: number
   readonly bodyMaxAge?: number
   readonly snapshotMaxAge?: number
+  readonly manifestMaxAge?: number
+  readonly rollupMaxAge?: number
+  readonly problemMaxAge?: number
   readonly maxBodyBytes?: number
+  readonly journals?: boolean
+  readonly dryRun?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -20,74 +28,113 @@ export function define(command: Command, session: Session): void {
     .option("--max-age <time>", "everything about runs that ended longer ago", parseDuration)
     .option("--body-max-age <time>", "only the bodies of such runs", parseDuration)
     .option("--snapshot-max-age <time>", "only what was stored because of a fault in such runs", parseDuration)
+    .option("--manifest-max-age <time>", "only the context manifests of such runs", parseDuration)
+    .option("--rollup-max-age <time>", "daily sums of runs that are gone", parseDuration)
+    .option("--problem-max-age <time>", "gaps and problems that belong to no run that is here", parseDuration)
     .option(
       "--max-body-bytes <size>",
       "bodies of the oldest runs, until the rest takes no more than this on disk",
       parseSize,
     )
-    .addHelpText("after", `\nWithout options the standing policy applies: ${policyWords(DEFAULT_RETENTION)}.`)
+    .option("--journals", "also the journals that are wholly in the store, which are kept for a while as a second copy")
+    .option("--dry-run", "say what would go, and change nothing")
+    .addHelpText(
+      "after",
+      `\nWithout ages and sizes the standing policy applies: ${policyWords(DEFAULT_RETENTION)}; journals 24 hours.
+Change it with "retention" in your own configuration, or with ORANGEBOX_RETENTION_EVENTS, _BODIES, _SNAPSHOTS, _MANIFESTS,
+_ROLLUPS, _PROBLEMS, _JOURNALS (12h, 30d, 2w, forever) and ORANGEBOX_RETENTION_MAX_BODY_BYTES.`,
+    )
   bindShell<PruneOptions>(command, session, prune, [
-    ["orangebox prune", "apply the standing policy now"],
+    ["orangebox prune --dry-run", "what would the standing policy take?"],
+    ["orangebox prune --journals", "apply it now, and let go of journals that are wholly in the store"],
     ["orangebox prune --max-age 30d", "forget runs that ended more than 30 days ago"],
     ["orangebox prune --max-body-bytes 1GB", "keep at most a gigabyte of prompts, answers and tool output"],
   ])
 }
 
 async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {
-  const policy = policyOf(options)
-  const report = await withWriting(session, options, (store) =>
-    store.prune(policy, { onProgress: session.terminal.progress.update }),
-  )
+  const isDryRun = options.dryRun === true
+  const { policy, report, filesRemoved, journals } = await withWriting(session, options, async (store, { path }) => {
+    const standing = standingRetention(path)
+    const policy = policyOf(options, standing)
+    const report = await store.prune(policy, { isDryRun, onProgress: session.terminal.progress.update })
+    const { filesRemoved } =
+      options.journals && !isDryRun ? await catchUp({ dataFolder: path, store, keep: KEEP_NONE }) : { filesRemoved: 0 }
+    const { journals } = await collectorStatus(path, standing)
+    return { policy, report, filesRemoved, journals }
+  })
   session.terminal.out(
-    options.json ? safeJson({ policy: policyJson(policy), ...snakeJson(report) }, 2) : reportText(report),
+    options.json
+      ? safeJson(
+          { policy: policyJson(policy), ...snakeJson({ ...report, journalsRemoved: filesRemoved, journals }) },
+          2,
+        )
+      : reportText(report, filesRemoved, journals),
   )
   return report.isWithinLimits ? EXIT.fine : EXIT.findings
 }
 
-function policyOf({ maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes }: PruneOptions): RetentionPolicy {
-  const isAsked = [maxAge, bodyMaxAge, snapshotMaxAge, maxBodyBytes].some((limit) => limit !== undefined)
-  if (!isAsked) return DEFAULT_RETENTION
-  return {
-    ...given({
-      maxAgeMs: maxAge,
-      bodyMaxAgeMs: bodyMaxAge,
-      snapshotMaxAgeMs: snapshotMaxAge,
-      maxTotalBodyBytes: maxBodyBytes,
-    }),
-  }
+/** Every journal that is finished and wholly in the store goes at once. */
+const KEEP_NONE = { ageMs: 0, bytes: 0, files: 0 }
+
+function policyOf(options: PruneOptions, { policy }: StandingRetention): RetentionPolicy {
+  const asked: RetentionPolicy = given({
+    maxAgeMs: options.maxAge,
+    bodyMaxAgeMs: options.bodyMaxAge,
+    snapshotMaxAgeMs: options.snapshotMaxAge,
+    manifestMaxAgeMs: options.manifestMaxAge,
+    rollupMaxAgeMs: options.rollupMaxAge,
+    problemMaxAgeMs: options.problemMaxAge,
+    maxTotalBodyBytes: options.maxBodyBytes,
+  })
+  return Object.keys(asked).length === 0 ? policy : asked
 }
 
-function policyWords({ maxAgeMs, bodyMaxAgeMs, snapshotMaxAgeMs, maxTotalBodyBytes }: RetentionPolicy): string {
+const CLASSES = [
+  ["runs", "maxAgeMs"],
+  ["bodies", "bodyMaxAgeMs"],
+  ["snapshots", "snapshotMaxAgeMs"],
+  ["manifests", "manifestMaxAgeMs"],
+  ["daily sums", "rollupMaxAgeMs"],
+  ["gaps and problems", "problemMaxAgeMs"],
+] as const
+
+function policyWords(policy: RetentionPolicy): string {
   const days = (ms: number): string => (ms % DAY_MS === 0 ? plural(ms / DAY_MS, "day") : formatDuration(ms * 1000))
-  const parts: string[] = []
-  if (maxAgeMs !== undefined) parts.push(`runs ${days(maxAgeMs)}`)
-  if (bodyMaxAgeMs !== undefined) parts.push(`bodies ${days(bodyMaxAgeMs)}`)
-  if (snapshotMaxAgeMs !== undefined) parts.push(`snapshots ${days(snapshotMaxAgeMs)}`)
+  const parts = CLASSES.flatMap(([word, name]) => (policy[name] === undefined ? [] : [`${word} ${days(policy[name])}`]))
+  const { maxTotalBodyBytes } = policy
   if (maxTotalBodyBytes !== undefined) parts.push(`bodies up to ${formatBytes(maxTotalBodyBytes)} on disk`)
   return parts.join(", ")
 }
 
 const DAY_MS = 86_400_000
 
-function reportText(report: PruneReport): string {
+function reportText(report: PruneReport, filesRemoved: number, journals: JournalHoldings): string {
   const taken = [
     plural(report.runsPruned, "run"),
     plural(report.eventsPruned, "event"),
     plural(report.bodiesPruned, "body", "bodies"),
+    ...(report.rollupsPruned > 0 ? [plural(report.rollupsPruned, "daily sum")] : []),
+    ...(report.problemsPruned > 0 ? [`${report.problemsPruned} gaps and problems`] : []),
+    ...(filesRemoved > 0 ? [plural(filesRemoved, "journal file")] : []),
   ]
-  const freed = `bodies on disk: ${formatBytes(report.bodyBytesBefore)} → ${formatBytes(report.bodyBytesAfter)}`
-  const over = report.isWithinLimits
-    ? ""
-    : "\nstill above the limit: open runs are kept, and so is what kept runs share"
-  return `pruned ${taken.join(", ")} · ${freed}${over}`
+  const after = report.bodyBytesAfter === null ? "" : ` → ${formatBytes(report.bodyBytesAfter)}`
+  const lines = [
+    `${report.isDryRun ? "would prune" : "pruned"} ${taken.join(", ")} · bodies on disk: ${formatBytes(report.bodyBytesBefore)}${after}`,
+    ...(report.isWithinLimits ? [] : ["still above the limit: open runs are kept, and so is what kept runs share"]),
+    `journals still hold ${journalWords(journals)}`,
+    ...(journals.kept.files > 0 ? ["let go of what is in the store with: orangebox prune --journals"] : []),
+  ]
+  return lines.join("\n")
 }
 
-function policyJson({
-  maxAgeMs,
-  bodyMaxAgeMs,
-  snapshotMaxAgeMs,
-  manifestMaxAgeMs,
-  maxTotalBodyBytes,
-}: RetentionPolicy) {
-  return snakeJson({ maxAgeMs, bodyMaxAgeMs, snapshotMaxAgeMs, manifestMaxAgeMs, maxTotalBodyBytes })
+/** An age that is for ever is null: nothing limits. */
+function policyJson(policy: RetentionPolicy) {
+  const ages = CLASSES.map(([, name]) => [
+    name,
+    policy[name] === undefined || policy[name] > LONGEST_MS ? null : policy[name],
+  ])
+  return snakeJson({ ...Object.fromEntries(ages), maxTotalBodyBytes: policy.maxTotalBodyBytes ?? null })
 }
+
+const LONGEST_MS = 1e15

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { type CatchUpReport, catchUp } from "@orangebox/collector"
+import { type CatchUpReport, catchUp, DEFAULT_KEPT_WINDOW, type KeptWindow } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import { type DataFolder, readStoreKey } from "@orangebox/journal"
 import { digestWord } from "@orangebox/redaction"
@@ -7,6 +7,7 @@ import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "
 import { formatBytes } from "@orangebox/text"
 
 import { dataPath, locateData, type ReaderOptions } from "./data-folder.js"
+import { standingRetention } from "./standing-retention.js"
 
 /** A store to read from, as fresh as it can be made. */
 export interface Reading {
@@ -39,12 +40,22 @@ export async function catchUpStore(
   try {
     const report = await catchUp({
       dataFolder,
+      keep: keptWindow(dataFolder),
       onProgress: (done, total) => onProgress?.(done, total, "reading journals"),
     })
     for (const warning of troublesOf(report)) onWarning?.(warning)
     return report
   } catch (error) {
     throw error instanceof OrangeboxError ? error : cannotCatchUp(dataFolder, error)
+  }
+}
+
+/** Reading must go on where a configuration is broken; then journals stay as long as by default. */
+function keptWindow(dataFolder: string): KeptWindow {
+  try {
+    return standingRetention(dataFolder).keep
+  } catch {
+    return DEFAULT_KEPT_WINDOW
   }
 }
 

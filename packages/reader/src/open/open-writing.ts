@@ -6,6 +6,7 @@ import { acquireStoreLock, isOnReadOnlyDisk, type LockAttempt, openStore, type T
 import type { ReaderOptions } from "./data-folder.js"
 import { locateData } from "./data-folder.js"
 import { holderWords } from "./open-reading.js"
+import { standingRetention } from "./standing-retention.js"
 
 /** The store for one writer alone, caught up with its journals first. */
 export async function writeStore<T>(
@@ -20,6 +21,7 @@ export async function writeStore<T>(
       next: "Reading works; to change it, copy the data folder to a disk that can be written",
     })
   }
+  const { keep } = standingRetention(folder.path)
   const lock = await waitForLock(folder.storeFolder)
   try {
     const { store } = openStore(folder.storeFolder)
@@ -27,6 +29,7 @@ export async function writeStore<T>(
       await catchUp({
         dataFolder: folder.path,
         store,
+        keep,
         onProgress: (done, total) => options.onProgress?.(done, total, "reading journals"),
       })
       return await write(store, folder)

@@ -5,12 +5,12 @@ type Rules = NonNullable<Config["redaction"]>
 
 /**
  * The repository's settings over the user's. A single setting replaces the user's; tables (`upstreams`, `judges`, `tools`, `sources`,
- * `journal`) are joined name by name; lists (`checks`, `prices`) are put together. The user's redaction rules always stay: a deny of the
+ * `journal`, `retention`) are joined name by name; lists (`checks`, `prices`) are put together. The user's redaction rules always stay: a deny of the
  * user's wins over an allow of the repository's, and where both deny a field the stricter policy holds.
  */
 export function mergeConfigs(user: Config, repository: Config): Config {
   const merged: Config = { ...user, ...repository }
-  for (const table of ["upstreams", "judges", "tools", "sources", "journal"] as const) {
+  for (const table of ["upstreams", "judges", "tools", "sources", "journal", "retention"] as const) {
     if (user[table] !== undefined && repository[table] !== undefined) {
       Object.assign(merged, { [table]: { ...user[table], ...repository[table] } })
     }

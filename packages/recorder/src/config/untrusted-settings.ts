@@ -21,12 +21,19 @@ export function withoutUnsafeSettings(
   const ignored: IgnoredSetting[] = []
   const ignore = (setting: string, value: unknown, effect: string): void =>
     void ignored.push({ setting, value, effect })
-  const { upstreams, judges, redaction, ...config } = untrusted
+  const { upstreams, judges, redaction, retention, ...config } = untrusted
   for (const [name, url] of Object.entries(upstreams ?? {})) {
     ignore(`upstreams.${name}`, url, `sends the calls to ${name}, keys included, to this address`)
   }
   for (const [name, judge] of Object.entries(judges ?? {})) {
     ignore(`judges.${name}`, judge.command, "starts this command when a check asks the judge")
+  }
+  for (const [name, age] of Object.entries(retention ?? {})) {
+    ignore(
+      `retention.${name}`,
+      age,
+      "decides when recordings are deleted, those of what this repository did among them",
+    )
   }
   if (config.capture !== undefined && careOf(config.capture) < careOf(user.capture ?? "redacted")) {
     ignore("capture", config.capture, CAPTURE_EFFECTS[config.capture])

@@ -32,9 +32,9 @@ const SQL = {
   addConflict:
     "INSERT INTO conflict_rows (run, writer_id, seen_at, digest, json) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   addId: "INSERT INTO id_rows (id, kind, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-  addGap: "INSERT INTO gap_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key",
+  addGap: "INSERT INTO gap_rows (digest, json, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING key",
   addGapRun: "INSERT INTO gap_runs (run_id, gap) VALUES (?, ?) ON CONFLICT DO NOTHING",
-  addProblem: "INSERT INTO problem_rows (digest, json) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  addProblem: "INSERT INTO problem_rows (digest, json, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   setOffset: "INSERT OR REPLACE INTO offset_rows (file, offset) VALUES (?, ?)",
   setMeta: "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)",
   firstOutside: "SELECT min(key) AS key FROM event_rows",
@@ -96,10 +96,10 @@ export class BatchWriter {
     failpoint("commit:events")
     const changed = this.#runs.write(nowMs)
     for (const stream of batch.streams ?? []) if (stream.abandoned) this.#abandonStream(stream, work)
-    this.#takeGaps(batch)
+    this.#takeGaps(batch, nowMs)
     for (const problem of [...(batch.problems ?? []), ...problems]) {
       const json = fitting(problem)
-      this.#sql.addProblem.run(digestOf("sha256", json, "buffer"), json)
+      this.#sql.addProblem.run(digestOf("sha256", json, "buffer"), json, nowMs)
     }
     failpoint("commit:offsets")
     for (const { file, offset } of batch.offsets ?? []) this.#sql.setOffset.run(file, offset)
@@ -401,10 +401,10 @@ export class BatchWriter {
     return reading.bytes === undefined ? [] : bodySegments(reading.bytes, stored["mime"] as string | null)
   }
 
-  #takeGaps(batch: Batch): void {
+  #takeGaps(batch: Batch, nowMs: number): void {
     for (const gap of batch.gaps ?? []) {
       const json = fitting(gap)
-      const added = this.#sql.addGap.get(digestOf("sha256", json, "buffer"), json)
+      const added = this.#sql.addGap.get(digestOf("sha256", json, "buffer"), json, nowMs)
       if (added === undefined) continue
       for (const runId of gap.runIds ?? []) this.#sql.addGapRun.run(runId, Number(added["key"]))
     }

@@ -16,12 +16,13 @@ import {
   removeLeavingRuns,
   unlinkText,
 } from "./release.js"
+import { DAY_MS } from "./rollups.js"
 
 /** A body may be there a moment before anything refers to it; an hour is more than any moment. */
 const ORPHAN_GRACE_MS = 3_600_000
 
 /** Bodies that go when space is short: everything but the events themselves. */
-const EVICTED = [HELD.body, HELD.snapshot, HELD.manifest, HELD.stream]
+export const EVICTED = [HELD.body, HELD.snapshot, HELD.manifest, HELD.stream]
 
 const CLOSED = "status IN ('completed', 'failed', 'crashed')"
 
@@ -32,8 +33,27 @@ const CLOSED = "status IN ('completed', 'failed', 'crashed')"
 const AGED_AT =
   "CASE WHEN coalesce(ended_at, last_at) > ?1 THEN ingested_at ELSE max(coalesce(ended_at, last_at), ingested_at) END"
 
+export type PruneContext = ReleaseContext & { readonly storage: BodyStorage }
+
+/** What a class of bodies is held as, and which age of the policy is its own. */
+export const AGED_CLASSES = [
+  [HELD.body, "bodyMaxAgeMs"],
+  [HELD.stream, "bodyMaxAgeMs"],
+  [HELD.snapshot, "snapshotMaxAgeMs"],
+  [HELD.manifest, "manifestMaxAgeMs"],
+] as const
+
+/** Gaps of runs that are here belong to them: without it, a run with a hole would look whole. */
+export const oldNotes = (cutoff: number): { from: string; value: number }[] => [
+  { from: "FROM problem_rows WHERE at < ?", value: cutoff },
+  {
+    from: "FROM gap_rows WHERE at < ? AND NOT EXISTS (SELECT 1 FROM gap_runs JOIN run_rows ON run_rows.run_id = gap_runs.run_id WHERE gap = gap_rows.key)",
+    value: cutoff,
+  },
+]
+
 export async function prune(
-  context: ReleaseContext & { readonly storage: BodyStorage },
+  context: PruneContext,
   policy: RetentionPolicy,
   { onProgress }: Progress,
 ): Promise<PruneReport> {
@@ -57,12 +77,8 @@ export async function prune(
     eventsPruned += await pruneProcessEvents(context, cutoff)
   }
 
-  for (const [heldAs, maxAgeMs] of [
-    [HELD.body, policy.bodyMaxAgeMs],
-    [HELD.stream, policy.bodyMaxAgeMs],
-    [HELD.snapshot, policy.snapshotMaxAgeMs],
-    [HELD.manifest, policy.manifestMaxAgeMs],
-  ] as const) {
+  for (const [heldAs, name] of AGED_CLASSES) {
+    const maxAgeMs = policy[name]
     if (maxAgeMs === undefined) continue
     const old = agedRuns(database, nowMs, nowMs - maxAgeMs, heldAs)
     for (const [index, run] of old.entries()) {
@@ -84,20 +100,37 @@ export async function prune(
   isMarked = (await collectDead(context)) && isMarked
   onProgress?.(1, 1, "packs")
 
+  const { rollupMaxAgeMs, problemMaxAgeMs } = policy
+  const rollupsPruned =
+    rollupMaxAgeMs === undefined
+      ? 0
+      : await transact(() => context.rollups.forgetBefore(Math.floor((nowMs - rollupMaxAgeMs) / DAY_MS)))
+  const problemsPruned =
+    problemMaxAgeMs === undefined ? 0 : await transact(() => forgetNotes(database, nowMs - problemMaxAgeMs))
   const bodyBytesAfter = bodyBytesOnDisk(database)
   return {
     runsPruned,
     eventsPruned,
     bodiesPruned: bodiesPruned + orphans,
+    rollupsPruned,
+    problemsPruned,
     bodyBytesBefore,
     bodyBytesAfter,
     orphans,
     isWithinLimits: isMarked && (policy.maxTotalBodyBytes === undefined || bodyBytesAfter <= policy.maxTotalBodyBytes),
+    isDryRun: false,
   }
 }
 
+function forgetNotes(database: SqliteDatabase, cutoff: number): number {
+  let gone = 0
+  for (const { from, value } of oldNotes(cutoff)) gone += Number(database.prepare(`DELETE ${from}`).run(value).changes)
+  database.exec("DELETE FROM gap_runs WHERE NOT EXISTS (SELECT 1 FROM gap_rows WHERE gap_rows.key = gap)")
+  return gone
+}
+
 /** Closed runs that became old before the cutoff, oldest first. With a class, only those that still hold something in it. */
-function agedRuns(database: SqliteDatabase, nowMs: number, cutoff: number, heldAs?: number): number[] {
+export function agedRuns(database: SqliteDatabase, nowMs: number, cutoff: number, heldAs?: number): number[] {
   const holding = heldAs === undefined ? "" : `AND (released & ${1 << heldAs}) = 0`
   return database
     .prepare(`SELECT key FROM run_rows WHERE ${CLOSED} AND ${AGED_AT} < ?2 ${holding} ORDER BY ${AGED_AT}, key`)
@@ -151,14 +184,18 @@ async function pruneProcessEvents(context: ReleaseContext, cutoff: number): Prom
   return keys.length === 0 ? 0 : removeEvents(context, Number.MIN_SAFE_INTEGER, -1, old)
 }
 
-async function pruneOrphans({ database, transact, bury, nowMs }: ReleaseContext): Promise<number> {
-  const orphans = database
+export function orphanedBodies(database: SqliteDatabase, nowMs: number): number[] {
+  return database
     .prepare(
       `SELECT key FROM body_rows WHERE state = ${BODY.here} AND seen_at < ?
        AND NOT EXISTS (SELECT 1 FROM body_refs WHERE body = body_rows.key)`,
     )
     .all(nowMs - ORPHAN_GRACE_MS)
     .map((row) => Number(row["key"]))
+}
+
+async function pruneOrphans({ database, transact, bury, nowMs }: ReleaseContext): Promise<number> {
+  const orphans = orphanedBodies(database, nowMs)
   if (orphans.length === 0) return 0
   return transact(() => pruneBodies(database, orphans, nowMs, bury))
 }
@@ -180,7 +217,7 @@ export async function collectDead(
  * The oldest closed runs whose bodies have to go to get under the limit. In one session each request holds the one before, so evicting
  * a body frees nothing while a newer one has the same chunks: every chunk belongs to the newest run that needs it.
  */
-function runsToEvict(
+export function runsToEvict(
   { database, storage, nowMs }: ReleaseContext & { readonly storage: BodyStorage },
   limit: number,
 ): number[] {

@@ -18,6 +18,7 @@ import { BodyStorage } from "./body-storage.js"
 import { openForWriting, type ReadConnection } from "./connection.js"
 import { EventReader } from "./event-reader.js"
 import { markDamage } from "./note-damage.js"
+import { planPrune } from "./plan-prune.js"
 import { collectDead, prune } from "./prune.js"
 import { foldMarkedRuns, rebuild } from "./rebuild.js"
 import { redactStored } from "./redact-stored.js"
@@ -87,9 +88,10 @@ export class SqliteStore extends SqliteReader implements TraceStore {
     })
   }
 
-  prune(policy: RetentionPolicy, progress: Progress = {}): Promise<PruneReport> {
+  prune(policy: RetentionPolicy, options: { readonly isDryRun?: boolean } & Progress = {}): Promise<PruneReport> {
     return this.#inTurn(async () => {
-      const report = await prune(this.#releaseContext(), policy, progress)
+      if (options.isDryRun === true) return planPrune(this.#releaseContext(), policy)
+      const report = await prune(this.#releaseContext(), policy, options)
       this.connection.writer.reset()
       this.#tombstones.compact(this.#options.now())
       this.#foldWal()

@@ -60,4 +60,7 @@ export const SUMS_THAT_STAY: readonly string[] = [
 
   "ALTER TABLE gap_rows ADD COLUMN at INTEGER",
   "ALTER TABLE problem_rows ADD COLUMN at INTEGER",
+  ...["gap_rows", "problem_rows"].map(
+    (table) => `UPDATE ${table} SET at = coalesce(json ->> '$.atMs', strftime('%s', 'now') * 1000)`,
+  ),
 ]
