@@ -63,6 +63,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["runs", ["runs"]],
     ["show", ["show"]],
     ["step", ["step", "last#3"]],
+    ["step --brief", ["step", "last#3", "--brief"]],
     ["step --body", ["step", "toolu_sheep", "--body", "result"]],
     ["context", ["context"]],
     ["context of a step", ["context", "last#3"]],

@@ -112,7 +112,10 @@ function verdictOf(step: StepView, width: Widths): Pick<LineWords, "verdict" | "
   if (step.status === "success" && step.queue && isMisrouted(step.queue))
     return { verdict: "✗ not its target", tone: "bad" }
   const isBad = step.status === "error" || step.status === "timeout" || isCrashPlace(step)
-  return { verdict: outcomeOf(step, width), tone: isBad ? "bad" : step.status === "partial" ? "warn" : "plain" }
+  return {
+    verdict: outcomeOf(step, width),
+    tone: isBad ? "bad" : step.status === "partial" || (step.tool?.exitCode ?? 0) !== 0 ? "warn" : "plain",
+  }
 }
 
 function isCrashPlace(step: StepView): boolean {
@@ -161,8 +164,9 @@ const TELLING_RESULT = 40
 
 function okWords(step: StepView, width: Widths): string[] {
   if (step.tool) {
-    const { result, resultBytes } = step.tool
-    const size = resultBytes === undefined ? "ok" : `ok ${formatBytes(resultBytes)}`
+    const { result, resultBytes, exitCode } = step.tool
+    const how = exitCode === undefined || exitCode === 0 ? "ok" : `exit ${exitCode}`
+    const size = resultBytes === undefined ? how : `${how} ${formatBytes(resultBytes)}`
     return result !== undefined && result.length <= TELLING_RESULT ? [size, recordedText(result, width.text)] : [size]
   }
   if (!step.model) return []

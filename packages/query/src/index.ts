@@ -18,8 +18,9 @@ export { MIN_PLACES_BUDGET, type PlacesView, type PlaceView, placesJson, placesT
 
 // Drilling down: one step, a slice of a body, what a transform changed
 
-export { beforeAfterOf, beforeAfterText, compareBeforeAfter } from "./before-after.js"
+export { type BeforeAfter, beforeAfterOf, beforeAfterText, compareBeforeAfter } from "./before-after.js"
 export { DEFAULT_SLICE_BUDGET, sliceBody } from "./body-slice.js"
+export { BRIEF_BUDGET, type BriefParts, briefJson, briefText } from "./step-brief.js"
 export { MIN_STEP_BUDGET, type StepContent, stepJson, stepText, stepTitle } from "./step-view.js"
 
 // What a step saw: contexts by manifest or from the wire

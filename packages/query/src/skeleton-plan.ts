@@ -244,10 +244,13 @@ const LAST_LINES = 5
 
 /** Where something went wrong, as against the steps around it that only passed it on or wait for it. */
 function isOrigin(step: StepView): boolean {
-  if (step.status === "success") return false
+  if (step.status === "success") return hasExitedBadly(step)
   if (step.status === "open" || step.status === "crashed") return step.isInnermostOpen
   return step.error?.sameAs === undefined
 }
+
+/** The tool did its work; the command that it ran did not. */
+const hasExitedBadly = ({ tool }: StepView): boolean => (tool?.exitCode ?? 0) !== 0
 
 /** The first failure is often the cause and the last one the end of it; what lies between is more of the same. */
 function* fromBothEnds(indices: readonly number[]): Generator<number> {
@@ -331,6 +334,7 @@ function foldOf(lines: readonly Hidden[]): Fold {
     if (step.kind === "tool") counts.tools += 1
     if (step.status === "open" || step.status === "crashed") counts.open += 1
     else if (step.status !== "success") counts.failed += 1
+    else if (hasExitedBadly(step)) counts.warnings += 1
     if (step.inferredBy !== undefined) counts.inferred += 1
     const mode = markedMode(step)
     if (mode !== undefined) modes[mode] = (modes[mode] ?? 0) + 1

@@ -90,6 +90,7 @@ export function toolOf(opened: Event | undefined, closed: Event | undefined) {
     name: textIn(opening, "tool_name") ?? textIn(closing, "tool_name"),
     args: textIn(opening, "args_summary"),
     result: textIn(closing, "result_summary"),
+    exitCode: numberIn(closing, "exit_code") ?? statedExitCode(textIn(closing, "result_summary")),
     resultBytes: closed?.artifact_refs.find((ref) => ref.artifact_hash === resultRef)?.byte_size,
     callId: textIn(opening, "tool_call_id") ?? textIn(closing, "tool_call_id"),
     effectClass: textIn(opening, "effect_class"),
@@ -118,6 +119,15 @@ export function queueOf(attributes: StepView["attributes"]) {
     redelivered: flag("redelivered"),
     deliveryNo: typeof deliveryNo === "number" ? deliveryNo : undefined,
   }
+}
+
+const STATED = /^\s*\{.*?"(?:exit_code|exitCode|returncode|return_code)"\s*:\s*(-?\d{1,10})\b/s
+const SAID = /^\s*(?:Exit code:? |Process exited with code )(-?\d{1,10})\b/
+
+/** The exit code that a tool returned, as far as the beginning of its result tells: a call that succeeded may be of a command that did not. */
+function statedExitCode(result: string | undefined): number | undefined {
+  const found = result === undefined ? null : (STATED.exec(result) ?? SAID.exec(result))
+  return found ? Number(found[1]) : undefined
 }
 
 export interface PromptView {

@@ -13,6 +13,7 @@ export { type StandingRetention, standingRetention } from "./open/standing-reten
 export { findPlaces, placesOutside } from "./address/find-places.js"
 export { findRun, findTarget, runOf } from "./address/find-target.js"
 export { type LeftOut, leftOutWords } from "./run/bodies.js"
+export { briefParts } from "./run/brief-parts.js"
 export { type FoundBody, findBody } from "./run/find-body.js"
 export { type LoadedRun, loadRun, loadRuns } from "./run/load-run.js"
 export { type NumberedHit, searchRuns } from "./run/search-runs.js"

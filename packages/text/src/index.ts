@@ -2,6 +2,7 @@
 
 export { htmlPage } from "./html-page.js"
 export { firstLine, recordedText, recordedWord } from "./quote-recorded.js"
+export { recordedFence } from "./recorded-fence.js"
 export { fenced, safeHtml, safeJson, safeLine, safeMarkdown, safeText } from "./safe-text.js"
 export { shellWord } from "./shell-word.js"
 export { shortBlock, shortLine } from "./short-text.js"

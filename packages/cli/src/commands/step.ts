@@ -1,8 +1,12 @@
+import { randomBytes } from "node:crypto"
 import { given, InputError } from "@orangebox/contract"
 import { answerText } from "@orangebox/dialects"
 import {
+  BRIEF_BUDGET,
   beforeAfterOf,
   beforeAfterText,
+  briefJson,
+  briefText,
   compareBeforeAfter,
   DEFAULT_SLICE_BUDGET,
   MIN_STEP_BUDGET,
@@ -13,9 +17,17 @@ import {
   stepJson,
   stepText,
 } from "@orangebox/query"
-import { type FoundBody, findBody, findTarget, type RunReader, runOf, stepContents } from "@orangebox/reader"
+import {
+  briefParts,
+  type FoundBody,
+  findBody,
+  findTarget,
+  type RunReader,
+  runOf,
+  stepContents,
+} from "@orangebox/reader"
 import type { Target } from "@orangebox/store"
-import { plural, recordedWord, safeJson, safeText, snakeJson } from "@orangebox/text"
+import { estimateTokens, plural, recordedWord, safeJson, safeText, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { pasteable, shellWord } from "../next-command.js"
 import { budgetParser, parseCount, parsePositive } from "../option-values.js"
@@ -24,6 +36,7 @@ import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../sess
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 interface StepCommandOptions extends ViewFlags {
+  readonly brief?: boolean
   readonly body?: string
   readonly from?: number
   readonly bytes?: number
@@ -43,6 +56,10 @@ export function define(command: Command, session: Session): void {
     )
     .option("--budget <tokens>", `at most so many tokens, at least ${MIN_STEP_BUDGET}`, budgetParser(MIN_STEP_BUDGET))
     .option("--cursor <n>", "the row to begin with", parseCount)
+    .option(
+      "--brief",
+      `the step in at most ${BRIEF_BUDGET} tokens, or those of --budget: what it was asked, what changed, what was said`,
+    )
     .option("--all", "every recorded row, also hashes, nulls and ids of events")
     .option("--markdown", "as a fenced Markdown block")
     .option("--body <name>", "read a body instead: request, response, args, result … or a sha256 hash")
@@ -54,6 +71,7 @@ export function define(command: Command, session: Session): void {
     .option("--before-after", "what changed between the prompt the application built and what was sent")
   bindShell<StepCommandOptions>(command, session, showStep, [
     ["orangebox step last#4", "step 4 of the last run"],
+    ["orangebox step last#4 --brief", "the same in a few lines, for an agent"],
     ["orangebox step last#4 --body response", "what the model answered, put together from its stream"],
     ["orangebox step last#4 --body response --from 0", "the same as it came, byte by byte"],
     ["orangebox step last#4 --body request --pretty", "what it was sent, indented"],
@@ -70,6 +88,7 @@ function showStep(
   if (options.body === undefined && (options.raw || options.bytes !== undefined || options.pretty)) {
     throw wrongUsage("--raw, --bytes and --pretty are about a body", "Say which with --body")
   }
+  checkBrief(options)
   return withRunAt(session, options, address, async (reading) => {
     const { reader, freshness } = reading
     const { terminal } = session
@@ -78,6 +97,16 @@ function showStep(
     const n = numberOf(run.view, target.stepId)
     await sayOtherPlaces(session, reading, target, options)
     const place = reading.place(run.row.runId)
+    if (options.brief) {
+      const parts = await briefParts(reader, reading.store, run.view, n)
+      const shown = { address: place, nonce: randomBytes(2).toString("hex"), ...given({ budget: options.budget }) }
+      terminal.out(
+        options.json
+          ? safeJson({ ...briefJson(run.view, n, parts), ...freshness }, 2)
+          : briefText(run.view, n, parts, shown),
+      )
+      return undefined
+    }
     if (options.beforeAfter) {
       await showBeforeAfter(session, reader, run.view, n, { ...options, freshness })
       return undefined
@@ -87,7 +116,7 @@ function showStep(
       const slice = { from: options.from ?? 0, bytes: options.bytes, pretty: options.pretty ?? false }
       const isAsItCame = options.raw || options.pretty || options.from !== undefined || options.bytes !== undefined
       const assembled = isAsItCame || options.json || body.role !== "response" ? undefined : answerText(body.bytes)
-      if (assembled !== undefined) showAssembled(session, body, assembled, `${place}#${n}`)
+      if (assembled !== undefined) showAssembled(session, body, assembled, `${place}#${n}`, options.budget)
       else if (options.raw) writeRaw(session, body, slice, options.force ?? false)
       else
         showSlice(session, body, slice, { ...options, place: `${place}#${n}`, step: run.view.steps[n - 1], freshness })
@@ -119,6 +148,16 @@ async function sayOtherPlaces(
   terminal.say(`orangebox: ${recordedWord(address, 72)} stands in ${total} steps, this is one of them; all: ${all}`)
 }
 
+function checkBrief({ brief, all, body, beforeAfter, cursor, markdown, raw, budget }: StepCommandOptions): void {
+  if (brief && (all || body !== undefined || beforeAfter || cursor !== undefined || markdown))
+    throw wrongUsage(
+      "--brief is the step in a few lines; the other options are about more of it",
+      "Ask for one of them",
+    )
+  if (raw && budget !== undefined)
+    throw wrongUsage("--raw gives the exact bytes, and --budget would cut them", "Say how many with --bytes")
+}
+
 async function showBeforeAfter(
   { terminal }: Session,
   reader: RunReader,
@@ -144,19 +183,29 @@ function showAssembled(
   { hash, bytes, isPartial }: FoundBody,
   text: string,
   place: string,
+  budget: number | undefined,
 ): void {
   const paint = terminal.paint
   const partial = isPartial ? " · incomplete: this is what had arrived" : ""
-  terminal.out(
-    [
-      paint(`response ${hash ?? "(still arriving, or cut off)"}`, "heading"),
-      safeText(text),
-      paint(
-        `put together from ${plural(bytes.length, "byte")}${partial} · as it came: orangebox step ${place} --body response --from 0`,
-        "dim",
-      ),
-    ].join("\n"),
-  )
+  const head = `response ${hash ?? "(still arriving, or cut off)"}`
+  const foot = `put together from ${plural(bytes.length, "byte")}${partial} · as it came: orangebox step ${place} --body response --from 0`
+  const cut = "the rest: raise --budget · "
+  const room = budget === undefined ? undefined : budget - estimateTokens(head + cut + foot) - 3
+  const shown = room === undefined ? safeText(text) : textWithin(text, room)
+  const isCut = shown.length < safeText(text).length
+  terminal.out([paint(head, "heading"), shown, paint(`${isCut ? cut : ""}${foot}`, "dim")].join("\n"))
+}
+
+/** As much of a text as so many tokens hold, safe to print. */
+function textWithin(text: string, tokens: number): string {
+  const safe = safeText(text)
+  let [fits, tooLong] = [0, safe.length + 1]
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (estimateTokens(safe.slice(0, middle)) <= tokens) fits = middle
+    else tooLong = middle
+  }
+  return safe.slice(0, fits).replace(/[\ud800-\udbff]$/, "")
 }
 
 const textOf = ({ bytes }: FoundBody): string => Buffer.from(bytes).toString("utf8")
@@ -196,16 +245,30 @@ function showSlice(
   { terminal }: Session,
   body: FoundBody,
   cut: Cut,
-  options: { json?: boolean; place: string; body?: string; step: StepView | undefined; freshness: object },
+  options: {
+    json?: boolean
+    place: string
+    body?: string
+    budget?: number
+    step: StepView | undefined
+    freshness: object
+  },
 ): void {
+  const { hash, role, mime, isPartial } = body
+  const mode = (options.step && markedMode(options.step)) ?? "live"
+  const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
+  const partial = isPartial ? " · incomplete: this is what had arrived" : ""
+  const indented = cut.pretty ? " --pretty" : ""
+  const held = options.budget === undefined ? "" : ` --budget ${options.budget}`
+  const command = `orangebox step ${options.place} --body ${options.body}${indented}${held} --from`
+  // What stands around the slice is paid from the same budget; its caption is in the slice's own.
+  const frame = estimateTokens(`${what}${partial} · next: ${command} ${body.bytes.length}`) + 2
   const slice = sliceBody(body.bytes, {
     cursor: cut.from,
     pretty: cut.pretty,
-    ...given({ maxBytes: cut.bytes }),
+    ...given({ maxBytes: cut.bytes, budget: options.budget === undefined ? undefined : options.budget - frame }),
   })
   checkBeginning(cut.from, slice.total)
-  const { hash, role, mime, isPartial } = body
-  const mode = (options.step && markedMode(options.step)) ?? "live"
   if (options.json) {
     const { form, from, to, total, text } = slice
     const json = snakeJson({
@@ -225,10 +288,6 @@ function showSlice(
     return
   }
   const paint = terminal.paint
-  const what = `${mode === "live" ? "" : `[${mode}] `}${role} ${hash ?? "(still arriving, or cut off)"}`
-  const partial = isPartial ? " · incomplete: this is what had arrived" : ""
-  const indented = cut.pretty ? " --pretty" : ""
-  const command = `orangebox step ${options.place} --body ${options.body}${indented} --from ${slice.nextCursor}`
-  const more = slice.nextCursor === undefined ? "" : ` · next: ${command}`
+  const more = slice.nextCursor === undefined ? "" : ` · next: ${command} ${slice.nextCursor}`
   terminal.outVerbatim(`${paint(what, "heading")}\n${slice.text}\n${paint(`${slice.caption}${partial}${more}`, "dim")}`)
 }

@@ -21,8 +21,7 @@ const die = () => {
 await run.tool({ name: "read_file", args: { path: "src/date.ts" } }, () => "export const leap = 4\n")
 if (ending === "killed mid-stream") {
   const response = await run.fetch(`${origin}/v1/messages`, { method: "POST", body: JSON.stringify(request) })
-  for await (const _piece of response.body) break
-  await never()
+  for await (const _piece of response.body) process.stdout.write("a piece is here\n")
 }
 await run.model({ provider: "anthropic", model: "claude-x", request }, () => answer)
 if (ending === "tests pass") await run.tool({ name: "run_tests", args: {} }, () => "ok")

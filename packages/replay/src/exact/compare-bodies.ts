@@ -15,8 +15,8 @@ export interface BodyComparison {
    */
   readonly verdict: "same" | "noise" | "differs" | "unknown"
   readonly form: "bytes" | "text" | "json" | "answer"
-  /** The first byte that differs, and the value it stands in, where both are JSON. Null where no byte does, or none can be read. */
-  readonly first_difference: { readonly byte: number; readonly ptr: string | null } | null
+  /** Null where no byte differs, or none can be read. */
+  readonly first_difference: FirstDifference | null
   readonly changes: readonly PayloadOp[]
   /** Changes that are not listed. */
   readonly more: number
@@ -25,6 +25,14 @@ export interface BodyComparison {
   readonly spelling: readonly SpellingChange[]
   /** Of `spelling`, what is not listed. */
   readonly more_spelling: number
+}
+
+/** The first byte that differs, the value it stands in where both are JSON, and what stands around it where both are text. */
+export interface FirstDifference {
+  readonly byte: number
+  readonly ptr: string | null
+  readonly a: string | null
+  readonly b: string | null
 }
 
 export interface CacheMarkAt {
@@ -48,18 +56,19 @@ const MAX_VALUE = 240
 export function compareBodies(a: Uint8Array, b: Uint8Array): BodyComparison {
   const at = firstDifference(a, b)
   if (at === undefined) return { ...NOTHING, verdict: "same", form: "bytes" }
-  const first_difference = { byte: at, ptr: null }
   const [textA, textB] = [decode(a), decode(b)]
   if (looksBinary(textA) || looksBinary(textB)) {
     const op: PayloadOp = { op: "change", ptr: "", a: `${a.length} bytes`, b: `${b.length} bytes`, text: null }
+    const first_difference = { byte: at, ptr: null, a: null, b: null }
     return { ...NOTHING, verdict: "differs", form: "bytes", first_difference, changes: [op] }
   }
+  const first_difference = { byte: at, ptr: null, a: around(a, at), b: around(b, at) }
   const [jsonA, jsonB] = [readJson(textA), readJson(textB)]
   if (jsonA.ok && jsonB.ok) {
     const ptr = pointerAt(jsonA.node, decode(a.subarray(0, at)).length)
     return {
       ...compareJson({ node: jsonA.node, text: textA }, { node: jsonB.node, text: textB }),
-      first_difference: { byte: at, ptr },
+      first_difference: { ...first_difference, ptr },
     }
   }
   const answers = compareAnswers(a, b)
@@ -85,6 +94,15 @@ function firstDifference(a: Uint8Array, b: Uint8Array): number | undefined {
   const shared = Math.min(a.length, b.length)
   for (let at = 0; at < shared; at++) if (a[at] !== b[at]) return at
   return a.length === b.length ? undefined : shared
+}
+
+const BEFORE = 32
+const BEHIND = 32
+
+/** Cut to whole characters: the first and the last may have lost a part. */
+function around(bytes: Uint8Array, at: number): string {
+  const text = decode(bytes.subarray(Math.max(0, at - BEFORE), at + BEHIND))
+  return text.replace(/^\ufffd+|\ufffd+$/g, "")
 }
 
 interface JsonText {

@@ -59,6 +59,9 @@ function bodyLines(body: ComparedBody, isExact: boolean): string[] {
   const from = first === null ? "" : ` · from byte ${first.byte}${first.ptr ? ` in ${pointerWord(first.ptr)}` : ""}`
   const what = verdict === "noise" ? " · the same value" : ""
   const lines = [`${role}: ${sideWords(a)} -> ${sideWords(b)}${what}${from}`]
+  // A change inside a long text is told word by word, which says little without what stands around it.
+  if (first?.a != null && first.b != null && body.changes.some(({ text }) => text !== null))
+    lines.push(`  there: ${recordedText(first.a, WIDTH)} -> ${recordedText(first.b, WIDTH)}`)
   const { changes: ops, more } = body
   for (const line of payloadLines(
     { what: "input", form: "json", inherits: [], absent: null, ops: [...ops], more },
