@@ -1,4 +1,4 @@
-import { type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
+import { bodyHash, type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
@@ -273,10 +273,12 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
    * The manifest that belongs to the call which this step is about to make: its own, and not one that an earlier call was made with or that a
    * step above it committed. Under `audit: "required"` no model is asked without one.
    */
-  takeManifest(): CommittedManifest | undefined {
+  takeManifest(sent?: Uint8Array): CommittedManifest | undefined {
     const manifest = this.run.manifests.get(this.state)
-    if (manifest?.isTaken === false) {
+    const takenFor = manifest && sent && bodyHash(sent)
+    if (manifest?.isTaken === false || (takenFor !== undefined && manifest?.takenFor === takenFor)) {
       manifest.isTaken = true
+      if (takenFor !== undefined) manifest.takenFor = takenFor
       return manifest
     }
     if (this.run.app.keeping.audit !== "required") return undefined

@@ -183,6 +183,26 @@ test("[M-06] a manifest belongs to one call: not to the next of the loop, not to
   ])
 })
 
+test("[M-06] under audit a client may send the same bytes again, and no others, with one manifest", async () => {
+  vi.stubGlobal("fetch", async () => new Response("{}", { status: 529 }))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { recorder, eventsOf } = recordInMemory({ audit: "required" })
+  const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+  const compiled = compiledFor(step)
+  step.context(compiled)
+  const send = (content: string) => {
+    const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [user(content)] })
+    return step.fetch("https://api.anthropic.com/v1/messages", { method: "POST", body }).then((got) => got.text())
+  }
+  await send(compiled.prompt)
+  await send(compiled.prompt)
+  expect(eventsOf("model_called").map(({ payload }) => payload.prompt_account?.delivery)).toEqual([
+    "verbatim",
+    "verbatim",
+  ])
+  await expect(send("something else")).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
+})
+
 test("[M-06] [A-01] under audit a call without a manifest of its own is stopped before it is sent", async () => {
   const stopped = async (ask: (step: Step, call: Parameters<Step["model"]>[0]) => Promise<unknown>) => {
     const { recorder } = recordInMemory({ audit: "required" })

@@ -69,6 +69,8 @@ export interface CommittedManifest {
   readonly rendered: RenderedText | null
   /** Whether a model was asked with it: then it says nothing about the next call. */
   isTaken: boolean
+  /** The request on the wire that it was taken for: a client that sends the same bytes again makes the same call again. */
+  takenFor?: BodyHash
 }
 
 /**

@@ -40,7 +40,7 @@ export function openWireCall(
   step.assertMayGoOn()
   const isModel = isModelCall(request, known, notes)
   const asksModel = isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest
-  const rendered = notes.rendered ?? (asksModel ? step.takeManifest()?.rendered : null)
+  const rendered = notes.rendered ?? (asksModel ? step.takeManifest(request.body)?.rendered : null)
   const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
