@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import { type Event, type ProcessEnd, SCHEMA_VERSION, summarizeText } from "@orangebox/contract"
+import { type Event, FaultTrigger, type ProcessEnd, SCHEMA_VERSION, summarizeText, textIn } from "@orangebox/contract"
 import type { OpenRun } from "@orangebox/store"
 
 /** The `source` of everything the collector says. */
@@ -60,10 +60,13 @@ export function lastWordsAnnotation(
 export interface Stop {
   readonly runId: string
   readonly stepId: string
-  /** What could not be written. */
+  /** What could not be written: the type of the event, and of what it would have named the kind and the id. */
   readonly eventType: string
-  readonly sequenceNo: number | null
+  readonly what: string
   readonly error: string
+  /** The fault whose evidence it was. */
+  readonly trigger: FaultTrigger
+  readonly detail: string
 }
 
 /** Undefined for last words of any other form. They come out of a file, so nothing is taken for granted. */
@@ -75,10 +78,20 @@ export function stopIn(words: string): Stop | undefined {
     return undefined
   }
   if (typeof said !== "object" || said === null) return undefined
-  const { run_id: runId, step_id: stepId, event_type: eventType, sequence_no, error } = said
+  const { run_id: runId, step_id: stepId, event_type: eventType } = said
   if (typeof runId !== "string" || typeof stepId !== "string" || typeof eventType !== "string") return undefined
-  const sequenceNo = typeof sequence_no === "number" && Number.isSafeInteger(sequence_no) ? sequence_no : null
-  return { runId, stepId, eventType, sequenceNo, error: typeof error === "string" ? error : "" }
+  const text = (name: string): string => textIn(said, name) ?? ""
+  // Words of before schema 1.2 know only the place in the run's sequence.
+  const named = [text("artifact_type"), text("artifact_id") || text("snapshot_id")].filter((word) => word !== "")
+  return {
+    runId,
+    stepId,
+    eventType,
+    what: named.length > 0 ? `${eventType} ${named.join(" ")}` : `${eventType} ${said["sequence_no"] ?? ""}`.trimEnd(),
+    error: text("error"),
+    trigger: FaultTrigger.safeParse(said["trigger"]).data ?? "system_error",
+    detail: text("detail"),
+  }
 }
 
 /** The stop as the fault it is: the disk that refused the record could not take a word about it either. */
@@ -87,7 +100,8 @@ export function stopAnnotation(
   said: { readonly atMs: number; readonly writerId: string },
   run: { readonly traceId: string | null; readonly conversationId: string | null },
 ): Event<"fault"> {
-  const what = `${stop.eventType}${stop.sequenceNo === null ? "" : ` ${stop.sequenceNo}`}`
+  const { what, trigger, detail } = stop
+  const stopped = `the run was stopped at ${what}: ${stop.error || "it could not be written"}`
   return {
     ...annotationEnvelope(said.atMs, `last_words ${said.writerId} ${stop.runId}`),
     trace_id: run.traceId,
@@ -97,10 +111,12 @@ export function stopAnnotation(
     ...(run.conversationId === null ? {} : { conversation_id: run.conversationId }),
     event_type: "fault",
     payload: {
-      trigger: "system_error",
-      detail: summarizeText(`the run was stopped at ${what}: ${stop.error || "it could not be written"}`),
+      trigger,
+      detail: summarizeText(detail === "" ? stopped : `${detail}; ${stopped}`),
       artifact_ids: [],
+      no_evidence: "not_stored",
       missing: [summarizeText(what)],
+      stops_run: true,
     },
   }
 }

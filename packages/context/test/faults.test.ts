@@ -25,7 +25,7 @@ describe("the loop guard", () => {
   test("[F-03] an override lets the call go on, and is the fault the recorder has to keep", () => {
     const last = play(["a", "a", "a", "a"], {}, true).at(-1)!
     expect(last.verdict).toBe("overridden")
-    expect(validatePayload("fault", { ...last.fault, artifact_ids: [] })).toEqual([])
+    expect(validatePayload("fault", { ...last.fault, artifact_ids: ["prompt_snapshot-1"] })).toEqual([])
   })
 
   test("[F-03] going round in circles through several calls is a loop too", () => {
@@ -130,7 +130,8 @@ describe("schema repair", () => {
     })
     expect(result.repairs.map(({ outcome }) => outcome)).toEqual(["failed", "failed"])
     expect(result.bodies.has(textHash("b"))).toBe(true)
-    if (!result.ok) expect(validatePayload("fault", { ...result.fault, artifact_ids: [] })).toEqual([])
+    if (!result.ok)
+      expect(validatePayload("fault", { ...result.fault, artifact_ids: ["prompt_snapshot-1"] })).toEqual([])
   })
 
   test("[F-03] a repair or a validator that throws is a failed attempt, not an exception", async () => {

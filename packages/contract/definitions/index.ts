@@ -6,7 +6,7 @@ import * as envelope from "./envelope.js"
 import { ArtifactType } from "./events/artifact-recorded.js"
 import { ActionType } from "./events/decision.js"
 import { Verdict } from "./events/evaluation.js"
-import { FaultTrigger } from "./events/fault.js"
+import { FaultTrigger, NoEvidence } from "./events/fault.js"
 import { Level } from "./events/log.js"
 import { ProcessEnd } from "./events/process-crashed.js"
 import { Segment, SegmentKind } from "./events/prompt-assembled.js"
@@ -29,6 +29,7 @@ export const shared = {
   ...link,
   ...config,
   ArtifactType,
+  NoEvidence,
   ProcessEnd,
   SegmentKind,
 }
@@ -48,6 +49,7 @@ export const types = {
   Level,
   Link: link.Link,
   LinkKind: link.LinkKind,
+  NoEvidence,
   PriceOverride: config.PriceOverride,
   ProcessEnd,
   Profile: config.Profile,

@@ -1,9 +1,10 @@
 import type { EventDefinition } from "./event-definition.js"
+import type { EvidencedFault } from "./evidenced-fault.js"
 import { CATALOG, Envelope, type Payloads } from "./generated.js"
 import { type Edition, editionOf, type ObjectNode } from "./schema/schema-node.js"
 
 export type EventType = keyof Payloads
-export type PayloadOf<T extends EventType> = Payloads[T]
+export type PayloadOf<T extends EventType> = T extends "fault" ? EvidencedFault : Payloads[T]
 
 /** Every event type there is. The first thirteen are schema 1.0. */
 export const EVENT_TYPES = Object.keys(CATALOG) as readonly EventType[]

@@ -51,6 +51,8 @@ export type Link = {
  * led to · `delivers` a delivery and its enqueue · `mentions` anything a caller wants to point at.
  */
 export type LinkKind = "follows" | "spawned" | "spawned_by" | "caused" | "caused_by" | "delivers" | "mentions"
+/** Why a fault has no artifact at all. */
+export type NoEvidence = "nothing_sent" | "not_stored"
 /** What a model costs, in US dollars per million tokens; null is unknown. Takes the place of the built-in entry for the model. */
 export type PriceOverride = {
   model: string
@@ -544,7 +546,7 @@ export type Payloads = {
   }
   artifact_recorded: {
     artifact_id: string
-    artifact_type: "file_edit" | "command" | "test_run" | "pr" | "commit" | "diff" | "prompt_snapshot" | "tool_output_snapshot" | "workspace_snapshot" | "other"
+    artifact_type: "file_edit" | "command" | "test_run" | "pr" | "commit" | "diff" | "prompt_snapshot" | "tool_output_snapshot" | "answer_snapshot" | "workspace_snapshot" | "other"
     summary: string
     content_ref: string | null
     hash: BodyId
@@ -587,6 +589,13 @@ export type Payloads = {
     /** Artifacts stored because of this fault; a pointer that could not be stored is named in `missing`. */
     artifact_ids: string[]
     missing?: string[] | undefined
+    /**
+     * Required where there is no artifact. `nothing_sent`: no model had been asked and no tool had answered in this run. `not_stored`: what there
+     * was could not be written.
+     */
+    no_evidence?: NoEvidence | undefined
+    /** Under `audit: "required"`: the run may not go on. */
+    stops_run?: boolean | undefined
     requested_by?: "runtime_user" | "builder_user" | undefined
   }
   repair: {
@@ -688,7 +697,8 @@ const StatusNode: SchemaNode = { is: "one_of", values: ["success","timeout","err
 const TokenUsageNode: SchemaNode = { is: "object", fields: { prompt: { ...Count, nullable: true }, completion: { ...Count, nullable: true }, total: { ...Count, nullable: true }, cache_read: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_write: { ...Count, nullable: true, optional: true, since: "1.1" }, reasoning: { ...Count, nullable: true, optional: true, since: "1.1" } } }
 const SegmentKind: SchemaNode = { is: "one_of", values: ["persona","tool-def","skill","agent-profile","history","user-msg","other"] }
 const SegmentNode: SchemaNode = { is: "object", fields: { contributor: Name, kind: SegmentKind, role: { is: "string", max: 64, nullable: true }, length: Count, tokens: { ...Count, nullable: true, optional: true }, segment_hash: { ...BodyIdNode, optional: true }, content_ref: { ...BodyRef, optional: true }, message: { ...Count, optional: true, since: "1.2" }, part: { ...Count, optional: true, since: "1.2" }, mark: { is: "object", fields: { ttl: { is: "string", max: 64, nullable: true } }, optional: true, since: "1.2" }, canonical_hash: { ...BodyIdNode, optional: true, since: "1.2" }, media_hash: { ...BodyIdNode, optional: true, since: "1.2" }, stable_hash: { ...BodyIdNode, optional: true, since: "1.2" }, volatile: { is: "list", of: { is: "object", fields: { kind: { is: "one_of", values: ["time","epoch","uuid","hex","counter","temp_path"] }, start: Count, length: Count } }, optional: true, since: "1.2" }, volatile_count: { ...Count, optional: true, since: "1.2" }, tool_call_id: { ...Name, optional: true, since: "1.2" }, is_error: { is: "boolean", optional: true, since: "1.2" } } }
-const ArtifactType: SchemaNode = { is: "one_of", values: ["file_edit","command","test_run","pr","commit","diff","prompt_snapshot","tool_output_snapshot","workspace_snapshot","other"] }
+const ArtifactType: SchemaNode = { is: "one_of", values: ["file_edit","command","test_run","pr","commit","diff","prompt_snapshot","tool_output_snapshot","answer_snapshot","workspace_snapshot","other"] }
+const NoEvidenceNode: SchemaNode = { is: "one_of", values: ["nothing_sent","not_stored"] }
 const ProcessEndNode: SchemaNode = { is: "one_of", values: ["uncaught_exception","unhandled_rejection","exit","closed","gone"] }
 export const ActionType = new WordSchema<ActionType>(ActionTypeNode)
 export const ArtifactRef = new ObjectSchema<ArtifactRef>(ArtifactRefNode)
@@ -727,12 +737,12 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   link_added: { "type":"link_added","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { link: LinkNode } }) },
   attributes_set: { "type":"attributes_set","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: {  } }) },
   prompt_assembled: { "type":"prompt_assembled","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { segments: { is: "list", of: SegmentNode }, total_length: Count, token_budget: { ...Count, nullable: true, optional: true }, excluded_count: { ...Count, optional: true } } }) },
-  context_manifest: { "type":"context_manifest","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { manifest_ref: BodyRef, snapshot_id: Name, revision: Count, included_count: Count, excluded_count: Count, prefix_hash: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true } } }) },
+  context_manifest: { "type":"context_manifest","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { manifest_ref: BodyRef, snapshot_id: Name, revision: Count, included_count: Count, excluded_count: Count, prefix_hash: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true } } }) },
   artifact_recorded: { "type":"artifact_recorded","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { artifact_id: Name, artifact_type: ArtifactType, summary: Summary, content_ref: { ...BodyRef, nullable: true }, hash: BodyIdNode, size_bytes: Count, path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace", nullable: true }, lines_added: { ...Count, nullable: true, optional: true }, lines_removed: { ...Count, nullable: true, optional: true }, net_lines_added: { ...Count, nullable: true, optional: true, since: "1.2" }, net_lines_removed: { ...Count, nullable: true, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, nullable: true, optional: true } } }) },
   decision: { "type":"decision","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { action_type: ActionTypeNode, action_summary: Summary, decision_ref: { ...BodyRef, optional: true } } }) },
   evaluation: { "type":"evaluation","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { evaluator: Name, subject_step_id: { ...StepIdNode, nullable: true }, alignment: VerdictNode, quality: VerdictNode, policy: VerdictNode, score: { is: "number", nullable: true }, evaluation_ref: { ...BodyRef, nullable: true } } }) },
   override: { "type":"override","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { author: Name, subject_step_id: { ...StepIdNode, nullable: true }, verdict: VerdictNode, reason: Summary, reason_ref: { ...BodyRef, optional: true } } }) },
-  fault: { "type":"fault","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { trigger: FaultTriggerNode, detail: Summary, artifact_ids: { is: "list", of: Name }, missing: { is: "list", of: Name, optional: true }, requested_by: { is: "one_of", values: ["runtime_user","builder_user"], optional: true } } }) },
+  fault: { "type":"fault","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { trigger: FaultTriggerNode, detail: Summary, artifact_ids: { is: "list", of: Name }, missing: { is: "list", of: Name, optional: true }, no_evidence: { ...NoEvidenceNode, optional: true, since: "1.2" }, stops_run: { is: "boolean", optional: true, since: "1.2" }, requested_by: { is: "one_of", values: ["runtime_user","builder_user"], optional: true } } }) },
   repair: { "type":"repair","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { kind: { is: "one_of", values: ["history","schema"] }, before_ref: BodyRef, after_ref: { ...BodyRef, nullable: true }, outcome: { is: "one_of", values: ["repaired","failed"] }, attempt: { ...Count, optional: true }, max_attempts: { ...Count, optional: true }, reason: { ...Summary, optional: true } } }) },
   process_started: { "type":"process_started","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, app_id: Name, pid: { is: "number", int: true, min: 0 }, thread_id: { is: "number", int: true, min: 0 }, runtime: Name, recorder_version: Name, capture_mode: Name } }) },
   process_exited: { "type":"process_exited","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, exit_code: { is: "number", int: true, nullable: true }, reason: { is: "one_of", values: ["exit","uncaught_exception","closed"] }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true, since: "1.2" }, error_origin: { is: "one_of", values: ["uncaught_exception","unhandled_rejection"], optional: true, since: "1.2" }, records_written: Count, records_dropped: Count, logs_sampled_out: Count } }) },

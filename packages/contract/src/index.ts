@@ -11,6 +11,7 @@ export { MASK_MIDDLE, MAX_LISTED_MASKS } from "./body-ref.js"
 export { definitionOf, EVENT_TYPES, type Event, type EventType, isEventType, type PayloadOf } from "./catalog.js"
 export { type ErrorStory, InputError, OrangeboxError, SystemError } from "./error.js"
 export type { EventDefinition, StepKind, StepRole } from "./event-definition.js"
+export { type FaultEvidence, faultEvidence } from "./evidenced-fault.js"
 // Schemas and their types
 export {
   type AbsentReason,
@@ -36,6 +37,7 @@ export {
   type Level,
   type Link,
   type LinkKind,
+  type NoEvidence,
   type PriceOverride,
   type ProcessEnd,
   type Profile,

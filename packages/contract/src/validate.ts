@@ -8,7 +8,14 @@ import type { Edition, SchemaNode } from "./schema/schema-node.js"
 import { upgradeFromV0 } from "./upgrade/v0.js"
 import { upgradeFrom10 } from "./upgrade/v1-0.js"
 import { isUsable } from "./usable-event.js"
-import { allowsUnknownFields, editionFor, isReadable, parseSchemaVersion, type SchemaVersion } from "./version.js"
+import {
+  allowsUnknownFields,
+  CURRENT_MINOR,
+  editionFor,
+  isReadable,
+  parseSchemaVersion,
+  type SchemaVersion,
+} from "./version.js"
 
 /** What the contract has against one event. Takes anything, returns problems, throws nothing. */
 export function validate(event: unknown): Problem[] {
@@ -55,7 +62,7 @@ export function validatePayload(type: EventType, payload: unknown): readonly Pay
   try {
     const checker = checkerOf(type, () => definitionOf(type).payload.node)
     const problems = checker.isFine(payload) ? NO_PROBLEMS : problemsOf(checker.schema, payload, "payload")
-    const crossed = crossFieldProblem(type, payload)
+    const crossed = crossFieldProblem(type, payload, CURRENT_MINOR)
     return crossed === undefined ? problems : [...problems, crossed]
   } catch (error) {
     return [{ code: "unreadable", field: "payload", reason: `could not be read: ${describe(error)}` }]
@@ -116,7 +123,7 @@ function check(raw: unknown): Problem[] {
   const edition: Edition = editionFor(version)
   const checker = checkerOf(`${edition}:${type}`, () => eventNode(type, edition))
   const found: PayloadProblem[] = checker.isFine(raw) ? [] : problemsOf(checker.schema, raw, "")
-  const crossed = crossFieldProblem(type, raw["payload"])
+  const crossed = crossFieldProblem(type, raw["payload"], version.minor)
   if (crossed) found.push(crossed)
   found.push(...placeProblems(type, raw, version))
   return [
@@ -126,7 +133,7 @@ function check(raw: unknown): Problem[] {
 }
 
 /** What no single field can say about itself. */
-function crossFieldProblem(type: EventType, payload: unknown): PayloadProblem | undefined {
+function crossFieldProblem(type: EventType, payload: unknown, minor: number): PayloadProblem | undefined {
   if (!isRecord(payload)) return undefined
   switch (type) {
     case "tool_result":
@@ -140,6 +147,11 @@ function crossFieldProblem(type: EventType, payload: unknown): PayloadProblem | 
         field: "payload.input_summary",
         reason: "is required where there is no input_summary_ref",
       }
+    case "fault": {
+      const ids: unknown = payload["artifact_ids"]
+      if (minor < 2 || !Array.isArray(ids) || ids.length > 0 || payload["no_evidence"] !== undefined) return undefined
+      return { code: "no_evidence", field: "payload.no_evidence", reason: "is required where there is no artifact" }
+    }
     default:
       return undefined
   }

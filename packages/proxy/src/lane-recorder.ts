@@ -1,5 +1,12 @@
 import { type RequestAnatomy, type ToolAnswered, type ToolCalled, WIRE_REDUCER } from "@orangebox/dialects"
-import { type InferredToolStep, openInferredStep, openInferredTool, type Step } from "@orangebox/recorder"
+import {
+  failInferredStep,
+  faultOfCall,
+  type InferredToolStep,
+  openInferredStep,
+  openInferredTool,
+  type Step,
+} from "@orangebox/recorder"
 import type { OpenRun } from "./open-runs.js"
 
 /** A tool call that was asked for and not answered yet. */
@@ -23,6 +30,8 @@ export class LaneRecorder {
   readonly #isAgent: boolean
   readonly #tools: PendingTool[] = []
   #turn: Step | undefined
+  /** How its last call failed; undefined where it did not. */
+  #failure: string | undefined
 
   constructor(id: string, open: OpenRun, agent: Step | undefined) {
     this.id = id
@@ -49,6 +58,7 @@ export class LaneRecorder {
   static goingOn(id: string, before: LaneRecorder): LaneRecorder {
     const lane = new LaneRecorder(id, before.open, before.#isAgent ? before.#root : undefined)
     lane.#turn = before.#turn
+    lane.#failure = before.#failure
     before.#turn = undefined
     return lane
   }
@@ -102,17 +112,29 @@ export class LaneRecorder {
     return pending.tool.step.id
   }
 
-  /** The agent gave its answer and waits for the next question. */
+  callEnded(failure: string | undefined): void {
+    this.#failure = failure
+  }
+
+  /** The agent gave its answer and waits for the next question, or got none: a turn ends as its last call did. */
   endTurn(): void {
-    this.#turn?.end()
+    if (this.#turn !== undefined) this.#endStep(this.#turn)
+    // A call without tools has no turn; its failure is the run's.
+    else if (this.#failure !== undefined && !this.#isAgent) faultOfCall(this.#root, this.#failure)
     this.#turn = undefined
+    this.#failure = undefined
+  }
+
+  #endStep(step: Step): void {
+    if (this.#failure === undefined) step.end()
+    else failInferredStep(step, this.#failure)
   }
 
   /** Nothing more comes. Tools that were never answered stay open: that is what is known about them. */
   end(): void {
     for (const pending of this.#tools) for (const agent of pending.agents) agent.end()
-    this.endTurn()
-    if (this.#isAgent) this.#root.end()
+    if (this.#isAgent) this.#endStep(this.#root)
+    else this.endTurn()
   }
 }
 

@@ -200,6 +200,7 @@ export class WireRunRecorder implements Observer {
     const facts = this.#reduce(answer ? { ...observed, answer } : observed)
     const { lane } = spot
     if (!lane || seen.sideCall) return
+    lane.callEnded(isFailed({ how, status, folded: answer }) ? failureWords(how, status) : undefined)
     const asked = facts.filter((fact) => fact.fact === "tool_called").filter(({ runsAt }) => runsAt === "client")
     const stepId = waiting?.stepId ?? call.step.id
     for (const fact of asked) {
@@ -339,6 +340,9 @@ export class WireRunRecorder implements Observer {
     }
   }
 }
+
+const failureWords = (how: WireEnd, status: number | null): string =>
+  status !== null && status >= 400 ? `the model answered with HTTP ${status}` : `the call to the model failed: ${how}`
 
 /** A call whose last try failed. Clients wait a moment before the next; when they wait longer, it was the last. */
 class WaitingCall {

@@ -118,7 +118,12 @@ function perform(run: RunBuilder, open: { id: string; kind: string; name: string
       run.add(target.id, "log", { level: one.level, message: one.said, error_summary: one.said })
       return
     case "fault":
-      run.add(target.id, "fault", { trigger: "tool_failure", detail: one.said, artifact_ids: [] })
+      run.add(target.id, "fault", {
+        trigger: "tool_failure",
+        detail: one.said,
+        artifact_ids: [],
+        no_evidence: "nothing_sent",
+      })
       return
     case "prompt":
       run.add(target.id, "prompt_assembled", {

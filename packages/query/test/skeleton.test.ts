@@ -152,7 +152,7 @@ test("[Q-01] every line of the skeleton is backed by a record", () => {
   const run = new RunBuilder()
   const step = run.step("odd")
   unknownEvent(run, step)
-  run.add(step, "fault", { trigger: "tool_failure", detail: "disk", artifact_ids: [] })
+  run.add(step, "fault", { trigger: "tool_failure", detail: "disk", artifact_ids: [], no_evidence: "nothing_sent" })
   run.lose(2).end(step).complete()
   const view = viewRun({ events: run.events })
   for (const row of skeletonJson(view, { all: true }).rows) {

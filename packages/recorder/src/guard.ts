@@ -41,12 +41,15 @@ export class BlockedCallError extends Error {
   }
 }
 
-/** Several guards as one: the first that blocks decides; every one that warns is heard. */
-export function askGuards(guards: readonly Guard[], call: GuardedCall): void {
+/**
+ * Several guards as one: the first that blocks decides; every one that warns is heard. A fault is raised on the step around the call: what
+ * led to the call was said there, and the call itself has seen nothing yet.
+ */
+export function askGuards(guards: readonly Guard[], around: Pick<Step, "fault">, call: GuardedCall): void {
   for (const guard of guards) {
     const verdict = verdictOf(guard, call)
     if (verdict === undefined) continue
-    if (verdict.fault) call.step.fault(verdict.fault)
+    if (verdict.fault) around.fault(verdict.fault)
     if (verdict.decision === "allow") continue
     const decision = verdict.decision === "block" ? "block" : "escalate"
     call.step.safetyDecision({

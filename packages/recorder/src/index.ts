@@ -89,6 +89,8 @@ export {
 } from "./wire/fetch-edge.js"
 export {
   completeInferred,
+  failInferredStep,
+  faultOfCall,
   type InferredStep,
   type InferredTool,
   type InferredToolStep,

@@ -61,7 +61,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   if (!isForWire) step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
   if (attemptNo !== undefined) return step
   try {
-    askGuards(run.guards, {
+    askGuards(run.guards, parent, {
       kind: "model",
       name: call.model,
       args: call.request,

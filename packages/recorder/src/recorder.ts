@@ -11,6 +11,8 @@ import { EventBuilder } from "./event-builder.js"
 import { contextOutsideRuns } from "./event-record.js"
 import { watchForRequests } from "./faults/control-file.js"
 import { sampleOf } from "./faults/kept-bodies.js"
+import { leaveRun } from "./faults/leave-run.js"
+import { snapshotFolderOf } from "./faults/snapshot-folder.js"
 import { JournalSpool } from "./faults/spool.js"
 import { JournalSink } from "./journal-sink.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
@@ -108,7 +110,8 @@ export class Recorder implements Scope {
         guards: options.guard === undefined ? [] : [options.guard],
         classify: options.classify,
         takeSample: sampler(keeping.bodies),
-        ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app) : {}),
+        openRuns: new Set(),
+        ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app, cwd) : {}),
         defaults: {
           environment,
           ...defined("repo", options.repo ?? surroundings.repo),
@@ -266,6 +269,7 @@ class ActiveRecorder {
     this.#isClosed = true
     this.#forgetProcessEnd()
     const { exitCode, reason, thrown } = goodbye
+    for (const run of this.#app.openRuns) leaveRun(run, goodbye)
     const bodies = new BodiesOfEvent(this.builder, "process_exited")
     const error = thrown && describeError(thrown.error, this.builder.summarize)
     const { written, dropped } = this.builder.sink.counts()
@@ -311,8 +315,13 @@ function sampler(bodies: KeptBodies): () => boolean {
   return () => ++count % every === 0
 }
 
-function edgesOf(dataFolder: string, appId: string): Pick<AppFacts, "openSpool" | "takeSnapshotRequest"> {
+function edgesOf(
+  dataFolder: string,
+  appId: string,
+  cwd: string,
+): Pick<AppFacts, "openSpool" | "takeSnapshotRequest" | "snapshotFolder"> {
   return {
+    snapshotFolder: snapshotFolderOf(dataFolder, cwd),
     openSpool: () => new JournalSpool({ dataFolder, appId, recorderVersion: RECORDER_VERSION }),
     takeSnapshotRequest: watchForRequests(dataFolder, () => performance.now()),
   }

@@ -35,6 +35,8 @@ export function openRun(builder: EventBuilder, app: AppFacts, source: string, op
     },
   })
   const run = new RunHandle(state, source)
+  state.root = run
+  if (state.detectsFaults) app.openRuns.add(state)
   run.emitStarted(options, problems)
   return run
 }
@@ -117,6 +119,8 @@ class RunHandle extends StepHandle implements Run {
 
   complete(end: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string } = {}): void {
     if (this.state.isEnded) return
+    // A run that was stopped has failed, whatever the application makes of it.
+    if (this.run.stopped) return this.fail(this.run.stopped)
     if (end.output !== undefined) {
       this.finalOutput({
         value: end.output,
@@ -130,8 +134,7 @@ class RunHandle extends StepHandle implements Run {
       total_steps: this.run.stepCount,
       total_latency_ms: this.elapsedMs(),
     })
-    this.run.endedBy = "run_completed"
-    this.run.discardSpool()
+    this.run.end("run_completed")
   }
 
   fail(err: unknown, end: { readonly failedStep?: { readonly id: string } } = {}): void {
@@ -153,8 +156,7 @@ class RunHandle extends StepHandle implements Run {
       },
       bodies,
     )
-    this.run.endedBy = "run_failed"
-    this.run.discardSpool()
+    this.run.end("run_failed")
   }
 
   /** A run ends by completing or failing; as a plain step it does whichever its outcome says. */

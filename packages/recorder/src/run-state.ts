@@ -1,5 +1,13 @@
-import type { Event, EventType, SystemError } from "@orangebox/contract"
+import {
+  type BodyHash,
+  bodyHash,
+  type Event,
+  type EventType,
+  type FaultTrigger,
+  type SystemError,
+} from "@orangebox/contract"
 import type { Keeping } from "./capture/open-capture.js"
+import { markCaptured } from "./captured-body.js"
 import type { Classify } from "./classify.js"
 import type { Moment } from "./clock.js"
 import type { EventBuilder, EventExtras } from "./event-builder.js"
@@ -16,6 +24,7 @@ import type { Run, StartRun } from "./run.js"
 import type { BodyStream } from "./sink.js"
 import type { ModelCall, ModelStep, ToolCall, ToolStep } from "./step.js"
 import type { StepHandle, StepState } from "./step-handle.js"
+import { isWithin } from "./step-tree.js"
 
 /** What all handles of one run share. */
 export class RunState {
@@ -27,6 +36,8 @@ export class RunState {
   #conversationId: string | undefined
   stepCount = 0
   endedBy: Event["event_type"] | undefined
+  /** The run as a step. */
+  root: StepHandle | undefined
   #nextSequenceNo = 0
   #stopped: SystemError | undefined
   readonly #abort = new AbortController()
@@ -36,8 +47,9 @@ export class RunState {
   /** What a fault would have to show. */
   readonly evidence = new Evidence()
   readonly manifests = new Map<StepState, CommittedManifest>()
-  snapshotCount = 0
-  readonly #heldStreams = new Map<string, HeldStream>()
+  readonly #heldStreams = new Map<string, ComingAnswer>()
+  #snapshotCount = 0
+  #raising: FaultUnderWay | undefined
   #spool: Spool | undefined
 
   constructor(parts: Pick<RunState, "builder" | "app" | "base" | "startedAt" | "make" | "guards" | "conversationId">) {
@@ -77,6 +89,11 @@ export class RunState {
     this.#abort.abort(error)
   }
 
+  /** Why the run was stopped. */
+  get stopped(): SystemError | undefined {
+    return this.#stopped
+  }
+
   get isStopped(): boolean {
     return this.#stopped !== undefined
   }
@@ -107,27 +124,78 @@ export class RunState {
       const kind = evidenceKindOf(type, ref.artifact_type)
       if (kind === undefined) continue
       const bytes = keeps ? undefined : this.#bytesOf(ref.artifact_hash, extras.bodies ?? [])
-      const item = { kind, step, ref, bytes }
+      const item = { kind, step, context, ref, bytes }
       this.evidence.add(item)
-      if (!keeps) this.#writeAhead(context, item, extras)
+      if (!keeps) this.#writeAhead(item, extras.bodies)
     }
     return keeps ? extras : withoutTraffic(type, extras)
   }
 
   /** A body of a step that arrives in pieces. */
-  openStream(step: StepState): BodyStream {
+  openStream(step: StepState, context: EventContext, mimeType: string | undefined): BodyStream {
     const stream = { runId: this.base.run_id, stepId: step.id, role: "response" }
     if (step.keepsBodies) return this.builder.sink.openStream(stream)
     const held = new HeldStream(`held-${step.id}`, this.#openSpool()?.openStream(stream))
-    this.#heldStreams.set(held.id, held)
+    this.#heldStreams.set(held.id, { held, step, context, mimeType: mimeType ?? "application/octet-stream" })
     return held
   }
 
-  /** A step below the run has ended well: no fault will ask what it saw. */
+  /** Answers within a step that have begun and not ended, as far as they came. */
+  answersStillComing(scope: StepState): EvidenceItem[] {
+    const coming = [...this.#heldStreams.values()].filter(({ step }) => isWithin(step, scope))
+    return coming.flatMap(({ held, step, context, mimeType }) => {
+      const bytes = held.soFar()
+      if (bytes.length === 0) return []
+      const ref = {
+        artifact_hash: bodyHash(bytes),
+        artifact_type: "response",
+        byte_size: bytes.length,
+        content_encoding: "identity",
+        mime_type: mimeType,
+        redaction_profile: this.builder.capture.treatmentOf("model_result", "response_ref").ruleset?.profile ?? "none",
+      }
+      return { kind: "answer_snapshot", step, context, ref, bytes, isPartial: true } as const
+    })
+  }
+
+  nextSnapshotNo(): number {
+    return ++this.#snapshotCount
+  }
+
+  /** The fault whose evidence is being stored, for the last words where that fails. */
+  get raising(): FaultUnderWay | undefined {
+    return this.#raising
+  }
+
+  whileRaising<T>(fault: FaultUnderWay, work: () => T): T {
+    const before = this.#raising
+    this.#raising = fault
+    try {
+      return work()
+    } finally {
+      this.#raising = before
+    }
+  }
+
+  /** A step below the run has ended well: but for the last calls of the run, no fault will ask what it saw. */
   forget(step: StepState): void {
     this.evidence.forget(step)
-    this.manifests.delete(step)
-    if (this.evidence.isEmpty) this.discardSpool()
+    for (const state of this.manifests.keys()) {
+      if (this.evidence.isOver(state) && !this.evidence.holds(state)) this.manifests.delete(state)
+    }
+    if (this.#spool === undefined || this.#heldStreams.size > 0) return
+    const { items } = this.evidence
+    if (!items.every((item) => this.evidence.isOver(item.step))) return
+    // What is still held goes into a fresh spool, so that nothing stays of what went well before.
+    this.discardSpool()
+    for (const item of items) if (item.bytes !== undefined) this.#writeAhead(item)
+  }
+
+  /** The run has said how it ended, or its recorder leaves: nothing of it is held any more. */
+  end(by: Event["event_type"]): void {
+    this.endedBy = by
+    this.app.openRuns.delete(this)
+    this.discardSpool()
   }
 
   discardSpool(): void {
@@ -144,18 +212,21 @@ export class RunState {
     const body = bodies.find((one) => one.hash === hash)
     if (body === undefined) return undefined
     if ("bytes" in body) return body.bytes
-    const held = this.#heldStreams.get(body.streamId)
+    const held = this.#heldStreams.get(body.streamId)?.held
     this.#heldStreams.delete(body.streamId)
     return held?.bytes()
   }
 
-  #writeAhead(context: EventContext, item: EvidenceItem, extras: EventExtras): void {
-    const body = extras.bodies?.find(({ hash }) => hash === item.ref.artifact_hash)
+  /** @param bodies those of the event, where the bytes may have gone ahead as a stream */
+  #writeAhead(item: EvidenceItem, bodies?: readonly RecordBody[]): void {
+    const hash = item.ref.artifact_hash as BodyHash
+    const given = bodies?.find((body) => body.hash === hash)
+    const body = given ?? (bodies || !item.bytes ? undefined : markCaptured({ hash, bytes: item.bytes }))
     const spool = this.#openSpool()
     if (body === undefined || spool === undefined) return
-    const { payload, ref } = spooledArtifact(item, this.base.run_id, ++this.snapshotCount, this.builder.now().wallMs)
+    const { payload, ref } = spooledArtifact(item, this, this.builder.now().wallMs)
     try {
-      spool.write(this.builder.build(context, "artifact_recorded", null, payload, { refs: [ref], bodies: [body] }))
+      spool.write(this.builder.build(item.context, "artifact_recorded", null, payload, { refs: [ref], bodies: [body] }))
     } catch {
       // Telemetry until a fault makes it audit: the bytes are still held here.
     }
@@ -165,6 +236,19 @@ export class RunState {
     this.#spool ??= this.app.openSpool?.()
     return this.#spool
   }
+}
+
+/** An answer that has begun and is kept only on a fault. */
+interface ComingAnswer {
+  readonly held: HeldStream
+  readonly step: StepState
+  readonly context: EventContext
+  readonly mimeType: string
+}
+
+interface FaultUnderWay {
+  readonly trigger: FaultTrigger
+  readonly detail: string
 }
 
 /** Opens handles of the other kinds; given in, so that a step need not know how they are made. */
@@ -191,6 +275,10 @@ export interface AppFacts {
   readonly classify: Classify | undefined
   /** Undefined where there is no data folder. */
   readonly openSpool?: (() => Spool) | undefined
+  /** Runs that look for faults and have not ended. */
+  readonly openRuns: Set<RunState>
+  /** Where snapshots lie, relative to the workspace; undefined where there is no data folder. */
+  readonly snapshotFolder?: string | undefined
   /** Whether this is the one in N model calls whose bodies are kept. */
   readonly takeSample: () => boolean
   /** Whether a user outside the process has asked to see what a run sees. */

@@ -103,7 +103,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     try {
       this.run.builder.commit(this.#context, type, sequenceNo, payload, this.#withMisuse(kept))
     } catch (error) {
-      if (error instanceof SystemError) this.#stopRun(error, type, sequenceNo)
+      if (error instanceof SystemError) this.#stopRun(error, type, sequenceNo, payload)
       throw error
     }
   }
@@ -250,7 +250,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   }
 
   /** For a call that failed: what its siblings saw belongs to it. */
-  protected faultAround(fault: RaisedFault): void {
+  faultAround(fault: RaisedFault): void {
     if (!this.run.detectsFaults) return
     let around = this.state.parent ?? this.state
     while (around.isEnded && around.parent !== undefined) around = around.parent
@@ -287,7 +287,13 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       where: `${this.runId} step ${this.id}`,
       next: 'Call step.context(compiled) on this step before each call, or record without audit: "required"',
     })
-    this.#stopRun(error, "context_manifest", null)
+    const fault = {
+      trigger: "system_error",
+      detail: error.what,
+      missing: [`context_manifest of step ${this.id}`],
+    } as const
+    raiseFault(this, this.state, fault, { stopsRun: true })
+    this.run.stop(error)
     throw error
   }
 
@@ -330,7 +336,10 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       isWhole = false,
     }: { mimeType?: string; isEncoded?: boolean; isWhole?: boolean } = {},
   ): CapturedStream {
-    const open = isWhole && this.state.keepsBodies ? gatheredStream : () => this.run.openStream(this.state)
+    const open =
+      isWhole && this.state.keepsBodies
+        ? gatheredStream
+        : () => this.run.openStream(this.state, this.#context, mimeType)
     return captureStream(this.capture, { eventType, field, mimeType, isEncoded }, open)
   }
   get summarize(): (text: string) => string {
@@ -394,18 +403,12 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   /** Asked for while this step went on: recorded on the run, which goes on. */
   #snapshotForOutside({ requestedBy }: SnapshotRequest): void {
     if (this.run.endedBy !== undefined || this.state.parent === undefined) return
-    raiseFault(this.root(), this.root().state, {
+    const root = this.run.root ?? this
+    raiseFault(root, root.state, {
       trigger: "debug_request",
       detail: "a snapshot was asked for from outside",
       requestedBy,
     })
-  }
-
-  /** The run as a step. */
-  protected root(): StepHandle {
-    let { state } = this
-    while (state.parent !== undefined) state = state.parent
-    return new StepHandle(this.run, state, this.source)
   }
 
   #followLinks(follows: readonly { readonly id: string }[] | undefined): Link[] | undefined {
@@ -422,7 +425,9 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return { ...extras, problems: [...(extras?.problems ?? []), problem] }
   }
 
-  #stopRun(error: SystemError, type: EventType, sequenceNo: number | null): void {
+  #stopRun(error: SystemError, type: EventType, sequenceNo: number, payload: object): void {
+    const { artifact_id, artifact_type, snapshot_id } = payload as Partial<Record<string, unknown>>
+    const { raising } = this.run
     this.run.stop(error)
     this.run.builder.sink.lastWords(
       JSON.stringify({
@@ -431,6 +436,11 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
         event_type: type,
         sequence_no: sequenceNo,
         error: error.what,
+        artifact_id,
+        artifact_type,
+        snapshot_id,
+        trigger: raising?.trigger,
+        detail: raising?.detail,
       }),
     )
   }

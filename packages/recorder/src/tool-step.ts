@@ -36,7 +36,7 @@ export function openToolStep(parent: StepHandle, call: ToolCall): ToolStep {
   )
   if (known?.evaluation) emitEvaluation(step, known.evaluation)
   try {
-    askGuards(parent.run.guards, { kind: "tool", name: call.name, args: call.args, signature, step })
+    askGuards(parent.run.guards, parent, { kind: "tool", name: call.name, args: call.args, signature, step })
   } catch (err) {
     step.endTool({ err })
     throw err

@@ -227,7 +227,7 @@ describe("[F-05] what is kept of what went well", () => {
 
 describe("[F-02] [F-06] audit: required fails closed", () => {
   test("a model is not asked by a step that has not said what it will see, and the run is latched", async () => {
-    const { recorder, sink } = audit()
+    const { recorder, only } = audit()
     const run = recorder.startRun({ entrypoint: "fix" })
     let wasAsked = false
     const ask = (step: Step) =>
@@ -238,7 +238,8 @@ describe("[F-02] [F-06] audit: required fails closed", () => {
     expect(wasAsked).toBe(false)
     expect(run.signal.aborted).toBe(true)
     await expect(run.tool({ name: "t", args: {} }, () => 1)).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
-    expect(sink.words.join()).toContain("context_manifest")
+    expect(only("fault").payload).toMatchObject({ stops_run: true, no_evidence: "nothing_sent" })
+    expect(only("fault").payload.missing!.join()).toContain("context_manifest")
   })
 
   test("a manifest that cannot be written stops the run before the request leaves; the stop raises no fault of its own", async () => {

@@ -12,6 +12,7 @@ export const ArtifactType = z.enum([
   "diff",
   "prompt_snapshot",
   "tool_output_snapshot",
+  "answer_snapshot",
   "workspace_snapshot",
   "other",
 ])

@@ -5,6 +5,8 @@ import { Count, Digest, Name } from "../fields.js"
 export const ContextManifest = defineEvent("context_manifest", {
   since: "1.1",
   role: within,
+  // The revision a death is worth comes from the collector.
+  mayAnnotate: true,
   payload: {
     manifest_ref: BodyRef,
     snapshot_id: Name,

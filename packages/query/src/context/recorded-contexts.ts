@@ -156,10 +156,11 @@ function committedContexts(view: RunView): readonly CommittedContext[] {
   found.sort((a, b) => (a.event.sequence_no ?? LATER) - (b.event.sequence_no ?? LATER))
   const committed: { step: StepView; manifests: Event[] }[] = []
   for (const { step, event } of found) {
-    const revised = committed.findLast(({ step: holder, manifests }) => {
-      const isSame = snapshotOf(manifests[0]) === snapshotOf(event)
-      return isSame && (step.n === holder.n || isBelow(view, step.n, holder.n))
-    })
+    const same = committed.filter(({ manifests }) => snapshotOf(manifests[0]) === snapshotOf(event))
+    const isAround = ({ step: holder }: CommittedContext): boolean =>
+      step.n === holder.n || isBelow(view, step.n, holder.n)
+    // A run that fails after a step ended well says so in the run, and what it adds is still that step's.
+    const revised = same.findLast(isAround) ?? same.at(-1)
     if (revised && (countIn(payloadOf(event), "revision") ?? 0) > 0) revised.manifests.push(event)
     else committed.push({ step, manifests: [event] })
   }

@@ -17,8 +17,9 @@ export interface Snapshot {
   readonly absent: string | null
 }
 
-/** The folder all snapshots lie in, relative to the workspace. */
-export const SNAPSHOT_PREFIX = ".orangebox/snapshots/"
+/** What stands behind the folder of all snapshots in the path of one; undefined for a path that leads to none. */
+export const placeAmongSnapshots = (path: string | null): string | undefined =>
+  path === null ? undefined : /^(?:.*\/)?snapshots\/(.+)$/s.exec(path)?.[1]
 
 /** The snapshots of a run, in the order they were taken: those it took itself, then what was found in its spool. */
 export function listSnapshots({ view, events: own, annotations }: LoadedRun): Snapshot[] {
@@ -32,10 +33,11 @@ export function listSnapshots({ view, events: own, annotations }: LoadedRun): Sn
   return events.flatMap((event) => {
     if (event.event_type !== "artifact_recorded") return []
     const { artifact_id, artifact_type, path, hash, size_bytes } = event.payload
-    if (path === null || !path.startsWith(SNAPSHOT_PREFIX)) return []
+    const kind = KINDS[artifact_type]
+    if (path === null || kind === undefined || placeAmongSnapshots(path) === undefined) return []
     return {
       artifactId: artifact_id,
-      kind: KINDS[artifact_type] ?? "answer",
+      kind,
       n: numbers.get(event.step_id ?? "") ?? null,
       trigger: triggers.get(artifact_id) ?? null,
       path,
@@ -50,4 +52,7 @@ export function listSnapshots({ view, events: own, annotations }: LoadedRun): Sn
 const KINDS: Readonly<Record<string, Snapshot["kind"]>> = {
   prompt_snapshot: "prompt",
   tool_output_snapshot: "tool_output",
+  answer_snapshot: "answer",
+  // What answers were before schema 1.2.
+  other: "answer",
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFi
 import { join } from "node:path"
 import { isAbsent, type TraceReader } from "@orangebox/store"
 import { plural } from "@orangebox/text"
-import { SNAPSHOT_PREFIX, type Snapshot } from "./list-snapshots.js"
+import { placeAmongSnapshots, type Snapshot } from "./list-snapshots.js"
 
 /** What became of one snapshot that was to be written. */
 export interface Written {
@@ -14,8 +14,8 @@ export interface Written {
 }
 
 /**
- * Puts a snapshot where its path says. `.orangebox` in that path is the data folder, whatever it is named here: a second one beside it would
- * be taken for the data folder by everybody who looks for one. A path comes out of a recording and is not trusted.
+ * Puts a snapshot where its path says: among the snapshots of the data folder, wherever that stands today. A path comes out of a recording and
+ * is not trusted.
  */
 export async function materialise(store: TraceReader, dataFolder: string, snapshot: Snapshot): Promise<Written> {
   const parts = safeParts(snapshot.path)
@@ -33,8 +33,9 @@ export async function materialise(store: TraceReader, dataFolder: string, snapsh
 
 /** The folders and the file below the data folder, or undefined for a path that could end up elsewhere. */
 function safeParts(path: string): string[] | undefined {
-  if (!path.startsWith(SNAPSHOT_PREFIX)) return undefined
-  const parts = path.slice(SNAPSHOT_PREFIX.length).split("/")
+  const place = placeAmongSnapshots(path)
+  if (place === undefined) return undefined
+  const parts = place.split("/")
   const isSafe = parts.every((part) => part !== "" && part !== "." && part !== ".." && /^[^\\\p{Cc}:]+$/u.test(part))
   return isSafe ? ["snapshots", ...parts] : undefined
 }

@@ -72,6 +72,7 @@ export async function verifyRun(
     ...consequencesAside(validateRun(run.events, { hasBody: (hash) => bodies.get(hash) !== "missing" }), wrong),
     ...(await conflicts(store, runId)),
     ...countProblems(run),
+    ...stopProblems(run),
   ]
   const holes = problems.filter(({ code }) => code === "sequence_hole")
   const areHolesDeclared = holes.length > 0 && missingEvents(run.events) <= run.declaredLost
@@ -151,6 +152,17 @@ async function conflicts(store: RunReader, runId: string): Promise<Problem[]> {
 function missingEvents(events: readonly Event[]): number {
   const last = events.at(-1)?.sequence_no ?? -1
   return last + 1 - events.length
+}
+
+/** A run that was stopped under `audit: "required"` is not as it was meant to be recorded, and cannot have completed. */
+function stopProblems({ row, events, annotations }: LoadedRun): Problem[] {
+  return [...events, ...annotations].flatMap((event): Problem[] => {
+    if (event.event_type !== "fault" || event.payload.stops_run !== true) return []
+    const isCompleted = row.status === "completed"
+    const reason = `the run was stopped (${event.payload.detail})${isCompleted ? ", and yet it says that it completed" : ""}`
+    const severity = isCompleted ? "error" : "gap"
+    return [{ code: "run_stopped", severity, subject: event.event_id, field: "", reason }]
+  })
 }
 
 /** What was counted as it came in must still be there; an end that was cut off would otherwise look like a run that goes on. */

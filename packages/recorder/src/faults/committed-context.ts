@@ -11,6 +11,7 @@ import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import { isWithin, nearest } from "../step-tree.js"
+import type { EvidenceItem } from "./evidence.js"
 import type { RaisedFault, SnapshotArtifact } from "./raise-fault.js"
 
 /** What a context compiler hands over. `compile` of `@orangebox/context` gives one; anything of this shape will do. */
@@ -143,15 +144,15 @@ const LISTS = [
   "provenance",
 ] as const
 
-/**
- * A fault appends a revision: what the manifest said, and the fault with what was stored because of it. It concerns the manifests below the
- * step where it happened, and where there are none the one the step works under.
- */
-export function reviseManifests(step: StepHandle, scope: StepState, fault: ManifestFault): void {
+/** A fault appends a revision: what the manifest said, and the fault with what was stored because of it. */
+export function reviseManifests(
+  step: StepHandle,
+  scope: StepState,
+  evidence: readonly EvidenceItem[],
+  fault: ManifestFault,
+): void {
   const { manifests } = step.run
-  const below = [...manifests.keys()].filter((state) => isWithin(state, scope))
-  const above = below.length > 0 ? undefined : nearest(scope, (state) => manifests.has(state))
-  for (const state of above === undefined ? below : [above]) {
+  for (const state of manifestsConcerned([...manifests.keys()], scope, evidence)) {
     const before = manifests.get(state)!
     const revision = before.revision + 1
     const manifest = { ...before.manifest, revision, faults: [...before.manifest.faults, fault] }
@@ -159,6 +160,19 @@ export function reviseManifests(step: StepHandle, scope: StepState, fault: Manif
     manifests.set(state, revised)
     recordManifest(step, revised)
   }
+}
+
+/** The manifests below the step where it happened; where there are none, the one the step works under; else those of what was stored. */
+function manifestsConcerned(
+  withManifest: readonly StepState[],
+  scope: StepState,
+  evidence: readonly EvidenceItem[],
+): readonly StepState[] {
+  const below = withManifest.filter((state) => isWithin(state, scope))
+  if (below.length > 0) return below
+  const above = nearest(scope, (state) => withManifest.includes(state))
+  if (above !== undefined) return [above]
+  return withManifest.filter((state) => evidence.some((item) => isWithin(item.step, state)))
 }
 
 interface ManifestFault {

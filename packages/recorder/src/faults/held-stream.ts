@@ -17,6 +17,11 @@ export class HeldStream implements BodyStream {
     this.#ahead = ahead
   }
 
+  /** What has come so far. */
+  soFar(): Uint8Array {
+    return Buffer.concat(this.#pieces)
+  }
+
   write(bytes: Uint8Array): boolean {
     const copy = Uint8Array.from(bytes)
     this.#pieces.push(copy)

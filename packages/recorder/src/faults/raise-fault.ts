@@ -1,6 +1,7 @@
-import type { ArtifactRef, BodyHash, FaultTrigger, PayloadOf } from "@orangebox/contract"
+import { type ArtifactRef, type BodyHash, type FaultTrigger, faultEvidence, type PayloadOf } from "@orangebox/contract"
 import { markCaptured } from "../captured-body.js"
 import { utcText } from "../clock.js"
+import type { RunState } from "../run-state.js"
 import { safeStringify } from "../safe-stringify.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import { reviseManifests } from "./committed-context.js"
@@ -30,33 +31,52 @@ export interface SnapshotArtifact {
  * Stores the snapshot of a step with all its descendants, says what happened, and adds both to the step's manifest. Under `audit: "required"`
  * each of these is durable or the run stops; the stop itself raises no further fault.
  */
-export function raiseFault(step: StepHandle, scope: StepState, raised: RaisedFault): readonly SnapshotArtifact[] {
+export function raiseFault(
+  step: StepHandle,
+  scope: StepState,
+  raised: RaisedFault,
+  { stopsRun = false }: { readonly stopsRun?: boolean } = {},
+): readonly SnapshotArtifact[] {
   const { run } = step
   if (run.isStopped) return []
   const fault = readable(raised)
-  const items = withoutRepeats(run.evidence.of(scope))
+  const detail = step.summarize(fault.detail) || fault.trigger
+  return run.whileRaising({ trigger: fault.trigger, detail }, () => {
+    const { items, artifacts, lost } = storeEvidence(step, scope)
+    // Told twice, in the event and in the manifest, and in both as captured.
+    const missing = [...fault.missing.map((one) => step.summarize(one) || "?"), ...lost]
+    step.record("fault", {
+      trigger: fault.trigger,
+      detail,
+      ...faultEvidence(
+        artifacts.map(({ artifact_id }) => artifact_id),
+        "nothing_sent",
+      ),
+      missing: missing.length > 0 ? missing : undefined,
+      stops_run: stopsRun || undefined,
+      requested_by: fault.requestedBy,
+    })
+    reviseManifests(step, scope, items, { trigger: fault.trigger, detail, missing, artifacts })
+    return artifacts
+  })
+}
+
+function storeEvidence(
+  step: StepHandle,
+  scope: StepState,
+): { items: readonly EvidenceItem[]; artifacts: SnapshotArtifact[]; lost: string[] } {
+  const { run } = step
+  const seen = run.evidence.of(scope)
+  const items = withoutRepeats([...seen, ...run.answersStillComing(scope)])
   const lost: string[] = []
-  const artifacts: SnapshotArtifact[] = []
-  for (const item of items) {
-    const artifact = artifactOf(item, step.runId, ++run.snapshotCount, run.builder.now().wallMs)
+  const artifacts = items.map((item) => {
+    const artifact = artifactOf(item, run, run.builder.now().wallMs)
     if (item.lost !== undefined) lost.push(`${artifact.artifact_id}: ${item.lost}`)
     recordArtifact(step, item, artifact)
-    artifacts.push(artifact)
-  }
-  run.evidence.release(scope)
-  const detail = step.summarize(fault.detail) || fault.trigger
-  // Told twice, in the event and in the manifest, and in both as captured.
-  const missing = [...fault.missing.map((one) => step.summarize(one) || "?"), ...lost]
-  const ids = artifacts.map(({ artifact_id }) => artifact_id)
-  step.record("fault", {
-    trigger: fault.trigger,
-    detail,
-    artifact_ids: ids,
-    missing: missing.length > 0 ? missing : undefined,
-    requested_by: fault.requestedBy,
+    return artifact
   })
-  reviseManifests(step, scope, { trigger: fault.trigger, detail, missing, artifacts })
-  return artifacts
+  run.evidence.release(seen)
+  return { items, artifacts, lost }
 }
 
 /** Whatever was passed, as texts: a fault is the worst moment to be particular. */
@@ -66,31 +86,38 @@ function readable(raised: RaisedFault): RaisedFault & { readonly missing: readon
   return { ...rest, trigger, detail: text(detail), missing: Array.isArray(missing) ? missing.map(text) : [] }
 }
 
-function artifactOf({ kind, ref }: EvidenceItem, runId: string, no: number, wallMs: number): SnapshotArtifact {
-  const artifact_id = `${kind === "other" ? "answer" : kind}-${no}`
+function artifactOf(
+  { kind, ref }: EvidenceItem,
+  run: Pick<RunState, "base" | "app" | "nextSnapshotNo">,
+  wallMs: number,
+): SnapshotArtifact {
+  const artifact_id = `${kind}-${run.nextSnapshotNo()}`
+  const folder = run.app.snapshotFolder ?? DEFAULT_SNAPSHOT_FOLDER
   return {
     artifact_id,
-    path: `.orangebox/snapshots/${runId}/${artifact_id}.${ref.mime_type.startsWith("application/json") ? "json" : "txt"}`,
+    path: `${folder}/${run.base.run_id}/${artifact_id}.${ref.mime_type.startsWith("application/json") ? "json" : "txt"}`,
     hash: ref.artifact_hash,
     size_bytes: ref.byte_size,
     created_at: utcText(wallMs),
   }
 }
 
+/** Where there is no data folder, the one there would be. */
+const DEFAULT_SNAPSHOT_FOLDER = ".orangebox/snapshots"
+
 const ABOUT: Record<EvidenceItem["kind"], string> = {
   prompt_snapshot: "prompt as it was sent",
   tool_output_snapshot: "output of a tool as it came",
-  other: "answer of a model as it came",
+  answer_snapshot: "answer of a model as it came",
 }
 
 /** The same as it waits in the spool, for a reader who finds it there after a death. */
 export function spooledArtifact(
   item: EvidenceItem,
-  runId: string,
-  no: number,
+  run: Pick<RunState, "base" | "app" | "nextSnapshotNo">,
   wallMs: number,
 ): { readonly payload: PayloadOf<"artifact_recorded">; readonly ref: ArtifactRef } {
-  const artifact = artifactOf(item, runId, no, wallMs)
+  const artifact = artifactOf(item, run, wallMs)
   return { payload: artifactPayload(item, artifact), ref: { ...item.ref, artifact_type: item.kind } }
 }
 
@@ -98,7 +125,7 @@ function artifactPayload(item: EvidenceItem, artifact: SnapshotArtifact): Payloa
   return {
     artifact_id: artifact.artifact_id,
     artifact_type: item.kind,
-    summary: ABOUT[item.kind],
+    summary: item.isPartial ? "answer of a model as far as it came" : ABOUT[item.kind],
     content_ref: artifact.hash,
     hash: artifact.hash,
     size_bytes: artifact.size_bytes,

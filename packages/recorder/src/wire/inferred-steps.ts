@@ -30,6 +30,23 @@ export function openInferredStep(parent: Step, made: InferredStep): Step {
   return step
 }
 
+/** A model call failed for good: where faults are looked for, that is one of the step it was made for. */
+export function faultOfCall(step: Step, failure: string): void {
+  if (step instanceof StepHandle && step.run.detectsFaults) step.fault({ trigger: "system_error", detail: failure })
+}
+
+/** A step whose last call failed has failed with it. */
+export function failInferredStep(step: Step, failure: string): void {
+  faultOfCall(step, failure)
+  step.end({ err: new ModelCallFailed(failure) })
+}
+
+class ModelCallFailed extends Error {
+  override readonly name = "ModelCallFailed"
+  // Where this error is made says nothing about where the call failed.
+  override readonly stack = ""
+}
+
 export interface InferredTool extends Required<Pick<StepMarks, "inferredBy">> {
   readonly laneId?: string
   readonly name: string
@@ -92,6 +109,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
         },
         closing,
       )
+      if (isError) step.faultAround({ trigger: "tool_failure", detail: `${tool_name}: ${status}` })
     },
   }
 }
@@ -113,7 +131,7 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
     { status: "success", total_steps: state.stepCount, total_latency_ms: run.elapsedMs() },
     { inferredBy, attributes },
   )
-  state.endedBy = "run_completed"
+  state.end("run_completed")
 }
 
 const linksOf = ({ follows }: { readonly follows?: readonly string[] }) =>

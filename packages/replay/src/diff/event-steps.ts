@@ -2,7 +2,12 @@ import { type Event, numberIn, payloadOf, textIn } from "@orangebox/contract"
 import type { Step } from "@orangebox/runs"
 import { type DiffStep, NOTHING_KNOWN } from "./diff-step.js"
 
-const SNAPSHOTS: ReadonlySet<string> = new Set(["prompt_snapshot", "tool_output_snapshot", "workspace_snapshot"])
+const SNAPSHOTS: ReadonlySet<string> = new Set([
+  "prompt_snapshot",
+  "tool_output_snapshot",
+  "answer_snapshot",
+  "workspace_snapshot",
+])
 const MADE_FILES: ReadonlySet<string> = new Set(["file_edit", "diff", "commit", "pr"])
 
 /** Events inside a step that decide where a run goes, as steps of their own. */
