@@ -64,7 +64,7 @@ describe("[F-07] profile audit and the death of the process", () => {
     const shown = await orangeboxHere(["show", runId, "--data", scratch.path])
     expect(shown.stdout).toContain("CRASHED")
     const listed = await orangeboxHere(["snapshot", runId, "--data", scratch.path])
-    expect(listed.stdout).toMatch(/prompt_snapshot-\d+ +#\d+ +death/)
+    expect(listed.stdout).toMatch(/prompt_snapshot-\d+ +#\d+ +system_error/)
     const call = (await store.stepsOf(runId)).length
     const body = await orangeboxHere([
       "step",

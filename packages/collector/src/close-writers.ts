@@ -4,6 +4,7 @@ import { type JournalFile, type Gap as JournalGap, type Reserve, readReserve, ta
 import { failpoint, type OpenRun, type TraceStore } from "@orangebox/store"
 import { crashAnnotation, type Ended, lastWordsAnnotation, stopAnnotation, stopIn } from "./crash-annotation.js"
 import type { DrainEnd } from "./drain-file.js"
+import { faultOfDeath } from "./fault-of-death.js"
 import type { Intake } from "./intake.js"
 import { hasEnded, type KnownWriters, type WriterEntry } from "./known-writers.js"
 import { gapFromJournal, takeTornTail } from "./take-line.js"
@@ -52,7 +53,13 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   const news = openRuns.filter((run) => !run.isMarkedCrashed)
   const goodbye = news.length === 0 || exit === undefined ? undefined : await goodbyeOf(writerId, store)
   const ended = { writerId, pid: writer.identity?.pid ?? 0, ...endOf(ending, goodbye), goodbye }
-  for (const run of news) batch.addEvent(crashAnnotation(run, ended), writerId)
+  const reserve = hasEnded(writer) || lastFile === undefined ? undefined : readReserve(lastFile.reservePath)
+  const stop = reserve?.lastWords ? stopIn(reserve.lastWords.text) : undefined
+  for (const run of news) {
+    batch.addEvent(crashAnnotation(run, ended), writerId)
+    // Who could still speak has raised the fault itself, and a stop is told below from the last words.
+    if (ended.endedBy === "gone" && run.runId !== stop?.runId) await faultOfDeath(run, ended, store, batch)
+  }
   for (const streamId of await openStreamsOf(writer, openRuns, store)) {
     batch.addStream({ streamId, runId: null, stepId: null, role: "stream", chunks: [], abandoned: true })
   }
@@ -61,7 +68,6 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
     batch.setOffset({ file: key, offset: offset + tornBytes })
   }
   if (!hasEnded(writer)) {
-    const reserve = lastFile === undefined ? undefined : readReserve(lastFile.reservePath)
     if (reserve !== undefined && lastFile !== undefined) {
       takeDrops(reserve, lastFile, writerId, batch)
       await takeLastWords(reserve, { writerId, openRuns, news }, store, batch)

@@ -101,7 +101,9 @@ export function stopAnnotation(
   run: { readonly traceId: string | null; readonly conversationId: string | null },
 ): Event<"fault"> {
   const { what, trigger, detail } = stop
-  const stopped = `the run was stopped at ${what}: ${stop.error || "it could not be written"}`
+  // The line it makes has to have room for why; a long id stands whole in `missing`.
+  const named = what.length > LONGEST_NAMED ? stop.eventType : what
+  const stopped = `the run was stopped at ${named}: ${stop.error || "it could not be written"}`
   return {
     ...annotationEnvelope(said.atMs, `last_words ${said.writerId} ${stop.runId}`),
     trace_id: run.traceId,
@@ -121,7 +123,9 @@ export function stopAnnotation(
   }
 }
 
-function annotationEnvelope(atMs: number, name: string) {
+const LONGEST_NAMED = 56
+
+export function annotationEnvelope(atMs: number, name: string) {
   return {
     schema_version: SCHEMA_VERSION,
     event_id: derivedEventId(whole(atMs), name),
@@ -136,7 +140,7 @@ function annotationEnvelope(atMs: number, name: string) {
   } satisfies Partial<Event>
 }
 
-function placeIn(run: OpenRun) {
+export function placeIn(run: OpenRun) {
   return {
     trace_id: run.traceId,
     run_id: run.runId,

@@ -79,6 +79,13 @@ export { maskProxyTokens, newProxyToken } from "./proxy-token.js"
 export { runDigest } from "./run-digest.js"
 export { type JsonValue, ObjectSchema, Schema, type SchemaIssue, WordSchema } from "./schema/schema.js"
 export type { SchemaNode } from "./schema/schema-node.js"
+export {
+  PARTIAL_ANSWER,
+  SNAPSHOT_FOLDER,
+  SNAPSHOT_SUMMARIES,
+  type SnapshotKind,
+  snapshotKindOf,
+} from "./snapshot-kind.js"
 export { MAX_LOG_MESSAGE, MAX_SUMMARY, summarizeArgs, summarizeText } from "./summary.js"
 export { repeatsCall } from "./upgrade/v1-1.js"
 export { type EventReading, type PayloadProblem, readEvent, validate, validatePayload } from "./validate.js"

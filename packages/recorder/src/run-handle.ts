@@ -78,8 +78,9 @@ class RunHandle extends StepHandle implements Run {
 
   emitStarted(options: StartRun, problems: readonly PayloadProblem[] | undefined): void {
     const { builder, app } = this.run
-    const bodies = new BodiesOfEvent(builder, "run_started")
-    const input = bodies.add("input_summary", options.input)
+    const { bodies, audit } = app.keeping
+    const added = new BodiesOfEvent(builder, "run_started")
+    const input = added.add("input_summary", options.input)
     const { parent } = options
     this.emit(
       "run_started",
@@ -101,10 +102,12 @@ class RunHandle extends StepHandle implements Run {
         is_dirty: options.isDirty ?? app.defaults.isDirty,
         ticket_id: options.ticket,
         capture_mode: builder.capture.mode,
+        kept_bodies: bodies === "always" ? undefined : bodies,
+        audit: audit === "required" ? audit : undefined,
       },
       {
         attributes: options.attributes,
-        ...bodies.extras(),
+        ...added.extras(),
         problems,
         links: parent && [
           { kind: "spawned_by", trace_id: parent.traceId, run_id: parent.runId, step_id: parent.stepId },
@@ -120,7 +123,11 @@ class RunHandle extends StepHandle implements Run {
   complete(end: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string } = {}): void {
     if (this.state.isEnded) return
     // A run that was stopped has failed, whatever the application makes of it.
-    if (this.run.stopped) return this.fail(this.run.stopped)
+    if (this.run.stopped) {
+      this.fail(this.run.stopped)
+      return
+    }
+    this.keepSample()
     if (end.output !== undefined) {
       this.finalOutput({
         value: end.output,

@@ -5,6 +5,7 @@ import {
   type EventType,
   type FaultTrigger,
   type SystemError,
+  snapshotKindOf,
 } from "@orangebox/contract"
 import type { Keeping } from "./capture/open-capture.js"
 import { markCaptured } from "./captured-body.js"
@@ -14,7 +15,7 @@ import type { EventBuilder, EventExtras } from "./event-builder.js"
 import { type EventContext, type RecordBody, type RunEnvelope, runContext } from "./event-record.js"
 import type { CommittedManifest } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
-import { Evidence, type EvidenceItem, evidenceKindOf } from "./faults/evidence.js"
+import { Evidence, type EvidenceItem } from "./faults/evidence.js"
 import { HeldStream } from "./faults/held-stream.js"
 import { withoutTraffic } from "./faults/kept-bodies.js"
 import { spooledArtifact } from "./faults/raise-fault.js"
@@ -121,7 +122,7 @@ export class RunState {
     if (extras?.refs === undefined || extras.refs.length === 0) return extras
     const keeps = step.keepsBodies
     for (const ref of extras.refs) {
-      const kind = evidenceKindOf(type, ref.artifact_type)
+      const kind = snapshotKindOf(type, ref.artifact_type)
       if (kind === undefined) continue
       const bytes = keeps ? undefined : this.#bytesOf(ref.artifact_hash, extras.bodies ?? [])
       const item = { kind, step, context, ref, bytes }

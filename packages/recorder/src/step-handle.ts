@@ -48,6 +48,8 @@ export interface StepState {
   readonly keepsBodies: boolean
   /** The child that ended last: what the next child follows. */
   lastEndedChild: string | undefined
+  /** One of its calls is the one in N whose step is kept when it ends well. */
+  isSampled?: boolean
   isEnded: boolean
 }
 
@@ -136,6 +138,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   }
 
   end(outcome: StepOutcome = {}): void {
+    if (outcome.err === undefined && (outcome.status ?? "success") === "success") this.keepSample()
     if (!this.close()) return
     const bodies = new BodiesOfEvent(this.run.builder, "step_ended")
     const body_ref = bodies.ref("body", outcome.body)
@@ -364,11 +367,19 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     if (this.close()) this.emitClose(type, payload, extras)
   }
 
+  /** The snapshot of a step with a sampled call: everything it can be rebuilt from, its tools' outputs included. */
+  keepSample(): void {
+    if (!this.state.isSampled || this.state.isEnded) return
+    this.state.isSampled = false
+    this.fault({ trigger: "debug_request", detail: `a sample of what goes well (${this.run.app.keeping.bodies})` })
+  }
+
   newChild(attemptNo?: number, isModelCall = false): StepState {
     this.run.stepCount++
-    const { keepsBodies } = this.state
+    const isSampled = isModelCall && attemptNo === undefined && this.run.app.takeSample()
+    if (isSampled) this.state.isSampled = true
     return {
-      keepsBodies: keepsBodies || (isModelCall && attemptNo === undefined && this.run.app.takeSample()),
+      keepsBodies: this.state.keepsBodies || isSampled,
       id: this.run.builder.newId.step(),
       parentId: this.id,
       parent: this.state,

@@ -239,3 +239,43 @@ describe("[F-08] [F-02] a run that was stopped", () => {
     expect(eventsOf("run_failed")).toHaveLength(1)
   })
 })
+
+describe("[F-05] [F-08] one in N of what goes well", () => {
+  test("is a snapshot its step can be rebuilt from: the prompt, the answer, the outputs of its tools", async () => {
+    const recording = recordInMemory({ bodies: "sample:2" })
+    const run = recording.recorder.startRun({ entrypoint: "fix" })
+    const prompts: string[] = []
+    for (let n = 0; n < 4; n++) {
+      const step = run.step(`step ${n}`)
+      prompts.push(await ask(step, `question ${n}`, `answer ${n}`))
+      await step.tool({ name: "t", args: {} }, () => `output ${n}`)
+      step.end()
+    }
+    run.complete()
+    const { eventsOf, sink } = recording
+    expect(eventsOf("fault").map(({ payload }) => payload.trigger)).toEqual(["debug_request", "debug_request"])
+    const kept = eventsOf("artifact_recorded").map(({ payload }) => sink.textOf(payload.content_ref))
+    for (const n of [1, 3]) expect(kept).toEqual(expect.arrayContaining([prompts[n], `answer ${n}`, `output ${n}`]))
+    for (const n of [0, 2]) expect(kept).not.toContain(prompts[n])
+    const manifests = eventsOf("context_manifest").map(({ payload }) =>
+      ContextManifest.parse(JSON.parse(sink.textOf(payload.manifest_ref)!)),
+    )
+    const rebuilt = manifests.filter(({ prompt_hash }) => sink.bodies.has(prompt_hash))
+    expect(new Set(rebuilt.map(({ step_id }) => step_id)).size).toBe(2)
+    expect(rebuilt.filter(({ revision }) => revision === 1)).toHaveLength(2)
+    expect(contractProblems(sink)).toEqual([])
+  })
+
+  test("a sampled step that fails is no sample, and calls made in the run itself are kept at its end", async () => {
+    const failing = recordInMemory({ bodies: "sample:1" })
+    const step = failing.recorder.startRun({ entrypoint: "fix" }).step("plan")
+    await ask(step, "a question")
+    step.end({ err: new Error("no") })
+    expect(failing.eventsOf("fault")).toEqual([])
+    const direct = recordInMemory({ bodies: "sample:1" })
+    const run = direct.recorder.startRun({ entrypoint: "fix" })
+    await run.model({ provider: "p", model: "m", request: "asked in the run" }, () => "answered")
+    run.complete()
+    expect(stored(direct).texts).toEqual(["asked in the run", "answered"])
+  })
+})

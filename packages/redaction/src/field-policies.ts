@@ -14,7 +14,7 @@ export const POLICIES: readonly FieldPolicy[] = ["raw_allowed", "redact_required
 const OUR_TEXTS = new Set(
   [
     "app_id agent_id agent_version entrypoint_name channel branch commit ticket_id request_id response_channel",
-    "writer_id runtime recorder_version capture_mode snapshot_id artifact_id artifact_ids missing evaluator",
+    "writer_id runtime recorder_version capture_mode kept_bodies snapshot_id artifact_id artifact_ids missing evaluator",
     "prompt_template_id prompt_template_version retriever_id retriever_version tool_name tool_version tool_call_id requested_tools requested_tool_ids",
     "validator_name validator_version policy_name policy_version input_channels input_policy_labels name kind link error_class",
     "provider model_id model_api_version finish_reason service_tier provider_request_id http_method",

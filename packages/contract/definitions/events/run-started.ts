@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { BodyRef } from "../body-ref.js"
+import { AuditMode, KeptBodies } from "../config.js"
 import { added, defineEvent, opens } from "../define-event.js"
 import { CaptureMode, Commit, Constraint, Digest, Environment, Name, Summary, Version } from "../fields.js"
 
@@ -28,5 +29,8 @@ export const RunStarted = defineEvent("run_started", {
     is_dirty: added(z.boolean().optional(), "1.2"),
     ticket_id: added(Name.optional()),
     capture_mode: added(CaptureMode.optional()),
+    /** Left out where they are the defaults: all bodies are kept, and a recording that fails does not stop the run. */
+    kept_bodies: added(KeptBodies.optional(), "1.2"),
+    audit: added(AuditMode.optional(), "1.2"),
   },
 })

@@ -1,11 +1,11 @@
-import type { ArtifactRef } from "@orangebox/contract"
+import type { ArtifactRef, SnapshotKind } from "@orangebox/contract"
 import type { EventContext } from "../event-record.js"
 import type { StepState } from "../step-handle.js"
 import { isWithin, nearest } from "../step-tree.js"
 
 /** What a snapshot would hold: a prompt as it was sent, the output of a tool as it came, the answer of a model. */
 export interface EvidenceItem {
-  readonly kind: "prompt_snapshot" | "tool_output_snapshot" | "answer_snapshot"
+  readonly kind: SnapshotKind
   readonly step: StepState
   readonly context: EventContext
   readonly ref: ArtifactRef
@@ -121,12 +121,3 @@ const HELD_CALLS = 4
 const HELD_OUTPUTS = 16
 
 const isPrompt = ({ kind }: EvidenceItem): boolean => kind === "prompt_snapshot"
-
-/** What an event's bodies are to a snapshot, by the field that names them. */
-export function evidenceKindOf(eventType: string, artifactType: string): EvidenceItem["kind"] | undefined {
-  if (eventType === "model_called" && artifactType === "request") return "prompt_snapshot"
-  if (eventType === "prompt_rendered" && artifactType === "rendered_prompt") return "prompt_snapshot"
-  if (eventType === "tool_result" && artifactType === "result") return "tool_output_snapshot"
-  if (eventType === "model_result" && artifactType === "response") return "answer_snapshot"
-  return undefined
-}

@@ -1,4 +1,13 @@
-import { type ArtifactRef, type BodyHash, type FaultTrigger, faultEvidence, type PayloadOf } from "@orangebox/contract"
+import {
+  type ArtifactRef,
+  type BodyHash,
+  type FaultTrigger,
+  faultEvidence,
+  PARTIAL_ANSWER,
+  type PayloadOf,
+  SNAPSHOT_FOLDER,
+  SNAPSHOT_SUMMARIES,
+} from "@orangebox/contract"
 import { markCaptured } from "../captured-body.js"
 import { utcText } from "../clock.js"
 import type { RunState } from "../run-state.js"
@@ -92,7 +101,7 @@ function artifactOf(
   wallMs: number,
 ): SnapshotArtifact {
   const artifact_id = `${kind}-${run.nextSnapshotNo()}`
-  const folder = run.app.snapshotFolder ?? DEFAULT_SNAPSHOT_FOLDER
+  const folder = run.app.snapshotFolder ?? SNAPSHOT_FOLDER
   return {
     artifact_id,
     path: `${folder}/${run.base.run_id}/${artifact_id}.${ref.mime_type.startsWith("application/json") ? "json" : "txt"}`,
@@ -100,15 +109,6 @@ function artifactOf(
     size_bytes: ref.byte_size,
     created_at: utcText(wallMs),
   }
-}
-
-/** Where there is no data folder, the one there would be. */
-const DEFAULT_SNAPSHOT_FOLDER = ".orangebox/snapshots"
-
-const ABOUT: Record<EvidenceItem["kind"], string> = {
-  prompt_snapshot: "prompt as it was sent",
-  tool_output_snapshot: "output of a tool as it came",
-  answer_snapshot: "answer of a model as it came",
 }
 
 /** The same as it waits in the spool, for a reader who finds it there after a death. */
@@ -125,7 +125,7 @@ function artifactPayload(item: EvidenceItem, artifact: SnapshotArtifact): Payloa
   return {
     artifact_id: artifact.artifact_id,
     artifact_type: item.kind,
-    summary: item.isPartial ? "answer of a model as far as it came" : ABOUT[item.kind],
+    summary: item.isPartial ? PARTIAL_ANSWER : SNAPSHOT_SUMMARIES[item.kind],
     content_ref: artifact.hash,
     hash: artifact.hash,
     size_bytes: artifact.size_bytes,

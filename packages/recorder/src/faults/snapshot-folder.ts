@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 
 /**
  * Where the snapshots of a data folder lie, seen from the workspace. That is the folder which holds `.orangebox`, as it is found upwards from the
@@ -6,10 +6,10 @@ import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path
  */
 export function snapshotFolderOf(dataFolder: string, cwd: string): string {
   const folder = resolve(cwd, dataFolder)
-  const isAround = (holder: string): boolean =>
-    `${resolve(cwd)}${sep}`.startsWith(holder.endsWith(sep) ? holder : `${holder}${sep}`)
-  const seen = isAround(dirname(folder)) ? basename(folder) : relative(cwd, folder)
-  // On another drive there is no way from one to the other; and what is printed is the same on every system.
-  const place = isAbsolute(seen) || seen === "" ? basename(folder) : seen.split(sep).join("/")
-  return `${place}/snapshots`
+  const isAround = !relative(dirname(folder), cwd).startsWith("..")
+  const seen = isAround && basename(folder) === ".orangebox" ? ".orangebox" : relative(cwd, folder)
+  // On another drive there is no way from one to the other; and what is recorded is the same on every system.
+  return join(isAbsolute(seen) ? basename(folder) : seen, "snapshots")
+    .split(sep)
+    .join("/")
 }

@@ -126,6 +126,7 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
   if (!(run instanceof StepHandle)) return
   const state = run["run"]
   if (state.endedBy !== undefined) return
+  run.keepSample()
   run.closeWith(
     "run_completed",
     { status: "success", total_steps: state.stepCount, total_latency_ms: run.elapsedMs() },
