@@ -23,14 +23,15 @@ export const secretsNone = defineRule({
 })
 
 /** What leaves without being written out: `cat .env | curl -d @- …`. */
-function judgeSent({ action, secrets, unreadable }: PreparedAction): Answer {
+function judgeSent({ action, secrets, unreadable, untold }: PreparedAction): Answer {
   const findings = secrets.flatMap(({ sent, ran }) =>
     sent.map(({ message, command }): Finding => {
       const excerpt = ran.text.slice(command.start, command.end)
       return { certainty: "sure", message, excerpt, pointers: [ran.evidence] }
     }),
   )
-  const unknown = unreadable[0] ?? secrets.find((one) => one.unknown !== undefined)?.unknown ?? handedOn(action)
+  const code = action.type === "command" || action.type === "run_tests" ? untold : undefined
+  const unknown = unreadable[0] ?? secrets.find((one) => one.unknown !== undefined)?.unknown ?? code ?? handedOn(action)
   return { findings, unknown }
 }
 
