@@ -207,6 +207,14 @@ const CONTAINER_VALUES = listOf(
     "--cap-add --cap-drop --security-opt --device --dns --link --log-driver --log-opt --namespace --container --index --project-name --file",
 )
 
+/** The mark that `xargs -I{}` puts its input in the place of. */
+function replacedBy(options: readonly Word[]): string | undefined {
+  const at = options.findIndex(({ text }) => /^(?:-I|-i|--replace)/.test(text))
+  if (at === -1) return undefined
+  const { text } = options[at]!
+  return (/^(?:-[Ii]|--replace=)(.+)$/.exec(text)?.[1] ?? (text === "-I" ? options[at + 1]?.text : undefined)) || "{}"
+}
+
 const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) => Unwrapped | undefined>> = {
   eval: (words) => {
     const script = joined(words.slice(words[1]?.text === "--" ? 2 : 1))
@@ -214,7 +222,11 @@ const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) =>
   },
   xargs: (words, input) => {
     const at = skipOptions(words, 1, XARGS_VALUES)
-    const command = words.slice(at)
+    const replaced = replacedBy(words.slice(1, at))
+    // What is put in the place of a mark stands on the input.
+    const command = words
+      .slice(at)
+      .map((word) => (replaced !== undefined && word.text.includes(replaced) ? unknownWord(word.text) : word))
     if (command.length === 0) return undefined
     const given =
       input?.isKnown === true && at === 1

@@ -79,7 +79,7 @@ const RUFF = { values: "--config --select --ignore", writes: "behind/", orHere: 
 const PROGRAMS: Readonly<Record<string, Description | EffectReader>> = {
   ...each(HARMLESS, {}),
   ...each([...BUILDERS].join(" "), {}),
-  ...each(READERS, { reads: "all" }),
+  ...each(READERS, { reads: "all", tree: "-r -R --recursive" }),
   git,
 
   // Files
