@@ -102,6 +102,21 @@ test("[S-10] a dry run says what the prune then takes, and what is gone says so"
   expect(await totals()).toBe(0)
 }, 60_000)
 
+test("[R-17] the money in roll-ups goes by the prices that hold where the data lies, and a rebuild prices again", async () => {
+  const config = join(scratch.path, "orangebox.config.json")
+  writeFileSync(config, JSON.stringify({ prices: [{ model: "test-model", input: 1_000_000, output: 0 }] }))
+  await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
+  const usd = async (): Promise<unknown> =>
+    jsonOf<{ rows: unknown[][] }>(
+      await call(["sql", "--json", "SELECT sum(usd), sum(unpriced_calls) FROM rollups WHERE kind = 'model'"]),
+    ).rows[0]
+  expect(await usd()).toEqual([12, 0])
+  writeFileSync(config, JSON.stringify({ prices: [{ model: "test-model", input: 2_000_000, output: 0 }] }))
+  expect(await usd()).toEqual([12, 0])
+  await call(["collect", "--rebuild"])
+  expect(await usd()).toEqual([24, 0])
+}, 60_000)
+
 test("[S-10] retention is set per class by the user's file and the environment; a repository's file does nothing until it is trusted, and never to data elsewhere", async () => {
   await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
   const DAY = 86_400_000

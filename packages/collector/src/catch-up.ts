@@ -7,6 +7,7 @@ import {
   isOnReadOnlyDisk,
   type LockHolder,
   type OpenedStore,
+  type OpenStoreOptions,
   openStoreReader,
   type TraceReader,
   type TraceStore,
@@ -25,6 +26,8 @@ export interface CatchUpOptions {
   /** How long to wait for another collector to come as far as the journals were when this was called. Default 2000. */
   readonly waitMs?: number
   readonly keep?: KeptWindow
+  /** What the money in roll-ups is counted by; left out, the built-in table. */
+  readonly prices?: NonNullable<OpenStoreOptions["prices"]>
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -65,7 +68,7 @@ export async function catchUp(options: CatchUpOptions): Promise<CatchUpReport> {
       return { ...NOTHING, behindBytes: await missingBytes(targets, reader), isReadOnly: true }
     }
     for (;;) {
-      const held = tryToHold(folder.storeFolder)
+      const held = tryToHold(folder.storeFolder, options)
       if ("store" in held) {
         await reader?.close()
         reader = undefined

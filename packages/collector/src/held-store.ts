@@ -1,5 +1,12 @@
 import { OrangeboxError } from "@orangebox/contract"
-import { acquireStoreLock, type LockAttempt, type LockHolder, type OpenedStore, openStore } from "@orangebox/store"
+import {
+  acquireStoreLock,
+  type LockAttempt,
+  type LockHolder,
+  type OpenedStore,
+  type OpenStoreOptions,
+  openStore,
+} from "@orangebox/store"
 import { notOpened } from "./store-failure.js"
 
 export interface HeldStore extends OpenedStore {
@@ -7,11 +14,14 @@ export interface HeldStore extends OpenedStore {
 }
 
 /** The store, open for writing, with its lock; or who has the lock. */
-export function tryToHold(storeFolder: string): HeldStore | { readonly heldBy: LockHolder | undefined } {
+export function tryToHold(
+  storeFolder: string,
+  { prices }: Pick<OpenStoreOptions, "prices"> = {},
+): HeldStore | { readonly heldBy: LockHolder | undefined } {
   const lock = takeLock(storeFolder)
   if (!lock.isHeld) return { heldBy: lock.holder }
   try {
-    const opened = openStore(storeFolder)
+    const opened = openStore(storeFolder, prices === undefined ? {} : { prices })
     return {
       ...opened,
       release: async () => {

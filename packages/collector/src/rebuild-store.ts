@@ -1,9 +1,9 @@
 import { openDataFolder } from "@orangebox/journal"
 import type { RebuildReport } from "@orangebox/store"
-import { type CatchUpReport, catchUp } from "./catch-up.js"
+import { type CatchUpOptions, type CatchUpReport, catchUp } from "./catch-up.js"
 import { heldElsewhere, tryToHold } from "./held-store.js"
 
-export interface RebuildOptions {
+export interface RebuildOptions extends Pick<CatchUpOptions, "prices"> {
   readonly dataFolder: string
   readonly onProgress?: (done: number, total: number | undefined, what: string) => void
 }
@@ -17,7 +17,7 @@ export async function rebuildStore(
 ): Promise<{ readonly caughtUp: CatchUpReport; readonly rebuilt: RebuildReport }> {
   const { dataFolder, onProgress } = options
   const { storeFolder } = openDataFolder(dataFolder)
-  const held = tryToHold(storeFolder)
+  const held = tryToHold(storeFolder, options)
   if (!("store" in held)) throw heldElsewhere(storeFolder, held.heldBy)
   try {
     const caughtUp = await catchUp({

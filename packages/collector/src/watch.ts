@@ -5,6 +5,7 @@ import {
   DEFAULT_RETENTION,
   type LockHolder,
   type OpenedStore,
+  type OpenStoreOptions,
   type PruneReport,
   type RetentionPolicy,
 } from "@orangebox/store"
@@ -21,6 +22,8 @@ export interface WatchOptions {
   readonly retention?: RetentionPolicy
   readonly pruneEveryMs?: number
   readonly keep?: KeptWindow
+  /** What the money in roll-ups is counted by; left out, the built-in table. */
+  readonly prices?: NonNullable<OpenStoreOptions["prices"]>
   readonly onStatus?: (status: WatchStatus) => void
 }
 
@@ -69,7 +72,7 @@ export async function watch(options: WatchOptions): Promise<void> {
 async function waitForStore(storeFolder: string, options: WatchOptions): Promise<HeldStore | undefined> {
   let saidSo = false
   while (!options.signal.aborted) {
-    const held = tryToHold(storeFolder)
+    const held = tryToHold(storeFolder, options)
     if ("store" in held) return held
     // Said once: it may take hours until the other one goes.
     if (!saidSo) options.onStatus?.({ kind: "waiting", heldBy: held.heldBy })

@@ -7,6 +7,7 @@ export { type RunReading, readRunsAt } from "./open/run-at.js"
 export { damaged, damageWords, fileInAddress, RUN_FILE_ENDING } from "./open/run-file.js"
 export type { RunReader } from "./open/run-reader.js"
 export { type StandingRetention, standingRetention } from "./open/standing-retention.js"
+export { pricesFor } from "./run/prices.js"
 
 // What: a run, a step, a conversation, a body, by address
 

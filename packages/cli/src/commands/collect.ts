@@ -1,5 +1,6 @@
+import { dirname } from "node:path"
 import { collectorStatus, rebuildStore, watch } from "@orangebox/collector"
-import { locateData, standingRetention } from "@orangebox/reader"
+import { locateData, pricesFor, standingRetention } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { catchUpJson, catchUpText, rebuildText } from "../collecting/format-catch-up.js"
@@ -56,6 +57,7 @@ async function watchFolder({ terminal }: Session, { json }: GlobalOptions, dataF
       dataFolder,
       retention,
       keep,
+      prices: pricesFor(dirname(dataFolder)),
       signal,
       onStatus: (status) => {
         if (json) terminal.out(safeJson(watchJson(status)))
@@ -69,7 +71,7 @@ async function watchFolder({ terminal }: Session, { json }: GlobalOptions, dataF
 async function rebuild({ terminal }: Session, { json }: GlobalOptions, dataFolder: string): Promise<ExitCode> {
   const { update: onProgress } = terminal.progress
   onProgress(0, undefined, "rebuilding")
-  const { rebuilt } = await rebuildStore({ dataFolder, onProgress })
+  const { rebuilt } = await rebuildStore({ dataFolder, prices: pricesFor(dirname(dataFolder)), onProgress })
   terminal.out(json ? safeJson(rebuilt, 2) : rebuildText(rebuilt))
   return EXIT.fine
 }

@@ -1,11 +1,12 @@
-import { join } from "node:path"
-import { type CatchUpReport, catchUp, DEFAULT_KEPT_WINDOW, type KeptWindow } from "@orangebox/collector"
+import { dirname, join } from "node:path"
+import { type CatchUpOptions, type CatchUpReport, catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import { type DataFolder, readStoreKey } from "@orangebox/journal"
 import { digestWord } from "@orangebox/redaction"
 import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
 import { formatBytes } from "@orangebox/text"
 
+import { pricesFor } from "../run/prices.js"
 import { dataPath, locateData, type ReaderOptions } from "./data-folder.js"
 import { standingRetention } from "./standing-retention.js"
 
@@ -40,7 +41,7 @@ export async function catchUpStore(
   try {
     const report = await catchUp({
       dataFolder,
-      keep: keptWindow(dataFolder),
+      ...settingsOf(dataFolder),
       onProgress: (done, total) => onProgress?.(done, total, "reading journals"),
     })
     for (const warning of troublesOf(report)) onWarning?.(warning)
@@ -50,12 +51,12 @@ export async function catchUpStore(
   }
 }
 
-/** Reading must go on where a configuration is broken; then journals stay as long as by default. */
-function keptWindow(dataFolder: string): KeptWindow {
+/** Reading must go on where a configuration is broken; then the defaults hold. */
+function settingsOf(dataFolder: string): Pick<CatchUpOptions, "keep" | "prices"> {
   try {
-    return standingRetention(dataFolder).keep
+    return { keep: standingRetention(dataFolder).keep, prices: pricesFor(dirname(dataFolder)) }
   } catch {
-    return DEFAULT_KEPT_WINDOW
+    return {}
   }
 }
 
