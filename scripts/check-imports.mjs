@@ -36,7 +36,7 @@ export function checkImports(root = ".") {
 
 /** Words of providers' protocols: headers, members of requests and answers, variables. Only dialects speak them. */
 const PROVIDER_WORDS =
-  /\b(?:anthropic-(?:version|beta)|openai-beta|x-api-key|x-goog-api-key|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE)_[A-Z_]+|tool_use(?:_id)?|redacted_thinking|is_error|input_schema|cache_control|prompt_cache_\w+|stop_reason|function_call(?:_output)?|functionCall|functionResponse|functionDeclarations|function_declarations|systemInstruction|system_instruction|generationConfig|parametersJsonSchema|previous_response_id|max_output_tokens|max_completion_tokens|end_turn|api\.(?:anthropic|openai)\.com|generativelanguage|anthropic-messages|openai-chat|openai-responses)\b|=== "(?:anthropic|openai|gemini|gcp\.gemini)"/
+  /\b(?:anthropic-(?:version|beta)|openai-beta|x-api-key|x-goog-api-key|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE)_[A-Z_]+|tool_use(?:_id)?|redacted_thinking|input_schema|cache_control|prompt_cache_\w+|stop_reason|function_call(?:_output)?|functionCall|functionResponse|functionDeclarations|function_declarations|systemInstruction|system_instruction|generationConfig|parametersJsonSchema|previous_response_id|max_output_tokens|max_completion_tokens|end_turn|api\.(?:anthropic|openai)\.com|generativelanguage|anthropic-messages|openai-chat|openai-responses)\b|=== "(?:anthropic|openai|gemini|gcp\.gemini)"/
 
 /** Where another package may name them, and why. */
 const MAY_NAME_PROVIDERS = [
@@ -49,10 +49,6 @@ const MAY_NAME_PROVIDERS = [
     "the names by which an application's own request, in whatever shape, may call its parameters",
   ],
   [/^proxy\/src\/clients\//, "what certain clients need, not a protocol"],
-  [
-    /^replay\/src\/(?:generated|override\/(?:override-rules|override-answer))\.ts$/,
-    "`is_error` is a member of our own override profiles",
-  ],
   [/^decisions\/src\/decision(?:s-of|-event)\.ts$/, "the published decision event names two providers"],
 ]
 

@@ -58,7 +58,6 @@ export type { Chunk, Retriever, ScoredChunk } from "./retrieval/retriever.js"
 // The manifest
 
 export { reviseManifest } from "./build-manifest.js"
-export { findInjectedContext } from "./context-injected.js"
 export {
   ContextManifest,
   type ExcludedReason,
@@ -67,7 +66,6 @@ export {
   type IncludedReason,
   type InclusionEntry,
   type ItemType,
-  ToldManifest,
 } from "./generated.js"
 export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"

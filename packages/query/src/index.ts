@@ -2,7 +2,7 @@
 
 export { injectedContexts } from "./injected-contexts.js"
 export { markedMode } from "./marked-mode.js"
-export { type Money, moneyDetail, moneyWords } from "./money.js"
+export { type Money, moneyDetail } from "./money.js"
 export { type RunInput, type RunView, type StepView, viewRun } from "./run-view.js"
 export { bodiesOf } from "./step-facts.js"
 
@@ -14,7 +14,7 @@ export { skeletonJson } from "./skeleton-json.js"
 
 // Every place of an id
 
-export { MIN_PLACES_BUDGET, type PlacesView, type PlaceView, placesJson, placesText } from "./places-view.js"
+export { type PlacesView, type PlaceView, placesJson, placesText } from "./places-view.js"
 
 // Drilling down: one step, a slice of a body, what a transform changed
 

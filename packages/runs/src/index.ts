@@ -12,13 +12,11 @@ export {
 export { dialectOfBytes, foldedAnswer } from "./folded-answer.js"
 export { type Gap, UNEXPLAINED } from "./lost-events.js"
 export {
-  addTokens,
   durationOfRun,
   type FoldedKind,
   type FoldedStep,
   hasEnded,
   hasUsage,
-  isComplete,
   isFailure,
   isOpen,
   noTokens,
@@ -26,7 +24,6 @@ export {
   RunFold,
   type RunStatus,
   type StepStatus,
-  TOKEN_FIELDS,
   type TokenCounts,
 } from "./run-fold.js"
 export { isSequence } from "./sound-envelope.js"
