@@ -62,27 +62,37 @@ async function judge(build, scripted) {
     { name: "read_report", args: { build }, effect: "read" },
     () => `build ${build}: 1 test of 812 is red`,
   )
-  const context = compile(stage, {
-    runId: run.runId,
-    stepId: step.id,
-    generatedAt: new Date().toISOString(),
-    items: [{ id: "report", type: "tool_output", text: report, sourceRef: "tool:read_report" }],
-    query: "date test release",
-    retrievers: [notes],
-    minScore: 0.5,
-  })
-  step.context(context)
-
-  const ask = (prompt) =>
-    step.model({ provider: "scripted", model: "scripted-1", request: { prompt } }, async () => scripted)
+  const prompts = []
+  // Every call has a manifest of its own, so every question is compiled: also the one that asks again.
+  const ask = (...more) => {
+    const context = compile(stage, {
+      runId: run.runId,
+      stepId: step.id,
+      generatedAt: new Date().toISOString(),
+      items: [{ id: "report", type: "tool_output", text: report, sourceRef: "tool:read_report" }, ...more],
+      query: "date test release",
+      retrievers: [notes],
+      minScore: 0.5,
+    })
+    step.context(context)
+    const { prompt } = context
+    prompts.push(prompt)
+    return step.model({ provider: "scripted", model: "scripted-1", request: { prompt } }, async () => scripted)
+  }
   const answer = await recordSchemaRepair(step, {
-    output: await ask(context.prompt),
+    output: await ask(),
     validate: parseVerdict,
-    repair: (output, { problems }) => ask(`${context.prompt}\n${output}\nThat ${problems.join(", ")}. Answer again.`),
+    repair: (output, { problems }) =>
+      ask({
+        id: "refused",
+        type: "summary",
+        text: `You answered: ${output}\nThat ${problems.join(", ")}. Answer again.`,
+        sourceRef: "model:scripted-1",
+      }),
   })
   step.end()
   run.complete({ output: answer.ok ? answer.value : "no verdict" })
-  return { runId: run.runId, prompt: context.prompt, report }
+  return { runId: run.runId, prompts, report }
 }
 
 function parseVerdict(output) {
@@ -129,7 +139,7 @@ assert.deepEqual(
   artifacts.map(({ artifact_id }) => artifact_id),
 )
 const stored = await Promise.all(artifacts.map(({ hash }) => textOf(hash)))
-assert(stored.includes(bad.prompt))
+for (const prompt of bad.prompts) assert(stored.includes(prompt))
 assert(stored.includes(bad.report))
 const revised = ContextManifest.parse(
   JSON.parse(await textOf((await payloadsOf(bad.runId, "context_manifest")).at(-1).manifest_ref)),

@@ -309,7 +309,7 @@ describe("orangebox context", () => {
     ["--rebuild of a whole run", ["last", "--rebuild"], /--rebuild needs one step, and there are 2 contexts/],
     ["two questions", ["last#4", "--rebuild", "--why", "x"], /are two questions/],
     ["an empty --why", ["last", "--why", " "], /--why names no item/],
-    ["a budget of nothing", ["last", "--budget", "0"], /must be at least 1/],
+    ["a budget of nothing", ["last", "--budget", "0"], /must be at least 400 tokens/],
   ])("bad input is told with a next step and exit code 2: %s", async (_, args, message) => {
     const { stdout, stderr, exitCode } = await orangeboxHere(at(...args))
     expect(stderr).toMatch(message)

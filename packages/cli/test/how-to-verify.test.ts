@@ -88,7 +88,7 @@ describe("how to verify", () => {
     const [manifest, ...others] = await manifests(events)
     expect(others).toEqual([])
     expect(manifest).toMatchObject({ run_id: runId, revision: 0, retrieval_query: "build scores", faults: [] })
-    expect(manifest!.inclusion_log.map(({ item_id }) => item_id)).toEqual(["mission", "question", "notes"])
+    expect(manifest!.inclusion_log.map(({ item_id }) => item_id)).toEqual(["mission", "objective", "question", "notes"])
     expect(manifest!.exclusion_log).toMatchObject([{ item_id: "log", excluded_reason: "budget_limit" }])
     expect(events.some(({ event_type }) => event_type === "artifact_recorded" || event_type === "fault")).toBe(false)
     const shown = await orangeboxHere(["context", "last#2", "--data", scratch.path])

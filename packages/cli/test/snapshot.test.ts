@@ -115,7 +115,7 @@ describe("[F-05] orangebox snapshot", () => {
     const runId = await recordFault()
     const write = async () => jsonOf<SnapshotDocument>(await orangeboxHere(at(runId, "--list", "--write", "--json")))
     const [prompt] = (await write()).snapshots
-    const file = join(scratch.path, prompt!.path)
+    const file = resolve(prompt!.path)
     expect(prompt!.written).toEqual({ outcome: "written", where: file, reason: null })
     expect(readFileSync(file, "utf8")).toBe(REQUEST)
     expect(statSync(file).mode & 0o777).toBe(0o600)

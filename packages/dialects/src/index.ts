@@ -57,7 +57,7 @@ export {
 } from "./signature/call-signature.js"
 // Signatures
 export { NONSEMANTIC } from "./signature/canon.js"
-export { CANON_VERSION } from "./signature/digest.js"
+export { CANON_VERSION, GENERIC_CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
 export { mcpSignature, retrieverSignature, toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
 export { type SseFrame, sseParser } from "./sse.js"

@@ -2,7 +2,8 @@ import { estimateTokens, safeJson } from "@orangebox/text"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { hostileText, ONLY_SAFE } from "../../text/test/hostile-text.js"
-import { MIN_PLACES_BUDGET, type PlacesView, placesJson, placesText, viewRun } from "../src/index.js"
+import { type PlacesView, placesJson, placesText, viewRun } from "../src/index.js"
+import { MIN_PLACES_BUDGET } from "../src/places-view.js"
 import { anyRun } from "./any-run.js"
 
 const anyPlaces: fc.Arbitrary<PlacesView> = fc

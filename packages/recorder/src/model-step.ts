@@ -5,6 +5,7 @@ import {
   dialectOfBytes,
   type FoldedResponse,
   foldResponse,
+  GENERIC_CANON_VERSION,
   NO_PATH,
   type RenderedText,
   type RequestAnatomy,
@@ -17,7 +18,7 @@ import { judgeOutput } from "./classify.js"
 import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
-import { GENERIC_CANON_VERSION, modelSignature } from "./signature.js"
+import { modelSignature } from "./signature.js"
 import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 import { answerStamps } from "./wire/answer-stamps.js"

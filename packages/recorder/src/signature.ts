@@ -1,12 +1,9 @@
 import { types } from "node:util"
 import { type BodyHash, bodyHash, canonicalJson, textHash } from "@orangebox/contract"
-import { retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
+import { GENERIC_CANON_VERSION, retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
 import type { AddedBody } from "./bodies-of-event.js"
 import { isSafeToStringify, safeStringify } from "./safe-stringify.js"
 import type { RetrievalCall, ToolCall } from "./step.js"
-
-/** Version of the generic canonical form below; provider dialects count from 1. */
-export const GENERIC_CANON_VERSION = 0
 
 /**
  * What a model was asked, as the application tells it: equal calls have equal signatures whatever their key order. A question that is

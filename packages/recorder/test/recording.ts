@@ -12,6 +12,8 @@ export function recordInMemory(options: Partial<RecorderOptions> = {}) {
   const recorder = Recorder.open({
     app: "test-app",
     cwd: "/",
+    // Not what the machine says, where the tests run: outside local work keeping everything has to be agreed to.
+    environment: "local",
     sink,
     now: () => {
       ticks++

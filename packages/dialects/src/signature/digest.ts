@@ -6,6 +6,9 @@ import { type BodyHash, incrementalBodyHash, textHash } from "@orangebox/contrac
  */
 export const CANON_VERSION = 1
 
+/** Of the generic form, in which an application tells a question whose protocol nobody here knows. It is the same in every build. */
+export const GENERIC_CANON_VERSION = 0
+
 const utf8 = new TextEncoder()
 
 /** `sha256("obx-sig\0" + version + "\0" + kind + "\0" + parts)`. Parts are separated by NUL, which no JSON text contains. */

@@ -1,4 +1,4 @@
-import { CANON_VERSION } from "@orangebox/dialects"
+import { CANON_VERSION, GENERIC_CANON_VERSION } from "@orangebox/dialects"
 import { hasEnded } from "@orangebox/runs"
 import { readStored } from "./stored-body.js"
 import type { Tape, TapeCall } from "./tape.js"
@@ -59,8 +59,8 @@ type Say = (code: CoverageCode, severity: CoverageProblem["severity"], reason: s
 function judgeQuestion(call: TapeCall, tape: Tape, say: Say): void {
   if (call.sig === null)
     say("NO_SIGNATURE", "blocks", "the recording does not say what was asked, so nothing can match")
-  const isGeneric = call.kind === "model" && call.wire === null
-  if (call.sig !== null && !isGeneric && call.canonVersion !== null && call.canonVersion !== CANON_VERSION) {
+  const isComparable = [null, CANON_VERSION, GENERIC_CANON_VERSION].includes(call.canonVersion)
+  if (call.sig !== null && !isComparable) {
     say(
       "CANON_MISMATCH",
       "blocks",
