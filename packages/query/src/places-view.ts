@@ -1,4 +1,4 @@
-import { padToWidth, plain, plural, recordedWord, safeLine, snakeJson } from "@orangebox/text"
+import { cutToTokens, padToWidth, plain, plural, recordedWord, safeLine, snakeJson } from "@orangebox/text"
 import { stepWords } from "./format-skeleton.js"
 import { inFormat, lastOf, pageJson, pageOf, rangeWords, roomOf, type ViewOptions } from "./page.js"
 import type { RunView, StepView } from "./run-view.js"
@@ -42,10 +42,10 @@ export const MIN_PLACES_BUDGET = 200
 export function placesText(view: PlacesView, options: PlacesOptions): string {
   const paint = options.color ?? plain
   const page = placesPage(view, options)
-  const lines = [paint(titleOf(view), "heading")]
+  const lines = [paint(page.title, "heading")]
   let run: PlaceView["runId"] | undefined
   page.rows.forEach((place, index) => {
-    if (place.runId !== run) lines.push(paint(runWords(place), "number"))
+    if (place.runId !== run) lines.push(paint(page.headingOf(place), "number"))
     run = place.runId
     lines.push(page.texts[index]!)
   })
@@ -59,11 +59,17 @@ export function placesJson(view: PlacesView, options: PlacesOptions) {
   return { kind, id, places: page.rows.map(placeJson), ...pageJson(page) }
 }
 
+/** Names are cut by tokens too, not by width alone: one sign of a joined emoji is as wide as two letters and costs a dozen tokens. */
+const MOST_HEADING_TOKENS = 60
+
 function placesPage(view: PlacesView, options: PlacesOptions) {
   const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_PLACES_BUDGET)
-  const frame = count(titleOf(view)) + count(footerOf(lastOf(view.total), options)) + 4
-  const page = pageOf(view.places, 0, { budget: budget - frame, count }, { textOf: placeText, headingOf: runWords })
-  return { ...page, from: view.from, to: view.from + page.to, total: view.total }
+  const headingOf = (place: PlaceView): string => cutToTokens(runWords(place), MOST_HEADING_TOKENS, count)
+  const title = cutToTokens(titleOf(view), MOST_HEADING_TOKENS, count)
+  const frame = count(title) + count(footerOf(lastOf(view.total), options)) + 4
+  const textOf = (place: PlaceView, most: number): string => cutToTokens(placeText(place), most, count)
+  const page = pageOf(view.places, 0, { budget: budget - frame, count }, { textOf, headingOf })
+  return { ...page, title, headingOf, from: view.from, to: view.from + page.to, total: view.total }
 }
 
 /** What is counted beyond the number of places is counted only where all of them are at hand. */
