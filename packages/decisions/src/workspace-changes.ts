@@ -1,5 +1,5 @@
 import { countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
-import { isFailure, type Run, type Step } from "@orangebox/runs"
+import { isFailure, isWorkspaceLook, type Run, type Step } from "@orangebox/runs"
 import type { Action, FileEdit } from "./action.js"
 import { isSamePath } from "./net-changes.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
@@ -81,8 +81,6 @@ export function withWorkspaceChanges(index: Run, bodies: BodyLookup, actions: re
     return { ...action, type, edits: [...action.edits, ...added] }
   })
 }
-
-const isWorkspaceLook = (step: Step): boolean => payloadOf(step.opened)["kind"] === "workspace"
 
 function isChange(event: Event): boolean {
   if (event.event_type !== "artifact_recorded") return false

@@ -123,8 +123,19 @@ export const SideOfDiff = z.strictObject({
 const OutcomeOfSide = z.strictObject({
   status: z.string(),
   error_class: z.string().nullable(),
+  /** What it failed with, in a few words; of a recorded command how it exited. */
+  error: z.string().nullable(),
+  /** Of the process, where it is on record. */
+  exit_code: z.number().int().nullable(),
   text: z.string().nullable(),
   output_ref: z.string().nullable(),
+})
+
+/** A file that one run left otherwise than the other. Null where a run did not change it. */
+const FileOfOutcome = z.strictObject({
+  path: z.string(),
+  a: z.string().nullable(),
+  b: z.string().nullable(),
 })
 
 /** What two runs differ in. Items are in the order of the runs; positions in other members are indexes of `items`. */
@@ -158,9 +169,11 @@ export const RunDiff = z.strictObject({
   tiers: z.strictObject({ T0: Count.nullable(), T1: Count.nullable(), T2: Count.nullable(), T3: Count.nullable() }),
   outcome: z.strictObject({
     differs: z.boolean(),
-    fields: z.array(z.enum(["status", "error", "output"])),
+    fields: z.array(z.enum(["status", "error", "exit", "output", "files"])),
     a: OutcomeOfSide,
     b: OutcomeOfSide,
+    /** What the runs left in their work trees; null where one of them was not looked at, or its looks were not kept. */
+    files: z.strictObject({ differing: z.array(FileOfOutcome), more: Count }).nullable(),
   }),
   /** A value that is only in the diverged output, and the first later call that uses it. */
   carry: z

@@ -27,3 +27,4 @@ export {
   type TokenCounts,
 } from "./run-fold.js"
 export { isSequence } from "./sound-envelope.js"
+export { isWorkspaceLook } from "./workspace-look.js"

@@ -108,9 +108,12 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
   }
 }
 
+/** Whether two runs are the same but for noise, their outcomes included. */
+export const isEmptyDiff = ({ verdict }: Pick<RunDiff, "verdict">): boolean => verdict !== "differs"
+
 /** As of diff(1): 0 for the same or noise, 1 for different. What cannot be compared throws, and is 2. */
 export function exitCodeOf(diff: RunDiff): 0 | 1 {
-  return diff.verdict === "differs" ? 1 : 0
+  return isEmptyDiff(diff) ? 0 : 1
 }
 
 function stepsOf(run: Omit<RunToDiff, "body">, which: string, options: DiffOptions): DiffRun {

@@ -135,15 +135,32 @@ function hunkWords({ a, b }: TextHunk, width: number): string {
   return `${recordedText(a, width)} -> ${recordedText(b, width)}`
 }
 
-export function outcomeWords({ a, b, fields }: RunDiff["outcome"], width: number): string {
+export function outcomeWords({ a, b, fields, files }: RunDiff["outcome"], width: number): string {
   const words: string[] = []
   if (fields.includes("status")) words.push(`${a.status} -> ${b.status}`)
-  if (fields.includes("error")) words.push(`error ${orNone(a.error_class)} -> ${orNone(b.error_class)}`)
+  if (fields.includes("error")) words.push(`error ${errorWords(a, width)} -> ${errorWords(b, width)}`)
+  if (fields.includes("exit")) words.push(`exit code ${a.exit_code ?? "?"} -> ${b.exit_code ?? "?"}`)
   if (fields.includes("output")) words.push(`output ${quotedOr(a.text, width)} -> ${quotedOr(b.text, width)}`)
+  if (files && fields.includes("files")) words.push(`files ${fileWords(files)}`)
   return words.join(" ; ")
 }
 
-const orNone = (name: string | null): string => (name === null ? "none" : recordedWord(name, 60))
+const SHOWN_FILES = 4
+
+function fileWords({ differing, more }: NonNullable<RunDiff["outcome"]["files"]>): string {
+  const shown = differing.slice(0, SHOWN_FILES).map(({ path, a, b }) => {
+    const side = a === null ? " (only b changed it)" : b === null ? " (only a changed it)" : ""
+    return `${recordedWord(path, 60)}${side}`
+  })
+  const rest = differing.length - shown.length + more
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+}
+
+function errorWords({ error_class, error }: RunDiff["outcome"]["a"], width: number): string {
+  if (error_class === null) return error === null ? "none" : recordedText(error, width)
+  return `${recordedWord(error_class, 60)}${error === null ? "" : ` ${recordedText(error, width)}`}`
+}
+
 const quotedOr = (text: string | null, width: number): string => (text === null ? "?" : recordedText(text, width))
 
 export const REGIME_WORDS = { R1: "related runs", R2: "unrelated runs" } as const

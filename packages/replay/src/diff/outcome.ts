@@ -1,4 +1,5 @@
 import type { RunDiff } from "../generated.js"
+import { type ChangedFiles, changedFiles } from "./changed-files.js"
 import type { Readers } from "./judge.js"
 import type { DiffRun } from "./read-steps.js"
 import type { StepReader } from "./step-reader.js"
@@ -7,21 +8,47 @@ import { cut } from "./text-diff.js"
 type Outcome = RunDiff["outcome"]
 
 const MAX_TEXT = 400
+const MOST_FILES = 100
 
-/** How the two runs ended. What they gave is the output they declared, or else the last thing their model said. */
+/**
+ * How the two runs ended and what they left: exit and error, the output they declared or else the last thing their model said, and the
+ * files of their work trees.
+ */
 export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outcome {
   const givenA = givenBy(a, readers.a)
   const givenB = givenBy(b, readers.b)
+  const files = compareFiles(a, b, readers)
   const fields: Outcome["fields"] = []
   if (a.outcome.status !== b.outcome.status) fields.push("status")
-  if (a.outcome.errorClass !== b.outcome.errorClass) fields.push("error")
+  if (errorKey(a, readers.a) !== errorKey(b, readers.b)) fields.push("error")
+  if (a.outcome.exitCode !== b.outcome.exitCode) fields.push("exit")
   if (isOtherOutput(givenA, givenB, readers)) fields.push("output")
+  if (files && files.differing.length > 0) fields.push("files")
   return {
     differs: fields.length > 0,
     fields,
     a: sideOf(a, givenA),
     b: sideOf(b, givenB),
+    files,
   }
+}
+
+const errorKey = ({ outcome }: DiffRun, reader: StepReader): string =>
+  `${outcome.errorClass ?? ""} ${reader.masked(outcome.error ?? "")}`
+
+function compareFiles(a: DiffRun, b: DiffRun, readers: Readers): Outcome["files"] {
+  const filesA = a.looks && changedFiles(a.looks, readers.a)
+  const filesB = b.looks && changedFiles(b.looks, readers.b)
+  if (!filesA || !filesB) return null
+  const differing = differingFiles(filesA, filesB)
+  return { differing: differing.slice(0, MOST_FILES), more: Math.max(0, differing.length - MOST_FILES) }
+}
+
+function differingFiles(a: ChangedFiles, b: ChangedFiles): NonNullable<Outcome["files"]>["differing"] {
+  const paths = [...new Set([...a.keys(), ...b.keys()])].sort()
+  return paths
+    .map((path) => ({ path, a: a.get(path) ?? null, b: b.get(path) ?? null }))
+    .filter((file) => file.a !== file.b)
 }
 
 interface Given {
@@ -54,10 +81,12 @@ function givenBy(run: DiffRun, reader: StepReader): Given {
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed"])
 
-function sideOf(run: DiffRun, given: Given): Outcome["a"] {
+function sideOf({ outcome }: DiffRun, given: Given): Outcome["a"] {
   return {
-    status: run.outcome.status,
-    error_class: run.outcome.errorClass ?? null,
+    status: outcome.status,
+    error_class: outcome.errorClass ?? null,
+    error: outcome.error === undefined ? null : cut(outcome.error, MAX_TEXT),
+    exit_code: outcome.exitCode ?? null,
     text: given.text === undefined ? null : cut(given.text, MAX_TEXT),
     output_ref: given.ref ?? null,
   }

@@ -1,16 +1,16 @@
 import {
-  type BodyMask,
-  countIn,
   EffectClass,
   type Event,
+  integerIn,
   type LoosePayload,
   numberIn,
   payloadOf,
-  recordsIn,
   textIn,
   textsIn,
 } from "@orangebox/contract"
-import { foldRun, type Run, type RunStatus, type Step } from "@orangebox/runs"
+import { foldRun, isWorkspaceLook, type Run, type RunStatus, type Step } from "@orangebox/runs"
+import { masksIn } from "./body-masks.js"
+import { looksOf, type RecordedLooks } from "./changed-files.js"
 import type { DiffKind, DiffStep } from "./diff-step.js"
 import { eventsAsSteps, retrievalFacts } from "./event-steps.js"
 import { foldRetries } from "./fold-retries.js"
@@ -25,12 +25,16 @@ export interface DiffRun {
   /** Tries beyond the first, folded into the call they repeat. */
   readonly foldedAttempts: number
   readonly outcome: RecordedOutcome
+  /** Undefined where nobody looked at its work tree. */
+  readonly looks: RecordedLooks | undefined
 }
 
 /** How a run ended and what it gave. */
 interface RecordedOutcome {
   readonly status: RunStatus
   readonly errorClass: string | undefined
+  readonly error: string | undefined
+  readonly exitCode: number | undefined
   readonly outputRef: string | undefined
   readonly summary: string | undefined
 }
@@ -45,14 +49,17 @@ export function readSteps(
   const drafts: DiffStep[] = []
   const draftOf = new Map<Step, DiffStep>()
   let foldedAttempts = 0
+  const wrote = soleWriters(run)
   for (const step of run.steps) {
+    // What the recorder did to look at the work tree is no step of the agent; what it found is the outcome.
+    if (isWorkspaceLook(step)) continue
     const parent = step.parent && draftOf.get(step.parent)
     if (parent && step.attemptNo !== undefined) {
       // What was recorded inside a try belongs to the call.
       draftOf.set(step, parent)
       continue
     }
-    const draft = featuresOf(step, parent, options)
+    const draft = featuresOf(step, parent, options, wrote)
     foldedAttempts += draft.attempts - 1
     draftOf.set(step, draft)
     drafts.push(draft)
@@ -68,7 +75,14 @@ export function readSteps(
   }
   const root = drafts[0]!
   inlineLanes(root, linkedSteps(run, draftOf))
-  return { run, steps: inOpeningOrder(root), root, foldedAttempts, outcome: outcomeOf(run) }
+  return {
+    run,
+    steps: inOpeningOrder(root),
+    root,
+    foldedAttempts,
+    outcome: outcomeOf(run),
+    looks: looksOf(run.own),
+  }
 }
 
 /** What a step was asked and what came of it, as the records of its two ends name it. */
@@ -79,7 +93,12 @@ type Asked = Partial<
   >
 >
 
-function featuresOf(step: Step, parent: DiffStep | undefined, options: DiffOptions): DiffStep {
+function featuresOf(
+  step: Step,
+  parent: DiffStep | undefined,
+  options: DiffOptions,
+  wrote: ReadonlySet<string>,
+): DiffStep {
   // What went over the wire says more than what the application meant to send.
   const wire = step.attempts.at(-1)
   const opening = payloadOf(wire?.opened ?? step.opened)
@@ -116,7 +135,7 @@ function featuresOf(step: Step, parent: DiffStep | undefined, options: DiffOptio
     finishReason: textIn(closing, "finish_reason"),
     requestedTools: textsIn(payloadOf(step.closed), "requested_tools"),
     status: step.status,
-    effect: kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step.opened)) : undefined,
+    effect: kind === "tool" ? (options.effectOf?.(name) ?? effectOf(opening, step, wrote)) : undefined,
     attempts: Math.max(1, step.attempts.length),
     inputTokens: step.tokens.prompt,
     outputTokens: step.tokens.completion,
@@ -146,19 +165,6 @@ function endFacts(closing: LoosePayload, closed: Event | undefined): string {
   return [textIn(closing, "error_class"), numberIn(closing, "exit_code"), ...secrets]
     .filter((fact) => fact !== undefined)
     .join(" ")
-}
-
-/** What was taken out of the bodies of an event, or of one of them. */
-function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
-  return (event?.artifact_refs ?? []).flatMap((ref) => {
-    if (!("masks" in ref) || (hash !== undefined && ref.artifact_hash !== hash)) return []
-    return recordsIn({ ...ref }, "masks").flatMap((mask) => {
-      const [offset, length] = [countIn(mask, "offset"), countIn(mask, "length")]
-      const [rule, tag] = [textIn(mask, "rule"), textIn(mask, "tag")]
-      const isWhole = offset !== undefined && length !== undefined && rule !== undefined && tag !== undefined
-      return isWhole ? [{ offset, length, rule, tag }] : []
-    })
-  })
 }
 
 function callFacts(opening: LoosePayload, closing: LoosePayload): Asked {
@@ -199,11 +205,25 @@ function soleRetrieval(step: Step): Event | undefined {
   return found.length === 1 ? found[0] : undefined
 }
 
-/** What the call says of itself, or the replay that served it. */
-function effectOf(opening: LoosePayload, opened: Event | undefined): EffectClass | undefined {
+/** What the call says of itself, or the replay that served it, or what the work tree showed. */
+function effectOf(opening: LoosePayload, { id, opened }: Step, wrote: ReadonlySet<string>): EffectClass | undefined {
   const said = opening["effect_class"] ?? opened?.replay?.effect_class
-  return EffectClass.options.find((effect) => effect === said)
+  return EffectClass.options.find((effect) => effect === said) ?? (wrote.has(id) ? "write" : undefined)
 }
+
+/** Tools behind which a look found files changed, where no other tool ran since the look before. */
+function soleWriters(run: Run): ReadonlySet<string> {
+  const wrote = new Set<string>()
+  for (const look of run.steps) {
+    if (!isWorkspaceLook(look) || !look.events.some(isFileDiff)) continue
+    const followed = look.links.flatMap(({ kind, step_id }) => (kind === "follows" && step_id ? [step_id] : []))
+    if (followed.length === 1) wrote.add(followed[0]!)
+  }
+  return wrote
+}
+
+const isFileDiff = (event: Event): boolean =>
+  event.event_type === "artifact_recorded" && textIn(payloadOf(event), "artifact_type") === "diff"
 
 /** Which step asked for another one, where a link says so. */
 function linkedSteps(run: Run, draftOf: ReadonlyMap<Step, DiffStep>): ReadonlyMap<DiffStep, DiffStep> {
@@ -236,7 +256,9 @@ function outcomeOf(run: Run): RecordedOutcome {
   const given = payloadOf(run.own.findLast((event) => event.event_type === "final_output"))
   return {
     status: run.status,
-    errorClass: textIn(closing, "error_class"),
+    errorClass: textIn(closing, "error_class") ?? run.crash?.errorClass,
+    error: textIn(closing, "error_summary") ?? run.crash?.errorSummary,
+    exitCode: integerIn(closing, "exit_code") ?? run.crash?.exitCode,
     outputRef: textIn(given, "output_ref"),
     summary: textIn(given, "output_summary") ?? textIn(closing, "error_summary"),
   }

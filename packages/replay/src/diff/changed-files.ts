@@ -1,0 +1,66 @@
+import { type Event, payloadOf, textIn } from "@orangebox/contract"
+import { WorkspaceSnapshot } from "../generated.js"
+import { masksIn } from "./body-masks.js"
+import type { StepReader } from "./step-reader.js"
+
+/** The looks at a work tree that tell what a run made of it. */
+export interface RecordedLooks {
+  /** Refs of the snapshots. */
+  readonly first: string
+  readonly last: string
+  /** Artifact id → digest and tags of secrets, of the contents of files. */
+  readonly contents: ReadonlyMap<string, string>
+}
+
+/** Undefined where nobody looked. */
+export function looksOf(events: readonly Event[]): RecordedLooks | undefined {
+  const snapshots: string[] = []
+  const contents = new Map<string, string>()
+  for (const event of events) {
+    if (event.event_type !== "artifact_recorded") continue
+    const payload = payloadOf(event)
+    const ref = textIn(payload, "content_ref") ?? textIn(payload, "hash")
+    if (ref === undefined) continue
+    if (textIn(payload, "artifact_type") === "workspace_snapshot") snapshots.push(ref)
+    // Two secrets that mask alike are told apart by their tags.
+    else contents.set(textIn(payload, "artifact_id") ?? "", [ref, ...masksIn(event).map(({ tag }) => tag)].join(" "))
+  }
+  const [first, last] = [snapshots[0], snapshots.at(-1)]
+  return first === undefined || last === undefined ? undefined : { first, last, contents }
+}
+
+/** What a file became: its digest, `deleted`, or `as committed`. */
+export type ChangedFiles = ReadonlyMap<string, string>
+
+/**
+ * What a run left otherwise than it had found it, whatever it did in between: when the recorder came to look is a matter of milliseconds.
+ * Undefined where that is not on record.
+ */
+export function changedFiles(looks: RecordedLooks, reader: StepReader): ChangedFiles | undefined {
+  const before = filesAt(looks, looks.first, reader)
+  const after = looks.last === looks.first ? before : filesAt(looks, looks.last, reader)
+  if (!before || !after) return undefined
+  const changed = new Map<string, string>()
+  for (const [path, file] of after) if (before.get(path) !== file) changed.set(path, file)
+  for (const path of before.keys()) if (!after.has(path)) changed.set(path, "as committed")
+  return changed
+}
+
+function filesAt({ contents }: RecordedLooks, ref: string, reader: StepReader): ChangedFiles | undefined {
+  const text = reader.text(ref)
+  if (text === undefined) return undefined
+  let snapshot: WorkspaceSnapshot
+  try {
+    snapshot = WorkspaceSnapshot.parse(JSON.parse(text))
+  } catch {
+    // A recording from elsewhere may have anything.
+    return undefined
+  }
+  return new Map(
+    snapshot.files.map(({ path, kind, content }) => {
+      if (kind === "deleted") return [path, "deleted"]
+      const digest = contents.get(content ?? "") ?? "not kept"
+      return [path, kind === "file" ? digest : `${kind} ${digest}`]
+    }),
+  )
+}
