@@ -5,6 +5,8 @@ export interface Secret {
   readonly start: number
   readonly end: number
   readonly rule: string
+  /** The secret itself, where it stands here in another form; what its tag is taken of. */
+  readonly value?: string
 }
 
 export interface Search {
@@ -42,7 +44,8 @@ export function findSecrets(text: string, ruleset: Ruleset, from = 0): Search {
   return { secrets: joined(found), openAt }
 }
 
-function joined(found: Secret[]): Secret[] {
+/** What overlaps is one secret. */
+export function joined(found: Secret[]): Secret[] {
   if (found.length < 2) return found
   found.sort((a, b) => a.start - b.start || b.end - a.end || (a.rule < b.rule ? -1 : 1))
   const apart: Secret[] = []
@@ -51,10 +54,24 @@ function joined(found: Secret[]): Secret[] {
     if (last === undefined || secret.start >= last.end) {
       apart.push(secret)
     } else {
-      // A form of its own says more than the name it was given to.
-      const rule = last.rule === "assignment" ? secret.rule : last.rule
-      apart[apart.length - 1] = { start: last.start, end: Math.max(last.end, secret.end), rule }
+      const rule = strongerRule(last.rule, secret.rule)
+      const end = Math.max(last.end, secret.end)
+      const isWhole = ({ start, end: ending }: Secret): boolean => start === last.start && ending === end
+      // Its value only where one of the two is the whole.
+      const { value } = isWhole(last) ? last : isWhole(secret) ? secret : NO_VALUE
+      apart[apart.length - 1] = { start: last.start, end, rule, ...(value === undefined ? {} : { value }) }
     }
   }
   return apart
 }
+
+/** A form of its own says more than the name it was given to, and both more than that it was seen before. */
+function strongerRule(first: string, second: string): string {
+  if (first === KNOWN_VALUE) return second
+  return first === "assignment" && second !== KNOWN_VALUE ? second : first
+}
+
+/** The rule that masks of known values name. */
+export const KNOWN_VALUE = "known-value"
+
+const NO_VALUE: { readonly value?: string } = {}

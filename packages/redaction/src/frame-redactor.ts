@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer"
 import { type JsonNode, readJson } from "@orangebox/contract"
-import { findSecrets } from "./find-secrets.js"
 import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { masksInBytes, type RedactedBytes, redactOctets } from "./redact-bytes.js"
 import type { Ruleset } from "./ruleset.js"
+import { searchText } from "./search-text.js"
 import { StreamSearch } from "./stream-search.js"
 
 /** One read off the wire. */
@@ -263,7 +263,7 @@ const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 /** Masks what is found in a text that may hold masks already. */
 function maskFurther(text: string, masks: readonly Mask[], ruleset: Ruleset): { text: string; masks: Mask[] } {
-  const { secrets } = findSecrets(text, ruleset)
+  const { secrets } = searchText(text, ruleset)
   if (secrets.length === 0) return { text, masks: [...masks] }
   const all: Mask[] = []
   const earlier = [...masks]

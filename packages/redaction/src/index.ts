@@ -7,6 +7,8 @@ export { type Explanation, explain } from "./explain.js"
 export { defaultPolicy, FIELD_POLICIES, type FieldPolicy } from "./field-policies.js"
 export { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
 export { digestWord, incrementalKeyedDigest, keyedDigest } from "./keyed-digest.js"
+// Secrets that were found before
+export { KnownValues } from "./known-values.js"
 // Masks
 export { MASK_MIDDLE, type Mask, maskedSecret } from "./mask.js"
 export { decidePolicy, effectOfDrop } from "./policy-decision.js"
@@ -21,3 +23,4 @@ export { SeenText } from "./seen-text.js"
 export { StreamRedactor } from "./stream-redactor.js"
 export { taggedBytes, taggedText } from "./tagged-masks.js"
 export { type CompiledRules, compileUserRules, type RuleProblem, readUserRules, type UserRules } from "./user-rules.js"
+export { valueForms } from "./value-forms.js"

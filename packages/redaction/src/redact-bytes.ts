@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer"
-import { MASK_MIDDLE, type Mask } from "./mask.js"
+import type { KnownValues } from "./known-values.js"
+import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { redactText } from "./redact-text.js"
 import type { Ruleset } from "./ruleset.js"
 import type { SeenText } from "./seen-text.js"
@@ -32,7 +33,42 @@ export function redactBytes(bytes: Uint8Array, ruleset: Ruleset, seen?: SeenText
     parts.push(redacted.bytes)
     length += redacted.bytes.length
   }
-  return masks.length === 0 ? { bytes, masks } : { bytes: Buffer.concat(parts), masks }
+  const redacted = masks.length === 0 ? { bytes, masks } : { bytes: Buffer.concat(parts), masks }
+  return ruleset.known === undefined ? redacted : maskKnown(redacted, ruleset.known, ruleset.key)
+}
+
+/** Outside the memory of what was searched: what is known grows, and nothing that is remembered has to be forgotten because of it. */
+function maskKnown(redacted: RedactedBytes, known: KnownValues, key: Uint8Array): RedactedBytes {
+  const { bytes } = redacted
+  const places = known.findInBytes(bytes)
+  if (places.length === 0) return redacted
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const parts: Buffer[] = []
+  const masks: Mask[] = []
+  const earlier = redacted.masks
+  let length = 0
+  let at = 0
+  let next = 0
+  const keepUpTo = (end: number): void => {
+    for (; next < earlier.length && earlier[next]!.offset < end; next++) {
+      const mask = earlier[next]!
+      if (mask.offset >= at) masks.push({ ...mask, offset: mask.offset - at + length })
+    }
+    parts.push(whole.subarray(at, end))
+    length += end - at
+    at = end
+  }
+  for (const { start, end, rule, value } of places) {
+    keepUpTo(start)
+    const secret = whole.toString("utf8", start, end)
+    const masked = Buffer.from(maskedSecret(secret))
+    masks.push({ offset: length, length: masked.length, rule, tag: secretTag(key, value ?? secret) })
+    parts.push(masked)
+    length += masked.length
+    at = end
+  }
+  keepUpTo(whole.length)
+  return { bytes: Buffer.concat(parts), masks }
 }
 
 function redactSegment(segment: Buffer, ruleset: Ruleset): RedactedBytes {

@@ -1,6 +1,7 @@
-import { findSecrets, type Secret } from "./find-secrets.js"
+import type { Secret } from "./find-secrets.js"
 import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import type { Ruleset } from "./ruleset.js"
+import { searchText } from "./search-text.js"
 
 export interface RedactedText {
   readonly text: string
@@ -12,7 +13,7 @@ export interface RedactedText {
 /** A text with every secret masked. Never throws: where a rule does, the whole value is dropped. */
 export function redactText(text: string, ruleset: Ruleset): RedactedText {
   try {
-    const { secrets } = findSecrets(text, ruleset)
+    const { secrets } = searchText(text, ruleset)
     return secrets.length === 0 ? { text, masks: NO_MASKS } : applyMasks(text, secrets, ruleset.key)
   } catch (error) {
     return failedText(error)
@@ -32,11 +33,11 @@ export function applyMasks(text: string, secrets: readonly Secret[], key: Uint8A
   }
   let redacted = ""
   let at = 0
-  for (const { start, end, rule } of secrets) {
+  for (const { start, end, rule, value } of secrets) {
     const secret = text.slice(start, end)
     const masked = maskedSecret(secret)
     redacted += text.slice(at, start)
-    masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(secret) })
+    masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(value ?? secret) })
     redacted += masked
     at = end
   }

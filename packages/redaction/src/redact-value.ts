@@ -24,8 +24,13 @@ export type KeyPolicy = (key: string) => "mask" | "drop" | "hash" | "allow" | un
  * shape of the value can still be read and compared. Never throws.
  */
 export function redactValue(value: unknown, ruleset: Ruleset, policyOfKey: KeyPolicy = () => undefined): RedactedValue {
+  const knownBefore = ruleset.known?.size
   const walk = new Walk(ruleset, policyOfKey)
-  return { value: walk.visit(value, "", undefined, 0), masks: walk.masks, failed: walk.failed }
+  const redacted = { value: walk.visit(value, "", undefined, 0), masks: walk.masks, failed: walk.failed }
+  // What was found at its end may stand at its beginning.
+  if (ruleset.known?.size === knownBefore) return redacted
+  const again = new Walk(ruleset, policyOfKey)
+  return { value: again.visit(value, "", undefined, 0), masks: again.masks, failed: again.failed }
 }
 
 /** A text that stands under a name, as a value would: without the cost of walking one. */
@@ -33,6 +38,7 @@ export function redactNamedText(name: string, text: string, ruleset: Ruleset): R
   if (!isNamedSecret(name, text)) return redactText(text, ruleset)
   const masked = maskedSecret(text)
   const tag = secretTag(ruleset.key, text)
+  ruleset.known?.learn(text)
   return { text: masked, masks: [{ offset: 0, length: masked.length, rule: "assignment", tag }] }
 }
 
@@ -98,6 +104,7 @@ class Walk {
 
   #masked(text: string, path: string, rule: string): string {
     const masked = maskedSecret(text)
+    this.ruleset.known?.learn(text)
     this.masks.push({ path, offset: 0, length: masked.length, rule, tag: secretTag(this.ruleset.key, text) })
     return masked
   }

@@ -1,4 +1,5 @@
 import { KeywordIndex } from "./keyword-index.js"
+import type { KnownValues } from "./known-values.js"
 import type { Rule, SweepRule } from "./rule.js"
 import { NAME_RULES, PII_RULES, SHAPE_RULES } from "./rules/catalog.js"
 import { RULES_VERSION } from "./rules/rules.generated.js"
@@ -10,6 +11,8 @@ export interface RulesetOptions {
   readonly pii?: boolean
   /** Patterns of the user, already checked. */
   readonly patterns?: readonly SweepRule[]
+  /** Learns what is found, and has it masked wherever it stands again. Without one every text is searched for itself. */
+  readonly known?: KnownValues
 }
 
 /** Rules made ready to run. Make one and keep it: making it is the slow part. */
@@ -19,6 +22,7 @@ export interface Ruleset {
   readonly key: Uint8Array
   readonly keywords: KeywordIndex
   readonly sweeps: readonly SweepRule[]
+  readonly known: KnownValues | undefined
   /** Shapes only: for what the user allowed, and keys on the way of the data that no configuration can allow. */
   readonly shapes: Ruleset
 }
@@ -34,12 +38,13 @@ function keywordIndexes(): NonNullable<typeof indexes> {
   return indexes
 }
 
-export function createRuleset({ key, pii = false, patterns = [] }: RulesetOptions): Ruleset {
+export function createRuleset({ key, pii = false, patterns = [], known }: RulesetOptions): Ruleset {
   const shapes: Ruleset = {
     profile: `shapes-${RULES_VERSION}`,
     key,
     keywords: keywordIndexes().shapes,
     sweeps: [],
+    known,
     get shapes() {
       return shapes
     },
@@ -49,6 +54,7 @@ export function createRuleset({ key, pii = false, patterns = [] }: RulesetOption
     key,
     keywords: keywordIndexes().everything,
     sweeps: [...(pii ? PII_RULES : []), ...patterns],
+    known,
     shapes,
   }
 }

@@ -1,6 +1,7 @@
-import { findSecrets, type Secret } from "./find-secrets.js"
+import type { Secret } from "./find-secrets.js"
 import { LEAD, LONGEST_SECRET } from "./rule.js"
 import type { Ruleset } from "./ruleset.js"
+import { searchText } from "./search-text.js"
 import { isSpace } from "./text-edges.js"
 
 /** A stretch of text that has been searched, with the secrets that stand in it, counted from its start. */
@@ -33,13 +34,13 @@ export class StreamSearch {
     this.#window += text
     if (!this.#isWorthALook(text)) return NOTHING
     this.#looked = this.#window.length
-    const { secrets, openAt } = findSecrets(this.#window, this.#ruleset)
+    const { secrets, openAt } = searchText(this.#window, this.#ruleset)
     return this.#giveUpTo(this.#safeEnd(secrets, openAt), secrets)
   }
 
   /** Gives the rest. */
   finish(): SearchedText {
-    return this.#giveUpTo(this.#window.length, findSecrets(this.#window, this.#ruleset).secrets)
+    return this.#giveUpTo(this.#window.length, searchText(this.#window, this.#ruleset).secrets)
   }
 
   /**

@@ -1,5 +1,7 @@
 import { types } from "node:util"
 import type { TokenUsage } from "@orangebox/contract"
+import type { Capture } from "../capture/capture.js"
+import { learnHeaders } from "../capture/known-credentials.js"
 import { asThrown } from "../described-error.js"
 import { safeStringify } from "../safe-stringify.js"
 import type { ModelCall, ModelDescription, ModelStep, Step } from "../step.js"
@@ -52,7 +54,7 @@ async function replayedResult<P extends AiSdkCallOptions, R extends AiSdkResult>
   params: P,
 ): Promise<R> {
   return step
-    .model<R>(callOf(model, params), async (_send, call) => {
+    .model<R>(callOf(step, model, params), async (_send, call) => {
       const result = await model.doGenerate(withHeaders(params, call))
       call.endModel({ ...describeResult(result), response: keptResult(result) })
       return result
@@ -67,7 +69,7 @@ async function replayedStream<P extends AiSdkCallOptions, T extends AiSdkPart, R
   params: P,
 ): Promise<R> {
   const heard = await step
-    .model<HeardParts<T> | ReadableStream<T>>(callOf(model, params), async (_send, call) => {
+    .model<HeardParts<T> | ReadableStream<T>>(callOf(step, model, params), async (_send, call) => {
       const { stream } = await model.doStream(withHeaders(params, call))
       return hear(recordedParts(stream, call))
     })
@@ -201,17 +203,17 @@ interface AiSdkUsage {
 }
 
 function startCall(step: Step, model: AiSdkModel, params: AiSdkCallOptions): ModelStep {
-  const asked = callOf(model, params)
+  const asked = callOf(step, model, params)
   const call = step.startModel(asked)
   call.promptRendered({ prompt: asked.request })
   return call
 }
 
-const callOf = (model: AiSdkModel, params: AiSdkCallOptions): ModelCall => ({
-  provider: model.provider,
-  model: model.modelId,
-  request: plainOptions(params),
-})
+function callOf(step: Step, model: AiSdkModel, params: AiSdkCallOptions): ModelCall {
+  const { capture } = step as { readonly capture?: Capture }
+  if (capture !== undefined && params.headers !== undefined) learnHeaders(capture, textHeaders(params.headers))
+  return { provider: model.provider, model: model.modelId, request: plainOptions(params) }
+}
 
 /** The call options as JSON can hold them: secrets in headers masked, bytes of files in base64, the abort signal left out. */
 function plainOptions(params: AiSdkCallOptions): unknown {
@@ -237,9 +239,11 @@ const PARTS_TYPE = "application/x-ndjson"
 const lineOf = (part: AiSdkPart): Buffer => Buffer.from(`${safeStringify(plainPart(part))}\n`)
 
 function maskedHeaders(headers: NonNullable<AiSdkCallOptions["headers"]>): Record<string, string> {
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string")
-  return Object.fromEntries(safeHeaders(given))
+  return Object.fromEntries(safeHeaders(textHeaders(headers)))
 }
+
+const textHeaders = (headers: NonNullable<AiSdkCallOptions["headers"]>): [string, string][] =>
+  Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === "string")
 
 const isCorrelated = (call: ModelStep): boolean => Object.keys(call.send.headers).length > 0
 

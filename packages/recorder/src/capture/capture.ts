@@ -15,6 +15,7 @@ import {
   defaultPolicy,
   digestWord,
   type FieldPolicy,
+  KnownValues,
   keyedDigest,
   MASK_MIDDLE,
   type Mask,
@@ -74,6 +75,7 @@ export class Capture {
     this.#rules = options.rules
     this.ruleset = createRuleset({
       key: options.key,
+      ...(options.mode === "full" ? {} : { known: new KnownValues() }),
       ...(options.pii === undefined ? {} : { pii: options.pii }),
       ...(options.rules === undefined ? {} : { patterns: options.rules.patterns }),
     })

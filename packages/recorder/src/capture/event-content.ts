@@ -122,7 +122,8 @@ class Gate {
 
   /** What our own code or a developer put there; still, a name may be built from anything. */
   #shapesOnly(value: unknown, ruleset: Ruleset | undefined): unknown {
-    if (typeof value === "string") return value.length < SHORTEST_SHAPE ? value : this.#text(value, ruleset)
+    if (typeof value === "string")
+      return value.length < SHORTEST_SHAPE ? this.#knownOnly(value) : this.#text(value, ruleset)
     if (typeof value !== "object") return value
     return this.#value(value, ruleset)
   }
@@ -130,6 +131,11 @@ class Gate {
   #text(text: string, ruleset: Ruleset | undefined): string {
     if (ruleset === undefined || text.startsWith("sha256:")) return text
     return this.#noted(redactText(text, ruleset))
+  }
+
+  #knownOnly(text: string): string {
+    const { known, shapes } = this.#capture.ruleset
+    return known === undefined || known.findIn(text).length === 0 ? text : this.#noted(redactText(text, shapes))
   }
 
   #noted({ text, masks, failed }: RedactedText): string {

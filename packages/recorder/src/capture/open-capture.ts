@@ -3,6 +3,7 @@ import type { AuditMode, CaptureMode, Config, Environment, KeptBodies } from "@o
 import { OrangeboxError } from "@orangebox/contract"
 import { compileUserRules } from "@orangebox/redaction"
 import { Capture } from "./capture.js"
+import { learnEnvironment } from "./known-credentials.js"
 
 /** What is kept, as it holds for one recorder: the knobs of the profile, each of which may be set by itself. */
 export interface Keeping {
@@ -34,11 +35,13 @@ export function keepingOf(settings: Knobs, environment: Environment): Keeping {
 
 /** Rules are made ready before anything is recorded: one that cannot be used is refused here, with its place. */
 export function openCapture(keeping: Keeping, rules: Config["redaction"], key: Uint8Array | undefined): Capture {
-  return new Capture({
+  const capture = new Capture({
     mode: keeping.capture,
     // Without a store nothing has to be compared with what another process masked.
     key: key ?? randomBytes(32),
     pii: keeping.pii,
     ...(rules === undefined ? {} : { rules: compileUserRules(rules) }),
   })
+  learnEnvironment(capture, process.env)
+  return capture
 }

@@ -1,6 +1,7 @@
 import type { ArtifactRef, PayloadOf, RedactionStatus } from "@orangebox/contract"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { CapturedStream, StoredStream } from "../capture/captured-stream.js"
+import { learnAddress, learnHeaders } from "../capture/known-credentials.js"
 import { judgeOutput } from "../classify.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
@@ -38,6 +39,8 @@ export function openWireCall(
   if (!(step instanceof StepHandle)) return undefined
   const known = read ?? knowRequest(request, memoryOf(step.run.builder))
   step.assertMayGoOn()
+  learnHeaders(step.capture, request.headers)
+  learnAddress(step.capture, request.url)
   const isModel = isModelCall(request, known, notes)
   const asksModel = isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest
   const rendered = notes.rendered ?? (asksModel ? step.takeManifest(request.body)?.rendered : null)
@@ -157,6 +160,7 @@ abstract class WireBase implements WireStep {
 
   writeChunk(bytes: Uint8Array, micros: number, head: WireResponseHead | undefined, isWhole: boolean): void {
     try {
+      if (this.#stream === undefined) learnHeaders(this.handle.capture, head?.headers ?? [])
       this.#stream ??= this.handle.captureResponse(
         this.#type,
         this.#type === "model_result" ? "response_ref" : "body_ref",

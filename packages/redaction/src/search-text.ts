@@ -1,0 +1,17 @@
+import { findSecrets, joined, type Search } from "./find-secrets.js"
+import type { Ruleset } from "./ruleset.js"
+
+/**
+ * What the rules find in a text, and every other place in it where a value stands that was found before, here or elsewhere in the recording
+ * of this process.
+ */
+export function searchText(text: string, ruleset: Ruleset): Search {
+  const found = findSecrets(text, ruleset)
+  const { known } = ruleset
+  if (known === undefined) return found
+  for (const { start, end, value } of found.secrets) known.learn(value ?? text.slice(start, end))
+  const again = known.findIn(text)
+  const openAt = Math.min(found.openAt, known.openAt(text))
+  if (again.length === 0) return { secrets: found.secrets, openAt }
+  return { secrets: joined([...found.secrets, ...again]), openAt }
+}
