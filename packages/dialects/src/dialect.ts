@@ -42,6 +42,8 @@ export interface Dialect extends RequestDialect {
   readAnswer(body: AnswerText): Answer
   /** Reads a streamed answer event by event. */
   newFold(): AnswerFold
+  /** The events in which a server streams this whole answer. */
+  streamEvents(whole: AnswerText): readonly StreamEvent[]
   usageOf(raw: JsonValue): Usage
   /** Where the parts of a request stand, for edits and for comparing two of them. */
   readonly shape: RequestShape
@@ -91,6 +93,13 @@ export interface AnswerText {
   readonly value: JsonValue
   /** The JSON the value was read from: numbers keep their digits only there. */
   readonly text: string
+}
+
+/** One event of a stream, before it is written out. */
+export interface StreamEvent {
+  /** Null where the protocol names none. */
+  readonly event: string | null
+  readonly data: string
 }
 
 export interface AnswerFold {

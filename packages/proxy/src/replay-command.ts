@@ -7,6 +7,7 @@ import { type ExtraVariable, planVariables, variablesFor } from "./client-variab
 import { endOfCommand, notStarted } from "./command-process.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
+import type { WorkspaceCopy } from "./workspace/copy-workspace.js"
 import { ofNoRepository } from "./workspace/git.js"
 import { type AskedCall, RecordedWorkspace, type WorkspaceWatch } from "./workspace/record-workspace.js"
 
@@ -19,7 +20,8 @@ export interface ReplayCommandOptions {
   readonly sourceEvents: readonly Event[]
   readonly policy?: Partial<ReplayPolicy>
   readonly fork?: Fork
-  readonly cwd?: string
+  /** A copy of the recorded work tree to start it in. Default: here. */
+  readonly copy?: Pick<WorkspaceCopy, "folder" | "seen" | "mounting">
   readonly env?: NodeJS.ProcessEnv
   readonly folder: string
   readonly app: string
@@ -42,6 +44,8 @@ export interface ReplayedCommand {
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
   readonly certification: Certification
+  /** Whether the command made the call that the fork is at. */
+  readonly isForkReached: boolean
 }
 
 /**
@@ -49,7 +53,7 @@ export interface ReplayedCommand {
  */
 export async function replayCommand(options: ReplayCommandOptions): Promise<ReplayedCommand> {
   const env = options.env ?? process.env
-  const [program, ...args] = options.command
+  const [program] = options.command
   const warn = options.onWarning ?? (() => {})
   const plan = planVariables(env, options.variables, options.upstreams)
   const replay = replayRecorder(options.tape, {
@@ -65,7 +69,10 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     entrypoint: basename(program),
     input: options.input ?? options.command.join(" "),
   })
-  const workspace = options.workspace ? await RecordedWorkspace.open(run, options.cwd ?? process.cwd()) : undefined
+  const { copy } = options
+  const workspace = options.workspace
+    ? await RecordedWorkspace.open(run, copy?.folder ?? process.cwd(), copy?.seen.root)
+    : undefined
   const held = workspace && new HeldWatch(workspace)
   let failure: unknown
   let isAtFork = options.atFork !== undefined
@@ -91,9 +98,10 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   })
   for (const hint of hintsFor(options.command, env["HOME"])) options.onHint?.(hint)
   const set = variablesFor(plan, { origin: proxy.origin, token: proxy.token, folder: options.folder }, env)
-  const child = spawn(program, args, {
-    cwd: options.cwd,
-    env: { ...environmentIn(options.cwd, env), ...set },
+  const [started, ...words] = copy?.mounting?.(options.command) ?? options.command
+  const child = spawn(started, words, {
+    cwd: copy?.folder,
+    env: { ...environmentIn(copy?.seen.folder, env), ...set },
     stdio: options.stdio ?? "inherit",
   })
   const ended = await endOfCommand(child)
@@ -108,12 +116,13 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   replay.close()
   if (failure) throw failure
   if (ended.error) throw notStarted(program, ended.error)
-  return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification }
+  const { isForkReached } = replay.session.state
+  return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification, isForkReached }
 }
 
 /** In another folder the variables that lead back to this one would be wrong: shells read `PWD`, and git whatever a hook has set. */
-const environmentIn = (cwd: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  cwd === undefined ? env : { ...ofNoRepository(env), PWD: cwd }
+const environmentIn = (folder: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  folder === undefined ? env : { ...ofNoRepository(env), PWD: folder }
 
 /** Looks when the answer is known and not given yet, so that no look comes too late. */
 class HeldWatch implements WorkspaceWatch {

@@ -128,6 +128,29 @@ test("[P-01] a parameter, a model, a framing: each miss is called what it is", a
   expect(framed).toMatchObject({ divergence: { code: "REQ_CHANGED", cause: "FRAMING" } })
 })
 
+test("[P-06] [P-11] the advice on a miss can be followed, and none is given that would change nothing", async () => {
+  const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
+  const tape = await modelTape([messages([`session ${id}`])])
+  const adviceOn = (body: string): readonly string[] => {
+    const missed = openReplay(tape).ask(askWith(tape, tape.calls[0]!, body))
+    return missed.outcome === "diverged" ? missed.divergence.suggest : []
+  }
+  expect(adviceOn(messages([`session ${id}`], { model: "claude-y" }))).toEqual([
+    "ask that on purpose: orangebox fork … --set model=claude-y",
+  ])
+  // A mask for the id leaves the other word as it is.
+  const both = messages(["session 00000000-0000-4000-8000-000000000000"], { system: "be brief" })
+  expect(adviceOn(both)).toEqual(["--on-miss nearest, to explore with an answer that was given to another question"])
+  const drifted = await modelTape([withResult("took 41 ms")])
+  const more = withResult("took 39 ms").replace("time it", "time that")
+  const missed = openReplay(drifted).ask(askWith(drifted, drifted.calls[0]!, more))
+  // Serving drift is what happens anyway, and this is more than drift.
+  expect(missed).toMatchObject({
+    outcome: "diverged",
+    divergence: { suggest: [expect.not.stringContaining("on-drift")] },
+  })
+})
+
 const withResult = (result: string): string =>
   JSON.stringify({
     model: "claude-x",
@@ -174,7 +197,9 @@ test("[P-01] an accepted mask lets values of its type stand for each other, in i
   const body = messages(["session 00000000-0000-4000-8000-000000000000"])
   const masks = [{ id: "uuid@user", type: "uuid" as const, at: "/messages/*/content" }]
   const missed = openReplay(tape).ask(askWith(tape, tape.calls[0]!, body))
-  expect(missed).toMatchObject({ divergence: { suggest: ["mask uuid at /messages/*/content"] } })
+  expect(missed).toMatchObject({
+    divergence: { suggest: [expect.stringMatching(/^mask uuid at \/messages\/\*\/content, by --calibrate/)] },
+  })
   const session = openReplay(tape, { masks })
   expect(session.ask(askWith(tape, tape.calls[0]!, body))).toMatchObject({
     mode: "exact",

@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import { InputError } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
 import { effectsHere, outcomeOf, type ReplaySource } from "@orangebox/reader"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
@@ -68,7 +68,7 @@ export function define(command: Command, session: Session): void {
     .option("--copy-ignored", "with what git ignores in it, as it is now: dependencies, build results")
     .addHelpText(
       "after",
-      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts\nwith the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are\nnot written to; the copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without\nworkspace: files are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached and every call was answered, 1 when not, 2 when nothing could start.`,
+      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts\nwith the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are\nnot written to; where the system can do it the command sees the copy at the path of your tree, so that full paths lead into\nit. The copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without workspace:\nfiles are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached, every call was answered and the command exited with 0, 1 when not, 2 when nothing could\nstart.`,
     )
   bindShell<ForkOptions>(command, session, fork, [
     ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
@@ -151,9 +151,9 @@ function runnerOf(
     const copy = await workspace?.open?.()
     let kept: string | null = null
     try {
-      const { runId, exitCode, signal, certification } = await replayCommand({
+      const { runId, exitCode, signal, certification, isForkReached } = await replayCommand({
         ...shared,
-        ...(copy ? { cwd: copy.folder, workspace: true, atFork: copy.atFork } : {}),
+        ...(copy ? { copy: copy.copy, workspace: true, ...given({ atFork: copy.atFork }) } : {}),
         command: [word(program), ...args.map(word)],
         input: [program, ...args].join(" "),
         fork,
@@ -164,9 +164,10 @@ function runnerOf(
       })
       kept = copy?.close() ?? null
       const outcome = signal ?? `exit ${exitCode}`
-      const aspects = await withReader(session, { data: shared.folder }, (reader) => outcomeOf(reader, runId, outcome))
+      const found = await withReader(session, { data: shared.folder }, (reader) => outcomeOf(reader, runId, outcome))
       const ended = { name, exitCode, signal }
-      return { runId, command: ended, outcome, aspects, report: certification.report, workspace: kept }
+      const { report } = certification
+      return { runId, command: ended, outcome, ...found, isReached: isForkReached, report, workspace: kept }
     } catch (error) {
       copy?.close()
       throw error

@@ -134,7 +134,7 @@ async function byCommand(
     ...againstTape(session, options, source),
     command: [program!, ...args],
     input: command.join(" "),
-    ...(workspace ? { cwd: workspace.folder } : {}),
+    ...(workspace ? { copy: workspace.copy } : {}),
     // An agent that runs no tools changes no files, and looking would cost every call.
     workspace: toolsExecuted > 0,
     policy: policyOf(options),

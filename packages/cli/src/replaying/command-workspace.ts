@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs"
+import { existsSync, realpathSync } from "node:fs"
 import { isAbsolute, relative, resolve } from "node:path"
 import { InputError } from "@orangebox/contract"
 import { copyIgnored, findRepository, ignoredIn, openWorkspaceCopy, type WorkspaceCopy } from "@orangebox/proxy"
-import type { ReplaySource } from "@orangebox/reader"
+import { dataPath, type ReplaySource } from "@orangebox/reader"
 import {
   type Fork,
   type ForkWorkspace,
@@ -13,7 +13,7 @@ import {
   workspaceAt,
 } from "@orangebox/replay"
 import { plural, safeText } from "@orangebox/text"
-import type { Session } from "../session.js"
+import type { GlobalOptions, Session } from "../session.js"
 
 export interface WorkspaceOptions {
   /** False with `--no-workspace`. */
@@ -35,9 +35,9 @@ export interface ForkedWorkspace {
 }
 
 export interface SampleCopy {
-  readonly folder: string
-  /** Makes the files what they were when the forked call was asked. */
-  atFork(): Promise<void>
+  readonly copy: WorkspaceCopy
+  /** Makes the files what they were when the forked call was asked; undefined where nobody looked then. */
+  readonly atFork: (() => Promise<void>) | undefined
   /** Returns where it is, if it stays. */
   close(): string | null
 }
@@ -51,47 +51,62 @@ function inPlace({ terminal }: Session, why: string): ForkedWorkspace {
 /**
  * Finds the files of a forked call and tries to make them again, so that what cannot be is known before anything runs. The agent starts
  * from the files its run began with, for it does its own work up to the fork again; there the files are made exactly those of the recording.
+ * Where nobody looked at that call they stay what the agent has made of them.
  */
 export async function forkedWorkspace(
   session: Session,
-  options: WorkspaceOptions,
+  options: WorkspaceOptions & GlobalOptions,
   source: ReplaySource,
   fork: Fork,
 ): Promise<ForkedWorkspace> {
   if (options.workspace === false) return inPlace(session, "--no-workspace was given")
-  const { run, tape } = source
-  const at = workspaceAt(run.events, tape.bodies, fork.call)
+  const { tape } = source
+  const at = workspaceAt(source.events, tape.bodies, fork.call)
   if (!at.found) return inPlace(session, at.why)
   const { start, cut } = at
-  const repository = await repositoryOf(source, [start, cut])
-  if (repository === undefined) return inPlace(session, nowhere(cut))
-  const isRunAgain = (call: TapeCall): boolean => !fork.isCut(call.stepId)
-  refuseFullPaths(tape, isRunAgain, [...new Set([cut.root, repository ?? cut.root])])
+  const repository = await repositoryOf(source, cut ? [start, cut] : [start])
+  if (repository === undefined) return inPlace(session, nowhere(cut ?? start))
 
   const copies = await copiesOf(repository, start, options)
   let rehearsed: WorkspaceCopy | undefined = await copies.make()
   process.once("exit", () => rehearsed?.remove())
-  const problems = await rehearsed.set(cut).catch((error: unknown) => {
-    rehearsed?.remove()
-    throw error
+  const isRunAgain = (call: TapeCall): boolean => !fork.isCut(call.stepId)
+  const problems = await orRemoved(rehearsed, async () => {
+    refuseFullPaths(tape, isRunAgain, rootsNotShown(rehearsed!, start, repository))
+    return cut ? await rehearsed!.set(cut) : [NOT_LOOKED_AT]
   })
-  session.terminal.say(`orangebox: ${workspaceWords(cut, copies.left)}`)
+  session.terminal.say(`orangebox: ${workspaceWords(cut ?? start, copies.left)}`)
   return {
-    told: { isRestored: true, notRestored: [...cut.notRestored, ...problems] },
-    snapshotId: cut.snapshotId,
-    word: (text) => fullPath(text, repository ?? cut.root),
+    told: { isRestored: true, notRestored: [...(cut ?? start).notRestored, ...problems] },
+    snapshotId: cut?.snapshotId ?? null,
+    word: (text) => fullPath(text, repository ?? start.root),
     open: async () => {
       const copy = rehearsed ?? (await copies.make())
       rehearsed = undefined
       await copy.set(start)
-      return { folder: copy.folder, atFork: async () => void (await copy.set(cut)), close: () => closed(copy, options) }
+      const atFork = cut ? async () => void (await copy.set(cut)) : undefined
+      return { copy, atFork, close: () => closed(copy, options) }
     },
+  }
+}
+
+const NOT_LOOKED_AT = {
+  path: ".",
+  why: "nobody looked at the files when the call was asked; they are what the agent makes of those it began with",
+} as const
+
+async function orRemoved<T>(copy: WorkspaceCopy, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    copy.remove()
+    throw error
   }
 }
 
 /** The command of a replay in a copy of the work tree, with the files its run began with. */
 export interface ReplayedWorkspace {
-  readonly folder: string
+  readonly copy: WorkspaceCopy
   word(text: string): string
   /** Returns where it is, if it stays. */
   close(): string | null
@@ -100,29 +115,28 @@ export interface ReplayedWorkspace {
 /** Refuses where there is no such tree: whoever asks for it does not want the command to run anywhere else. */
 export async function replayedWorkspace(
   session: Session,
-  options: WorkspaceOptions,
+  options: WorkspaceOptions & GlobalOptions,
   source: ReplaySource,
 ): Promise<ReplayedWorkspace> {
   const { run, tape } = source
-  const start = firstTree(run.events, tape.bodies)
+  const start = firstTree(source.events, tape.bodies)
   const refused = (what: string): InputError =>
     new InputError("NO_WORKSPACE", { what, where: run.row.runId, next: "Leave --workspace away to start it here" })
   if (start === undefined) throw refused("no work tree was recorded with the run, or its snapshot was not kept")
   const repository = await repositoryOf(source, [start])
   if (repository === undefined) throw refused(nowhere(start))
-  refuseFullPaths(tape, () => true, [...new Set([start.root, repository ?? start.root])])
   const copies = await copiesOf(repository, start, options)
   const copy = await copies.make()
   process.once("exit", () => closed(copy, options))
-  const problems = await copy.set(start).catch((error: unknown) => {
-    copy.remove()
-    throw error
+  const problems = await orRemoved(copy, async () => {
+    refuseFullPaths(tape, () => true, rootsNotShown(copy, start, repository))
+    return copy.set(start)
   })
   session.terminal.say(`orangebox: ${workspaceWords(start, copies.left)}`)
   for (const { path, why } of [...start.notRestored, ...problems])
     session.terminal.say(`orangebox: not as it was: ${safeText(path)} (${why})`)
   return {
-    folder: copy.folder,
+    copy,
     word: (text) => fullPath(text, repository ?? start.root),
     close: () => closed(copy, options),
   }
@@ -140,13 +154,17 @@ const nowhere = ({ base }: RecordedTree): string =>
 async function copiesOf(
   repository: string | null,
   start: RecordedTree,
-  options: WorkspaceOptions,
+  options: WorkspaceOptions & GlobalOptions,
 ): Promise<{ readonly left: readonly string[]; make(): Promise<WorkspaceCopy> }> {
   const ignored = repository === null ? [] : await ignoredIn(repository)
+  const home = process.env["ORANGEBOX_HOME"]
+  const data = [dataPath(options.data), ...(home ? [resolve(home)] : [])].filter((path) => existsSync(path))
+  // A recorded root is where the folder really is.
+  const kept = [...new Set(data.map((path) => realpathSync(path)))]
   return {
     left: options.copyIgnored ? [] : ignored,
     make: async () => {
-      const copy = await openWorkspaceCopy(repository, start)
+      const copy = await openWorkspaceCopy(repository, start, { kept })
       if (options.copyIgnored && repository !== null) copyIgnored(repository, ignored, copy)
       return copy
     },
@@ -176,6 +194,10 @@ function workspaceWords(cut: RecordedTree, left: readonly string[]): string {
   const more = left.length > SHOWN_IGNORED ? ` and ${left.length - SHOWN_IGNORED} more` : ""
   return `${words}; without what git ignores (${named}${more}), which --copy-ignored copies as it is now`
 }
+
+/** Folders whose files a command in the copy would still reach by their full path. */
+const rootsNotShown = ({ seen }: WorkspaceCopy, { root }: RecordedTree, repository: string | null): string[] =>
+  [...new Set([root, repository ?? root])].filter((path) => path !== seen.root)
 
 /** Recorded answers are given as they were. Where they name files by their full path, tools go to the original and not to the copy. */
 function refuseFullPaths(tape: Tape, isRunAgain: (call: TapeCall) => boolean, roots: readonly string[]): void {

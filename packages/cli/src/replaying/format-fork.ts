@@ -21,6 +21,10 @@ export interface Sample {
   readonly outcome: string
   /** What is compared between the arms. */
   readonly aspects: ForkOutcome
+  /** Whether the call that the fork is at was made. */
+  readonly isReached: boolean
+  /** The calls that went to a server and came back without an answer. */
+  readonly unanswered: readonly string[]
   readonly report: Certification["report"]
   /** Where its copy of the work tree was kept; null when there was none, or it was removed. */
   readonly workspace: string | null
@@ -33,11 +37,14 @@ export interface ForkResult {
   readonly samples: readonly Sample[]
 }
 
-/** A fork did its work when its step was reached and every call got an answer. */
-export const isSound = ({ report }: Sample): boolean =>
-  wasReached(report) && report.divergences.every(({ severity }) => severity !== "halt")
+/** A fork did its work when its step was reached, every call got an answer, and the agent was content. */
+export const isSound = ({ report, isReached, unanswered, command }: Sample): boolean =>
+  isReached &&
+  unanswered.length === 0 &&
+  (command === undefined || command.exitCode === 0) &&
+  report.divergences.every(({ severity }) => severity !== "halt")
 
-const wasReached = ({ counts }: Sample["report"]): boolean => counts.live + counts.simulated > 0
+const SHOWN_UNANSWERED = 3
 
 export function verdictOf(samples: readonly Sample[]): OutcomeVerdict | undefined {
   const outcomes = (arm: Sample["arm"]): ForkOutcome[] =>
@@ -47,15 +54,25 @@ export function verdictOf(samples: readonly Sample[]): OutcomeVerdict | undefine
 }
 
 export function sampleText(sample: Sample, source: ReplaySource, options: GlobalOptions): string {
-  const { command, report, runId } = sample
-  const end = command ? endWords(command) : "the forked call was sent"
+  const { command, report, runId, unanswered } = sample
+  const end = command ? endWords(command) : sentWords(report)
   const lines = [`orangebox: ${sample.arm === "control" ? "control: " : ""}${end}`]
   // A fork is not certified by design, so the line that says so would only worry.
   lines.push(...reportText(report).split("\n").slice(0, -1))
-  if (!wasReached(report)) lines.push("  THE FORK WAS NOT REACHED: the command never made the call it is at")
+  if (!sample.isReached) lines.push("  THE FORK WAS NOT REACHED: the command never made the call it is at")
+  for (const words of unanswered.slice(0, SHOWN_UNANSWERED))
+    lines.push(`  NO ANSWER from the upstream: ${safeText(words)}`)
+  const hidden = unanswered.length - SHOWN_UNANSWERED
+  if (hidden > 0) lines.push(`  … and ${plural(hidden, "more call")} without one`)
   lines.push(...nextLines(source, runId, options))
   if (sample.workspace !== null) lines.push(`  files ${sample.workspace}`)
   return lines.join("\n")
+}
+
+/** What became of the calls that were sent again. */
+function sentWords({ counts }: Sample["report"]): string {
+  if (counts.live > 0) return "the forked call was sent"
+  return counts.simulated > 0 ? "the forked call was answered by a rule" : "the forked call was not sent"
 }
 
 export function verdictText({ verdict, aspects }: OutcomeVerdict): string {
@@ -82,15 +99,19 @@ export function forkJson({ source, fork, workspace, samples }: ForkResult) {
     at: fork.at,
     override_profile_id: fork.profileId,
     workspace: workspace ? workspaceJson(workspace) : null,
-    samples: samples.map(({ arm, runId, command, outcome, aspects, report, workspace: kept }) => ({
-      arm,
-      run: runId,
-      command: command ? commandJson(command) : null,
-      outcome,
-      aspects,
-      workspace: kept,
-      report,
-    })),
+    samples: samples.map(
+      ({ arm, runId, command, outcome, aspects, isReached, unanswered, report, workspace: kept }) => ({
+        arm,
+        run: runId,
+        command: command ? commandJson(command) : null,
+        outcome,
+        aspects,
+        reached: isReached,
+        unanswered,
+        workspace: kept,
+        report,
+      }),
+    ),
     verdict: verdict ?? null,
     coverage: coverageJson(source),
     behind_bytes: source.behindBytes,

@@ -58,19 +58,27 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const { report } = replay.certify(options.sourceEvents, { driver: "proxy", toolsExecuted: 0 })
   replay.close()
   const outcome = await showAnswers(options, targets, run.runId)
-  // What comes after the forked call was not meant to be asked.
-  const divergences = report.divergences.filter(({ code }) => code !== "REQ_MISSING")
-  const aspects = await withReader(options.session, { data: options.folder }, (reader) =>
+  const found = await withReader(options.session, { data: options.folder }, (reader) =>
     outcomeOf(reader, run.runId, null),
   )
+  const { isForkReached } = replay.session.state
   return {
     runId: run.runId,
     command: undefined,
     outcome,
-    aspects,
-    report: { ...report, divergences },
+    ...found,
+    isReached: isForkReached,
+    report: onlyAsked(report, calls),
     workspace: null,
   }
+}
+
+/** What was not sent again was not meant to be asked. */
+function onlyAsked(report: Sample["report"], calls: readonly TapeCall[]): Sample["report"] {
+  const meant = new Set(calls.map(({ stepId }) => stepId))
+  const divergences = report.divergences.filter(({ code, step }) => code !== "REQ_MISSING" || meant.has(step ?? ""))
+  const unconsumed = divergences.filter(({ code }) => code === "REQ_MISSING").length
+  return { ...report, counts: { ...report.counts, unconsumed }, divergences }
 }
 
 /** What went over HTTP and can go again. A call that was tried several times is told by its tries. */
@@ -153,9 +161,11 @@ function headersToSend(recorded: HeaderPairs, provider: string | null, env: Reis
 const accessTo = (provider: string | null): ProviderAccess | undefined =>
   DIALECTS.find((dialect) => dialect.provider === provider)?.access
 
+/** What came of it is in the recording: an answer may break off, because a rule says so or because the server did. */
 async function sendThrough(proxy: RecordingProxy, { upstream, path, init }: Send): Promise<void> {
-  const response = await fetch(`${proxy.urlFor(upstream)}${path}`, init)
-  await response.arrayBuffer()
+  await fetch(`${proxy.urlFor(upstream)}${path}`, init)
+    .then((response) => response.arrayBuffer())
+    .catch(() => undefined)
 }
 
 /** Both answers of every call as every reader shows them, read back from what was recorded. Returns the new ones. */

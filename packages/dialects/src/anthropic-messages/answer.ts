@@ -169,7 +169,7 @@ function partOf(block: JsonRecord, argumentText: string): AnswerPart[] {
 const inputText = (input: JsonValue | undefined): string => (input === undefined ? "" : JSON.stringify(input))
 
 /** The arguments of each block as they are written in the body: a number with twenty digits keeps them only there. */
-function argumentTexts(text: string): string[] {
+export function argumentTexts(text: string): string[] {
   const reading = readJson(text)
   if (!reading.ok) return []
   return itemsAt(reading.node, "content").map((block) => {

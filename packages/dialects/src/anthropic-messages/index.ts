@@ -6,6 +6,7 @@ import type { RequestShape } from "../request/shape.js"
 import { anthropicFold, anthropicUsage, readAnthropicAnswer } from "./answer.js"
 import { canonicalAnthropic } from "./canon.js"
 import { outlineAnthropic } from "./outline.js"
+import { anthropicEvents } from "./stream.js"
 
 const EVENTS = new Set([
   "message_start",
@@ -92,6 +93,7 @@ export const anthropicMessages: Dialect = {
     (typeof value["type"] === "string" && EVENTS.has(value["type"])),
   readAnswer: readAnthropicAnswer,
   newFold: anthropicFold,
+  streamEvents: anthropicEvents,
   usageOf: anthropicUsage,
   cacheParams: ["tool_choice", "thinking", "speed", "betas", "output_config", "output_format", "context_management"],
   outlineRequest: outlineAnthropic,

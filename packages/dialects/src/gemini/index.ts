@@ -93,6 +93,8 @@ export const gemini: Dialect = {
     (isRecord(value["response"]) && Array.isArray(value["response"]["candidates"])),
   readAnswer: readGeminiAnswer,
   newFold: geminiFold,
+  // A chunk is a whole answer of which there may be more; one is a stream.
+  streamEvents: ({ text }) => [{ event: null, data: JSON.stringify(JSON.parse(text)) }],
   usageOf: geminiUsage,
   cacheParams: [
     "toolConfig",

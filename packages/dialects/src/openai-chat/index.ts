@@ -6,6 +6,7 @@ import { openaiAccess } from "./access.js"
 import { chatFold, chatUsage, readChatAnswer } from "./answer.js"
 import { canonicalChat } from "./canon.js"
 import { outlineChat } from "./outline.js"
+import { chatEvents } from "./stream.js"
 
 const chatShape: RequestShape = {
   members: { model: "model", tools: "tools", functions: "tools", messages: "history" },
@@ -72,6 +73,7 @@ export const openaiChat: Dialect = {
   claimsAnswer: (value) => typeof value["object"] === "string" && /completion/.test(value["object"]),
   readAnswer: readChatAnswer,
   newFold: chatFold,
+  streamEvents: chatEvents,
   usageOf: chatUsage,
   cacheParams: [
     "tool_choice",

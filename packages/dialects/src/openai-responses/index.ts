@@ -7,6 +7,7 @@ import type { RequestShape } from "../request/shape.js"
 import { readResponsesAnswer, responsesFold, responsesUsage } from "./answer.js"
 import { canonicalResponses } from "./canon.js"
 import { outlineResponses } from "./outline.js"
+import { responsesEvents } from "./stream.js"
 
 const responsesShape: RequestShape = {
   members: {
@@ -72,6 +73,7 @@ export const openaiResponses: Dialect = {
     value["object"] === "response" || (typeof value["type"] === "string" && value["type"].startsWith("response.")),
   readAnswer: readResponsesAnswer,
   newFold: responsesFold,
+  streamEvents: responsesEvents,
   usageOf: responsesUsage,
   cacheParams: [
     "tool_choice",

@@ -18,6 +18,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import { OrangeboxError } from "@orangebox/contract"
 import type { NotRestored, RecordedTree, TreeFile } from "@orangebox/replay"
 import { runGit } from "./git.js"
+import { findMounting, type Mounting, type MountWay } from "./mounted-copy.js"
 
 /**
  * A folder of its own with the files of a recorded work tree. It is a repository that reads the objects of the one it was made from and
@@ -28,6 +29,10 @@ export interface WorkspaceCopy {
   readonly root: string
   /** Where the command was started, in the copy. */
   readonly folder: string
+  /** The top and that folder as a command sees them that is started in it: those of the recorded tree, where the copy can be shown there. */
+  readonly seen: { readonly root: string; readonly folder: string }
+  /** Starts a command so that it finds the copy where the recorded tree stood; undefined where this system cannot do that. */
+  readonly mounting: Mounting | undefined
   /** Makes its files those of this tree; what git ignores stays as it is. Returns what could not be written. */
   set(tree: RecordedTree): Promise<readonly NotRestored[]>
   remove(): void
@@ -64,8 +69,19 @@ export async function ignoredIn(repository: string): Promise<string[]> {
   return names.map((name) => name.replace(/\/$/, "")).filter((name) => !name.split("/").includes(".orangebox"))
 }
 
+export interface CopyOptions {
+  /** Folders that stay where and what they are, also where the copy is shown in the place of the tree around them. */
+  readonly kept?: readonly string[]
+  /** The ways to show it there. */
+  readonly ways?: readonly MountWay[]
+}
+
 /** Makes the copy, empty yet. */
-export async function openWorkspaceCopy(repository: string | null, tree: RecordedTree): Promise<WorkspaceCopy> {
+export async function openWorkspaceCopy(
+  repository: string | null,
+  tree: RecordedTree,
+  options: CopyOptions = {},
+): Promise<WorkspaceCopy> {
   // Programs that ask for their folder are told where it really is.
   const parent = mkdtempSync(join(realpathSync(tmpdir()), "orangebox-fork-"))
   const remove = (): void => rmSync(parent, { recursive: true, force: true, maxRetries: 3 })
@@ -75,12 +91,20 @@ export async function openWorkspaceCopy(repository: string | null, tree: Recorde
     mkdirSync(root)
     const format = tree.base?.length === 64 ? ["--object-format=sha256"] : []
     await mustRun(root, ["-c", "init.defaultBranch=main", "init", "--quiet", "--template=", ...format])
-    if (repository !== null) await leanOn(repository, root)
+    const lent = repository === null ? [] : [await leanOn(repository, root, join(parent, "objects"))]
+    const kept = (options.kept ?? []).filter((path) => path.startsWith(`${tree.root}/`))
+    for (const path of kept) mkdirSync(join(root, relative(tree.root, path)), { recursive: true })
+    const original = { original: tree.root, folder: join(tree.root, tree.folder) }
+    const mounting = await findMounting({ copy: root, kept, lent, ...original }, options.ways)
+    const folder = join(root, tree.folder)
+    const seen = mounting ? { root: tree.root, folder: original.folder } : { root, folder }
     return {
       root,
-      folder: join(root, tree.folder),
+      folder,
+      seen,
+      mounting,
       async set(next) {
-        const problems = await setTree(root, join(parent, "index"), next)
+        const problems = await setTree({ root, index: join(parent, "index"), seenRoot: seen.root }, next)
         // Git knows no empty folders, and a command may well have been started in one.
         const why = tree.folder === "" ? undefined : makeFolders(root, tree.folder.split("/"))
         if (why !== undefined) throw failed(`${tree.folder}: ${why}`)
@@ -107,17 +131,27 @@ export function copyIgnored(repository: string, names: readonly string[], copy: 
   }
 }
 
-async function leanOn(repository: string, root: string): Promise<void> {
+/**
+ * Where the copy is shown in the place of the repository, the path of the objects is the copy's own, which git passes over; they are lent to
+ * it at a second place then.
+ */
+async function leanOn(
+  repository: string,
+  root: string,
+  lentAt: string,
+): Promise<{ readonly from: string; readonly at: string }> {
   const [objects, shallow] = await Promise.all(
     ["objects", "shallow"].map(async (name) =>
       (await mustRun(repository, ["rev-parse", "--path-format=absolute", "--git-path", name])).replace(/\n$/, ""),
     ),
   )
   if (/^["#]|\n/.test(objects!)) throw failed(`git cannot be told of a folder with such a name: ${objects}`)
-  writeFileSync(join(root, ".git/objects/info/alternates"), `${objects}\n`)
+  mkdirSync(lentAt)
+  writeFileSync(join(root, ".git/objects/info/alternates"), `${objects}\n${lentAt}\n`)
   if (existsSync(shallow!)) copyFileSync(shallow!, join(root, ".git/shallow"))
   await takeSettings(repository, root)
   await takeRefs(repository, root)
+  return { from: objects!, at: lentAt }
 }
 
 // Only what decides how files look in the work tree, and who commits; nothing that names a program or a place.
@@ -142,7 +176,16 @@ async function takeRefs(repository: string, root: string): Promise<void> {
     })
 }
 
-async function setTree(root: string, index: string, tree: RecordedTree): Promise<readonly NotRestored[]> {
+interface TreePlace {
+  readonly root: string
+  /** An index beside the copy. */
+  readonly index: string
+  /** Where whoever works in it sees its top. */
+  readonly seenRoot: string
+}
+
+async function setTree(place: TreePlace, tree: RecordedTree): Promise<readonly NotRestored[]> {
+  const { root, index } = place
   // An index of our own: the agent's says what it has staged.
   const env = { GIT_INDEX_FILE: index }
   rmSync(index, { force: true })
@@ -160,15 +203,16 @@ async function setTree(root: string, index: string, tree: RecordedTree): Promise
     const why = writeInto(root, file)
     if (why !== undefined) problems.push({ path: file.path, why })
   }
-  return [...problems, ...(await committedOddities(root, env, tree)), ...(await setHead(root, tree))]
+  return [...problems, ...(await committedOddities(place, env, tree)), ...(await setHead(root, tree))]
 }
 
 /**
  * What a commit has that a copy cannot have as it was. A submodule is a repository of its own, which nobody looked at. A committed link by
- * a full path into the original tree would lead whoever writes through it there, so it is made to lead into the copy.
+ * a full path into the original tree would lead whoever writes through it there, so it is made to lead into the copy, unless that is what is
+ * seen there.
  */
 async function committedOddities(
-  root: string,
+  { root, seenRoot }: TreePlace,
   env: Record<string, string>,
   tree: RecordedTree,
 ): Promise<NotRestored[]> {
@@ -180,6 +224,7 @@ async function committedOddities(
     if (!entry.startsWith("120000 ") || !lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return []
     const target = readlinkSync(place)
     if (target.startsWith(`${tree.root}/`)) {
+      if (seenRoot === tree.root) return []
       unlinkSync(place)
       symlinkSync(join(root, target.slice(tree.root.length)), place)
       return []

@@ -48,18 +48,24 @@ export class RecordedWorkspace implements WorkspaceWatch {
   #asked: AskedCall[] = []
   #stoppedBecause: string | undefined
 
-  private constructor(run: Run, first: WorkspaceView) {
+  readonly #seenRoot: string
+
+  private constructor(run: Run, first: WorkspaceView, seenRoot: string) {
     this.#run = run
+    this.#seenRoot = seenRoot
     this.#first = first
     this.#last = first
   }
 
-  /** Undefined where there is no work tree. */
-  static async open(run: Run, folder: string): Promise<RecordedWorkspace | undefined> {
+  /**
+   * Undefined where there is no work tree.
+   * @param seenRoot the top of the tree as the command sees it, where that is not where it is
+   */
+  static async open(run: Run, folder: string, seenRoot?: string): Promise<RecordedWorkspace | undefined> {
     const looked = await lookAtWorkspace(folder).catch((error: unknown) => ({ ok: false as const, why: String(error) }))
     if (looked?.ok === false) run.log.warn("the work tree is not looked at", { why: looked.why })
     if (!looked?.ok) return undefined
-    const workspace = new RecordedWorkspace(run, looked.view)
+    const workspace = new RecordedWorkspace(run, looked.view, seenRoot ?? looked.view.root)
     const { files } = looked.view
     // Contents would fill the page that the run is read on; in a step they are folded away together.
     const step =
@@ -178,7 +184,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
       id,
       type: "workspace_snapshot",
       summary: `${differWords(files.size)} from ${view.base?.slice(0, 12) ?? "nothing committed"}${when}${head === view.base ? "" : `, ${head?.slice(0, 12)} is checked out`}`,
-      content: snapshotOf(view, atStep, (hash) => this.#contents.get(hash)),
+      content: snapshotOf({ ...view, root: this.#seenRoot }, atStep, (hash) => this.#contents.get(hash)),
     })
   }
 

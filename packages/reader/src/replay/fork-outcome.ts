@@ -1,22 +1,40 @@
 import { createHash } from "node:crypto"
 import { type Event, payloadOf, summarizeText, textIn } from "@orangebox/contract"
+import type { StepView } from "@orangebox/query"
 import { type ForkOutcome, lastTree } from "@orangebox/replay"
 import type { ReaderOptions } from "../open/data-folder.js"
 import { loadSource } from "./replay-source.js"
+
+/** A sample of a fork, read back from its recording. */
+export interface RecordedOutcome {
+  /** What samples are compared by. */
+  readonly aspects: ForkOutcome
+  /** The calls that went to a server and came back without an answer, each in a few words. */
+  readonly unanswered: readonly string[]
+}
 
 /**
  * What a sample came to, read back from its recording: how the command ended, which tools were called with what, what the files are in the
  * end, and what the model said last. Null where that was not recorded.
  */
-export async function outcomeOf(options: ReaderOptions, runId: string, end: string | null): Promise<ForkOutcome> {
+export async function outcomeOf(options: ReaderOptions, runId: string, end: string | null): Promise<RecordedOutcome> {
   const { run, tape } = await loadSource(options, runId)
   const said = run.view.steps.findLast(({ kind }) => kind === "model")?.model?.outputSummary
+  const live = run.view.steps.filter(({ kind, mode, attemptNo }) => kind === "model" && mode === "live" && !attemptNo)
   return {
-    end,
-    actions: actionsOf(run.events),
-    files: end === null ? null : filesOf(run.events, tape.bodies),
-    answer: said === undefined ? null : summarizeText(said),
+    aspects: {
+      end,
+      actions: actionsOf(run.events),
+      files: end === null ? null : filesOf(run.events, tape.bodies),
+      answer: said === undefined ? null : summarizeText(said),
+    },
+    unanswered: live.filter(({ status }) => status !== "success").map(failureWords),
   }
+}
+
+function failureWords({ n, name, status, error }: StepView): string {
+  const why = error === undefined ? `ended ${status}` : [error.errorClass, error.line].filter(Boolean).join(": ")
+  return `#${n} ${name ?? "model"}: ${why}`
 }
 
 function actionsOf(events: readonly Event[]): string {

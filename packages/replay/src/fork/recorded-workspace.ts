@@ -31,9 +31,9 @@ export interface NotRestored {
   readonly why: string
 }
 
-/** The work tree around a call: as the command found it, and as it was when the call was asked. */
+/** The work tree around a call: as the command found it, and as it was when the call was asked; null where nobody looked then. */
 export type WorkspaceAt =
-  | { readonly found: true; readonly start: RecordedTree; readonly cut: RecordedTree }
+  | { readonly found: true; readonly start: RecordedTree; readonly cut: RecordedTree | null }
   | { readonly found: false; readonly why: string }
 
 /** Reads the work tree of a call out of a recording. The recording may come from anywhere: nothing it names leads out of the tree. */
@@ -42,19 +42,14 @@ export function workspaceAt(events: readonly Event[], bodies: Bodies, call: Tape
   const [first] = trees.looks
   if (first === undefined) return { found: false, why: "no work tree was recorded with the run" }
   const steps = new Set([call.stepId, call.attemptOf, ...call.attempts])
+  // A look at another moment is not asked: what the agent did between the two would be undone.
   const at = trees.looks.find(({ atStep }) => atStep !== null && steps.has(atStep))
-  const before = at ?? trees.looks.findLast(({ place }) => place < trees.openingOf(call.stepId)) ?? first
   const start = trees.treeOf(first.snapshotId)
-  const cut = trees.treeOf(before.snapshotId)
+  const cut = at === undefined ? null : trees.treeOf(at.snapshotId)
   if (start === undefined || cut === undefined) {
-    return {
-      found: false,
-      why: `its snapshot was not kept, or cannot be read (${(start ? before : first).snapshotId})`,
-    }
+    return { found: false, why: `its snapshot was not kept, or cannot be read (${(start ? at! : first).snapshotId})` }
   }
-  if (at !== undefined) return { found: true, start, cut }
-  const stale = { path: ".", why: `not looked at when the call was asked; this is ${before.snapshotId}` }
-  return { found: true, start, cut: { ...cut, notRestored: [...cut.notRestored, stale] } }
+  return { found: true, start, cut }
 }
 
 /** The work tree as a run found it; undefined where nobody looked. */
@@ -72,27 +67,24 @@ export function lastTree(events: readonly Event[], bodies: Bodies): RecordedTree
 }
 
 interface Look {
-  readonly place: number
   readonly snapshotId: string
   readonly atStep: string | null
 }
 
 class SnapshotTrees {
   readonly looks: readonly Look[]
-  readonly #events: readonly Event[]
   readonly #bodies: Bodies
   readonly #snapshots = new Map<string, Event>()
   readonly #contents = new Map<string, Event>()
 
   constructor(events: readonly Event[], bodies: Bodies) {
-    this.#events = events
     this.#bodies = bodies
     const looks: Look[] = []
-    events.forEach((event, place) => {
+    events.forEach((event) => {
       if (event.event_type === "log") {
         const { workspace, at_step } = event.attributes ?? {}
         if (typeof workspace !== "string") return
-        looks.push({ place, snapshotId: workspace, atStep: typeof at_step === "string" ? at_step : null })
+        looks.push({ snapshotId: workspace, atStep: typeof at_step === "string" ? at_step : null })
       }
       if (event.event_type !== "artifact_recorded") return
       const payload = payloadOf(event)
@@ -101,14 +93,9 @@ class SnapshotTrees {
       if (id.startsWith(FILE_ARTIFACT)) this.#contents.set(id, event)
       if (textIn(payload, "artifact_type") !== "workspace_snapshot") return
       this.#snapshots.set(id, event)
-      looks.push({ place, snapshotId: id, atStep: this.#read(event)?.at_step ?? null })
+      looks.push({ snapshotId: id, atStep: this.#read(event)?.at_step ?? null })
     })
     this.looks = looks
-  }
-
-  openingOf(stepId: string): number {
-    const place = this.#events.findIndex(({ step_id }) => step_id === stepId)
-    return place === -1 ? Number.POSITIVE_INFINITY : place
   }
 
   treeOf(snapshotId: string): RecordedTree | undefined {

@@ -8,7 +8,9 @@ export function reportOf(
   end: { readonly runId?: string | null; readonly isOver?: boolean },
 ): DivergenceReport {
   const { state, tape } = session
-  const missing = session.unconsumed()
+  // Behind a fork the agent goes its own way: only what comes before it is expected to be asked.
+  const forkedAt = session.fork?.call.openedAt ?? Number.POSITIVE_INFINITY
+  const missing = session.unconsumed().filter(({ openedAt }) => openedAt < forkedAt)
   const aux = missing.filter((call) => call.isAuxiliary)
   const divergences = [...state.divergences]
   if (end.isOver) {

@@ -218,7 +218,10 @@ export class ReplaySession {
     if (match.found === "exhausted") {
       const { recorded, last } = match
       const message = `${recorded} recorded, ${ordinal(recorded + 1)} asked`
-      return this.diverged(ask, ticket, "OCCURRENCE_EXHAUSTED", { step: last.stepId, occurrence: recorded, message })
+      return this.diverged(ask, ticket, "OCCURRENCE_EXHAUSTED", {
+        ...{ step: last.stepId, occurrence: recorded, message },
+        suggest: this.fork ? [] : ["--mode cached, which answers a question as often as it is asked"],
+      })
     }
     if (match.found === "framing") {
       const [was, is] = match.call.stream ? ["streamed", "whole"] : ["whole", "streamed"]
@@ -263,7 +266,11 @@ export class ReplaySession {
             this.tape.calls.filter((call) => !call.isInferred),
           )
     const next = ask.request === undefined ? this.#nextOfKind(ask) : undefined
-    const { code, cause, suggest } = diagnoseMiss(nearest[0], expected.length > 0 || next !== undefined)
+    const { code, cause, suggest } = diagnoseMiss(nearest[0], {
+      isExpected: expected.length > 0 || next !== undefined,
+      isFork: this.fork !== undefined,
+      onDrift: this.policy.onDrift,
+    })
     const step = nearest[0]?.step ?? next?.stepId ?? null
     const source = step === null ? undefined : this.callOf(step)
     if (this.policy.onMiss === "nearest" && source) {
@@ -327,7 +334,7 @@ export class ReplaySession {
       incoming: incomingOf(ask),
       nearest: [...this.#nearest(ask, [call])],
       cause: "TOOL_OUTPUT",
-      suggest: ["--on-drift halt"],
+      suggest: this.fork ? [] : ["--on-drift halt"],
     })
   }
 

@@ -1,4 +1,5 @@
 import { bodyHash } from "@orangebox/contract"
+import { type Dialect, detectDialect, dialectOfBytes, foldResponse, streamAnswer } from "@orangebox/dialects"
 import type { OverrideOp, OverrideValue } from "../generated.js"
 import type { Ask } from "../match/ask.js"
 import { readStored } from "../tape/stored-body.js"
@@ -28,7 +29,7 @@ export const isAnswerOp = (op: OverrideOp): op is AnswerOp =>
 /** The answer a rule gives in the place of the recorded one. */
 export function overrideAnswer(
   op: AnswerOp,
-  ask: Pick<Ask, "kind" | "stream">,
+  ask: Pick<Ask, "kind" | "stream" | "request">,
   source: TapeCall | null,
   sources: AnswerSources,
 ): MadeAnswer {
@@ -43,17 +44,43 @@ export function overrideAnswer(
       return retrievalAnswer(op, source, sources)
     case "response.replace": {
       const value = valueFrom(op.response, source, sources)
-      if (!value.ok) return value
-      const isEventStream = /^(?::|event:|data:|id:|retry:)/.test(value.text)
-      if (ask.kind === "model" && ask.stream === true && !isEventStream) {
-        return { ok: false, reason: "the call is streamed, so its answer has to be an event stream" }
-      }
-      const mimeType = isEventStream ? "text/event-stream" : value.mimeType
-      return made({ httpStatus: ask.kind === "model" ? 200 : null }, value.bytes, mimeType)
+      return value.ok ? modelResponse(value, ask) : value
     }
     case "fault":
       return faultAnswer(op, source, sources)
   }
+}
+
+const STREAM = "text/event-stream"
+
+/** An answer in the form that is asked for, whichever it was given in. */
+function modelResponse(
+  { bytes, text, mimeType }: Extract<FoundValue, { ok: true }>,
+  { stream, request }: Pick<Ask, "stream" | "request">,
+): MadeAnswer {
+  const isStream = isEventStream(text)
+  const answer = (body: Uint8Array, type: string): MadeAnswer => made({ httpStatus: 200 }, body, type)
+  if (isStream === (stream === true)) return answer(bytes, isStream ? STREAM : mimeType)
+  const dialect = spokenIn(request) ?? dialectOfBytes(bytes)
+  if (isStream) {
+    const whole = dialect && foldResponse(dialect, bytes).message
+    return whole == null ? { ok: false, reason: NO_FORM } : answer(jsonBytes(whole), "application/json")
+  }
+  const streamed = dialect && streamAnswer(dialect, bytes)
+  return streamed ? answer(streamed, STREAM) : { ok: false, reason: NO_FORM }
+}
+
+const NO_FORM =
+  "the call is asked in another form, streamed or whole, and the response is no answer of its provider that could be put into it"
+
+const isEventStream = (text: string): boolean => /^(?::|event:|data:|id:|retry:)/.test(text)
+const jsonBytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value), "utf8")
+
+function spokenIn(request: Ask["request"]): Dialect | undefined {
+  if (request?.url == null || request.method === null) return undefined
+  const { pathname, search, host } = new URL(request.url, "http://recorded.invalid")
+  const call = { method: request.method, path: pathname + search, host, requestBody: request.body }
+  return detectDialect(call)?.dialect
 }
 
 /** A value somebody made up, as an answer. */
@@ -121,14 +148,17 @@ function valueFrom(value: OverrideValue, source: TapeCall | null, { bodies, from
   }
   const recorded = recordedBytes(source, bodies)
   if (recorded === undefined) return { ok: false, reason: "there is no recorded value to patch" }
-  let json: unknown
-  try {
-    json = JSON.parse(Buffer.from(recorded).toString("utf8"))
-  } catch {
-    return { ok: false, reason: "the recorded value is not JSON" }
-  }
+  const json = recordedJson(recorded)
+  if (json === undefined) return { ok: false, reason: "the recorded value is not JSON" }
   const patched = jsonPatched(json, value.json_patch)
-  return patched.ok ? found(Buffer.from(JSON.stringify(patched.value), "utf8"), "application/json") : patched
+  return patched.ok ? found(jsonBytes(patched.value), "application/json") : patched
+}
+
+/** A streamed answer is patched as what it comes to. */
+function recordedJson(recorded: Uint8Array): unknown {
+  const text = Buffer.from(recorded).toString("utf8")
+  const dialect = isEventStream(text) ? dialectOfBytes(recorded) : undefined
+  return dialect ? (foldResponse(dialect, recorded).message ?? undefined) : parsed(text)
 }
 
 const found = (bytes: Uint8Array, mimeType: string): FoundValue => ({

@@ -151,7 +151,7 @@ export class OverrideRules {
       return isAnswerOp(op) || op.type === "policy" ? undefined : editRequest(call.request, op, this.#anchors.get(id))
     const meant = this.#inferredTools(select)
     if (meant.length === 0) return undefined
-    const made = overrideAnswer(op, { kind: "tool", stream: null }, meant[0]!, this.#sources)
+    const made = overrideAnswer(op, { kind: "tool", stream: null, request: undefined }, meant[0]!, this.#sources)
     if (!made.ok) return { ok: false, why: "refused", reason: made.reason }
     const text = Buffer.from(made.bytes ?? []).toString("utf8")
     const ids = new Set(meant.map((tool) => tool.toolCallId))
@@ -202,7 +202,8 @@ export class OverrideRules {
         fault: call.kind,
       }[op.type]
       if (call.kind !== fits) return refusal(`${op.type} does not go with a ${call.kind} call`)
-      const made = overrideAnswer(op, call, call, this.#sources)
+      const asked = { ...call, request: recordedRequest(call, this.#tape.bodies) }
+      const made = overrideAnswer(op, asked, call, this.#sources)
       return made.ok ? undefined : refusal(made.reason)
     }
     if (call.kind !== "model") return refusal(`${op.type} does not go with a ${call.kind} call`)
