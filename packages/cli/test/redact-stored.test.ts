@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { searchForValue } from "@orangebox/reader"
+import { scanPack } from "@orangebox/store"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
@@ -193,4 +194,67 @@ test.each([
   const { stderr, exitCode } = await here(...args, "--json")
   expect(exitCode).toBe(2)
   expect(JSON.parse(stderr)).toMatchObject({ error: { code } })
+})
+
+const FIRST = "otter-lagoon-quartz-4417"
+const SECOND = "badger-meadow-topaz-9926"
+
+/** What is in the packs counts as well, and there it is compressed. */
+const packsHolding = (value: string): string[] =>
+  readdirSync(join(data, "store/packs"))
+    .map((name) => join(data, "store/packs", name))
+    .filter((path) => [...scanPack(path)].some((block) => block.includes(value)))
+
+test("[X-09] a second value of an event that was redacted before goes from its tombstones as well", async () => {
+  await record(data, async (recorder) => {
+    const run = recorder.startRun({ entrypoint: "two", input: `${FIRST} and ${SECOND}` })
+    run.log.info(`first ${FIRST}, then ${SECOND}`, { note: `${SECOND} ${FIRST}` })
+    run.complete({ output: "done" })
+  })
+  const copy = join(scratch.path, "copy")
+  cpSync(join(data, "journal"), copy, { recursive: true })
+  expect(await here("redact", "--stored", "--value", FIRST)).toMatchObject({ exitCode: 0 })
+  expect(readFileSync(join(data, "store/tombstones.ndjson"), "utf8")).toContain(SECOND)
+  expect(await here("redact", "--stored", "--value", SECOND)).toMatchObject({ exitCode: 0 })
+  expect([...filesWith(FIRST), ...filesWith(SECOND), ...packsHolding(FIRST), ...packsHolding(SECOND)]).toEqual([])
+  // The journal is read again, into a new database: the last words hold, and both values stay out.
+  for (const name of readdirSync(join(data, "store")))
+    if (name.startsWith("trace.db")) rmSync(join(data, "store", name))
+  rmSync(join(data, "journal"), { recursive: true })
+  cpSync(copy, join(data, "journal"), { recursive: true })
+  const shown = await here("show", "last", "--json")
+  expect(shown.exitCode).toBe(0)
+  expect(shown.stdout).not.toMatch(/otter-lagoon|badger-meadow/)
+  expect((await json<{ hits: unknown[] }>("search", "badger-meadow")).hits).toEqual([])
+})
+
+test("[X-09] also from the tombstones of an event whose run was pruned since", async () => {
+  await record(data, async (recorder) => {
+    const run = recorder.startRun({ entrypoint: "two", input: "x" })
+    run.log.info(`first ${FIRST}, then ${SECOND}`)
+    run.complete({ output: "done" })
+  })
+  await here("redact", "--stored", "--value", FIRST)
+  expect(await here("prune", "--max-age", "0s")).toMatchObject({ exitCode: 0 })
+  expect(await here("redact", "--stored", "--value", SECOND)).toMatchObject({ exitCode: 0 })
+  expect(filesWith(SECOND)).toEqual([])
+})
+
+test("[X-09] what cannot be looked into is named, and the exit code says that it is not done", async () => {
+  await recordLeak()
+  await here("runs")
+  writeFileSync(join(data, "outside.txt"), "nothing")
+  symlinkSync(join(scratch.path, "elsewhere"), join(data, "a-link"))
+  const pack = join(data, "store/packs", "1.pack")
+  writeFileSync(pack, "no pack at all", { mode: 0o600 })
+  writeFileSync(join(data, "store/tombstones.ndjson"), `{"torn":"${VALUE}\n`, { mode: 0o600 })
+  writeFileSync(join(data, "store/left.json"), JSON.stringify({ kept: Buffer.from(VALUE).toString("base64") }))
+  const { exitCode, stdout } = await here("redact", "--stored", "--value", VALUE, "--json")
+  const report = JSON.parse(stdout) as Report
+  expect(exitCode).toBe(1)
+  expect(report.not_reached.map(({ where }) => where.slice(data.length + 1)).sort()).toEqual([
+    "a-link",
+    "store/left.json",
+  ])
+  expect(readFileSync(join(data, "store/tombstones.ndjson"), "utf8")).not.toContain("walrus")
 })

@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { type JournalFile, listJournals, livenessOf, readProcessLine } from "@orangebox/journal"
+import { checkPrivateFolder, type JournalFile, listJournals, livenessOf, readProcessLine } from "@orangebox/journal"
 
 /**
  * Under `bodies: on_fault` a process writes the bytes a fault would show ahead into a spool and deletes it when its run ends well. One whose
@@ -9,6 +9,7 @@ import { type JournalFile, listJournals, livenessOf, readProcessLine } from "@or
 export function adoptSpools(journalFolder: string): number {
   const spoolFolder = join(dirname(journalFolder), "spool")
   if (!existsSync(spoolFolder)) return 0
+  checkPrivateFolder(spoolFolder)
   const left = listJournals(spoolFolder).filter(isOfTheDead)
   for (const file of left) adopt(file, journalFolder)
   return left.length

@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, readSync } from "node:fs"
 import { crc32 } from "node:zlib"
 import { parseSchemaVersion, SCHEMA_VERSION } from "@orangebox/contract"
+import { openPrivateFile } from "@orangebox/journal"
 import type { JournalOffset } from "@orangebox/store"
-import { READ_NO_LINK } from "./sidecar.js"
 
 /** `{"crc":"xxxxxxxx"`: the checksum of a first line tells one beginning from another without reading the line. */
 const BEGINNING_BYTES = 17
@@ -95,7 +95,7 @@ export class Bookmarks {
 /** The key of a file as it begins now; undefined while too little is there to tell. */
 export function bookmarkKey(path: string, name: string): string | undefined {
   const beginning = Buffer.alloc(BEGINNING_BYTES)
-  const fd = openSync(path, READ_NO_LINK)
+  const fd = openPrivateFile(path, "read")
   try {
     if (readSync(fd, beginning, 0, BEGINNING_BYTES, 0) < BEGINNING_BYTES) return undefined
   } finally {

@@ -42,6 +42,8 @@ export interface CatchUpReport extends Readonly<Tally> {
   readonly heldBy?: LockHolder | undefined
   /** Why the store could not take everything. The journals are kept. */
   readonly failure?: OrangeboxError
+  /** Journals that could not be read, and why: they are not in this answer. */
+  readonly unreadable?: readonly OrangeboxError[]
   /** The database was damaged and put aside; what the journals still hold was read into a fresh one. */
   readonly setAside?: NonNullable<OpenedStore["setAside"]>
   /** The store is on a disk that cannot be written: it stays as it is. */
@@ -119,10 +121,10 @@ async function collect(store: TraceStore, folder: DataFolder, options: CatchUpOp
   } catch (error) {
     const failure = passingFailure(error)
     if (failure === undefined) throw error
-    return { ...sumOf(reports), behindBytes: collection.behindBytes(), failure }
+    return { ...sumOf(reports), behindBytes: collection.behindBytes(), unreadable: collection.unreadable(), failure }
   }
   collection.sweep()
-  return { ...sumOf(reports), behindBytes: collection.behindBytes() }
+  return { ...sumOf(reports), behindBytes: collection.behindBytes(), unreadable: collection.unreadable() }
 }
 
 function sumOf(reports: readonly PassReport[]): CatchUpReport {

@@ -1,4 +1,5 @@
 import { basename } from "node:path"
+import type { OrangeboxError } from "@orangebox/contract"
 import { type JournalFile, listJournals } from "@orangebox/journal"
 import { failpoint, type TraceStore } from "@orangebox/store"
 import { adoptSpools } from "./adopt-spools.js"
@@ -43,7 +44,7 @@ export class Collection {
   readonly #owners = new Map<string, string>()
   /** Files of a newer format, and files that refuse to be read: said once. */
   readonly #setAside = new Set<string>()
-  readonly #complainedAbout = new Set<string>()
+  readonly #unreadable = new Map<string, UnreadableFileError>()
   /** Files that had unread bytes when they were last seen. */
   #unread = new Map<string, JournalFile>()
   #tidyAt = 0
@@ -109,6 +110,11 @@ export class Collection {
   /** Bytes of journal that are there now and not in the store. */
   behindBytes(): number {
     return (listed(this.#options.journalFolder) ?? []).reduce((sum, file) => sum + this.#unreadBytes(file), 0)
+  }
+
+  /** What stood in the way of reading journals that are there. */
+  unreadable(): readonly OrangeboxError[] {
+    return [...this.#unreadable.values()]
   }
 
   /** Deletes what an interrupted deletion left behind. */
@@ -229,9 +235,9 @@ export class Collection {
 
   #complain(file: JournalFile, error: UnreadableFileError, { batch }: Intake): void {
     const name = basename(file.path)
-    if (error.isOutOfDescriptors || error.errno === "ENOENT" || this.#complainedAbout.has(name)) return
-    this.#complainedAbout.add(name)
-    const reason = `the journal file cannot be read (${error.errno}); it stays and is tried again`
+    if (error.isOutOfDescriptors || error.errno === "ENOENT" || this.#unreadable.has(name)) return
+    this.#unreadable.set(name, error)
+    const reason = `${error.what}; it stays and is tried again`
     batch.addProblem({ ...problemOf("journal_unreadable", name, reason), file: name })
   }
 }

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync, readSync } from "node:fs"
+import { closeSync, existsSync, readSync } from "node:fs"
 import { basename, join } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
-import { type JournalFile, listJournals } from "@orangebox/journal"
+import { type JournalFile, listJournals, openPrivateFile } from "@orangebox/journal"
 import {
   acquireStoreLock,
   type LockHolder,
@@ -109,7 +109,7 @@ function countLines(path: string, from: number, length: number): number {
   const buffer = Buffer.allocUnsafe(256 * 1024)
   let lines = 0
   try {
-    const fd = openSync(path, "r")
+    const fd = openPrivateFile(path, "read")
     try {
       for (let done = 0; done < length; ) {
         const read = readSync(fd, buffer, 0, Math.min(buffer.length, length - done), from + done)

@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, readSync } from "node:fs"
+import { openPrivateFile } from "@orangebox/journal"
 import { errnoOf, isOutOfDescriptors } from "./unreadable-file.js"
 
 /** Up to here a body is read at once; above, in pieces while it is being committed, so that no body is ever held whole. */
@@ -34,7 +35,7 @@ export class Sidecar {
 
   #open(): number | undefined {
     try {
-      this.#fd ??= openSync(this.#path, READ_NO_LINK)
+      this.#fd ??= openPrivateFile(this.#path, "read")
       return this.#fd
     } catch (error) {
       if (isOutOfDescriptors(errnoOf(error))) throw error
@@ -43,11 +44,9 @@ export class Sidecar {
   }
 }
 
-export const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
-
 /** Ends early where the bytes end: the store notices by the hash and says so. */
 function* readPieces(path: string, offset: number, byteSize: number): Generator<Uint8Array, void> {
-  const fd = openSync(path, READ_NO_LINK)
+  const fd = openPrivateFile(path, "read")
   try {
     for (let done = 0; done < byteSize; ) {
       const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, byteSize - done))

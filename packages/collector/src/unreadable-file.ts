@@ -7,9 +7,11 @@ export class UnreadableFileError extends OrangeboxError {
   constructor(path: string, cause: unknown) {
     const errno = errnoOf(cause)
     super("JOURNAL_UNREADABLE", {
-      what: `the journal cannot be read (${errno})`,
+      what: cause instanceof OrangeboxError ? cause.what : `the journal cannot be read (${errno})`,
       where: path,
-      next: "Check that it belongs to you; nothing of it is lost meanwhile",
+      next:
+        (cause instanceof OrangeboxError ? cause.next : undefined) ??
+        "Check that you may read it; nothing of it is lost meanwhile",
       cause,
     })
     this.errno = errno

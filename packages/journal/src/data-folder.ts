@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { FILE_MODE, failureCode, realFs } from "./journal-fs.js"
+import { FILE_MODE, failureCode } from "./journal-fs.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
 
 const FOLDER_NAME = ".orangebox"
@@ -26,10 +26,10 @@ export function findDataFolder(options: { cwd?: string; env?: Record<string, str
 /** Creates the data folder where it is missing, and refuses one that is not private to this user. */
 export function openDataFolder(path: string): DataFolder {
   const folder = resolve(path)
-  ensurePrivateFolder(realFs, folder)
+  ensurePrivateFolder(folder)
   const journalFolder = join(folder, "journal")
   const storeFolder = join(folder, "store")
-  for (const inner of [journalFolder, storeFolder]) ensurePrivateFolder(realFs, inner)
+  for (const inner of [journalFolder, storeFolder]) ensurePrivateFolder(inner)
   keepOutOfGit(folder)
   return { path: folder, journalFolder, storeFolder }
 }

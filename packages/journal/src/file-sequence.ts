@@ -1,10 +1,11 @@
 import { join } from "node:path"
 import { IntervalSync } from "./interval-sync.js"
 import { OpenJournalFile } from "./journal-file.js"
-import { failureCode, isRefusal, READ_NO_LINK } from "./journal-fs.js"
+import { failureCode, isRefusal } from "./journal-fs.js"
 import { linesName, sidecarName } from "./journal-name.js"
 import { FORMAT_VERSION } from "./line-format.js"
 import type { LineWriter } from "./line-writer.js"
+import { openPrivateFile } from "./private-file.js"
 import type { RunRanges } from "./run-ranges.js"
 import { ensurePrivateFolder } from "./safe-folder.js"
 import { evictAboveCap, type Loss, sumOfLosses } from "./total-cap.js"
@@ -50,7 +51,7 @@ export class FileSequence {
 
   /** Begins a new file, as the current one. Throws, and changes nothing, when there can be none. */
   openNext(now: number): void {
-    ensurePrivateFolder(this.#settings.fs, this.#settings.folder)
+    ensurePrivateFolder(this.#settings.folder, this.#settings.fs)
     this.#reserveRoom()
     const file = this.#create(now)
     try {
@@ -222,7 +223,7 @@ export class FileSequence {
     const { fs, folder } = this.#settings
     let fd: number
     try {
-      fd = fs.openSync(join(folder, name), READ_NO_LINK)
+      fd = openPrivateFile(join(folder, name), "read", fs)
     } catch (error) {
       if (mayBeMissing && failureCode(error) === "ENOENT") return
       throw error

@@ -1,8 +1,17 @@
 // Identity and place
 
 export { type DataFolder, findDataFolder, openDataFolder } from "./data-folder.js"
+export {
+  checkPrivateFile,
+  createPrivateFile,
+  openPrivateFile,
+  readPrivateFile,
+  replacePrivateFile,
+} from "./private-file.js"
 export { type Liveness, livenessOf, type ProcessIdentity, thisProcess } from "./process-identity.js"
-export { openStoreKey, readStoreKey } from "./store-key.js"
+export { checkPrivateFolder, ensurePrivateFolder } from "./safe-folder.js"
+export { isStoreKeyOwn, openStoreKey, readStoreKey, sealStoreKey } from "./store-key.js"
+export { type Environment, userFolder } from "./user-folder.js"
 
 // Writing
 

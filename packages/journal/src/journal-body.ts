@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { bodyHash, OrangeboxError } from "@orangebox/contract"
-import { failureCode, READ_NO_LINK } from "./journal-fs.js"
+import { failureCode } from "./journal-fs.js"
 import { listJournals, placeOf } from "./journal-list.js"
 import { sidecarName } from "./journal-name.js"
 import type { BodyEntry } from "./line-format.js"
+import { openPrivateFile } from "./private-file.js"
 import { tailJournal } from "./reader.js"
 
 /** The bytes of a body or chunk entry of a line of `file`. Throws `BODY_LOST` when they are not there or not the ones written. */
@@ -68,7 +69,7 @@ function readSidecar(file: string, offset: number, byteSize: number): Uint8Array
   const path = join(folder, sidecarName(stem, fileNo))
   let fd: number
   try {
-    fd = openSync(path, READ_NO_LINK)
+    fd = openPrivateFile(path, "read")
   } catch (error) {
     throw lost(path, `cannot be read (${failureCode(error)})`, error)
   }

@@ -1,8 +1,9 @@
 import { join } from "node:path"
 import type { BodyHash } from "@orangebox/contract"
-import { CREATE_FOR_APPEND, CREATE_FOR_PLACED_WRITES, createPrivate, type JournalFs } from "./journal-fs.js"
+import type { JournalFs } from "./journal-fs.js"
 import { linesName, sidecarName } from "./journal-name.js"
 import type { LineEncoder } from "./line-encoder.js"
+import { createPrivateFile } from "./private-file.js"
 import { RecentMap } from "./recent-map.js"
 import { RunRanges } from "./run-ranges.js"
 
@@ -45,7 +46,7 @@ export class OpenJournalFile {
     this.openedAtMs = openedAtMs
     this.path = join(folder, linesName(stem, fileNo))
     this.sidecarPath = join(folder, sidecarName(stem, fileNo))
-    this.#fd = createPrivate(fs, this.path, CREATE_FOR_APPEND)
+    this.#fd = createPrivateFile(this.path, "append", fs)
   }
 
   static create(
@@ -161,7 +162,7 @@ export class OpenJournalFile {
   }
 
   #createSidecar(): number {
-    const fd = createPrivate(this.#fs, this.sidecarPath, CREATE_FOR_PLACED_WRITES)
+    const fd = createPrivateFile(this.sidecarPath, "change", this.#fs)
     this.#folderSynced = FOLDERS_CANNOT_BE_SYNCED
     return fd
   }

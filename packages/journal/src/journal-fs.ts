@@ -8,7 +8,7 @@ export interface JournalFs {
   fdatasync(fd: number, done: (error: Error | null) => void): void
   fsyncSync(fd: number): void
   fsync(fd: number, done: (error: Error | null) => void): void
-  fstatSync(fd: number): { readonly size: number; readonly nlink: number }
+  fstatSync(fd: number): Pick<fs.Stats, "size" | "nlink" | "mode" | "uid">
   fchmodSync(fd: number, mode: number): void
   closeSync(fd: number): void
   lstatSync(path: string): fs.Stats
@@ -19,29 +19,15 @@ export interface JournalFs {
 
 export const realFs: JournalFs = fs
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_APPEND, O_WRONLY, O_RDONLY } = fs.constants
-
-// O_NOFOLLOW is missing on Windows, where O_EXCL alone already refuses an existing link.
-export const CREATE_FOR_APPEND = O_CREAT | O_EXCL | O_WRONLY | O_APPEND | (O_NOFOLLOW ?? 0)
-export const CREATE_FOR_PLACED_WRITES = O_CREAT | O_EXCL | O_WRONLY | (O_NOFOLLOW ?? 0)
-export const READ_NO_LINK = O_RDONLY | (O_NOFOLLOW ?? 0)
-
 export const FILE_MODE = 0o600
 export const FOLDER_MODE = 0o700
-
-/** A new private file. The mode given to open(2) passes through the umask and must not end up narrower or wider than ours. */
-export function createPrivate(fs: JournalFs, path: string, flags: number): number {
-  const fd = fs.openSync(path, flags, FILE_MODE)
-  fs.fchmodSync(fd, FILE_MODE)
-  return fd
-}
 
 /** The errno name of a failed call, `UNKNOWN` for anything else that was thrown. */
 export function failureCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
 }
 
-const REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "FOLDER_REFUSED"])
+const REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "FOLDER_REFUSED", "FILE_REFUSED"])
 
 /** The folder will not let us write, now or later: that is for the user to mend, before the app relies on a record. */
 export function isRefusal(error: unknown): boolean {

@@ -1,9 +1,10 @@
 import { closeSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
-import { CREATE_FOR_PLACED_WRITES, createPrivate, failureCode, type JournalFs, realFs } from "./journal-fs.js"
+import { failureCode, type JournalFs, realFs } from "./journal-fs.js"
 import { committedName, linesName, parseLinesName, reserveName, sidecarName } from "./journal-name.js"
 import type { Gap, ProcessLine } from "./line-format.js"
+import { createPrivateFile } from "./private-file.js"
 import { tailJournal } from "./reader.js"
 
 /** One journal file as it lies in the folder. */
@@ -75,7 +76,7 @@ export function readHead(path: string): { process: ProcessLine | undefined; gaps
 /** Says that everything in the file is safely in a store. Such files go first when room is needed. */
 export function markCommitted(path: string): void {
   try {
-    closeSync(createPrivate(realFs, markerPath(path), CREATE_FOR_PLACED_WRITES))
+    closeSync(createPrivateFile(markerPath(path), "append"))
   } catch (error) {
     if (failureCode(error) === "EEXIST") return
     throw new OrangeboxError("JOURNAL_MARK", {

@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, readSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
-import { failureCode, READ_NO_LINK } from "./journal-fs.js"
+import { failureCode } from "./journal-fs.js"
 import { checksumHolds, decodeLine } from "./line-decoder.js"
 import { type JournalLine, LINE_START, MAX_LINE_BYTES, TORN_MARK } from "./line-format.js"
+import { openPrivateFile } from "./private-file.js"
 
 /**
  * - `corrupt_line`    the checksum does not hold
@@ -72,12 +73,13 @@ export function* tailJournal(file: string, options: TailOptions = {}): Generator
 
 function openForReading(file: string): number {
   try {
-    return openSync(file, READ_NO_LINK)
+    return openPrivateFile(file, "read")
   } catch (error) {
+    if (error instanceof OrangeboxError) throw error
     throw new OrangeboxError("JOURNAL_UNREADABLE", {
       what: `the journal file cannot be opened (${failureCode(error)})`,
       where: file,
-      next: "Check that it is there, is no symbolic link, and belongs to you",
+      next: "Check that it is there and that you may read it",
       cause: error,
     })
   }

@@ -1,11 +1,12 @@
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, readSync } from "node:fs"
 import { join } from "node:path"
-import { CREATE_FOR_PLACED_WRITES, createPrivate, type JournalFs, READ_NO_LINK } from "./journal-fs.js"
+import type { JournalFs } from "./journal-fs.js"
 import { reserveName } from "./journal-name.js"
 import { checksumHolds } from "./line-decoder.js"
 import { LineEncoder } from "./line-encoder.js"
 import { GAP } from "./line-format.js"
 import { count, nullable, number, object, type Shape, text, type ValueOf } from "./line-shape.js"
+import { createPrivateFile, openPrivateFile } from "./private-file.js"
 
 /**
  * What can still be said when the disk is full: a file whose blocks were written when there was room, overwritten in place.
@@ -47,7 +48,7 @@ export class ReserveFile {
 
   static create(fs: JournalFs, folder: string, stem: string): ReserveFile {
     const path = join(folder, reserveName(stem))
-    const fd = createPrivate(fs, path, CREATE_FOR_PLACED_WRITES)
+    const fd = createPrivateFile(path, "change", fs)
     const reserve = new ReserveFile(fs, path, fd)
     try {
       const blank = Buffer.alloc(SLOT_BYTES * SLOTS, " ")
@@ -123,7 +124,7 @@ export function readReserve(path: string): Reserve | undefined {
 
 function readSlots(path: string): Buffer | undefined {
   try {
-    const fd = openSync(path, READ_NO_LINK)
+    const fd = openPrivateFile(path, "read")
     try {
       const bytes = Buffer.alloc(SLOT_BYTES * SLOTS)
       readSync(fd, bytes, 0, bytes.length, 0)

@@ -1,14 +1,14 @@
 import type { Stats } from "node:fs"
 import { dirname } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
-import { FOLDER_MODE, failureCode, type JournalFs } from "./journal-fs.js"
+import { FOLDER_MODE, failureCode, type JournalFs, realFs } from "./journal-fs.js"
 
 /**
  * Makes sure that `path` is a folder only its owner can write to, creating it when it is missing.
  *
  * Records hold what an agent saw, so the folder must not be one that another user can read from, replace, or point elsewhere.
  */
-export function ensurePrivateFolder(fs: JournalFs, path: string): void {
+export function ensurePrivateFolder(path: string, fs: JournalFs = realFs): void {
   const found = lookAt(fs, path)
   if (found === undefined) {
     create(fs, path)
@@ -19,6 +19,12 @@ export function ensurePrivateFolder(fs: JournalFs, path: string): void {
     return
   }
   check(path, found)
+}
+
+/** The same for a reader, which makes none: where nothing is, nothing is refused. */
+export function checkPrivateFolder(path: string): void {
+  const found = lookAt(realFs, path)
+  if (found !== undefined) check(path, found)
 }
 
 function lookAt(fs: JournalFs, path: string): Stats | undefined {

@@ -35,7 +35,7 @@ describe("the key of a store", () => {
   })
 
   test("[X-03] one that is damaged, or a link to elsewhere, is refused with its place and never replaced", () => {
-    writeFileSync(join(folder, "store.key"), "short")
+    writeFileSync(join(folder, "store.key"), "short", { mode: 0o600 })
     expect(() => openStoreKey(folder)).toThrow(/5 bytes instead of 32/)
     rmSync(join(folder, "store.key"))
     symlinkSync("/etc/hostname", join(folder, "store.key"))

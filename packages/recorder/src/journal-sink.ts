@@ -1,4 +1,5 @@
-import type { OrangeboxError } from "@orangebox/contract"
+import { randomBytes } from "node:crypto"
+import { given, OrangeboxError } from "@orangebox/contract"
 import { type Journal, openDataFolder, openJournal, openStoreKey } from "@orangebox/journal"
 import type { EventRecord } from "./event-record.js"
 import type { BodyStream, Sink, SinkCounts, SinkExit } from "./sink.js"
@@ -24,7 +25,7 @@ export class JournalSink implements Sink {
   }) {
     const { path, journalFolder } = openDataFolder(options.folder)
     this.dataFolder = path
-    this.storeKey = openStoreKey(path)
+    this.storeKey = storeKeyOrOther(path, options.onWarning)
     this.#journal = openJournal({
       folder: journalFolder,
       appId: options.appId,
@@ -62,6 +63,18 @@ export class JournalSink implements Sink {
 
   close(exit: SinkExit): void {
     this.#journal.close(exit)
+  }
+}
+
+/** A key that is refused must not key anything, nor keep the application from recording: a key of this process alone does for its masks. */
+function storeKeyOrOther(folder: string, warn: (warning: OrangeboxError) => void): Uint8Array {
+  try {
+    return openStoreKey(folder)
+  } catch (error) {
+    if (!(error instanceof OrangeboxError)) throw error
+    const what = `${error.what}; it is not used, and the masks of this process compare with no others`
+    warn(new OrangeboxError(error.code, { what, ...given({ where: error.where, next: error.next }), cause: error }))
+    return randomBytes(32)
   }
 }
 

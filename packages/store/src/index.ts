@@ -1,4 +1,5 @@
 // The store
+export { scanPack } from "./bodies/scan-pack.js"
 export { failpoint } from "./failpoint.js"
 export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
 export { noteDamage } from "./sqlite/note-damage.js"

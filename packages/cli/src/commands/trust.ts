@@ -2,6 +2,8 @@ import { readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline/promises"
 import { InputError } from "@orangebox/contract"
+import { isStoreKeyOwn, sealStoreKey } from "@orangebox/journal"
+import { locateData } from "@orangebox/reader"
 import {
   CONFIG_FILE,
   configPlaces,
@@ -23,6 +25,7 @@ interface TrustOptions {
   readonly list?: boolean
   readonly revoke?: boolean
   readonly yes?: boolean
+  readonly key?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -34,6 +37,7 @@ export function define(command: Command, session: Session): void {
     .option("--yes", "agree without being asked")
     .option("--revoke", "take the agreement back")
     .option("--list", "list what is trusted")
+    .option("--key", "agree to the key of the data folder, after it was moved here from another machine or user")
     .addHelpText(
       "after",
       "\nYou agree to what the file says now: when it changes, it is held back again. Your own configuration needs no trust.",
@@ -42,6 +46,7 @@ export function define(command: Command, session: Session): void {
     ["orangebox trust", "see what would take effect, and be asked"],
     ["orangebox trust --yes ci/repo", "agree to the file of another folder"],
     ["orangebox trust --list", "what is trusted, and whether it still is what it was"],
+    ["orangebox trust --key --yes", "go on with the key of a store that you moved here"],
     ["orangebox trust --revoke", "hold the settings of this repository back again"],
   ])
 }
@@ -50,6 +55,13 @@ function trust(session: Session, options: TrustOptions & GlobalOptions, path = "
   if ([options.list, options.revoke, options.yes].filter(Boolean).length > 1) {
     throw wrongUsage("--list, --revoke and --yes exclude each other", "Choose one")
   }
+  if (options.key && (options.list || options.revoke || path !== ".")) {
+    throw wrongUsage(
+      "--key is about the data folder alone",
+      "Name the folder with --data: orangebox trust --key --data .orangebox",
+    )
+  }
+  if (options.key) return agreeToKey(session, options)
   if (options.list) return listTrusted(session, options)
   if (options.revoke) return revoke(session, options, path)
   return agree(session, options, path)
@@ -88,6 +100,29 @@ async function agree(session: Session, options: TrustOptions & GlobalOptions, pa
   return isAgreed ? EXIT.fine : EXIT.findings
 }
 
+/** A key that came with a clone is known to whoever packed it. */
+async function agreeToKey({ terminal }: Session, options: TrustOptions & GlobalOptions): Promise<ExitCode> {
+  const { path } = locateData(options.data)
+  const wasTrusted = isStoreKeyOwn(path)
+  const isAgreed =
+    wasTrusted ||
+    options.yes === true ||
+    (!options.json &&
+      (await isYes(
+        terminal,
+        "The key of this data folder was not made by you. Whoever made it can tell masked secrets by their tags. Go on with it? [y/N] ",
+        "orangebox trust --key --yes",
+      )))
+  if (isAgreed && !wasTrusted) sealStoreKey(path)
+  const file = join(path, "store.key")
+  if (options.json) terminal.out(safeJson({ path: file, is_trusted: isAgreed, was_trusted: wasTrusted }, 2))
+  else {
+    const words = wasTrusted ? "already your own" : isAgreed ? "now your own" : "not trusted: nothing changed"
+    terminal.out(`${words}: ${safeLine(file)}`)
+  }
+  return isAgreed ? EXIT.fine : EXIT.findings
+}
+
 /** Shows exactly what would take effect, and asks. Where nobody can answer, nobody has agreed. */
 async function isAnsweredYes(
   { terminal }: Session,
@@ -97,13 +132,17 @@ async function isAnsweredYes(
 ): Promise<boolean> {
   if (options.json) return false
   terminal.out(`${safeLine(path)} would be allowed ${plural(ignored.length, "setting")}:\n\n${settingsText(ignored)}\n`)
+  return isYes(terminal, "Let them take effect? [y/N] ", "orangebox trust --yes")
+}
+
+async function isYes(terminal: Session["terminal"], question: string, otherwise: string): Promise<boolean> {
   if (process.stdin.isTTY !== true) {
-    terminal.say("orangebox: there is no terminal to ask on; agree with: orangebox trust --yes")
+    terminal.say(`orangebox: there is no terminal to ask on; agree with: ${otherwise}`)
     return false
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return /^y(es)?$/i.test((await asking.question("Let them take effect? [y/N] ")).trim())
+    return /^y(es)?$/i.test((await asking.question(question)).trim())
   } finally {
     asking.close()
   }

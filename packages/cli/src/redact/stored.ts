@@ -1,10 +1,8 @@
-import { InputError } from "@orangebox/contract"
+import { given, InputError } from "@orangebox/contract"
 import {
-  findTarget,
   type RedactStoreReport,
   redactStore,
   rulesHere,
-  runOf,
   type Search,
   searchForValue,
   searchWithRules,
@@ -12,7 +10,7 @@ import {
 import { describeRules } from "@orangebox/redaction"
 import { formatBytes, formatCount, type Painter, plural, safeJson, safeLine } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { withWriting } from "../reading.js"
+import { withReader } from "../reading.js"
 import { type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { bytesOf } from "./inputs.js"
 
@@ -33,14 +31,9 @@ export async function redactStored(session: Session, options: StoredOptions & Gl
   const { terminal } = session
   const search = await searchOf(options)
   const isDryRun = options.dryRun === true
-  const report = await withWriting(session, options, async (store, folder) => {
-    const run = options.run === undefined ? undefined : await runOf(store, await findTarget(store, options.run))
-    return redactStore(store, folder, search, {
-      ...(run === undefined ? {} : { runId: run.row.runId }),
-      isDryRun,
-      onProgress: terminal.progress.update,
-    })
-  })
+  const report = await withReader(session, options, (reader) =>
+    redactStore(reader, search, { ...given({ run: options.run }), isDryRun }),
+  )
   terminal.out(options.json ? safeJson(reportJson(report, isDryRun), 2) : reportText(report, isDryRun, terminal.paint))
   return report.notReached.length === 0 ? EXIT.fine : EXIT.findings
 }

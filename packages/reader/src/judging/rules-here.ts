@@ -21,16 +21,25 @@ export function rulesHere(cwd: string, options: Pick<ReaderOptions, "data"> & { 
   const { redaction = {}, profile } = found?.config ?? {}
   const isPii = options.pii ?? redaction.pii ?? profile === "audit"
   const folder = dataPath(options.data)
-  const hasStoreKey = existsSync(folder)
+  const key = ownKey(folder)
   return {
     ruleset: createRuleset({
-      key: hasStoreKey ? openStoreKey(folder) : randomBytes(32),
+      key: key ?? randomBytes(32),
       pii: isPii,
       patterns: compileUserRules(redaction).patterns,
     }),
     isPii,
-    hasStoreKey,
+    hasStoreKey: key !== undefined,
     warning: found && ignoredSettingsWarning(found.path, found.ignored.filter(isAboutRedaction)),
+  }
+}
+
+/** One that is refused keys nothing, and whoever made it learns nothing. */
+function ownKey(folder: string): Uint8Array | undefined {
+  try {
+    return existsSync(folder) ? openStoreKey(folder) : undefined
+  } catch {
+    return undefined
   }
 }
 

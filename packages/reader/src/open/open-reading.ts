@@ -74,13 +74,14 @@ export async function recentRunIds(data: string | undefined, limit: number): Pro
   }
 }
 
-function troublesOf({ behindBytes, heldBy, failure, setAside, isReadOnly }: CatchUpReport): string[] {
+function troublesOf({ behindBytes, heldBy, failure, setAside, isReadOnly, unreadable = [] }: CatchUpReport): string[] {
   const troubles: string[] = []
   if (setAside) {
     troubles.push(
       `the database was damaged (${setAside.reason}) and is now ${setAside.path}; what the journals still hold was read into a new one`,
     )
   }
+  for (const { message } of unreadable) troubles.push(message)
   if (failure) troubles.push(`the store could not take everything: ${failure.message}`)
   if (behindBytes > 0) {
     const why = isReadOnly

@@ -1,10 +1,15 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs"
-import { basename, join, sep } from "node:path"
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
 import { catchUp, type KeptWindow } from "@orangebox/collector"
+import { given } from "@orangebox/contract"
 import { type DataFolder, type JournalFile, listJournals, readProcessLine } from "@orangebox/journal"
 import type { Progress, StoredRedactionReport, TraceStore } from "@orangebox/store"
+import { findTarget, runOf } from "../address/find-target.js"
+import type { ReaderOptions } from "../open/data-folder.js"
+import { writeStore } from "../open/open-writing.js"
 import { type FirmField, redactEvent } from "./redact-event.js"
 import type { Search } from "./search.js"
+import { isOfStore, searchFolder } from "./search-folder.js"
 
 export interface NotReached {
   readonly what: "journal" | "file" | "stream" | "field" | "body" | "copy" | "database"
@@ -20,19 +25,41 @@ export interface RedactStoreReport extends StoredRedactionReport {
 /** Every journal that is finished and wholly in the store goes at once. */
 const KEEP_NONE: KeptWindow = { ageMs: 0, bytes: 0, files: 0 }
 
-/** Takes what was searched for out of the store, and the journals with it. What stays behind is named. */
+/**
+ * Takes what was searched for out of the store, and the journals with it. What stays behind is named: in the end every file of the data folder
+ * is looked into. That comes after the store is closed, because closing a file drops the locks that SQLite has on it in this process.
+ */
 export async function redactStore(
+  reader: ReaderOptions,
+  search: Search,
+  options: { readonly run?: string; readonly isDryRun: boolean },
+): Promise<RedactStoreReport> {
+  const { isDryRun } = options
+  const { report, folder, runId } = await writeStore(reader, async (store, folder) => {
+    const run = options.run === undefined ? undefined : await runOf(store, await findTarget(store, options.run))
+    const runId = run?.row.runId
+    const report = await redactRows(store, folder, search, {
+      ...given({ runId, onProgress: reader.onProgress }),
+      isDryRun,
+    })
+    return { report, folder, runId }
+  })
+  const left = isDryRun ? [] : leftBehind(folder, search, runId)
+  return { ...report, notReached: [...report.notReached, ...left, ...setAside(folder)] }
+}
+
+async function redactRows(
   store: TraceStore,
   folder: DataFolder,
   search: Search,
   options: { readonly runId?: string; readonly isDryRun: boolean } & Progress,
 ): Promise<RedactStoreReport> {
-  const firm: FirmField[] = []
+  const firm = new Map<string, FirmField>()
   const { runId, isDryRun, ...progress } = options
   const report = await store.redactStored(
     {
       ...(runId === undefined ? {} : { runId }),
-      event: (event) => redactEvent(event, search, (field) => firm.push(field)),
+      event: (event) => redactEvent(event, search, (field) => firm.set(`${field.eventId} ${field.field}`, field)),
       body: search.isIn,
       text: search.redact,
     },
@@ -45,12 +72,10 @@ export async function redactStore(
     ...report,
     journalsRemoved: filesRemoved,
     notReached: [
-      ...firm.map(firmField),
+      ...[...firm.values()].map(firmField),
       ...report.openStreams.map(openStream),
       ...(report.unreadableBodies > 0 ? [unreadable(folder, report.unreadableBodies)] : []),
       ...(isDryRun || report.isSwept ? [] : [unswept(folder, report.notSweptBecause)]),
-      ...(isDryRun ? [] : leftBehind(folder, search)),
-      ...setAside(folder),
     ],
   }
 }
@@ -83,38 +108,6 @@ function unswept(folder: DataFolder, reason = "it is not known why"): NotReached
   }
 }
 
-/**
- * Whatever else lies in the data folder and holds it. Journals are still there while their process lives, or while the store has not taken
- * all of their lines; spools of runs lie beside them in the same form.
- */
-function leftBehind(folder: DataFolder, search: Search): NotReached[] {
-  const journals = new Map(
-    [folder.journalFolder, join(folder.path, "spool")]
-      .filter((path) => existsSync(path))
-      .flatMap(listJournals)
-      .flatMap((file) => [file.path, file.sidecarPath].map((path): [string, JournalFile] => [path, file])),
-  )
-  return readdirSync(folder.path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !isOfStore(path, folder) && isInFile(path, search))
-    .map((path) => {
-      const file = journals.get(path)
-      return file === undefined
-        ? { what: "file", where: path, reason: "it is none of the store's files; look at it and delete it" }
-        : {
-            what: "journal",
-            where: path,
-            reason: `${writerWords(file)} is still writing it; run this again when it has ended`,
-          }
-    })
-}
-
-/** Files that the store has just written anew. */
-function isOfStore(path: string, { storeFolder }: DataFolder): boolean {
-  return path.startsWith(join(storeFolder, sep))
-}
-
 function writerWords(file: JournalFile): string {
   try {
     const line = readProcessLine(file.path)
@@ -124,10 +117,37 @@ function writerWords(file: JournalFile): string {
   }
 }
 
+/**
+ * Whatever lies in the data folder and still holds it. Journals are there while their process lives, or while the store has not taken all of
+ * their lines; spools of runs lie beside them in the same form. The store's own files were just written anew, and are looked at all the same.
+ */
+function leftBehind(folder: DataFolder, search: Search, runId: string | undefined): NotReached[] {
+  const journals = new Map(
+    [folder.journalFolder, join(folder.path, "spool")]
+      .filter((path) => existsSync(path))
+      .flatMap(listJournals)
+      .flatMap((file) => [file.path, file.sidecarPath].map((path): [string, JournalFile] => [path, file])),
+  )
+  const found: NotReached[] = []
+  for (const { path, state, reason } of searchFolder(folder, search, { isWholeStore: runId === undefined })) {
+    const journal = journals.get(path)
+    if (state === "unknown") found.push({ what: "file", where: path, reason })
+    else if (isSetAside(path)) continue
+    else if (journal !== undefined) {
+      const reason = `${writerWords(journal)} is still writing it; run this again when it has ended`
+      found.push({ what: "journal", where: path, reason })
+    } else if (isOfStore(path, folder)) {
+      found.push({ what: "database", where: path, reason: "it still holds it; run this again" })
+    } else
+      found.push({ what: "file", where: path, reason: "it is none of the store's files; look at it and delete it" })
+  }
+  return found
+}
+
 /** Databases that were damaged and set aside; what is in them cannot be read safely, so it cannot be masked either. */
 function setAside(folder: DataFolder): NotReached[] {
   return readdirSync(folder.storeFolder)
-    .filter((name) => /\.corrupt-/.test(basename(name)))
+    .filter(isSetAside)
     .map((name) => ({
       what: "copy",
       where: join(folder.storeFolder, name),
@@ -135,25 +155,4 @@ function setAside(folder: DataFolder): NotReached[] {
     }))
 }
 
-const PIECE_BYTES = 4 * 1024 * 1024
-/** More than any value or secret is long, so that none falls between two pieces. */
-const OVERLAP_BYTES = 64 * 1024
-
-function isInFile(path: string, search: Search): boolean {
-  let handle: number
-  try {
-    handle = openSync(path, "r")
-  } catch {
-    return false
-  }
-  try {
-    const piece = Buffer.alloc(PIECE_BYTES)
-    for (let at = 0; ; at += PIECE_BYTES - OVERLAP_BYTES) {
-      const length = readSync(handle, piece, 0, PIECE_BYTES, at)
-      if (length > 0 && search.isIn(piece.subarray(0, length), null)) return true
-      if (length < PIECE_BYTES) return false
-    }
-  } finally {
-    closeSync(handle)
-  }
-}
+const isSetAside = (path: string): boolean => /\.corrupt-/.test(path)

@@ -11,6 +11,8 @@ import {
 
 /** What is looked for in the store: one value, or what some rules find. */
 export interface Search {
+  /** One value, known to the byte; else what rules find. */
+  readonly isValue: boolean
   /** The text with everything masked that was looked for; the same string where nothing was found. */
   readonly redact: (text: string) => string
   readonly isIn: (bytes: Uint8Array, mime: string | null) => boolean
@@ -31,6 +33,7 @@ export function searchForValue(value: string): Search {
     return withoutHead(redacted, value, mask)
   }
   return {
+    isValue: true,
     redact,
     isIn: (bytes, mime) => {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -70,6 +73,7 @@ export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | un
     return at === 0 ? text : redacted + text.slice(at)
   }
   return {
+    isValue: false,
     redact: (text) => redactWith(text, ruleset),
     redactOurs: (text) => redactWith(text, ruleset.shapes),
     isIn: (bytes, mime) => {

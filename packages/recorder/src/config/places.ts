@@ -1,7 +1,7 @@
-import { homedir } from "node:os"
 import { join, resolve } from "node:path"
+import { type Environment, userFolder } from "@orangebox/journal"
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type { Environment }
 
 /** Where a user's own settings and decisions are kept. */
 export interface ConfigPlaces {
@@ -12,8 +12,7 @@ export interface ConfigPlaces {
 }
 
 export function configPlaces(env: Environment): ConfigPlaces {
-  const home = env["XDG_CONFIG_HOME"]
-  const folder = join(home === undefined || home === "" ? join(env["HOME"] || homedir(), ".config") : home, "orangebox")
+  const folder = userFolder(env)
   const named = env["ORANGEBOX_CONFIG"]
   const isUserNamed = named !== undefined && named !== ""
   return {

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { OrangeboxError, RunId } from "@orangebox/contract"
+import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from "@orangebox/journal"
 
 /** A user outside the process asks for a snapshot of what a run sees. */
 export interface SnapshotRequest {
@@ -9,14 +10,15 @@ export interface SnapshotRequest {
 
 const FOLDER = "control"
 const LOOK_EVERY_MS = 200
+const MOST_BYTES = 4096
 
 const requestPath = (dataFolder: string, runId: string): string => join(dataFolder, FOLDER, `${runId}.snapshot`)
 
 /** Leaves word for the process that writes a run; it looks when a step ends. */
 export function requestSnapshot(dataFolder: string, runId: string, request: SnapshotRequest): void {
   checkRunId(runId)
-  mkdirSync(join(dataFolder, FOLDER), { recursive: true, mode: 0o700 })
-  writeFileSync(requestPath(dataFolder, runId), JSON.stringify(request), { mode: 0o600 })
+  ensurePrivateFolder(join(dataFolder, FOLDER))
+  replacePrivateFile(requestPath(dataFolder, runId), JSON.stringify(request))
 }
 
 /** Whether a request is still waiting, because no step has ended since or no recorder is there to see it. */
@@ -60,7 +62,7 @@ export function watchForRequests(
 
 function readRequest(path: string): SnapshotRequest | undefined {
   try {
-    const read = JSON.parse(readFileSync(path, "utf8")) as Partial<SnapshotRequest> | null
+    const read = JSON.parse(readPrivateFile(path, MOST_BYTES).toString("utf8")) as Partial<SnapshotRequest> | null
     return { requestedBy: read?.requestedBy === "builder_user" ? "builder_user" : "runtime_user" }
   } catch {
     return undefined

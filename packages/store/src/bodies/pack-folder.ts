@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 
 export function packPath(folder: string, pack: number): string {
@@ -11,10 +11,6 @@ export function listPacks(folder: string): number[] {
     .map((name) => Number(/^([1-9]\d{0,14})\.pack$/.exec(name)?.[1] ?? 0))
     .filter((pack) => pack > 0)
     .sort((one, other) => one - other)
-}
-
-export function createPackFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
 /**

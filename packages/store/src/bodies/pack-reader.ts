@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, readSync } from "node:fs"
+import { checkPrivateFolder, openPrivateFile } from "@orangebox/journal"
 import { decodeBlock } from "./block-format.js"
 import type { BodyProblem } from "./body-problem.js"
 import type { BlockPlace } from "./chunk-catalogue.js"
@@ -83,7 +84,8 @@ export class PackReader {
     const path = packPath(this.#folder, pack)
     let handle: number
     try {
-      handle = openSync(path, "r")
+      if (this.#handles.size === 0) checkPrivateFolder(this.#folder)
+      handle = openPrivateFile(path, "read")
     } catch (error) {
       const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT"
       return { code: isMissing ? "pack_missing" : "pack_unreadable", where: path, reason: reasonOf(error) }

@@ -5,10 +5,11 @@
  * commits. So a row that is there has its block. What a killed process wrote beyond the last commit is named by no row: `open`
  * learns where the last named block ends and cuts the file there. A file needs no temporary name for that.
  */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
+import { createPrivateFile, ensurePrivateFolder, openPrivateFile } from "@orangebox/journal"
 import type { BlockPlace } from "./chunk-catalogue.js"
-import { createPackFolder, listPacks, packPath, syncFolder } from "./pack-folder.js"
+import { listPacks, packPath, syncFolder } from "./pack-folder.js"
 
 export const PACK_HEADER = Buffer.from("orangebox pack 1\n", "latin1")
 
@@ -38,7 +39,7 @@ export class PackWriter {
   #hasNewName = false
 
   static open(options: PackWriterOptions): PackWriter {
-    createPackFolder(options.folder)
+    ensurePrivateFolder(options.folder)
     return new PackWriter(options)
   }
 
@@ -119,7 +120,7 @@ interface OpenPack {
 
 function reopen(folder: string, { pack, end }: PackEnd): OpenPack {
   const path = packPath(folder, pack)
-  const handle = openSync(path, "r+")
+  const handle = openPrivateFile(path, "change")
   const { size } = fstatSync(handle)
   if (size < end) {
     closeSync(handle)
@@ -135,7 +136,7 @@ function reopen(folder: string, { pack, end }: PackEnd): OpenPack {
 
 function createExclusively(path: string): number | undefined {
   try {
-    return openSync(path, "wx+", 0o600)
+    return createPrivateFile(path, "change")
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined
     throw error

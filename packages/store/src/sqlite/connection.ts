@@ -1,10 +1,9 @@
-import { closeSync, existsSync, openSync } from "node:fs"
 import { BodyStorageReader } from "./body-storage.js"
-import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import type { SqliteDatabase } from "./driver.js"
 import { EventReader } from "./event-reader.js"
-import { readingPlace } from "./read-only-disk.js"
+import { openDatabase, openDatabaseForReading } from "./open-database.js"
 import { checkNotNewer, migrate } from "./schema.js"
-import { ownOnly, type StoreFiles } from "./store-files.js"
+import type { StoreFiles } from "./store-files.js"
 
 /** How long SQLite itself waits for a lock, blocking; longer waits are ours, with the event loop free in between. */
 const BUSY_MS = 250
@@ -15,9 +14,7 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024
  * commits a few times a second, and one sync each is cheap; with NORMAL the journals would have to outlive a later checkpoint.
  */
 export function openForWriting(path: string): SqliteDatabase {
-  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600))
-  ownOnly(path)
-  const database = sqliteDriver().open(path)
+  const database = openDatabase(path)
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     checkNotNewer(database, path)
@@ -36,7 +33,7 @@ export function openForWriting(path: string): SqliteDatabase {
 }
 
 export function openForReading(path: string): SqliteDatabase {
-  const database = sqliteDriver().open(readingPlace(path), { readOnly: true })
+  const database = openDatabaseForReading(path)
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS * 8}`)
     database.exec("PRAGMA query_only = ON")

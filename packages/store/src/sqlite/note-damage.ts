@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
+import { replacePrivateFile } from "@orangebox/journal"
 import { isCorrupt } from "./sqlite-error.js"
 import { type StoreFiles, storeFiles } from "./store-files.js"
 
@@ -10,7 +10,7 @@ export function noteDamage(folder: string, error: unknown): OrangeboxError | und
 
 export function markDamage(files: StoreFiles, error: unknown): OrangeboxError {
   try {
-    writeFileSync(files.damageMark, `${String(error)}\n`, { mode: 0o600 })
+    replacePrivateFile(files.damageMark, `${String(error)}\n`)
   } catch {
     // A reader that may not write here can still say what is wrong.
   }

@@ -317,10 +317,17 @@ class EventRevision {
   }
 }
 
+/** What an event that was redacted before may still say. */
+export function revisionOf({ event: revise, runId }: StoredRedaction): (event: Event) => Event {
+  return (event) => (runId === undefined || event.run_id === runId ? revise(event) : event)
+}
+
 /** What the store keeps beside events and bodies. Digests stay: by them a line that is read again is known. */
-function rewriteOtherTexts(context: Context, { text, runId }: StoredRedaction, revision: EventRevision): number {
+function rewriteOtherTexts(context: Context, redaction: StoredRedaction, revision: EventRevision): number {
   const { database, reader } = context
+  const { text, runId } = redaction
   let changed = context.rollups.rename(text)
+  changed += new RedactedEvents(database).revise(revisionOf(redaction), context.nowMs)
   const conflicts = database
     .prepare(`SELECT key, json FROM conflict_rows ${runId === undefined ? "" : "WHERE run = ?"}`)
     .all(...(runId === undefined ? [] : [runId]))

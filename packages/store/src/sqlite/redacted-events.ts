@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import type { EventRedaction } from "../trace-store.js"
-import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
+import { type Prepared, prepareAll, type SqliteDatabase, type SqliteValue } from "./driver.js"
 import { packUuid, unpackUuid } from "./keys.js"
 import { schemaVersionOf } from "./schema.js"
 
@@ -12,6 +12,7 @@ const SQL = {
   remove: "DELETE FROM redacted_events WHERE event_id = ?",
   find: "SELECT json FROM redacted_events WHERE event_id = ? ORDER BY part",
   any: "SELECT 1 FROM redacted_events LIMIT 1",
+  ids: "SELECT event_id FROM redacted_events WHERE part = 0",
 }
 
 /**
@@ -24,6 +25,19 @@ export class RedactedEvents {
 
   constructor(database: SqliteDatabase) {
     this.#sql = prepareAll(database, SQL)
+  }
+
+  /** Says less in the place of every event that was redacted before, also of those whose runs are pruned by now. Returns of how many. */
+  revise(revise: (event: Event) => Event, atMs: number): number {
+    let revised = 0
+    for (const { event_id: id } of this.#sql.ids.all()) {
+      const before = this.#at(id!)!
+      const after = revise(before)
+      if (after === before) continue
+      this.put(after, atMs)
+      revised++
+    }
+    return revised
   }
 
   put(event: Event, atMs: number): void {
@@ -41,7 +55,11 @@ export class RedactedEvents {
   revisionOf(event: Event): Event | undefined {
     this.#isEmpty ??= this.#sql.any.get() === undefined
     if (this.#isEmpty) return undefined
-    const parts = this.#sql.find.all(packUuid(storedName(event)))
+    return this.#at(packUuid(storedName(event)))
+  }
+
+  #at(id: SqliteValue): Event | undefined {
+    const parts = this.#sql.find.all(id)
     return parts.length === 0 ? undefined : (JSON.parse(parts.map((row) => String(row["json"])).join("")) as Event)
   }
 

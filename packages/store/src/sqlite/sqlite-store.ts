@@ -21,7 +21,7 @@ import { markDamage } from "./note-damage.js"
 import { planPrune } from "./plan-prune.js"
 import { collectDead, prune } from "./prune.js"
 import { foldMarkedRuns, rebuild } from "./rebuild.js"
-import { redactStored } from "./redact-stored.js"
+import { redactStored, revisionOf } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
 import { Rollups } from "./rollups.js"
 import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"
@@ -108,6 +108,7 @@ export class SqliteStore extends SqliteReader implements TraceStore {
       const report = await redactStored(context, redaction, options)
       if (options.isDryRun === true) return report
       this.connection.writer.reset()
+      this.#tombstones.rewrite(revisionOf(redaction))
       if (this.database.prepare("SELECT 1 FROM meta WHERE name = 'is_unswept'").get() === undefined) {
         return { ...report, isSwept: true }
       }

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
-import { type SqliteDatabase, sqliteDriver } from "./driver.js"
+import { readPrivateFile, replacePrivateFile } from "@orangebox/journal"
+import type { SqliteDatabase } from "./driver.js"
+import { openDatabase } from "./open-database.js"
 import { isBusy } from "./sqlite-error.js"
-import { ensureFolder, ownOnly, storeFiles } from "./store-files.js"
+import { ensureFolder, storeFiles } from "./store-files.js"
 
 /** Who holds a store's lock, as far as the file beside it tells; the lock itself is the kernel's. */
 export interface LockHolder {
@@ -24,8 +25,7 @@ export function acquireStoreLock(folder: string, nowMs = Date.now()): LockAttemp
   const files = storeFiles(folder)
   let database: SqliteDatabase | undefined
   try {
-    createEmpty(files.lock)
-    database = sqliteDriver().open(files.lock)
+    database = openDatabase(files.lock)
     database.exec("PRAGMA busy_timeout = 0")
     database.exec("BEGIN EXCLUSIVE")
   } catch (error) {
@@ -33,7 +33,7 @@ export function acquireStoreLock(folder: string, nowMs = Date.now()): LockAttemp
     if (isBusy(error)) return { isHeld: false, holder: readHolder(files.lockHolder) }
     throw error
   }
-  writeHolder(files.lockHolder, { pid: process.pid, sinceMs: nowMs, host: hostname() })
+  replacePrivateFile(files.lockHolder, JSON.stringify({ pid: process.pid, sinceMs: nowMs, host: hostname() }))
   const lock = database
   held.add(lock)
   return {
@@ -49,26 +49,12 @@ export function acquireStoreLock(folder: string, nowMs = Date.now()): LockAttemp
 /** A connection that nothing refers to is closed by the garbage collector, and its lock with it. */
 const held = new Set<SqliteDatabase>()
 
-// Only to give the file its mode. It is opened for this once, before any lock can be on it: closing a file drops all POSIX locks
-// this process has on it, so a file that exists is never touched other than through SQLite.
-function createEmpty(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
-    ownOnly(path)
-  }
-}
-
-function writeHolder(path: string, holder: LockHolder): void {
-  const temporary = `${path}.${process.pid}`
-  writeFileSync(temporary, JSON.stringify(holder), { mode: 0o600 })
-  renameSync(temporary, path)
-}
+/** More than any holder's name is long. */
+const MOST_BYTES = 4096
 
 function readHolder(path: string): LockHolder | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as LockHolder
+    return JSON.parse(readPrivateFile(path, MOST_BYTES).toString("utf8")) as LockHolder
   } catch {
     return undefined
   }

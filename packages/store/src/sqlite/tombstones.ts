@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, fsyncSync, lstatSync, readSync, writeSync } from "node:fs"
 import type { Event } from "@orangebox/contract"
+import { openPrivateFile, replacePrivateFile } from "@orangebox/journal"
 import { BODY } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { packHash } from "./keys.js"
-import { RedactedEvents } from "./redacted-events.js"
+import { RedactedEvents, storedName } from "./redacted-events.js"
 
 export type Tombstone =
   | {
@@ -34,47 +35,120 @@ export class TombstoneFile {
 
   append(tombstones: readonly Tombstone[]): void {
     if (tombstones.length === 0) return
-    const text = tombstones.map((tombstone) => `${JSON.stringify(tombstone)}\n`).join("")
+    const text = linesOf(tombstones)
     // Opened for each write, and beginning with a line end where the last one was torn off.
-    const handle = openSync(this.#path, "a", 0o600)
+    const isTorn = this.#isTorn()
+    const handle = openPrivateFile(this.#path, "append")
     try {
-      writeSync(handle, this.#isTorn() ? `\n${text}` : text)
+      writeSync(handle, isTorn ? `\n${text}` : text)
       fsyncSync(handle)
     } finally {
       closeSync(handle)
     }
   }
 
-  read(): Tombstone[] {
-    if (!existsSync(this.#path)) return []
-    const found: Tombstone[] = []
-    for (const line of readFileSync(this.#path, "utf8").split("\n")) {
+  *read(): Generator<Tombstone, void> {
+    for (const line of this.#lines()) {
       const tombstone = parse(line)
-      if (tombstone !== undefined) found.push(tombstone)
+      if (tombstone !== undefined) yield tombstone
     }
-    return found
   }
 
   /** Redactions stay for ever; what retention removed long ago is in no journal any more. */
   compact(nowMs: number): void {
-    if (!existsSync(this.#path) || statSync(this.#path).size < COMPACT_BYTES) return
-    const kept = this.read().filter(
+    if ((lstatSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) < COMPACT_BYTES) return
+    const kept = [...this.read()].filter(
       (tombstone) =>
         tombstone.kind === "event" ||
         (tombstone.kind === "body" && tombstone.why === "redacted") ||
         nowMs - tombstone.atMs < PRUNED_KEPT_MS,
     )
-    const temporary = new TombstoneFile(`${this.#path}.new`)
-    closeSync(openSync(temporary.#path, "w", 0o600))
-    temporary.append(kept)
-    renameSync(temporary.#path, this.#path)
+    replacePrivateFile(this.#path, linesOf(kept))
+  }
+
+  /**
+   * Writes the file anew with what its events may still say. An event that was redacted before stands here with all its other words, and
+   * once for each redaction; the last one holds. Lines that nobody can read go. Returns how many events said too much.
+   */
+  rewrite(revise: (event: Event) => Event): number {
+    const kept = new Map<string, Tombstone>()
+    let isChanged = false
+    let revised = 0
+    let no = 0
+    for (const line of this.#lines()) {
+      const tombstone = parse(line)
+      if (tombstone?.kind !== "event") {
+        if (tombstone === undefined) isChanged = true
+        else kept.set(`${no++}`, tombstone)
+        continue
+      }
+      const name = `event ${storedName(tombstone.event)}`
+      const event = revise(tombstone.event)
+      if (event !== tombstone.event) revised++
+      isChanged ||= event !== tombstone.event || kept.has(name)
+      kept.set(name, { ...tombstone, event })
+    }
+    if (isChanged) replacePrivateFile(this.#path, linesOf([...kept.values()]))
+    return revised
+  }
+
+  *#lines(): Generator<string, void> {
+    const handle = this.#open()
+    if (handle === undefined) return
+    try {
+      const piece = Buffer.alloc(PIECE_BYTES)
+      let begun: Buffer[] = []
+      let begunBytes = 0
+      for (let at = 0; ; ) {
+        const length = readSync(handle, piece, 0, PIECE_BYTES, at)
+        at += length
+        let from = 0
+        for (let end = piece.indexOf(0x0a); end >= 0 && end < length; end = piece.indexOf(0x0a, from)) {
+          const line = Buffer.concat([...begun, piece.subarray(from, end)])
+          if (line.length > 0) yield line.length > LONGEST_LINE ? "" : line.toString("utf8")
+          begun = []
+          begunBytes = 0
+          from = end + 1
+        }
+        if (length === 0) break
+        // A line without end is not gathered for ever; what is kept of it is still too long to be one.
+        if (begunBytes <= LONGEST_LINE) begun.push(Buffer.from(piece.subarray(from, length)))
+        begunBytes += length - from
+      }
+      if (begunBytes > 0) yield begunBytes > LONGEST_LINE ? "" : Buffer.concat(begun).toString("utf8")
+    } finally {
+      closeSync(handle)
+    }
+  }
+
+  #open(): number | undefined {
+    try {
+      return openPrivateFile(this.#path, "read")
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+      throw error
+    }
   }
 
   #isTorn(): boolean {
-    const bytes = readFileSync(this.#path)
-    return bytes.length > 0 && bytes.at(-1) !== 0x0a
+    const handle = this.#open()
+    if (handle === undefined) return false
+    try {
+      const last = Buffer.alloc(1)
+      const { size } = fstatSync(handle)
+      return size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
+    } finally {
+      closeSync(handle)
+    }
   }
 }
+
+const PIECE_BYTES = 1024 * 1024
+/** Longer than any event that a journal can hold. */
+const LONGEST_LINE = 64 * 1024 * 1024
+
+const linesOf = (tombstones: readonly Tombstone[]): string =>
+  tombstones.map((tombstone) => `${JSON.stringify(tombstone)}\n`).join("")
 
 function parse(line: string): Tombstone | undefined {
   try {
@@ -86,7 +160,7 @@ function parse(line: string): Tombstone | undefined {
 }
 
 /** Tells a fresh database what must not come back. */
-export function plantTombstones(database: SqliteDatabase, tombstones: readonly Tombstone[]): void {
+export function plantTombstones(database: SqliteDatabase, tombstones: Iterable<Tombstone>): void {
   const run = database.prepare("INSERT OR REPLACE INTO buried_runs (run_id, buried_at) VALUES (?, ?)")
   const body = database.prepare(
     `INSERT INTO body_rows (hash, byte_size, state, seen_at, state_at) VALUES (?, ?, ?, ?, ?)
