@@ -36,12 +36,15 @@ afterEach(() => scratch.remove())
 
 const here = (...args: string[]) => orangeboxHere([...args, "--data", data])
 
+const recordRun = (input: string): Promise<void> =>
+  record(data, async (recorder) => void (await recordOrdinaryRun(recorder, input)))
+
 /** A data folder with everything in it: journals not yet collected beside a store with packs and tombstones. */
 async function recordedFolder(): Promise<void> {
-  await record(data, (recorder) => recordOrdinaryRun(recorder, "count the goats of lake Sevan"))
+  await recordRun("count the goats of lake Sevan")
   await here("runs")
   await here("redact", "--stored", "--value", "lake Sevan")
-  await record(data, (recorder) => recordOrdinaryRun(recorder, `more ${"goats ".repeat(4000)}`))
+  await recordRun(`more ${"goats ".repeat(4000)}`)
 }
 
 /** Names, types and bytes of everything below a folder. */
@@ -105,7 +108,7 @@ describe("[S-09] a data folder that came with a clone", () => {
         const { stderr } = await here(...args)
         expect(stderr).not.toMatch(/^\s+at .*\(/m)
       }
-      await record(data, (recorder) => recordOrdinaryRun(recorder, "one more"))
+      await recordRun("one more")
       expect(contentsOf(outside)).toEqual(before)
       rmSync(join(data, file), { force: true })
     },

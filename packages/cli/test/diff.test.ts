@@ -153,7 +153,7 @@ describe("[P-09] orangebox diff", () => {
     for (let generation = 0; generation < 2; generation++) {
       const file = join(scratch.path, `generation-${generation}.obxrun`)
       expect((await orangeboxHere(["export", source, "-o", file, "--data", folder])).exitCode).toBe(0)
-      const { events, bodies } = readPortable(readFileSync(file))
+      const { events, bodies } = await readPortable(readFileSync(file))
       const reading = tapeOf(events, bodies)
       if (!reading.ok) throw new Error("no tape")
       const replay = replayRecorder(reading.tape, { app: "agent", folder })

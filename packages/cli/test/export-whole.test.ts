@@ -47,7 +47,7 @@ describe("[O-10] a file holds what the store knows of a run, not only its events
 
   // A word that is still being written waits for its end, because it could become a secret.
   test("[O-10] what had come of an answer, and the sub-agent's run, are in it; a copy of the file is the same file", async () => {
-    const { header, notes, bodies, events } = readPortable(readFileSync(file))
+    const { header, notes, bodies, events } = await readPortable(readFileSync(file))
     expect(header).toMatchObject({ v: 2, run_id: runId, runs: [runId, expect.stringMatching(/^run_/)] })
     const [stream] = notes.partial_streams
     expect(Buffer.from(bodies.get(stream!.body!)!).toString()).toBe("The moon rises soon, and ")
@@ -60,7 +60,7 @@ describe("[O-10] a file holds what the store knows of a run, not only its events
   })
 
   test("[P-07] without the sub-agent's run a replay is refused with COVERAGE_GAP and its name", async () => {
-    const { header, events, bodies, notes } = readPortable(readFileSync(file))
+    const { header, events, bodies, notes } = await readPortable(readFileSync(file))
     const [, child] = header!.runs
     const path = join(scratch.path, "alone.obxrun")
     writeFileSync(
@@ -95,7 +95,7 @@ describe("[O-10] a file holds what the store knows of a run, not only its events
     expect(await words("step", `${path}#4`, ...body)).toBe(await words("step", "last#4", ...body, "--data", folder))
     expect(await words("replay", path)).toMatch(/RESPONSE_ABSENT.*pruned/)
 
-    const { events, bodies, header } = readPortable(readFileSync(path))
+    const { events, bodies, header } = await readPortable(readFileSync(path))
     const gap = { run_id: header!.run_id, code: "dropped", reason: "the disk was full", lost: 7 }
     const notes = { partial_streams: [], gaps: [gap], absent_bodies: [], redactions: [] }
     writeFileSync(path, Buffer.concat([...writePortable(events, bodies, { notes })]))

@@ -34,7 +34,7 @@ describe("[O-10] orangebox export", () => {
   afterAll(() => scratch.remove())
 
   test("[O-10] the file holds the run with its bodies, under the digest that show prints, for its owner's eyes", async () => {
-    const { header, problems, bodies } = readPortable(readFileSync(file))
+    const { header, problems, bodies } = await readPortable(readFileSync(file))
     expect(problems).toEqual([])
     expect(header).toMatchObject({ run_id: runId, digest: exported.digest })
     expect(bodies.size).toBe(exported.bodies)
@@ -52,7 +52,7 @@ describe("[O-10] orangebox export", () => {
     ["context", (at: string) => ["context", `${at}#5`]],
     ["verify", (at: string) => ["verify", at]],
   ])("[O-10] %s says of the file what it says of the run", async (name, args) => {
-    const hash = name.includes("hash") ? [...readPortable(readFileSync(file)).bodies.keys()][0]! : ""
+    const hash = name.includes("hash") ? [...(await readPortable(readFileSync(file))).bodies.keys()][0]! : ""
     const call = async (at: string, ...more: string[]) => {
       const words = args(at).map((word) => (word === "sha256:" ? hash : word))
       const { stdout, stderr, exitCode } = await orangeboxHere([...words, ...more])

@@ -354,7 +354,7 @@ async function mustAgree(events: readonly Event[], bodies: Recording["bodies"], 
   }
   // export, and what reads the file
   const pieces = [...writePortable(stored, { get: (ref) => bodies.get(ref) })]
-  const file = readPortable(Buffer.concat(pieces))
+  const file = await readPortable(Buffer.concat(pieces))
   const again = viewRun({ events: file.events })
   expect({ how, steps: again.steps.map(({ id, n, parent, status }) => [id, n, parent, status]) }).toEqual({
     how,

@@ -67,7 +67,7 @@ test.each([
 })
 
 test("[P-02] a replay of what was made up is exact, and keeps the mark", async () => {
-  const { events, bodies } = readPortable(readFileSync(file))
+  const { events, bodies } = await readPortable(readFileSync(file))
   const reading = tapeOf(events, bodies)
   if (!reading.ok) throw new Error("no tape")
   const folder = join(scratch.path, "again")

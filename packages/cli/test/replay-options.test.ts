@@ -155,7 +155,7 @@ describe("orangebox replay: what happens to a request that is not the recorded o
     const cuts = async (run: string): Promise<(readonly (readonly [number, number])[])[]> => {
       const file = join(scratch.path, `${run}.obxrun`)
       await here(["export", run, "--output", file, "--force"])
-      const { events, bodies } = readPortable(readFileSync(file))
+      const { events, bodies } = await readPortable(readFileSync(file))
       return events.flatMap((event) => {
         const hash = event.event_type === "model_result" ? event.payload.stream_index_ref : undefined
         if (hash === undefined) return []

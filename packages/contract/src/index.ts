@@ -55,6 +55,7 @@ export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash }
 // Ids, hashes, JSON
 export { CANARY_APP, type IdSource, randomIds } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
+export { isNestedDeeper } from "./json/depth.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson, whyNotJson } from "./json/tree.js"
 // Payloads of unchecked shape
 export {

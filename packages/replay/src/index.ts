@@ -66,6 +66,8 @@ export type { WireAnswer } from "./stream/wire-answer.js"
 // One run in one file
 
 export type { PortableHeader, PortableNotes } from "./generated.js"
+export type { PortableBodies } from "./portable/portable-bodies.js"
+export type { PortableFile } from "./portable/portable-file.js"
 export { PORTABLE_VERSION } from "./portable/portable-format.js"
 export { type PortableReading, readPortable } from "./portable/read-portable.js"
 export { writePortable } from "./portable/write-portable.js"

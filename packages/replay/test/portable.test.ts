@@ -11,17 +11,18 @@ type Piece = readonly [type: string, name: string, bytes: Uint8Array]
 
 let events: readonly Event[]
 let bodies: ReadonlyMap<string, Uint8Array>
+let whole: PortableHeader
 beforeAll(async () => {
   const source = await recordRun(async (run) => {
     await run.tool({ name: "read", args: { path: "a" } }, () => "text ".repeat(100))
   })
   events = source.events.filter(({ run_id }) => run_id !== null)
   bodies = source.bodies as ReadonlyMap<string, Uint8Array> & Bodies
+  whole = (await readPortable(Buffer.concat([...writePortable(events, bodies)]))).header!
 })
 
 /** A file that is right in every checksum and says whatever it is told to say. */
 function fileOf(pieces: readonly Piece[], header: Partial<PortableHeader> = {}): Buffer {
-  const whole = readPortable(Buffer.concat([...writePortable(events, bodies)])).header!
   const parts: Buffer[] = [Buffer.from(`OBXRUN1\n${JSON.stringify({ ...whole, ...header })}\n`)]
   for (const [type, name, bytes] of pieces) {
     const crc = crc32(bytes).toString(16).padStart(8, "0")
@@ -33,22 +34,23 @@ function fileOf(pieces: readonly Piece[], header: Partial<PortableHeader> = {}):
 }
 
 const lines = (list: readonly unknown[]): Buffer => Buffer.from(list.map((one) => `${JSON.stringify(one)}\n`).join(""))
-const codesOf = (file: Uint8Array): string[] => readPortable(file).problems.map(({ code }) => code)
+const codesOf = async (file: Uint8Array): Promise<string[]> =>
+  (await readPortable(file)).problems.map(({ code }) => code)
 
 const note: PortableNotes = {
   ...NO_NOTES,
   gaps: [{ run_id: "run_1", code: "dropped", reason: "full", lost: 3, detail: { runs: [] } }],
 }
 
-describe("[O-10] an exported file", () => {
-  test("notes travel with the run; without any the file is one that older builds read", () => {
-    const plain = readPortable(Buffer.concat([...writePortable(events, bodies)]))
+describe("[O-10] an exported file", async () => {
+  test("notes travel with the run; without any the file is one that older builds read", async () => {
+    const plain = await readPortable(Buffer.concat([...writePortable(events, bodies)]))
     expect({ v: plain.header!.v, notes: plain.notes, problems: plain.problems }).toEqual({
       v: 1,
       notes: NO_NOTES,
       problems: [],
     })
-    const noted = readPortable(Buffer.concat([...writePortable(events, bodies, { notes: note })]))
+    const noted = await readPortable(Buffer.concat([...writePortable(events, bodies, { notes: note })]))
     expect({ v: noted.header!.v, notes: noted.notes, problems: noted.problems }).toEqual({
       v: 2,
       notes: note,
@@ -57,7 +59,7 @@ describe("[O-10] an exported file", () => {
     expect(noted.events).toEqual(plain.events)
   })
 
-  test("any notes come back as they were", () => {
+  test("any notes come back as they were", async () => {
     const id = fc.string({ maxLength: 8 })
     const stream = fc.record({
       run_id: id,
@@ -79,9 +81,9 @@ describe("[O-10] an exported file", () => {
       absent_bodies: fc.constant<PortableNotes["absent_bodies"]>([]),
       redactions: fc.array(redaction, { maxLength: 3 }),
     })
-    fc.assert(
-      fc.property(notes, (given) => {
-        const read = readPortable(Buffer.concat([...writePortable(events, bodies, { notes: given })]))
+    await fc.assert(
+      fc.asyncProperty(notes, async (given) => {
+        const read = await readPortable(Buffer.concat([...writePortable(events, bodies, { notes: given })]))
         expect(read.problems).toEqual([])
         expect(read.notes).toEqual(given)
       }),
@@ -89,7 +91,7 @@ describe("[O-10] an exported file", () => {
     )
   })
 
-  test("a few bytes that unpack to gigabytes are refused before they do", () => {
+  test("a few bytes that unpack to gigabytes are refused before they do", async () => {
     const [hash, bytes] = [...bodies].find(([, body]) => body.length > 100)!
     const bomb = brotliCompressSync(Buffer.alloc(300 * 2 ** 20))
     expect(bomb.length).toBeLessThan(10_000)
@@ -98,7 +100,7 @@ describe("[O-10] an exported file", () => {
       ["n", "-", bomb],
       ["b", `sha256:${"0".repeat(64)}`, bomb],
     ] as const) {
-      const [problem] = readPortable(fileOf([piece])).problems
+      const [problem] = (await readPortable(fileOf([piece]))).problems
       expect(problem!.reason).toMatch(/larger than the \d+ bytes it may unpack to/)
     }
     // A body holds as much as its events say and not a byte more.
@@ -107,44 +109,44 @@ describe("[O-10] an exported file", () => {
       ["V", "-", lines(events)],
       ["B", hash, more],
     ])
-    expect(readPortable(file).problems[0]!.reason).toContain(`larger than the ${bytes.length} bytes`)
+    expect((await readPortable(file)).problems[0]!.reason).toContain(`larger than the ${bytes.length} bytes`)
   })
 
-  test("events and bodies that are there twice, that are not what they are called, or are nothing at all, are named and left out", () => {
+  test("events and bodies that are there twice, that are not what they are called, or are nothing at all, are named and left out", async () => {
     const [hash, bytes] = [...bodies][0]!
     const all: Piece = ["V", "-", lines(events)]
-    const twice = readPortable(fileOf([all, all]))
+    const twice = await readPortable(fileOf([all, all]))
     expect(twice.events).toEqual(events)
     expect(new Set(twice.problems.map(({ code }) => code))).toEqual(new Set(["duplicate_event"]))
-    expect(codesOf(fileOf([all, ["B", hash, bytes], ["B", hash, bytes]]))).toContain("duplicate_body")
+    expect(await codesOf(fileOf([all, ["B", hash, bytes], ["B", hash, bytes]]))).toContain("duplicate_body")
     const other = bodyHash(Buffer.from("x"))
-    expect(codesOf(fileOf([all, ["B", other, Buffer.from("y")]]))).toContain("damaged_body")
-    expect(codesOf(fileOf([["V", "-", lines([{ event_type: "run_started" }, null, 7, []])]]))).toContain(
+    expect(await codesOf(fileOf([all, ["B", other, Buffer.from("y")]]))).toContain("damaged_body")
+    expect(await codesOf(fileOf([["V", "-", lines([{ event_type: "run_started" }, null, 7, []])]]))).toContain(
       "unreadable_event",
     )
-    expect(codesOf(fileOf([["V", "-", Buffer.from("{nothing\n")]]))).toContain("damaged_event")
-    expect(codesOf(fileOf([["N", "-", Buffer.from('{"gaps":7}')]]))).toContain("unreadable_notes")
+    expect(await codesOf(fileOf([["V", "-", Buffer.from("{nothing\n")]]))).toContain("damaged_event")
+    expect(await codesOf(fileOf([["N", "-", Buffer.from('{"gaps":7}')]]))).toContain("unreadable_notes")
     const notes: Piece = ["N", "-", Buffer.from(JSON.stringify(note))]
-    expect(codesOf(fileOf([notes, notes]))).toContain("duplicate_notes")
+    expect(await codesOf(fileOf([notes, notes]))).toContain("duplicate_notes")
     const deep = `${'{"payload":'.repeat(50_000)}1${"}".repeat(50_000)}`
-    expect(codesOf(fileOf([["V", "-", Buffer.from(`${deep}\n`)]])).length).toBeGreaterThan(0)
+    expect((await codesOf(fileOf([["V", "-", Buffer.from(`${deep}\n`)]]))).length).toBeGreaterThan(0)
   })
 
-  test("absurd numbers are not believed", () => {
+  test("absurd numbers are not believed", async () => {
     const all: Piece = ["V", "-", lines(events)]
     for (const count of [1e15, -1, 1e308, 0.5]) {
-      expect(codesOf(fileOf([all], { events: count })).length).toBeGreaterThan(0)
+      expect((await codesOf(fileOf([all], { events: count }))).length).toBeGreaterThan(0)
     }
     const header = fileOf([]).subarray(0, fileOf([]).indexOf("\nE ") + 1)
     for (const head of ["V 9999999999 00000000 -", "V 99999999999 00000000 -", "V -1 00000000 -", "Z 1 00000000 -"]) {
-      expect(codesOf(Buffer.concat([header, Buffer.from(`${head}\nx\n`)]))).toContain("damaged_section")
+      expect(await codesOf(Buffer.concat([header, Buffer.from(`${head}\nx\n`)]))).toContain("damaged_section")
     }
     const huge = structuredClone(events) as { -readonly [K in keyof Event]: unknown }[]
     huge[0]!.sequence_no = 1e300
-    expect(codesOf(fileOf([["V", "-", lines(huge)]])).length).toBeGreaterThan(0)
+    expect((await codesOf(fileOf([["V", "-", lines(huge)]]))).length).toBeGreaterThan(0)
   })
 
-  test("whatever the bytes are, reading them ends, and what is wrong has a place", () => {
+  test("whatever the bytes are, reading them ends, and what is wrong has a place", async () => {
     const sections = fc.array(
       fc.tuple(
         fc.constantFrom("V", "B", "N", "v", "b", "n"),
@@ -153,9 +155,9 @@ describe("[O-10] an exported file", () => {
       ),
       { maxLength: 4 },
     )
-    fc.assert(
-      fc.property(sections, (pieces) => {
-        for (const { subject, reason } of readPortable(fileOf(pieces)).problems) {
+    await fc.assert(
+      fc.asyncProperty(sections, async (pieces) => {
+        for (const { subject, reason } of (await readPortable(fileOf(pieces))).problems) {
           expect(subject).toMatch(/^byte \d+$/)
           expect(reason).not.toBe("")
         }

@@ -33,7 +33,7 @@ export async function readRunsAt<T>(
   addresses: readonly string[],
   read: (...readings: readonly RunReading[]) => Promise<T>,
 ): Promise<T> {
-  const files = addresses.map(fileReadingOf)
+  const files = await Promise.all(addresses.map(fileReadingOf))
   const noFile = files.find((file) => file instanceof InputError)
   let isOpen = false
   const readAll = async (stored?: Reading): Promise<T> => {
@@ -57,10 +57,10 @@ export async function readRunsAt<T>(
 }
 
 /** The error of a file that is not there may stand aside: what looks like a path may be an id that was recorded. */
-function fileReadingOf(typed: string): RunReading | InputError | undefined {
+async function fileReadingOf(typed: string): Promise<RunReading | InputError | undefined> {
   const found = fileInAddress(typed)
   if (!found || found instanceof InputError) return found
-  const file = openRunFile(found.path)
+  const file = await openRunFile(found.path)
   return {
     reader: file.reader,
     address: `${file.header.run_id}${found.n === undefined ? "" : `#${found.n}`}`,

@@ -1,7 +1,13 @@
-import { readFileSync, statSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
 import { type ArtifactRef, type Event, given, InputError, type Problem } from "@orangebox/contract"
 import { parseAddress } from "@orangebox/query"
-import { PORTABLE_VERSION, type PortableHeader, type PortableReading, readPortable } from "@orangebox/replay"
+import {
+  PORTABLE_VERSION,
+  type PortableFile,
+  type PortableHeader,
+  type PortableReading,
+  readPortable,
+} from "@orangebox/replay"
 import { foldRun, isSequence, linksOf, type Run } from "@orangebox/runs"
 import {
   type BodyInfo,
@@ -54,10 +60,10 @@ export function fileInAddress(
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-export function openRunFile(path: string): RunFile {
-  const bytes = bytesOf(path)
-  checkVersion(bytes, path)
-  const reading = readPortable(bytes)
+export async function openRunFile(path: string): Promise<RunFile> {
+  const onDisk = fileAt(path)
+  checkVersion(onDisk.read(0, 65_536), path)
+  const reading = await readPortable(onDisk)
   const { header, events, problems } = reading
   if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
     throw damaged(path, problems)
@@ -76,12 +82,33 @@ export function damaged(path: string, [first, ...others]: readonly Problem[]): I
   })
 }
 
-function bytesOf(path: string): Uint8Array {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new InputError("CANNOT_READ", { what: `the file cannot be read: ${why}`, where: path, cause: error })
+/** Opened for each piece that is read, so that no descriptor is held as long as somebody may still ask for a body. */
+function fileAt(path: string): PortableFile {
+  const withFile = <T>(use: (fd: number) => T): T => {
+    try {
+      const fd = openSync(path, "r")
+      try {
+        return use(fd)
+      } finally {
+        closeSync(fd)
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new InputError("CANNOT_READ", { what: `the file cannot be read: ${why}`, where: path, cause: error })
+    }
+  }
+  const byteLength = withFile((fd) => fstatSync(fd).size)
+  return {
+    byteLength,
+    read: (at, length) =>
+      withFile((fd) => {
+        const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, byteLength - at)))
+        let done = 0
+        for (let read = -1; read !== 0 && done < bytes.length; done += read) {
+          read = readSync(fd, bytes, done, bytes.length - done, at + done)
+        }
+        return bytes.subarray(0, done)
+      }),
   }
 }
 

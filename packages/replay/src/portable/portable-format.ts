@@ -23,9 +23,23 @@ export const NO_NOTES: PortableNotes = { partial_streams: [], gaps: [], absent_b
 
 export const hasNotes = (notes: PortableNotes): boolean => Object.values(notes).some((list) => (list?.length ?? 0) > 0)
 
-/** Nothing in a run is longer, and a damaged length must not reserve all memory. */
-export const LONGEST_SECTION = 2 ** 31 - 1
-
-/** A few bytes can unpack to any number of them. A section of events or notes is never near the first, a file never near the second. */
-export const MOST_UNPACKED_IN_SECTION = 256 * 2 ** 20
-export const MOST_UNPACKED_IN_FILE = 2 ** 31
+/**
+ * What a file may hold. It comes from anywhere, and a few bytes can unpack to any number of them; within these bounds reading one takes less
+ * than 300 MB whatever it says. The writer keeps to them too, so that what was exported can be read.
+ */
+export const LIMITS = {
+  /** The JSON of all events together, unpacked. As objects they take several times as much. */
+  eventBytes: 32 * 2 ** 20,
+  /** One event. */
+  eventLineBytes: 8 * 2 ** 20,
+  notesBytes: 4 * 2 ** 20,
+  bodyBytes: 128 * 2 ** 20,
+  bodies: 200_000,
+  /** Everything together, unpacked: bodies are looked at piece by piece and not kept, so this is a matter of time alone. */
+  fileBytes: 8 * 2 ** 30,
+  lineBytes: 2 ** 20,
+  /** How deep the JSON of an event or of notes may be nested. */
+  depth: 100,
+  /** A file with more of them is not worth reading on. */
+  problems: 100,
+} as const

@@ -1,15 +1,16 @@
-import { createHash } from "node:crypto"
-import { brotliDecompressSync } from "node:zlib"
-import { bodyHash, type Event, type Problem, readEvent, runDigest } from "@orangebox/contract"
+import { createHash, type Hash } from "node:crypto"
+import { crc32 } from "node:zlib"
+import { type Event, isNestedDeeper, type Problem, readEvent, runDigest } from "@orangebox/contract"
 import { PortableHeader, PortableNotes } from "../generated.js"
 import { ownEvents } from "../tape/tape-of.js"
-import { LONGEST_SECTION, MAGIC, MOST_UNPACKED_IN_FILE, MOST_UNPACKED_IN_SECTION, NO_NOTES } from "./portable-format.js"
-import { crcOf } from "./write-portable.js"
+import { PortableBodies } from "./portable-bodies.js"
+import { type PortableFile, portableFile, ReadAhead, TooLargeError, unpacked } from "./portable-file.js"
+import { LIMITS, MAGIC, NO_NOTES } from "./portable-format.js"
 
 export interface PortableReading {
   readonly header: PortableHeader | undefined
   readonly events: readonly Event[]
-  readonly bodies: ReadonlyMap<string, Uint8Array>
+  readonly bodies: PortableBodies
   readonly notes: PortableNotes
   /** Whether the events are those that the header names. Without all of them nothing can be said about the run's digest. */
   readonly hasAllEvents: boolean
@@ -17,57 +18,87 @@ export interface PortableReading {
   readonly problems: readonly Problem[]
 }
 
-/** Reads a file that `writePortable` wrote. Damage is named, never served: a body that does not hash to its name is left out. */
-export function readPortable(file: Uint8Array): PortableReading {
+/**
+ * Reads a file that `writePortable` wrote, section by section: events and notes are kept, bodies are checked and left where they are. Damage
+ * is named, never served: a body that does not hash to its name is left out. What goes beyond `LIMITS` ends the reading.
+ */
+export async function readPortable(from: Uint8Array | PortableFile): Promise<PortableReading> {
+  const file = portableFile(from)
   const problems: Problem[] = []
-  const say = (code: string, at: number, reason: string): void =>
-    void problems.push({ code, severity: "error", subject: `byte ${at}`, field: "", reason })
-  const found = new FoundInFile(say)
-  const done = (header?: PortableHeader): PortableReading => ({
-    header,
-    events: found.events,
-    bodies: found.bodies,
-    notes: found.notes ?? NO_NOTES,
-    hasAllEvents: header !== undefined && runDigest(ownEvents(found.events)) === header.digest,
-    problems,
-  })
-
-  const buffer = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
-  if (buffer.subarray(0, MAGIC.length).toString("latin1") !== MAGIC) {
-    say("not_a_run_file", 0, "the file does not begin like an exported run (OBXRUN1)")
-    return done()
+  const say: Say = (code, at, reason) => {
+    problems.push({ code, severity: "error", subject: `byte ${at}`, field: "", reason })
+    if (problems.length >= LIMITS.problems) throw new StopReading("too_many_problems", at, "no further problem is told")
   }
-  const headerLine = lineAt(buffer, MAGIC.length)
+  const found = new FoundInFile(file, say)
+  let header: PortableHeader | undefined
+  try {
+    header = await readSections(file, found, say)
+  } catch (error) {
+    if (!(error instanceof StopReading)) throw error
+    problems.push({
+      code: error.code,
+      severity: "error",
+      subject: `byte ${error.at}`,
+      field: "",
+      reason: error.message,
+    })
+    header = found.header
+  }
+  const { events, bodies, notes = NO_NOTES } = found
+  const hasAllEvents = header !== undefined && runDigest(ownEvents(events)) === header.digest
+  const reading = { header, events, bodies, notes, hasAllEvents, problems }
+  if (header !== undefined && problems.length === 0) checkCounts(header, reading, say)
+  return reading
+}
+
+type Say = (code: string, at: number, reason: string) => void
+
+/** More than a file may hold: what was read so far stands. */
+class StopReading extends Error {
+  readonly code: string
+  readonly at: number
+
+  constructor(code: string, at: number, reason: string) {
+    super(reason)
+    this.code = code
+    this.at = at
+  }
+}
+
+async function readSections(file: PortableFile, found: FoundInFile, say: Say): Promise<PortableHeader | undefined> {
+  const ahead = new ReadAhead(file)
+  if (ahead.bytesAt(0, MAGIC.length).toString("latin1") !== MAGIC) {
+    say("not_a_run_file", 0, "the file does not begin like an exported run (OBXRUN1)")
+    return undefined
+  }
+  const headerLine = lineAt(ahead, MAGIC.length)
   const header = headerLine && headerOf(headerLine.text)
   if (!headerLine || !header) {
     say("header", MAGIC.length, "the header cannot be read, or is of a newer version")
-    return done()
+    return undefined
   }
-
+  found.header = header
+  const digest = createHash("sha256")
+  for (const piece of ahead.pieces(0, headerLine.next)) digest.update(piece)
   let at = headerLine.next
-  let sections = 0
-  for (;;) {
-    const line = lineAt(buffer, at)
+  for (let sections = 0; ; sections++) {
+    const line = lineAt(ahead, at)
     if (line === undefined) {
       say("cut_short", at, `the file ends after ${sections} section(s), in the middle of something`)
-      break
+      return header
     }
     if (line.text.startsWith("E ")) {
-      checkEnd(buffer, at, line, sections, say)
-      break
+      checkEnd(file, digest, { at, line, sections }, say)
+      return header
     }
-    const section = sectionAt(buffer, line, (type, name) => found.roomFor(type, name))
-    if (typeof section === "string") {
-      say("damaged_section", at, section)
-      break
+    const section = sectionAt(file, ahead, at, line, digest)
+    const trouble = typeof section === "string" ? section : await found.take(section, ahead)
+    if (trouble !== undefined) {
+      say("damaged_section", at, trouble)
+      return header
     }
-    sections++
-    found.take(section, at)
-    at = section.next
+    at = (section as Section).next
   }
-  const reading = done(header)
-  if (problems.length === 0) checkCounts(header, reading, say)
-  return reading
 }
 
 interface Line {
@@ -75,11 +106,14 @@ interface Line {
   readonly next: number
 }
 
-const LONGEST_LINE = 2 ** 20
-
-function lineAt(buffer: Buffer, at: number): Line | undefined {
-  const end = buffer.subarray(at, at + LONGEST_LINE).indexOf(0x0a)
-  return end < 0 ? undefined : { text: buffer.toString("utf8", at, at + end), next: at + end + 1 }
+function lineAt(ahead: ReadAhead, at: number): Line | undefined {
+  // Nearly all lines are short, and lie in what was read ahead.
+  for (const length of [512, LIMITS.lineBytes]) {
+    const bytes = ahead.bytesAt(at, length)
+    const end = bytes.indexOf(0x0a)
+    if (end >= 0) return { text: bytes.toString("utf8", 0, end), next: at + end + 1 }
+  }
+  return undefined
 }
 
 function headerOf(text: string): PortableHeader | undefined {
@@ -89,115 +123,193 @@ function headerOf(text: string): PortableHeader | undefined {
 
 type SectionType = "V" | "B" | "N"
 
+/** A section that is there, with the checksum it should have. */
 interface Section {
   readonly type: SectionType
   readonly name: string
-  readonly bytes: Uint8Array
+  readonly what: string
+  readonly isPacked: boolean
+  /** Where its head stands, its bytes, and what comes behind it. */
+  readonly headAt: number
+  readonly at: number
+  readonly length: number
   readonly next: number
 }
 
 function sectionAt(
-  buffer: Buffer,
+  file: PortableFile,
+  ahead: ReadAhead,
+  headAt: number,
   { text, next }: Line,
-  roomFor: (type: SectionType, name: string) => number,
+  digest: Hash,
 ): Section | string {
   const head = /^([VBNvbn]) (\d{1,10}) ([0-9a-f]{8}) (\S{1,128})$/.exec(text)
   if (!head) return "what should be the head of a section is not"
-  const [, type = "", lengthText, crc, name = ""] = head
-  const kind = type.toUpperCase() as SectionType
-  const what = kind === "B" ? `the body ${name}` : kind === "V" ? "a section of events" : "the section of notes"
+  const [, letter = "", lengthText, crc = "", name = ""] = head
+  const type = letter.toUpperCase() as SectionType
+  const what = type === "B" ? `the body ${name}` : type === "V" ? "a section of events" : "the section of notes"
   const length = Number(lengthText)
-  if (length > LONGEST_SECTION || next + length + 1 > buffer.length) return `${what} is cut short`
-  const stored = buffer.subarray(next, next + length)
-  if (crcOf(stored) !== crc || buffer[next + length] !== 0x0a) return `${what} does not match its checksum`
-  const section = { type: kind, name, next: next + length + 1 }
-  const room = roomFor(kind, name)
-  if (type === kind) {
-    return length > room ? tooLarge(what, room) : { ...section, bytes: Uint8Array.from(stored) }
+  if (next + length + 1 > file.byteLength) return `${what} is cut short`
+  for (const piece of ahead.pieces(headAt, next - headAt)) digest.update(piece)
+  let sum = 0
+  for (const piece of ahead.pieces(next, length)) {
+    sum = crc32(piece, sum)
+    digest.update(piece)
   }
-  try {
-    // One byte more than there is room for, because a limit of nothing is none to zlib.
-    const bytes = brotliDecompressSync(stored, { maxOutputLength: room + 1 })
-    return bytes.length > room ? tooLarge(what, room) : { ...section, bytes }
-  } catch (error) {
-    const isTooLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
-    return isTooLarge ? tooLarge(what, room) : `${what} cannot be unpacked`
-  }
+  const end = ahead.bytesAt(next + length, 1)
+  digest.update(end)
+  if (sum !== Number.parseInt(crc, 16) || end[0] !== 0x0a) return `${what} does not match its checksum`
+  return { type, name, what, isPacked: letter !== type, headAt, at: next, length, next: next + length + 1 }
 }
-
-const tooLarge = (what: string, room: number): string => `${what} is larger than the ${room} bytes it may unpack to`
-
-type Say = (code: string, at: number, reason: string) => void
 
 /** What the sections gave so far. */
 class FoundInFile {
+  header: PortableHeader | undefined
   readonly events: Event[] = []
-  readonly bodies = new Map<string, Uint8Array>()
+  readonly bodies: PortableBodies
   notes: PortableNotes | undefined
+  readonly #file: PortableFile
   readonly #say: Say
   readonly #eventIds = new Set<string>()
   readonly #sizes = new Map<string, number>()
-  #unpacked = 0
+  #eventBytes = 0
+  #eventLines = 0
+  #unpackedBytes = 0
 
-  constructor(say: Say) {
+  constructor(file: PortableFile, say: Say) {
+    this.#file = file
     this.#say = say
+    this.bodies = new PortableBodies(file)
+  }
+
+  /** In a sentence what is wrong with the section, so that nothing behind it can be read. */
+  async take(section: Section, ahead: ReadAhead): Promise<string | undefined> {
+    const { type, what } = section
+    const room = this.#roomFor(section)
+    const tooLarge = `${what} is larger than the ${room} bytes it may unpack to`
+    if (!section.isPacked && section.length > room) return tooLarge
+    const pieces = this.#piecesOf(section, ahead, room)
+    try {
+      if (type === "V") await this.#takeEvents(pieces, section)
+      else if (type === "N") await this.#takeNotes(pieces, section)
+      else await this.#takeBody(pieces, section)
+      return undefined
+    } catch (error) {
+      if (error instanceof StopReading) throw error
+      if (error instanceof TooLargeError) return tooLarge
+      if (section.isPacked) return `${what} cannot be unpacked`
+      throw error
+    }
   }
 
   /** How many bytes a section may unpack to: a body as many as the events before it say, and nothing more than a file may hold. */
-  roomFor(type: SectionType, name: string): number {
-    const own = (type === "B" ? this.#sizes.get(name) : undefined) ?? MOST_UNPACKED_IN_SECTION
-    return Math.max(0, Math.min(own, MOST_UNPACKED_IN_FILE - this.#unpacked))
+  #roomFor({ type, name }: Section): number {
+    const own =
+      type === "V"
+        ? LIMITS.eventBytes - this.#eventBytes
+        : type === "N"
+          ? LIMITS.notesBytes
+          : Math.min(this.#sizes.get(name) ?? LIMITS.bodyBytes, LIMITS.bodyBytes)
+    return Math.max(0, Math.min(own, LIMITS.fileBytes - this.#unpackedBytes))
   }
 
-  take({ type, name, bytes }: Section, at: number): void {
-    this.#unpacked += bytes.length
-    if (type === "V") this.#takeEvents(bytes, at)
-    else if (type === "N") this.#takeNotes(bytes, at)
-    else if (this.bodies.has(name)) this.#say("duplicate_body", at, `the body ${name} is there twice`)
-    else if (bodyHash(bytes) === name) this.bodies.set(name, bytes)
-    else this.#say("damaged_body", at, `the bytes of ${name} hash to something else`)
+  async *#piecesOf(
+    { isPacked, at, length }: Section,
+    ahead: ReadAhead,
+    room: number,
+  ): AsyncGenerator<Uint8Array, void> {
+    const pieces = isPacked ? unpacked(this.#file, ahead, { at, length, room }) : ahead.pieces(at, length)
+    for await (const piece of pieces) {
+      this.#unpackedBytes += piece.length
+      yield piece
+    }
   }
 
-  #takeEvents(bytes: Uint8Array, at: number): void {
-    const lines = Buffer.from(bytes).toString("utf8").split("\n")
-    for (const [index, line] of lines.entries()) {
-      if (line === "") continue
-      const event = this.#eventOf(line, `line ${index + 1} of the events`, at)
-      if (event === undefined) continue
-      if (this.#eventIds.has(event.event_id)) {
-        this.#say("duplicate_event", at, `line ${index + 1} of the events has the id of an event before it`)
-        continue
+  async #takeBody(pieces: AsyncIterable<Uint8Array>, { name, headAt, at, length, isPacked }: Section): Promise<void> {
+    const hash = createHash("sha256")
+    let byteSize = 0
+    for await (const piece of pieces) {
+      hash.update(piece)
+      byteSize += piece.length
+    }
+    if (this.bodies.has(name)) this.#say("duplicate_body", headAt, `the body ${name} is there twice`)
+    else if (`sha256:${hash.digest("hex")}` !== name) {
+      this.#say("damaged_body", headAt, `the bytes of ${name} hash to something else`)
+    } else if (this.bodies.size >= LIMITS.bodies) {
+      throw new StopReading("too_many_bodies", headAt, `there are more than ${LIMITS.bodies} bodies`)
+    } else this.bodies.add(name, { at, length, isPacked, byteSize })
+  }
+
+  async #takeEvents(pieces: AsyncIterable<Uint8Array>, { headAt }: Section): Promise<void> {
+    let begun: Buffer[] = []
+    let begunBytes = 0
+    const endLine = (end: Buffer): void => {
+      const line = begun.length === 0 ? end : Buffer.concat([...begun, end])
+      begun = []
+      begunBytes = 0
+      this.#takeEvent(line, headAt)
+    }
+    for await (const piece of pieces) {
+      this.#eventBytes += piece.length
+      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+      let from = 0
+      for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, from)) {
+        endLine(bytes.subarray(from, end))
+        from = end + 1
       }
-      this.#eventIds.add(event.event_id)
-      this.events.push(event)
-      for (const { artifact_hash, byte_size } of event.artifact_refs) {
-        this.#sizes.set(artifact_hash, Math.max(byte_size, this.#sizes.get(artifact_hash) ?? 0))
+      begunBytes += bytes.length - from
+      if (begunBytes > LIMITS.eventLineBytes) {
+        throw new StopReading("event_too_long", headAt, `an event is longer than ${LIMITS.eventLineBytes} bytes`)
       }
+      if (from < bytes.length) begun.push(Buffer.from(bytes.subarray(from)))
+    }
+    if (begunBytes > 0) endLine(Buffer.alloc(0))
+  }
+
+  #takeEvent(line: Buffer, at: number): void {
+    this.#eventLines++
+    if (line.length === 0) return
+    const where = `line ${this.#eventLines} of the events`
+    const event = this.#eventOf(line.toString("utf8"), where, at)
+    if (event === undefined) return
+    if (this.#eventIds.has(event.event_id)) {
+      this.#say("duplicate_event", at, `${where} has the id of an event before it`)
+      return
+    }
+    this.#eventIds.add(event.event_id)
+    this.events.push(event)
+    for (const { artifact_hash, byte_size } of event.artifact_refs) {
+      this.#sizes.set(artifact_hash, Math.max(byte_size, this.#sizes.get(artifact_hash) ?? 0))
     }
   }
 
   #eventOf(line: string, where: string, at: number): Event | undefined {
+    if (isNestedDeeper(line, LIMITS.depth)) {
+      this.#say("unreadable_event", at, `${where}: is nested deeper than ${LIMITS.depth} levels`)
+      return undefined
+    }
     const value = jsonOf(line)
     if (value === undefined) {
       this.#say("damaged_event", at, `${where} is not JSON`)
       return undefined
     }
-    try {
-      const { event, problems } = readEvent(value)
-      if (event === undefined) this.#say("unreadable_event", at, `${where}: ${problems[0]?.reason ?? "is no event"}`)
-      return event
-    } catch {
-      // Nested deeper than a reader can follow.
-      this.#say("unreadable_event", at, `${where}: is nested too deeply`)
-      return undefined
-    }
+    const { event, problems } = readEvent(value)
+    if (event === undefined) this.#say("unreadable_event", at, `${where}: ${problems[0]?.reason ?? "is no event"}`)
+    return event
   }
 
-  #takeNotes(bytes: Uint8Array, at: number): void {
-    const result = PortableNotes.safeParse(jsonOf(Buffer.from(bytes).toString("utf8")))
-    if (this.notes !== undefined) this.#say("duplicate_notes", at, "there are notes twice")
-    else if (result.success) this.notes = result.data
-    else this.#say("unreadable_notes", at, `the notes: ${result.error.issues[0]?.message ?? "cannot be read"}`)
+  async #takeNotes(pieces: AsyncIterable<Uint8Array>, { headAt }: Section): Promise<void> {
+    const bytes: Uint8Array[] = []
+    for await (const piece of pieces) bytes.push(Uint8Array.from(piece))
+    const text = Buffer.concat(bytes).toString("utf8")
+    if (this.notes !== undefined) this.#say("duplicate_notes", headAt, "there are notes twice")
+    else if (isNestedDeeper(text, LIMITS.depth)) {
+      this.#say("unreadable_notes", headAt, `the notes: are nested deeper than ${LIMITS.depth} levels`)
+    } else {
+      const result = PortableNotes.safeParse(jsonOf(text))
+      if (result.success) this.notes = result.data
+      else this.#say("unreadable_notes", headAt, `the notes: ${result.error.issues[0]?.message ?? "cannot be read"}`)
+    }
   }
 }
 
@@ -209,13 +321,17 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function checkEnd(buffer: Buffer, at: number, line: Line, sections: number, say: Say): void {
-  const [, count, digest] = line.text.split(" ")
+function checkEnd(
+  { byteLength }: PortableFile,
+  digest: Hash,
+  { at, line, sections }: { readonly at: number; readonly line: Line; readonly sections: number },
+  say: Say,
+): void {
+  const [, count, said] = line.text.split(" ")
   if (Number(count) !== sections) say("sections", at, `the file says ${count} section(s), ${sections} were read`)
-  const found = createHash("sha256").update(buffer.subarray(0, at)).digest("hex")
-  if (found !== digest) say("digest", at, "the file is not the one that was written: its digest differs")
-  if (line.next !== buffer.length)
-    say("trailing", line.next, `${buffer.length - line.next} byte(s) follow the end of the run`)
+  if (digest.digest("hex") !== said) say("digest", at, "the file is not the one that was written: its digest differs")
+  if (line.next !== byteLength)
+    say("trailing", line.next, `${byteLength - line.next} byte(s) follow the end of the run`)
 }
 
 function checkCounts(header: PortableHeader, { events, bodies, hasAllEvents }: PortableReading, say: Say): void {

@@ -5,7 +5,7 @@ import type { PortableHeader, PortableNotes } from "../generated.js"
 import type { Bodies } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
-import { hasNotes, MAGIC, NO_NOTES } from "./portable-format.js"
+import { hasNotes, LIMITS, MAGIC, NO_NOTES } from "./portable-format.js"
 
 const EVENTS_PER_SECTION = 2000
 /** Brotli at its middle: half the size of deflate on histories that repeat themselves, at a speed nobody waits for. */
@@ -39,6 +39,7 @@ export function* writePortable(
     digest: runDigest(own),
     written_by: `@orangebox/replay ${REPLAY_VERSION}`,
   }
+  checkLimits(events, found)
   const digest = createHash("sha256")
   const taken = (piece: Uint8Array): Uint8Array => {
     digest.update(piece)
@@ -60,6 +61,22 @@ export function* writePortable(
     yield taken(section("B", hash, bytes))
   }
   yield Buffer.from(`E ${sections} ${digest.digest("hex")}\n`, "utf8")
+}
+
+/** What nobody could read back is not written. */
+function checkLimits(events: readonly Event[], bodies: readonly [string, Uint8Array][]): void {
+  const tooLarge = (what: string, limit: number): OrangeboxError =>
+    new OrangeboxError("EXPORT_TOO_LARGE", {
+      what: `${what}, and a file holds at most ${limit}`,
+      next: "Read the run in the store; for another machine, copy the data folder",
+    })
+  let bytes = 0
+  for (const event of events) bytes += Buffer.byteLength(JSON.stringify(event)) + 1
+  if (bytes > LIMITS.eventBytes) throw tooLarge(`the events are ${bytes} bytes of JSON`, LIMITS.eventBytes)
+  if (bodies.length > LIMITS.bodies) throw tooLarge(`there are ${bodies.length} bodies`, LIMITS.bodies)
+  for (const [hash, { length }] of bodies) {
+    if (length > LIMITS.bodyBytes) throw tooLarge(`the body ${hash} has ${length} bytes`, LIMITS.bodyBytes)
+  }
 }
 
 function section(type: "V" | "B" | "N", name: string, bytes: Uint8Array): Uint8Array {
