@@ -69,6 +69,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["context of a step", ["context", "last#3"]],
     ["context --why", ["context", "--why", "user"]],
     ["context --rebuild", ["context", "last#3", "--rebuild"]],
+    ["cache", ["cache"]],
     ["snapshot", ["snapshot", "last", "--write"]],
     ["diff", ["diff", "last~1", "last"]],
     ["diff --at", ["diff", "last~1", "last", "--at", "3"]],

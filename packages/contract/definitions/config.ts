@@ -24,6 +24,23 @@ export const PriceOverride = z.strictObject({
   cacheWrite1h: DollarsPerMillion.nullable().optional(),
 })
 
+/** How a provider caches prompts for some models. Comes before the built-in rules. */
+export const CacheRuleOverride = z.strictObject({
+  models: z.array(z.string().min(1).max(256)).min(1).describe("Names of models; * at the end stands for the rest"),
+  validFrom: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\d$/, "is not a day (2026-01-31)")
+    .optional()
+    .describe("First day this holds; left out: always"),
+  keeps: z
+    .enum(["marked", "automatic", "best_effort"])
+    .describe("A prefix is kept at marks, always, or without any promise"),
+  minimumTokens: z.number().int().nonnegative(),
+  livesSeconds: z.number().positive().describe("How long a prefix lives after its last use"),
+  stepTokens: z.number().int().positive().optional(),
+  lookbackSegments: z.number().int().positive().optional(),
+})
+
 /** `event_type.field`, `*` standing for any one part. */
 const FieldPath = z.string().min(1).max(512)
 const Pattern = { pattern: z.string().min(1).max(4096), flags: z.string().max(8).optional() }
@@ -143,4 +160,8 @@ export const Config = z.strictObject({
     .array(PriceOverride)
     .optional()
     .describe("Prices of models that differ from the built-in table or are not in it"),
+  cacheRules: z
+    .array(CacheRuleOverride)
+    .optional()
+    .describe("How providers cache prompts, where that differs from the built-in rules"),
 })

@@ -1,4 +1,5 @@
 import type { JsonNode, TokenUsage } from "@orangebox/contract"
+import type { CacheRule } from "./cache/cache-rule.js"
 import type { JsonRecord, JsonValue } from "./json/value.js"
 import type { BodyNotes } from "./memory/notes.js"
 import type { RequestOutline } from "./request/outline.js"
@@ -45,6 +46,8 @@ export interface Dialect extends RequestDialect {
   /** The events in which a server streams this whole answer. */
   streamEvents(whole: AnswerText): readonly StreamEvent[]
   usageOf(raw: JsonValue): Usage
+  /** How its provider caches prompts, most particular models first. Dialects of one provider share them. */
+  readonly cacheRules: readonly CacheRule[]
   /** Where the parts of a request stand, for edits and for comparing two of them. */
   readonly shape: RequestShape
 }

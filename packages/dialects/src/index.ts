@@ -1,5 +1,15 @@
 // Dialects
 
+// Caches
+export { BUILT_IN_CACHE_RULES } from "./cache/built-in.js"
+export {
+  type Bounds,
+  type CacheRule,
+  type CacheRules,
+  cacheRuleOf,
+  MARKED_UNNAMED,
+  withCacheRules,
+} from "./cache/cache-rule.js"
 export { detectDialect, dialectByShape, dialectOfAnswer, dialectTold, isSpoken, NO_PATH } from "./detect-dialect.js"
 export type { Answer, Dialect, FinishKind, ProviderAccess, RequestDialect, ToolCall, Usage } from "./dialect.js"
 export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses, versionedPath } from "./dialects.js"

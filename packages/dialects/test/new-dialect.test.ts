@@ -47,6 +47,7 @@ const parrot: Dialect = {
     versionHeader: "x-plumage",
     keyHeaders: ({ PARROT_KEY }) => (PARROT_KEY ? [["x-perch", PARROT_KEY]] : []),
   },
+  cacheRules: [],
   finishReasons: { sated: "stop", begging: "tool_call" },
   endpointOf: ({ method, path }) => (method === "POST" && path.endsWith("/squawk") ? "generate" : undefined),
   claimsRequest: (root) => memberOf(root, "chatter") !== undefined,

@@ -43,6 +43,13 @@ export {
 } from "./context/recorded-contexts.js"
 export { hashesHolding, textBodies, type WhyView, whyOf } from "./context/why-item.js"
 
+// What a provider's cache served, and what broke it
+
+export { auditCache, type CacheAudit } from "./cache/audit-cache.js"
+export { type CacheCall, cacheCallOf } from "./cache/cache-call.js"
+export { cacheJson, cacheText, type DetailedAudit, MIN_CACHE_BUDGET } from "./cache/cache-text.js"
+export { bodiesToCompare, differingBytes } from "./cache/differing-bytes.js"
+
 // What people and agents type to point at something
 
 export { type Address, parseAddress } from "./addresses.js"

@@ -4,6 +4,7 @@ import { itemsAt, memberOf, stringAt } from "../json/node.js"
 import { isRecord } from "../json/value.js"
 import type { RequestShape } from "../request/shape.js"
 import { anthropicFold, anthropicUsage, readAnthropicAnswer } from "./answer.js"
+import { ANTHROPIC_CACHE_RULES } from "./cache-rules.js"
 import { canonicalAnthropic } from "./canon.js"
 import { outlineAnthropic } from "./outline.js"
 import { anthropicEvents } from "./stream.js"
@@ -57,6 +58,7 @@ export const anthropicMessages: Dialect = {
   id: "anthropic-messages",
   provider: "anthropic",
   access: anthropicAccess,
+  cacheRules: ANTHROPIC_CACHE_RULES,
   finishReasons: {
     end_turn: "stop",
     stop_sequence: "stop",

@@ -4,6 +4,7 @@ import { booleanAt, memberOf, stringAt } from "../json/node.js"
 import { isRecord } from "../json/value.js"
 import type { RequestShape } from "../request/shape.js"
 import { geminiFold, geminiUsage, readGeminiAnswer } from "./answer.js"
+import { GEMINI_CACHE_RULES } from "./cache-rules.js"
 import { canonicalGemini } from "./canon.js"
 import { outlineGemini, requestOf } from "./outline.js"
 
@@ -62,6 +63,7 @@ export const gemini: Dialect = {
   provider: "gcp.gemini",
   alsoCalled: ["google", "gcp", "vertex", "vertexai"],
   access: { ...geminiAccess, besides: [codeAssistAccess] },
+  cacheRules: GEMINI_CACHE_RULES,
   finishReasons: {
     STOP: "stop",
     MAX_TOKENS: "length",

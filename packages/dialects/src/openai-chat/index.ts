@@ -4,6 +4,7 @@ import { itemsAt, memberOf, stringAt } from "../json/node.js"
 import type { RequestShape } from "../request/shape.js"
 import { openaiAccess } from "./access.js"
 import { chatFold, chatUsage, readChatAnswer } from "./answer.js"
+import { OPENAI_CACHE_RULES } from "./cache-rules.js"
 import { canonicalChat } from "./canon.js"
 import { outlineChat } from "./outline.js"
 import { chatEvents } from "./stream.js"
@@ -42,6 +43,7 @@ export const openaiChat: Dialect = {
   provider: "openai",
   alsoCalled: CHAT_SERVERS,
   access: openaiAccess,
+  cacheRules: OPENAI_CACHE_RULES,
   finishReasons: {
     stop: "stop",
     length: "length",

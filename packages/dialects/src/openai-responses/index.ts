@@ -3,6 +3,7 @@ import type { Dialect } from "../dialect.js"
 import { memberOf, stringAt } from "../json/node.js"
 import { listOf } from "../json/value.js"
 import { openaiAccess } from "../openai-chat/access.js"
+import { OPENAI_CACHE_RULES } from "../openai-chat/cache-rules.js"
 import type { RequestShape } from "../request/shape.js"
 import { readResponsesAnswer, responsesFold, responsesUsage } from "./answer.js"
 import { canonicalResponses } from "./canon.js"
@@ -46,6 +47,7 @@ export const openaiResponses: Dialect = {
   provider: "openai",
   alsoCalled: ["azure"],
   access: openaiAccess,
+  cacheRules: OPENAI_CACHE_RULES,
   finishReasons: {
     // The status, or the reason it is incomplete.
     completed: "stop",

@@ -1,0 +1,189 @@
+import { type CacheRule, type CacheRules, cacheRuleOf, MARKED_UNNAMED, type PriceTable } from "@orangebox/dialects"
+import { type CacheCall, marksOf, ratesOf, sharedSegments, tokensUpTo } from "./cache-call.js"
+import { type CauseFound, causeOfMiss, keptUpTo } from "./miss-cause.js"
+
+/** Providers count a few tokens of their own. */
+const HIT_SHARE = 0.98
+
+/** A prefix of another conversation can be read for an hour at most where its mark says so, and rarely longer. */
+const LONGEST_REACH_MS = 60 * 60_000
+
+/** One call against what the rules say its provider could have served. */
+export interface CallAudit {
+  readonly call: CacheCall
+  /** Null where nothing was to be read: the first call of its prefix, or one after which nothing had been kept. */
+  readonly verdict: "hit" | "short" | "miss" | "unknown" | null
+  /** Tokens that could have been read; null where that cannot be said. */
+  readonly expected: number | null
+  /** Whether `expected` is the provider's own figure for what it had kept, and not shared out by size. */
+  readonly isExact: boolean
+  readonly reference: CacheCall | undefined
+  readonly found: CauseFound | undefined
+  /** Why there is no verdict, or why nothing could be expected. */
+  readonly why: string | undefined
+  /** Tokens that were expected, paid for again, and what that cost beyond reading them; null is unknown. */
+  readonly lostTokens: number | null
+  readonly lostUsd: number | null
+}
+
+export interface CacheAudit {
+  readonly calls: readonly CallAudit[]
+  readonly rulesVersion: string
+  readonly pricesVersion: string
+  /** Sums over the calls for which both are known. */
+  readonly expected: number
+  readonly read: number
+  readonly lostTokens: number
+  /** Null when no lost token has a price. */
+  readonly lostUsd: number | null
+  readonly unpricedCalls: number
+}
+
+/**
+ * Every call of a run against the calls before it. `before` are calls of other runs that may have filled the cache.
+ *
+ *     auditCache(calls, [], BUILT_IN_CACHE_RULES, BUILT_IN_PRICES).calls[3].found?.cause   // "volatile_value"
+ */
+export function auditCache(
+  calls: readonly CacheCall[],
+  before: readonly CacheCall[],
+  rules: CacheRules,
+  prices: PriceTable,
+): CacheAudit {
+  const all = [...before, ...calls].sort((a, b) => a.startedAt - b.startedAt)
+  const audits = calls.map((call) => auditCall(call, all.slice(0, all.indexOf(call)), rules, prices))
+  const known = audits.filter(({ expected, call }) => expected !== null && call.read !== null)
+  const lost = audits.filter(({ lostTokens }) => (lostTokens ?? 0) > 0)
+  const priced = lost.filter(({ lostUsd }) => lostUsd !== null)
+  return {
+    calls: audits,
+    rulesVersion: rules.version,
+    pricesVersion: prices.version,
+    expected: sumOf(known, ({ expected }) => expected!),
+    read: sumOf(known, ({ call, expected }) => Math.min(call.read!, expected!)),
+    lostTokens: sumOf(lost, ({ lostTokens }) => lostTokens!),
+    lostUsd: priced.length === 0 ? null : sumOf(priced, ({ lostUsd }) => lostUsd!),
+    unpricedCalls: lost.length - priced.length,
+  }
+}
+
+const sumOf = <T>(items: readonly T[], read: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + read(item), 0)
+
+function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRules, prices: PriceTable): CallAudit {
+  const none = {
+    expected: null,
+    isExact: false,
+    reference: undefined,
+    found: undefined,
+    lostTokens: null,
+    lostUsd: null,
+  }
+  const unknown = (why: string): CallAudit => ({ ...none, call, verdict: "unknown", why })
+  if (call.model === undefined) return unknown("the model is not known")
+  const rule = cacheRuleOf(rules, call.model, call.startedAt) ?? (saysWhatItKept(call) ? MARKED_UNNAMED : undefined)
+  if (rule === undefined) return unknown(`no rule says how ${call.model} is cached`)
+  const earlier = sent.filter(({ prompt, segments }) => prompt !== null && segments !== undefined)
+  const reference = referenceOf(call, earlier)
+  if (reference === undefined) return { ...none, call, verdict: null, why: "first" }
+  const { tokens, isExact, why } = keptBy(reference, rule)
+  if (tokens === null) return { ...none, call, verdict: "unknown", reference, why }
+  if (tokens === 0) return { ...none, call, verdict: null, reference, expected: 0, why }
+  if (call.read === null) return { ...none, call, verdict: "unknown", reference, why: "it does not say what it read" }
+  const expected = Math.min(tokens, call.prompt ?? tokens)
+  const answered = { call, reference, expected, isExact }
+  if (call.read >= expected * HIT_SHARE) {
+    return { ...answered, verdict: "hit", found: undefined, why: undefined, lostTokens: 0, lostUsd: 0 }
+  }
+  if (call.segments === undefined) return { ...none, ...answered, verdict: "unknown", why: NO_SEGMENTS }
+  const found = causeOfMiss(call, { reference, earlier }, rule)
+  // A cache that promises nothing has not failed: only bytes that changed are a finding.
+  if (rule.keeps !== "marked" && found.cause === "not_served") {
+    return {
+      ...none,
+      ...answered,
+      verdict: "unknown",
+      found,
+      why: "nothing changed, and such a cache promises nothing",
+    }
+  }
+  const lostTokens = expected - call.read
+  return {
+    ...answered,
+    verdict: call.read === 0 ? "miss" : "short",
+    found,
+    why: undefined,
+    lostTokens,
+    lostUsd: lostMoney(call, lostTokens, prices),
+  }
+}
+
+const NO_SEGMENTS = "its request was not kept, so nobody can say what its prompt was made of"
+
+const saysWhatItKept = (call: CacheCall): boolean =>
+  marksOf(call).length > 0 && (call.read !== null || call.written !== null)
+
+/**
+ * The call whose prefix this one could read: the one it goes on from, else the last of its lane, else whichever before it shares most with
+ * it. Where none shares anything it is the first of its kind.
+ */
+function referenceOf(call: CacheCall, earlier: readonly CacheCall[]): CacheCall | undefined {
+  const own = earlier.filter(({ runId, context }) => runId === call.runId && !context.isAuxiliary)
+  const inLane =
+    own.findLast(({ stepId }) => stepId !== undefined && call.follows.includes(stepId)) ??
+    own.findLast(({ lane }) => lane === call.lane)
+  if (inLane !== undefined) return inLane
+  let best: CacheCall | undefined
+  let most = 0
+  for (const other of earlier) {
+    const isNear = call.startedAt - other.startedAt <= LONGEST_REACH_MS
+    const shared = isNear && other.model === call.model ? sharedSegments(call, other) : 0
+    // Of equals the later one: what it read lives longer.
+    if (shared > 0 && shared >= most) [best, most] = [other, shared]
+  }
+  // Sharing less than what was kept is no bust but another prompt, unless it belongs to the same conversation.
+  return best !== undefined && most > (marksOf(best)[0] ?? 0) ? best : undefined
+}
+
+/** How many tokens of its prompt a call left in the cache. */
+function keptBy(
+  call: CacheCall,
+  rule: CacheRule,
+): { readonly tokens: number | null; readonly isExact: boolean; readonly why: string | undefined } {
+  const { prompt, read, written } = call
+  if (rule.keeps === "marked") {
+    // What it read and what it wrote is, together, its prompt up to the last mark.
+    if (read !== null || written !== null) {
+      const tokens = (read ?? 0) + (written ?? 0)
+      return { tokens, isExact: true, why: tokens === 0 ? nothingKept(call, rule) : undefined }
+    }
+    if (marksOf(call).length === 0) return { tokens: 0, isExact: true, why: `#${call.n} asked to keep nothing` }
+    const tokens = tokensUpTo(call, keptUpTo(call, rule))
+    return { tokens, isExact: false, why: tokens === null ? `#${call.n} does not say what it kept` : undefined }
+  }
+  if (prompt === null) return { tokens: null, isExact: false, why: `#${call.n} has no token counts` }
+  const { from, to } = rule.minimumTokens
+  if (prompt < from)
+    return { tokens: 0, isExact: false, why: `#${call.n} was shorter than the ${from} tokens that are kept` }
+  if (prompt < to) return { tokens: null, isExact: false, why: `whether ${prompt} tokens are kept is not certain` }
+  return { tokens: Math.floor(prompt / rule.stepTokens) * rule.stepTokens, isExact: false, why: undefined }
+}
+
+function nothingKept(call: CacheCall, rule: CacheRule): string {
+  if (marksOf(call).length === 0) return `#${call.n} asked to keep nothing`
+  const size = tokensUpTo(call, keptUpTo(call, rule)) ?? 0
+  if (size < rule.minimumTokens.to)
+    return `#${call.n} kept nothing: ≈${size} tokens, ${rule.minimumTokens.to} are the least`
+  return `#${call.n} kept nothing, though it was asked to`
+}
+
+/** What was paid for the lost tokens beyond what reading them costs. What was written again was billed as a write. */
+function lostMoney(call: CacheCall, lostTokens: number, prices: PriceTable): number | null {
+  const rates = ratesOf(call, prices)
+  if (rates === undefined || rates.cacheRead === null) return null
+  const rewritten = Math.min(lostTokens, call.written ?? 0)
+  const writeRate = (call.written1h ?? 0) > 0 ? rates.cacheWrite1h : rates.cacheWrite5m
+  if (rewritten > 0 && writeRate === null) return null
+  const billed = rewritten * (writeRate ?? 0) + (lostTokens - rewritten) * rates.input
+  return (billed - lostTokens * rates.cacheRead) / 1_000_000
+}
