@@ -1,4 +1,4 @@
-import { InputError } from "@orangebox/contract"
+import { InputError, MASK_MIDDLE } from "@orangebox/contract"
 import { DIALECTS, isProviderSecret, type ProviderAccess } from "@orangebox/dialects"
 import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
 import type { StepView } from "@orangebox/query"
@@ -133,7 +133,7 @@ function requestOf(call: TapeCall, tape: Tape, upstreams: Readonly<Record<string
   const headers = headersToSend(call.request.headers ?? [], call.provider, env)
   return {
     upstream,
-    path: `${url.pathname}${url.search}`,
+    path: `${url.pathname}${queryToSend(url.search)}`,
     init: { method: call.request.method!, headers, body: Buffer.from(request.body) },
   }
 }
@@ -149,13 +149,23 @@ const OF_THE_CONNECTION = new Set([
   "transfer-encoding",
 ])
 
-/** Auth comes from the environment of today, never from the recording. */
+/** Auth comes from the environment of today, never from the recording; what is masked there (a session, a key) is nobody's value. */
 function headersToSend(recorded: HeaderPairs, provider: string | null, env: Reissue["env"]): [string, string][] {
   const kept = recorded
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])
-    .filter(([name]) => !OF_THE_CONNECTION.has(name) && !isProviderSecret(name))
+    .filter(([name, value]) => !OF_THE_CONNECTION.has(name) && !isProviderSecret(name) && !value.includes(MASK_MIDDLE))
   return [...kept, ...(accessTo(provider)?.keyHeaders(env) ?? [])]
 }
+
+function queryToSend(search: string): string {
+  const kept = search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair !== "" && !pair.includes(MASK_IN_URL))
+  return kept.length === 0 ? "" : `?${kept.join("&")}`
+}
+
+const MASK_IN_URL = encodeURIComponent(MASK_MIDDLE)
 
 /** A key leaves only for the provider it is of; a server that no dialect knows gets none. */
 const accessTo = (provider: string | null): ProviderAccess | undefined =>
