@@ -1,3 +1,10 @@
+// Clients
+export {
+  clientMasksBetween,
+  resultWithoutClientNoise,
+  type WithoutClientNoise,
+  withoutClientNoise,
+} from "./clients/without-client-noise.js"
 // Dialects
 
 // Caches
@@ -17,6 +24,7 @@ export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses, 
 export { type FoldedResponse, foldResponse, type ResponseFolder, responseFolder } from "./fold-response.js"
 // Bodies read once
 export { type JsonBody, readBody } from "./json/body.js"
+export { type Splice, spliced } from "./json/splice.js"
 export { type JsonRecord, type JsonValue, parseJson } from "./json/value.js"
 export { createRequestMemory, type RequestMemory } from "./memory/request-memory.js"
 // Money

@@ -39,6 +39,10 @@ export interface DiffStep {
   readonly inputRef: string | undefined
   /** Secrets that were taken out of the input; those that mask alike are told apart by their tags. */
   readonly inputMasks: readonly BodyMask[]
+  /** What a request was sent with. */
+  readonly headersRef: string | undefined
+  /** A replay answered it as a recorded call that is equal under masks. */
+  readonly isMatchedMasked: boolean
   readonly outputRef: string | undefined
   /** What the record says about input and output beside the bodies: error class, exit code, verdict. */
   readonly inputFacts: string
@@ -74,6 +78,8 @@ export const NOTHING_KNOWN = {
   wire: undefined,
   inputRef: undefined,
   inputMasks: [],
+  headersRef: undefined,
+  isMatchedMasked: false,
   outputRef: undefined,
   inputFacts: "",
   outputFacts: "",

@@ -70,7 +70,7 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
   if (isInputSame) {
     if (a.wire !== undefined && b.wire !== undefined && a.wire !== b.wire) noise.push("wire")
   } else {
-    isInputSame = readers.a.looseInput(a) === readers.b.looseInput(b)
+    isInputSame = readers.a.looseInput(a) === readers.b.looseInput(b) || isSameButForClient(a, b, readers)
     ;(isInputSame ? noise : fields).push("input")
   }
   // What a step without an end would have given is not known; that it has none is its status.
@@ -92,6 +92,13 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
     isInputSame: isInputSame && !isAskedName,
     isOutputSame: isOutputSame && isStatusSame && (isNameSame || isAskedName),
   }
+}
+
+/** A replay matched them under the masks of their client; then they are compared under those again. */
+function isSameButForClient(a: DiffStep, b: DiffStep, readers: Readers): boolean {
+  if (a.kind !== "model" || !(a.isMatchedMasked || b.isMatchedMasked)) return false
+  const asked = readers.a.withoutClientNoise(a)
+  return asked !== undefined && asked === readers.b.withoutClientNoise(b)
 }
 
 export const hasOutput = ({ closedAt, outputRef, kind }: DiffStep): boolean =>

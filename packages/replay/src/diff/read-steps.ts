@@ -127,6 +127,8 @@ function featuresOf(
     wire: asked.wire,
     inputRef: asked.inputRef,
     inputMasks: masksIn(wire?.opened ?? step.opened, asked.inputRef),
+    headersRef: textIn(opening, "request_headers_ref"),
+    isMatchedMasked: (wire?.opened ?? step.opened)?.replay?.match?.tier === "masked",
     outputRef: asked.outputRef,
     inputFacts: asked.inputFacts ?? "",
     outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),

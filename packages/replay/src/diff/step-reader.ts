@@ -8,11 +8,15 @@ import {
   type JsonBody,
   type MaskType,
   maskText,
+  parseJson,
   type RequestMemory,
   readableText,
   readBody,
+  resultWithoutClientNoise,
 } from "@orangebox/dialects"
 import { foldedAnswer } from "@orangebox/runs"
+import { comparableText } from "../match/comparable.js"
+import { headersIn } from "../tape/recorded-answer.js"
 import type { DiffStep } from "./diff-step.js"
 import { addressOfStep, type RequestSignatures } from "./request-signatures.js"
 import { type BodyAbsence, type BodyReading, TO_COME } from "./run-to-diff.js"
@@ -97,7 +101,16 @@ export class StepReader {
     return this.#remember(this.#inputs, step, () => this.#looseInput(step))
   }
 
-  /** What came back, without what differs by itself: ids the provider makes, spacing of JSON, accepted masks. */
+  /** A request without what its client makes up anew, under accepted masks; undefined where it is not there. */
+  withoutClientNoise(step: DiffStep): string | undefined {
+    const body = this.bytes(step.inputRef)
+    if (body === undefined) return undefined
+    const { method = null, url = null, inputMasks: masks } = step
+    const headers = headersIn(parseJson(this.text(step.headersRef) ?? "null"))
+    return this.masked(comparableText("model", { method, url, headers, body, masks }))
+  }
+
+  /** What came back, without what differs by itself: ids the provider makes, spacing of JSON, what clients make up, accepted masks. */
   looseOutput(step: DiffStep): string {
     return this.#remember(this.#outputs, step, () => `${this.#looseOutput(step)} ${step.outputFacts}`)
   }
@@ -179,7 +192,9 @@ export class StepReader {
     const answer = this.answer(step)
     if (answer && isTelling(answer)) return textHash(this.masked(answerText(answer)))
     const text = this.text(step.outputRef)
-    return text === undefined ? (step.outputRef ?? "") : textHash(this.masked(canonicalOf(text)))
+    if (text === undefined) return step.outputRef ?? ""
+    const told = step.kind === "tool" ? resultWithoutClientNoise(canonicalOf(text)) : canonicalOf(text)
+    return textHash(this.masked(told))
   }
 
   #count(ref: string, found: BodyReading): void {

@@ -6,6 +6,8 @@ import {
   maskText,
   readBody,
   toolTrafficOf,
+  type WithoutClientNoise,
+  withoutClientNoise,
 } from "@orangebox/dialects"
 import { nodesOf, pointerMatches } from "@orangebox/text"
 import { type Splice, spliced } from "../json/json-edit.js"
@@ -15,36 +17,44 @@ import type { Bodies, TapeCall } from "../tape/tape.js"
 import type { AskedRequest } from "./ask.js"
 
 /**
- * A request as two of them are compared beyond their signatures: canonical JSON, secrets told apart by their tags. Everything that looks
- * closer than a digest (masks, drift, the nearest call) reads this one text, so that pointers mean the same everywhere.
+ * A request as two of them are compared beyond their signatures: canonical JSON, secrets told apart by their tags, and a token in the place of
+ * what its client makes up anew. Everything that looks closer than a digest (masks, drift, the nearest call) reads this one text, so that
+ * pointers mean the same everywhere.
  */
-export function comparableText(kind: TapeCall["kind"], request: AskedRequest): string {
+export function comparable(kind: TapeCall["kind"], request: AskedRequest): WithoutClientNoise {
   const body = withTags(request.body, request.masks ?? [])
   if (kind === "retriever") {
     const query = Buffer.from(body).toString("utf8")
-    return JSON.stringify({ query, ...(request.retrieval ?? {}) })
+    return asItIs(JSON.stringify({ query, ...(request.retrieval ?? {}) }))
   }
   const json = readBody(body)
   if (request.method !== null && request.url !== null) {
     const address = addressOf(request.method, request.url)
     const dialect = detectDialect({ ...address, requestBody: json })?.dialect
     const canonical = canonicalRequestText({ ...address, body: json, dialect })
-    if (canonical !== undefined) return canonical
+    if (canonical !== undefined) return withoutClientNoise(canonical, request.headers ?? [])
   }
-  return json.root === undefined ? JSON.stringify(json.text) : json.text
+  return asItIs(json.root === undefined ? JSON.stringify(json.text) : json.text)
 }
 
-const ofCalls = new WeakMap<TapeCall, string | null>()
+const asItIs = (text: string): WithoutClientNoise => ({ text, taken: new Map() })
+
+export const comparableText = (kind: TapeCall["kind"], request: AskedRequest): string => comparable(kind, request).text
+
+const ofCalls = new WeakMap<TapeCall, WithoutClientNoise | null>()
 
 /** The same of a recorded call; undefined when its request is not there. */
-export function recordedText(call: TapeCall, bodies: Bodies): string | undefined {
+export function recordedComparable(call: TapeCall, bodies: Bodies): WithoutClientNoise | undefined {
   const known = ofCalls.get(call)
   if (known !== undefined) return known ?? undefined
   const request = recordedRequest(call, bodies)
-  const text = request === undefined ? null : comparableText(call.kind, request)
-  ofCalls.set(call, text)
-  return text ?? undefined
+  const found = request === undefined ? null : comparable(call.kind, request)
+  ofCalls.set(call, found)
+  return found ?? undefined
 }
+
+export const recordedText = (call: TapeCall, bodies: Bodies): string | undefined =>
+  recordedComparable(call, bodies)?.text
 
 /** A recorded request in the form of a new one. */
 export function recordedRequest(call: TapeCall, bodies: Bodies): AskedRequest | undefined {

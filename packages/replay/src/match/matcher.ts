@@ -1,7 +1,17 @@
+import { clientMasksBetween, type WithoutClientNoise } from "@orangebox/dialects"
 import { addToList } from "../add-to-list.js"
 import type { Tape, TapeCall } from "../tape/tape.js"
 import type { Ask, Tier } from "./ask.js"
-import { type AcceptedMask, comparableText, driftKey, maskedKey, recordedRequest, recordedText } from "./comparable.js"
+import {
+  type AcceptedMask,
+  comparable,
+  comparableText,
+  driftKey,
+  maskedKey,
+  recordedComparable,
+  recordedRequest,
+  recordedText,
+} from "./comparable.js"
 import type { ReplayPolicy } from "./policy.js"
 
 export type Match =
@@ -111,19 +121,25 @@ export class TapeMatcher {
     return chosen(calls, ask, scope.lane).match(() => "masked", maskIds)
   }
 
+  /** Equal under the masks of the client that sent it, which are always on, and those that somebody accepted. */
   #findMasked(ask: Ask, scope: MatchScope): Match | undefined {
-    if (this.#masks.length === 0 || ask.request === undefined) return undefined
+    if (ask.request === undefined) return undefined
+    const now = comparable(ask.kind, ask.request)
+    if (this.#masks.length === 0 && now.taken.size === 0) return undefined
     this.#byMask ??= this.#indexMasked()
-    const { key, used } = maskedKey(comparableText(ask.kind, ask.request), this.#masks)
+    const { key, used } = maskedKey(now.text, this.#masks)
     const entries = (this.#byMask.get(`${ask.kind}\0${key}`) ?? NONE).filter(
       ({ call }) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
     )
     if (entries.length === 0) return undefined
-    const usedBy = new Map(entries.map((entry) => [entry.call, entry.used]))
+    const entryOf = new Map(entries.map((entry) => [entry.call, entry]))
     const calls = entries.map(({ call }) => call)
     return chosen(calls, ask, scope.lane).match(
       () => "masked",
-      (call) => [...new Set([...used, ...usedBy.get(call)!])],
+      (call) => {
+        const recorded = entryOf.get(call)!
+        return [...new Set([...clientMasksBetween(now, recorded.comparable), ...used, ...recorded.used])]
+      },
     )
   }
 
@@ -153,10 +169,10 @@ export class TapeMatcher {
   #indexMasked(): MaskIndex {
     const index: MaskIndex = new Map()
     for (const call of this.#all()) {
-      const text = recordedText(call, this.#tape.bodies)
-      if (text === undefined) continue
-      const { key, used } = maskedKey(text, this.#masks)
-      addToList(index, `${call.kind}\0${key}`, { call, used })
+      const comparable = recordedComparable(call, this.#tape.bodies)
+      if (comparable === undefined) continue
+      const { key, used } = maskedKey(comparable.text, this.#masks)
+      addToList(index, `${call.kind}\0${key}`, { call, comparable, used })
     }
     return index
   }
@@ -262,4 +278,11 @@ function differs(a: TapeCall, b: TapeCall): boolean {
   return of(a) !== of(b)
 }
 
-type MaskIndex = Map<string, { readonly call: TapeCall; readonly used: readonly string[] }[]>
+type MaskIndex = Map<string, MaskedCall[]>
+
+interface MaskedCall {
+  readonly call: TapeCall
+  readonly comparable: WithoutClientNoise
+  /** The accepted masks that changed something in it. */
+  readonly used: readonly string[]
+}

@@ -73,8 +73,11 @@ export function httpAnswer(event: Event<"step_ended">): RecordedAnswer {
   }
 }
 
-export function headersOf(hash: string | undefined, bodies: Bodies): HeaderPairs | null {
-  const json = storedJson(hash, bodies)
+export const headersOf = (hash: string | undefined, bodies: Bodies): HeaderPairs | null =>
+  headersIn(storedJson(hash, bodies))
+
+/** Headers as they are stored; null where it is something else. */
+export function headersIn(json: unknown): HeaderPairs | null {
   if (!Array.isArray(json)) return null
   return json.filter(
     (pair): pair is [string, string] =>
