@@ -12,6 +12,8 @@ const QUOTES = [
   /record-v0\.ts$/,
   /src\/generated\.ts$/,
   /vocabulary\.test\.ts$/,
+  // What clients call things in their requests.
+  /client-masks(?:\.test)?\.ts$/,
   /fixtures\//,
 ]
 
