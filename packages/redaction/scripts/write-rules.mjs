@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 export function rulesModule() {
-  const { version, rules } = JSON.parse(readFileSync(at("../rules.json"), "utf8"))
+  const { version, normalise, rules } = JSON.parse(readFileSync(at("../rules.json"), "utf8"))
   const lines = rules.map((rule) => {
     if (rule.keywords === undefined) return JSON.stringify(rule)
     const keywords = rule.keywords.flatMap(writtenOut)
@@ -13,10 +13,12 @@ export function rulesModule() {
   })
   return [
     "// biome-ignore-all format: written by scripts/write-rules.mjs from rules.json",
-    'import type { WrittenRule } from "./rule-data.js"',
+    'import type { NormaliseData, WrittenRule } from "./rule-data.js"',
     "",
     "/** Changes with every change of the built-in rules. */",
     `export const RULES_VERSION = ${version}`,
+    "",
+    `export const NORMALISE: NormaliseData = ${JSON.stringify(normalise)}`,
     "",
     "export const RULES: readonly WrittenRule[] = [",
     ...lines.map((line) => `  ${line},`),

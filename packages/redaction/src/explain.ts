@@ -21,7 +21,7 @@ export function explain(text: string, ruleset: Ruleset): Explanation[] {
   const about = new Map(describeRules(ruleset).map((rule) => [rule.id, rule.about]))
   let line = 1
   let lineStart = 0
-  return searchText(text, ruleset).secrets.map(({ start, end, rule, value }) => {
+  return searchText(text, ruleset).secrets.map(({ start, end, rule, plain }) => {
     // Secrets come in order, so the lines between two of them are counted once.
     for (let next = text.indexOf("\n", lineStart); next !== -1 && next < start; next = text.indexOf("\n", lineStart)) {
       line++
@@ -36,7 +36,7 @@ export function explain(text: string, ruleset: Ruleset): Explanation[] {
       line,
       column: start - lineStart + 1,
       masked: maskedSecret(secret),
-      tag: secretTag(ruleset.key, value ?? secret),
+      tag: secretTag(ruleset.key, plain ?? secret),
     }
   })
 }

@@ -28,17 +28,17 @@ export class KeywordIndex {
     this.#entries[code] = [...(this.#entries[code] ?? []), entry]
   }
 
-  /** Calls `visit` for every keyword that begins at or after `from`. */
-  scan(text: string, from: number, visit: Visit): void {
+  /** Calls `visit` for every keyword. */
+  scan(text: string, visit: Visit): void {
     // Blocks overlap by the two characters that a trigram may have in the one before.
-    for (let at = from; at < text.length - 2; at += BLOCK - 2) {
+    for (let at = 0; at < text.length - 2; at += BLOCK - 2) {
       // Bytes are read several times as fast as characters. A character beyond Latin-1 loses its high byte here and may look like another;
       // what is found is compared with the text itself.
       const length = block.write(text.slice(at, at + BLOCK), "latin1")
       for (let i = nextTrigram(this.#mayEnd, 2, length); i < length; i = nextTrigram(this.#mayEnd, i + 1, length)) {
         for (const entry of this.#entries[trigramAt(i)]!) {
           const start = at + i + 1 - entry.end
-          if (start >= from && standsAt(text, start, entry)) visit(entry.rule, start, entry.keyword)
+          if (start >= 0 && standsAt(text, start, entry)) visit(entry.rule, start, entry.keyword)
         }
       }
     }

@@ -117,7 +117,7 @@ class Indexes {
     const found: Secret[] = []
     const keep = (start: number, end: number, value: string): void => {
       if (end - start >= SHORT || isWholeWord(text.charCodeAt(start - 1), text.charCodeAt(end)))
-        found.push({ start, end, rule: KNOWN_VALUE, value })
+        found.push({ start, end, rule: KNOWN_VALUE, plain: value })
     }
     this.#long?.scanText(text, keep)
     this.#short?.scanText(text, keep)
@@ -128,7 +128,7 @@ class Indexes {
     const found: Secret[] = []
     const keep = (start: number, end: number, value: string): void => {
       if (end - start >= SHORT || isWholeWord(bytes[start - 1] ?? 0, bytes[end] ?? 0))
-        found.push({ start, end, rule: KNOWN_VALUE, value })
+        found.push({ start, end, rule: KNOWN_VALUE, plain: value })
     }
     this.#long?.scanBytes(bytes, keep)
     this.#short?.scanBytes(bytes, keep)

@@ -28,16 +28,17 @@ function shownLength(length: number): number {
   return length >= 13 ? 3 : length >= 11 ? 2 : length >= 8 ? 1 : 0
 }
 
-// Half an escape would break the JSON around it, half a surrogate pair the UTF-8. No JSON escape is longer than six characters; written
-// inside a second string its backslash doubles.
+// Half an escape would break the JSON or the address around it, half a surrogate pair the UTF-8, and an odd byte the UTF-16 (the middle of
+// a mask has an even number). No JSON escape is longer than six characters; written inside a second string its backslash doubles.
 const LONGEST_ESCAPE = 8
+const PART_OF_ESCAPE = /[\\%&\x00-\x1f]/
 
 function hasFragileEnds(secret: string, shown: number): boolean {
   const head = secret.slice(0, shown)
   const tail = secret.slice(-LONGEST_ESCAPE)
   return (
-    head.includes("\\") ||
-    tail.includes("\\") ||
+    PART_OF_ESCAPE.test(head) ||
+    PART_OF_ESCAPE.test(tail) ||
     isHighSurrogate(secret.charCodeAt(shown - 1)) ||
     isLowSurrogate(secret.charCodeAt(secret.length - shown))
   )

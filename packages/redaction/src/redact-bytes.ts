@@ -58,11 +58,11 @@ function maskKnown(redacted: RedactedBytes, known: KnownValues, key: Uint8Array)
     length += end - at
     at = end
   }
-  for (const { start, end, rule, value } of places) {
+  for (const { start, end, rule, plain } of places) {
     keepUpTo(start)
     const secret = whole.toString("utf8", start, end)
     const masked = Buffer.from(maskedSecret(secret))
-    masks.push({ offset: length, length: masked.length, rule, tag: secretTag(key, value ?? secret) })
+    masks.push({ offset: length, length: masked.length, rule, tag: secretTag(key, plain ?? secret) })
     parts.push(masked)
     length += masked.length
     at = end

@@ -33,11 +33,11 @@ export function applyMasks(text: string, secrets: readonly Secret[], key: Uint8A
   }
   let redacted = ""
   let at = 0
-  for (const { start, end, rule, value } of secrets) {
+  for (const { start, end, rule, plain } of secrets) {
     const secret = text.slice(start, end)
     const masked = maskedSecret(secret)
     redacted += text.slice(at, start)
-    masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(value ?? secret) })
+    masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(plain ?? secret) })
     redacted += masked
     at = end
   }

@@ -20,6 +20,8 @@ export interface Rule {
   readonly keywords: readonly string[]
   /** For each keyword, where in it the three letters end that the index knows it by. */
   readonly trigramEnds: readonly number[]
+  /** What it finds may reach over several lines. */
+  readonly multiLine: boolean
   find(text: string, keywordAt: number, keyword: string): Found | readonly Found[] | undefined
   /** Every regular expression it uses, so that a test can prove that none of them backtracks. */
   readonly patterns: readonly RegExp[]

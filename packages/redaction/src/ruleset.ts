@@ -1,7 +1,7 @@
 import { KeywordIndex } from "./keyword-index.js"
 import type { KnownValues } from "./known-values.js"
 import type { Rule, SweepRule } from "./rule.js"
-import { NAME_RULES, PII_RULES, SHAPE_RULES } from "./rules/catalog.js"
+import { MULTI_LINE_RULES, NAME_RULES, PII_RULES, SHAPE_RULES } from "./rules/catalog.js"
 import { RULES_VERSION } from "./rules/rules.generated.js"
 
 export interface RulesetOptions {
@@ -21,6 +21,8 @@ export interface Ruleset {
   readonly profile: string
   readonly key: Uint8Array
   readonly keywords: KeywordIndex
+  /** Of these, those that reach over lines. */
+  readonly multiLine: KeywordIndex
   readonly sweeps: readonly SweepRule[]
   readonly known: KnownValues | undefined
   /** Shapes only: for what the user allowed, and keys on the way of the data that no configuration can allow. */
@@ -28,12 +30,16 @@ export interface Ruleset {
 }
 
 /** Made with the first ruleset, so that an import costs nothing. */
-let indexes: { readonly shapes: KeywordIndex; readonly everything: KeywordIndex } | undefined
+let indexes: { readonly [what in "shapes" | "everything" | "multiLine"]: KeywordIndex } | undefined
 
 function keywordIndexes(): NonNullable<typeof indexes> {
   if (indexes === undefined) {
     const shapes = new KeywordIndex(SHAPE_RULES)
-    indexes = { shapes, everything: new KeywordIndex(NAME_RULES, shapes) }
+    indexes = {
+      shapes,
+      everything: new KeywordIndex(NAME_RULES, shapes),
+      multiLine: new KeywordIndex(MULTI_LINE_RULES),
+    }
   }
   return indexes
 }
@@ -43,6 +49,7 @@ export function createRuleset({ key, pii = false, patterns = [], known }: Rulese
     profile: `shapes-${RULES_VERSION}`,
     key,
     keywords: keywordIndexes().shapes,
+    multiLine: keywordIndexes().multiLine,
     sweeps: [],
     known,
     get shapes() {
@@ -53,6 +60,7 @@ export function createRuleset({ key, pii = false, patterns = [], known }: Rulese
     profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${patterns.length > 0 ? "+user" : ""}`,
     key,
     keywords: keywordIndexes().everything,
+    multiLine: keywordIndexes().multiLine,
     sweeps: [...(pii ? PII_RULES : []), ...patterns],
     known,
     shapes,

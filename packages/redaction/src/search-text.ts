@@ -9,9 +9,9 @@ export function searchText(text: string, ruleset: Ruleset): Search {
   const found = findSecrets(text, ruleset)
   const { known } = ruleset
   if (known === undefined) return found
-  for (const { start, end, value } of found.secrets) known.learn(value ?? text.slice(start, end))
+  for (const { start, end, plain } of found.secrets) known.learn(plain ?? text.slice(start, end))
   const again = known.findIn(text)
   const openAt = Math.min(found.openAt, known.openAt(text))
-  if (again.length === 0) return { secrets: found.secrets, openAt }
-  return { secrets: joined([...found.secrets, ...again]), openAt }
+  if (again.length === 0) return { ...found, openAt }
+  return { ...found, secrets: joined([...found.secrets, ...again]), openAt }
 }

@@ -69,9 +69,10 @@ export class StreamSearch {
   #giveUpTo(end: number, secrets: readonly Secret[]): SearchedText {
     const from = this.#given
     const text = this.#window.slice(from, end)
+    // What has gone out is gone; of a secret that begins there the rest is masked all the same.
     const inside = secrets
-      .filter((secret) => secret.start >= from && secret.end <= end)
-      .map((secret) => ({ ...secret, start: secret.start - from, end: secret.end - from }))
+      .filter((secret) => secret.end > from && secret.end <= end)
+      .map((secret) => ({ ...secret, start: Math.max(0, secret.start - from), end: secret.end - from }))
     const keepFrom = Math.max(0, end - LEAD)
     this.#window = this.#window.slice(keepFrom)
     this.#given = end - keepFrom

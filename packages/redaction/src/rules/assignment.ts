@@ -47,7 +47,7 @@ function standsForItself(text: string, start: number, nameEnd: number): boolean 
 const isNameCharacter = (code: number): boolean =>
   isAlphanumeric(code) || code === 0x5f || code === 0x2d || code === 0x2e || code === 0x24
 
-function startOfName(text: string, at: number): number {
+export function startOfName(text: string, at: number): number {
   const first = Math.max(0, at - LONGEST_NAME)
   let start = at
   while (start > first && isNameCharacter(text.charCodeAt(start - 1)) && !endsEscape(text, start)) start--
@@ -69,9 +69,9 @@ function endOfName(text: string, at: number): number {
   return end
 }
 
-const LONGEST_VALUE = 512
-/** Shorter, for a text can be made of nothing but names and values, each the beginning of the next. What is longer has a form of its own. */
-const LONGEST_BARE_VALUE = 256
+export const LONGEST_VALUE = 4096
+/** Shorter, for a text can be made of nothing but names and values, each the beginning of the next. */
+const LONGEST_BARE_VALUE = 1024
 
 function readValue(text: string, gap: Gap, kind: NameKind, unquoted: "bare" | "literal"): Found | undefined {
   if (gap.isWeak && kind !== "password") return undefined
@@ -89,7 +89,7 @@ function readValue(text: string, gap: Gap, kind: NameKind, unquoted: "bare" | "l
   return isFound ? { start, end: bareEnd } : undefined
 }
 
-const isSecret = (value: string, kind: NameKind, quoting: Quoting): boolean =>
+export const isSecret = (value: string, kind: NameKind, quoting: Quoting): boolean =>
   isSecretValue(value, kind, quoting) && !isPublishedExample(value)
 
 /** Where a quoted value ends: at its quote, with no more backslashes than the opening one had. */
@@ -115,7 +115,7 @@ function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | und
   return undefined
 }
 
-function endOfBareValue(text: string, start: number): number {
+export function endOfBareValue(text: string, start: number): number {
   const last = Math.min(text.length, start + LONGEST_BARE_VALUE)
   let end = start
   while (end < last && !endsBareValue(text.charCodeAt(end))) end++

@@ -18,6 +18,9 @@ export const NAME_RULES: readonly Rule[] = RULES.filter(isKeyed)
   .filter(({ category }) => category === "names")
   .map(keyedRule)
 
+/** Those of both that reach over lines. */
+export const MULTI_LINE_RULES: readonly Rule[] = [...SHAPE_RULES, ...NAME_RULES].filter(({ multiLine }) => multiLine)
+
 /** What identifies people. Off unless asked for: most of it is what a developer debugs with. */
 export const PII_RULES: readonly SweepRule[] = RULES.filter((data) => data.kind === "sweep").map(sweepRule)
 
@@ -33,6 +36,7 @@ function keyedRule(data: KeyedData): Rule {
     about: data.about,
     keywords: data.keywords,
     trigramEnds: data.trigramEnds,
+    multiLine: data.multiLine === true,
     find: (text, keywordAt, keyword) => ready().find(text, keywordAt, keyword),
     get patterns() {
       return ready().patterns

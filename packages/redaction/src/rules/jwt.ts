@@ -1,6 +1,5 @@
-import type { Found } from "../rule.js"
 import { beginsWord } from "../text-edges.js"
-import { endOfRun, isBase64, isBase64Url } from "./character-run.js"
+import { endOfRun, isBase64Url } from "./character-run.js"
 import type { Finder } from "./finder.js"
 
 const HEADER_NAME = /"(?:alg|typ|enc|kid|cty|zip)"/
@@ -25,17 +24,4 @@ export const jwt: Finder = {
 
 function isHeader(encoded: string): boolean {
   return HEADER_NAME.test(Buffer.from(encoded.slice(0, 400), "base64url").toString("latin1"))
-}
-
-/** A JWT that was encoded once more, as Kubernetes and some CI systems hand it out. */
-export const encodedJwt: Finder = {
-  patterns: [],
-  find(text, start): Found | undefined {
-    if (!beginsWord(text, start)) return undefined
-    const end = endOfRun(text, start, 12_000, isBase64)
-    if (end - start < 60) return undefined
-    const token = Buffer.from(text.slice(start, end), "base64").toString("latin1")
-    const dot = token.indexOf(".")
-    return dot > 0 && isHeader(token.slice(0, dot)) ? { start, end } : undefined
-  },
 }

@@ -1,5 +1,5 @@
 import type { Found } from "../rule.js"
-import { beginsWord, isAlphanumeric, isSpace } from "../text-edges.js"
+import { isAlphanumeric, isSpace } from "../text-edges.js"
 import { endOfRun, isBase64 } from "./character-run.js"
 import type { Finder } from "./finder.js"
 
@@ -69,15 +69,3 @@ function isArmour(code: number): boolean {
 const ARMOUR = new Set([..."\\\"'`,.:;-_()<>@*#|$&!"].map((character) => character.charCodeAt(0)))
 
 const isEscapedBreak = (text: string, at: number): boolean => text[at] === "\\" && text[at + 1] === "/"
-
-/** The same in base64, as Kubernetes and CI variables hold it. */
-export const encodedPrivateKey: Finder = {
-  patterns: [],
-  find(text, start) {
-    if (!beginsWord(text, start)) return undefined
-    const beginning = Buffer.from(text.slice(start, start + 96), "base64").toString("latin1")
-    if (!beginning.includes("PRIVATE KEY")) return undefined
-    const end = endOfRun(text, start, LONGEST_BLOCK, isBase64)
-    return end - start > 64 ? { start, end } : undefined
-  },
-}

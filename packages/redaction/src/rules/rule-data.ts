@@ -13,6 +13,33 @@ export type RuleData = FormData | PhraseData | NamedData | SweepData | BuiltInDa
 /** The same as the package loads it: keywords written out, and for each where its rarest three letters end. */
 export type WrittenRule = (Exclude<RuleData, SweepData> & { readonly trigramEnds: readonly number[] }) | SweepData
 
+/**
+ * How text is made plain before the rules look, as patterns. What they do not touch stays; what is found is masked where it stood. Beside these,
+ * a run of 24 or more characters of base64 whose first 18 bytes are printable is decoded and searched, twice at most.
+ */
+export interface NormaliseData {
+  /** Taken off together, in one pass from left to right, the first that matches winning. */
+  readonly dresses: readonly DressData[]
+  /** Before a gutter: a line break, or one that is written as an escape. */
+  readonly lineBreak: string
+  /**
+   * Up to three of these, blanks before them, are what tools put before a line: its number with an arrow, bar, colon or tab; path and number of
+   * grep; the commit of blame; service or time of a log; the sign of a diff, quotation or comment. Left out for rules that say `multiLine`, from
+   * 128 characters before one of their keywords to 20,000 behind it.
+   */
+  readonly gutter: readonly string[]
+  /** How long lines are where a terminal, mail or editor breaks them: a break behind so many characters, inside a word, is none. */
+  readonly widths: readonly number[]
+}
+
+export interface DressData {
+  /** In a text that has none of these, the pattern does not match. */
+  readonly where: readonly string[]
+  readonly pattern: string
+  /** What the rules see in its place: nothing, or one character, which the only group holds: as it is, as its code, or by its name in HTML. */
+  readonly as: "nothing" | "itself" | "hexadecimal" | "decimal" | "entity"
+}
+
 interface Described {
   readonly id: string
   /** What it finds, in a few words, for people. */
@@ -22,6 +49,8 @@ interface Described {
 
 interface Keyed extends Described {
   readonly keywords: readonly string[]
+  /** What it finds reaches over lines, and each may have a gutter. */
+  readonly multiLine?: boolean
 }
 
 interface Matching {

@@ -1,7 +1,16 @@
 import { wordList } from "./word-list.js"
 
 /** What a name says about its value. */
-export type NameKind = "password" | "secret" | "token" | "key" | "access-key" | "aws-key" | "ibm-key" | "softlayer-key"
+export type NameKind =
+  | "password"
+  | "secret"
+  | "connection"
+  | "token"
+  | "key"
+  | "access-key"
+  | "aws-key"
+  | "ibm-key"
+  | "softlayer-key"
 
 /**
  * Whether a name tells that its value is a secret: `DB_PASSWORD`, `clientSecret`, `x-api-key`, `accessToken`. The words around the telling
@@ -53,6 +62,11 @@ function kindOfWord(words: readonly string[], i: number): NameKind | undefined {
   ) {
     return "secret"
   }
+  if (/^(?:connectionstring|connstr|connstring)$/.test(word)) return "connection"
+  if (i > 0 && /^str(?:ing)?$/.test(word) && /^conn(?:ection)?$/.test(words[i - 1]!)) return "connection"
+  if (word === "mnemonic" || (word === "phrase" && /^(?:seed|pass|recovery)$/.test(words[i - 1] ?? "")))
+    return "password"
+  if (word === "jwt" && i === words.length - 1) return "token"
   if (word === "credential" || word === "credentials" || word === "creds") return "token"
   if ((word === "auth" || word === "authorization" || word === "authentication") && i === words.length - 1)
     return "token"

@@ -5,25 +5,37 @@ import { isPlaceholder } from "./placeholder.js"
 import type { NameKind } from "./secret-names.js"
 import { wordList } from "./word-list.js"
 
-/** Whether a value can be the secret that its name promises. The less the name says, the more the value has to look like one. */
+/**
+ * Whether a value can be the secret that its name promises. A password, secret or passphrase may be anything that is not plainly something
+ * else: a placeholder, a reference, code, a word about passwords. The less the name says, the more the value has to look like one.
+ */
 export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): boolean {
   // What holds a mask was judged together with the secret that the mask hides, and is not judged again without it. Forms of their own are
   // found beside a mask all the same.
-  if (value.length < 5 || HOLDS_MASK.test(value) || isPlaceholder(value) || ALPHABET.test(value)) return false
-  if (ANONYMOUS.test(value)) return false
+  if (value.length < 5 || HOLDS_MASK.test(value) || isPlaceholder(value) || ANONYMOUS.test(value)) return false
   const isChosen = quoting === "quoted" && looksChosen(value)
   switch (kind) {
     case "password":
       if (quoting === "literal" && !PATH.test(value) && (looksChosen(value) || isPlainPassword(value))) return true
       return isChosen || looksTyped(value, quoting) || (quoting === "quoted" && isPlainPassword(value))
     case "secret":
-      return isChosen || looksRandom(value, 10) || (looksTyped(value, quoting) && !TOKEN.test(value))
+      return (
+        (isChosen && !spellsAlphabet(value)) ||
+        looksRandom(value, 10) ||
+        (looksTyped(value, quoting) && !TOKEN.test(value))
+      )
+    case "connection":
+      return quoting !== "bare" && value.length >= 12 && /[=@;]/.test(value) && !isCode(value)
     case "token":
     case "key":
       return looksRandom(value, 14) || (isChosen && isNoToken(value))
     default:
-      // The vendor says what its keys look like; whatever else has their name is something about them.
-      return KEY_FORMATS[kind].test(value) ? looksRandom(value, 40) : isChosen && isNoToken(value)
+      // The vendor says what its keys look like; what is shorter was cut, what is longer was encoded.
+      return (
+        (KEY_FORMATS[kind].test(value) && looksRandom(value, 40)) ||
+        looksRandom(value, 16) ||
+        (isChosen && isNoToken(value))
+      )
   }
 }
 
@@ -46,8 +58,6 @@ const isNoToken = (value: string): boolean => !TOKEN.test(value) && !/[\s:\\]/.t
 
 /** What an anonymous guest of a file server gives as password: an address, often without its host. */
 const ANONYMOUS = /^[\w.-]{1,32}@$/
-/** No generator draws the alphabet. */
-const ALPHABET = /abcdefghij|qrstuvwxyz/i
 const TOKEN = /^[\w.~+/=%|^@!#$&*-]+$/
 const HEX = /^[0-9a-f]{14,}$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -66,7 +76,8 @@ export function looksRandom(value: string, shortest: number): boolean {
   if (value.length < shortest) return false
   if (!TOKEN.test(value)) return TELEGRAM.test(value)
   if (UUID.test(value) || BOOTSTRAP.test(value)) return true
-  if (PRODUCT_KEY.test(value)) return !spellsAlphabet(value)
+  if (PRODUCT_KEY.test(value)) return !spellsAlphabet(value, 5)
+  if (spellsAlphabet(value) || isMostlyOne(value)) return false
   if (isCode(value)) return false
   // A name of something secret is no secret, but chance or a prankster may have put one of these words into a key.
   return isNamed(value) ? isDrawn(value.replace(NAMED, "")) : isDrawn(value)
@@ -85,13 +96,21 @@ function isDrawn(value: string): boolean {
   return pairs >= (isMixed ? 5 : 15) && familiar * 2 <= pairs
 }
 
-/** Groups that spell a piece of the alphabet were typed, not given out. */
-function spellsAlphabet(value: string): boolean {
+/** What spells a piece of the alphabet, or counts, was typed and not given out: no generator draws so many neighbours in a row. */
+export function spellsAlphabet(value: string, letters = 7): boolean {
+  const lower = value.toLowerCase()
   let run = 1
-  for (let i = 1; i < value.length && run < 5; i++) {
-    run = value.charCodeAt(i) === value.charCodeAt(i - 1) + 1 ? run + 1 : 1
+  for (let i = 1; i < lower.length && run < letters; i++) {
+    run = lower.charCodeAt(i) === lower.charCodeAt(i - 1) + 1 ? run + 1 : 1
   }
-  return run >= 5
+  return run >= letters
+}
+
+/** Nothing but one character, with something at its end: a drawing of a secret. */
+function isMostlyOne(value: string): boolean {
+  const counts = new Map<string, number>()
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
+  return Math.max(...counts.values()) * 2 > value.length
 }
 
 /** What a person would choose as a password, in quotes: anything but a plain word. */

@@ -1,0 +1,50 @@
+import { NORMALISE } from "./rules/rules.generated.js"
+import { type View, viewFrom, viewWithout } from "./view.js"
+
+const { gutter, lineBreak } = NORMALISE
+
+const GUTTER = new RegExp(`(${lineBreak})((?:[ \\t]{0,12}(?:${gutter.join("|")})){1,3})`, "g")
+const LINE_GUTTER = new RegExp(`[ \\t]{0,12}(?:${gutter.join("|")})`, "y")
+const LINE_BREAK = new RegExp(lineBreak, "y")
+export const GUTTER_PATTERNS: readonly RegExp[] = [GUTTER, LINE_GUTTER, LINE_BREAK]
+
+/** From so far before the keyword of a rule that reaches over lines to so far behind it: a name, and a private key with its gutters. */
+const LEAD = 128
+const REACH = 20_000
+
+/**
+ * The stretches of a text in which lines matter, with the gutter of every line gone. What is found there depends on the stretch alone, so that
+ * a stream, which does not see the whole at once, finds the same.
+ *
+ * @param places where keywords of rules that reach over lines stand, in order
+ */
+export function* withoutGutters(text: string, places: readonly number[]): Generator<View> {
+  let end = 0
+  for (const place of places) {
+    if (place + REACH / 2 <= end) continue
+    const start = Math.max(0, place - LEAD)
+    end = Math.min(text.length, place + REACH)
+    const view = viewWithout(text.slice(start, end), GUTTER, (match) => {
+      const from = match.index + match[1]!.length
+      return { start: from, end: from + match[2]!.length, by: "" }
+    })
+    if (view !== undefined) yield viewFrom(start, view)
+  }
+}
+
+/** Where a line goes on behind its gutter, which may be none. */
+export function endOfGutter(text: string, lineStart: number): number {
+  let end = lineStart
+  for (let gutters = 0; gutters < 3; gutters++) {
+    LINE_GUTTER.lastIndex = end
+    if (!LINE_GUTTER.test(text)) break
+    end = LINE_GUTTER.lastIndex
+  }
+  return end
+}
+
+/** Where the next line goes on behind its gutter; undefined where no line ends here. */
+export function nextLine(text: string, at: number): number | undefined {
+  LINE_BREAK.lastIndex = at
+  return LINE_BREAK.test(text) ? endOfGutter(text, LINE_BREAK.lastIndex) : undefined
+}
