@@ -14,6 +14,7 @@ export const types = {
 export const schemas = {
   ContextManifest: manifest.ContextManifest,
   ToldManifest: manifest.ToldManifest,
+  DerivedManifest: manifest.DerivedManifest,
   ItemType: manifest.ItemType,
 }
 

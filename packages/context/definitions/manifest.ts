@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { BodyId } from "../../contract/definitions/ids.js"
+import { EXCLUDED_REASONS, INCLUDED_REASONS, ITEM_TYPES } from "../../contract/src/context-items.js"
 import { MANIFEST_VERSIONS } from "../src/version.js"
 
 const Name = z.string().min(1).max(512)
@@ -8,30 +9,9 @@ const Count = z.number().int().nonnegative()
 const Inline = z.string().max(512)
 const StageRef = z.union([z.number(), Name])
 
-/** Where an item of the context came from. */
-export const ItemType = z.enum(["user_input", "tool_output", "memory", "evidence", "policy", "summary"])
-
-export const IncludedReason = z.enum(["policy_requirement", "plan_dependency", "retrieval_trigger"])
-
-/**
- * `budget_limit` no room left · `score_below_threshold` · `policy_filter` a filter or the catalog refuses it · `duplicate` of an item that
- * ranks higher · `other_stage` about another stage · `resolved` an incident that is over · `not_a_key_metric` a result the stage does not
- * summarise · `unreadable` it has no usable form · `retriever_failed` / `source_failed` the whole source is out · `other` a reason of the
- * application's own, which `detail` says.
- */
-export const ExcludedReason = z.enum([
-  "budget_limit",
-  "score_below_threshold",
-  "policy_filter",
-  "duplicate",
-  "other_stage",
-  "resolved",
-  "not_a_key_metric",
-  "unreadable",
-  "retriever_failed",
-  "source_failed",
-  "other",
-])
+export const ItemType = z.enum(ITEM_TYPES)
+export const IncludedReason = z.enum(INCLUDED_REASONS)
+export const ExcludedReason = z.enum(EXCLUDED_REASONS)
 
 export const InclusionEntry = z.strictObject({
   item_id: Pointer,
@@ -183,4 +163,15 @@ export const ToldManifest = ContextManifest.extend({
     }),
   ),
   exclusion_log: z.array(ExclusionEntry.extend({ source_ref: Pointer.nullable() })).nullable(),
+})
+
+/**
+ * What the recorder read off a request that nobody compiled and nobody told of: its segments are on `prompt_assembled`, and why they are there,
+ * what was left out and what it might cost is null. Here it only says that there is a manifest, and which faults came to it.
+ */
+export const DerivedManifest = z.looseObject({
+  derived_by: Name,
+  revision: Count,
+  snapshot_id: Name,
+  faults: z.array(ManifestFault),
 })

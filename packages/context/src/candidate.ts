@@ -1,4 +1,4 @@
-import { textHash } from "@orangebox/contract"
+import { asPointer } from "@orangebox/contract"
 import type { ExcludedReason, ExclusionEntry, IncludedReason, ItemType } from "./generated.js"
 import type { Placed } from "./sections.js"
 import type { ProvenanceRecord } from "./workspace-files.js"
@@ -58,11 +58,3 @@ export class Considered {
     return this.#ids.size
   }
 }
-
-/** A pointer of bearable length; a longer one keeps its beginning and becomes unique by its hash. */
-export function asPointer(text: string): string {
-  const whole = text.toWellFormed()
-  return whole.length <= LONGEST_POINTER ? whole : `${whole.slice(0, 200).toWellFormed()}…${textHash(whole)}`
-}
-
-const LONGEST_POINTER = 1024

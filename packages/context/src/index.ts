@@ -60,6 +60,7 @@ export type { Chunk, Retriever, ScoredChunk } from "./retrieval/retriever.js"
 export { reviseManifest } from "./build-manifest.js"
 export {
   ContextManifest,
+  DerivedManifest,
   type ExcludedReason,
   type ExclusionEntry,
   type FaultArtifact,
@@ -67,7 +68,6 @@ export {
   type InclusionEntry,
   type ItemType,
 } from "./generated.js"
-export { itemTypeOf, segmentKindOf } from "./item-kinds.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
 
 // Faults

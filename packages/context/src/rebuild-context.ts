@@ -1,10 +1,10 @@
 import { bodyHash } from "@orangebox/contract"
-import type { ContextManifest, InclusionEntry } from "./generated.js"
+import type { ToldManifest } from "./generated.js"
 
 /** Where bodies come from: a map by hash, or anything that can look one up, by its hash or by the item's source. */
 export type BodyLookup =
   | ReadonlyMap<string, Uint8Array>
-  | ((ref: string, item: InclusionEntry) => Uint8Array | undefined)
+  | ((ref: string, item: ToldManifest["inclusion_log"][number]) => Uint8Array | undefined)
 
 export type RebuiltContext =
   | { readonly ok: true; readonly prompt: string }
@@ -20,12 +20,15 @@ export type RebuiltContext =
 
 export interface LostItem {
   readonly item_id: string
-  readonly source_ref: string
+  readonly source_ref: string | null
   readonly rendered_ref: string
 }
 
 /** The prompt of a manifest, byte for byte, or what is missing or changed. */
-export function rebuildContext(manifest: ContextManifest, bodies: BodyLookup): RebuiltContext {
+export function rebuildContext(
+  manifest: Pick<ToldManifest, "inclusion_log"> & { readonly prompt_hash: string },
+  bodies: BodyLookup,
+): RebuiltContext {
   const lookup = typeof bodies === "function" ? bodies : (ref: string) => bodies.get(ref)
   const missing: LostItem[] = []
   const changed: LostItem[] = []

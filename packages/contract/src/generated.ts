@@ -551,8 +551,9 @@ export type Payloads = {
     snapshot_id: string
     /** 0 is the manifest of the step; a fault appends a higher one that names its artifacts. */
     revision: number
-    included_count: number
-    excluded_count: number
+    /** Null where nobody said: of a request that no dialect reads, of what an application left out without a word. */
+    included_count: number | null
+    excluded_count: number | null
     prefix_hash: BodyId | null
     prefix_length: number | null
   }
@@ -750,7 +751,7 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   link_added: { "type":"link_added","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { link: LinkNode } }) },
   attributes_set: { "type":"attributes_set","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: {  } }) },
   prompt_assembled: { "type":"prompt_assembled","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { segments: { is: "list", of: SegmentNode }, total_length: Count, token_budget: { ...Count, nullable: true, optional: true }, excluded_count: { ...Count, optional: true } } }) },
-  context_manifest: { "type":"context_manifest","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { manifest_ref: BodyRef, snapshot_id: Name, revision: Count, included_count: Count, excluded_count: Count, prefix_hash: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true } } }) },
+  context_manifest: { "type":"context_manifest","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { manifest_ref: BodyRef, snapshot_id: Name, revision: Count, included_count: { ...Count, nullable: true }, excluded_count: { ...Count, nullable: true }, prefix_hash: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true } } }) },
   artifact_recorded: { "type":"artifact_recorded","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { artifact_id: Name, artifact_type: ArtifactType, summary: Summary, content_ref: { ...BodyRef, nullable: true }, hash: BodyIdNode, size_bytes: Count, path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace", nullable: true }, lines_added: { ...Count, nullable: true, optional: true }, lines_removed: { ...Count, nullable: true, optional: true }, net_lines_added: { ...Count, nullable: true, optional: true, since: "1.2" }, net_lines_removed: { ...Count, nullable: true, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, nullable: true, optional: true } } }) },
   decision: { "type":"decision","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { action_type: ActionTypeNode, action_summary: Summary, decision_ref: { ...BodyRef, optional: true } } }) },
   evaluation: { "type":"evaluation","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { evaluator: Name, subject_step_id: { ...StepIdNode, nullable: true }, alignment: VerdictNode, quality: VerdictNode, policy: VerdictNode, score: { is: "number", nullable: true }, evaluation_ref: { ...BodyRef, nullable: true } } }) },

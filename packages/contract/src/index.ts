@@ -9,6 +9,18 @@ export {
 } from "./attributes.js"
 export { MASK_MIDDLE, MAX_LISTED_MASKS } from "./body-ref.js"
 export { definitionOf, EVENT_TYPES, type Event, type EventType, isEventType, type PayloadOf } from "./catalog.js"
+export {
+  asPointer,
+  EXCLUDED_REASONS,
+  type ExcludedReason,
+  INCLUDED_REASONS,
+  type IncludedReason,
+  ITEM_TYPES,
+  type ItemType,
+  itemTypeOf,
+  segmentKindOf,
+  toolSource,
+} from "./context-items.js"
 export { type ErrorStory, InputError, OrangeboxError, SystemError } from "./error.js"
 export type { EventDefinition, StepKind, StepRole } from "./event-definition.js"
 export { type FaultEvidence, faultEvidence } from "./evidenced-fault.js"

@@ -57,9 +57,10 @@ function recordedTransformation(event: Event): Transformation[] {
       if (payload["kind"] !== "history") return []
       return [{ type: "rewrite", summary: `history ${textIn(payload, "outcome") ?? "repaired"}` }]
     case "context_manifest": {
-      const included = countIn(payload, "included_count") ?? 0
-      const excluded = countIn(payload, "excluded_count") ?? 0
-      return [{ type: "template", summary: `context compiled: ${included} items in, ${excluded} left out` }]
+      const [included, excluded] = ["included_count", "excluded_count"].map((name) => countIn(payload, name) ?? "?")
+      const isRead = event.inferred_by !== undefined
+      const summary = `context ${isRead ? "read off the request" : "committed"}: ${included} items in, ${excluded} left out`
+      return [{ type: "template", summary, ...(isRead ? { is_inferred: true } : {}) }]
     }
     case "prompt_assembled": {
       const excluded = countIn(payload, "excluded_count") ?? 0

@@ -40,10 +40,11 @@ export {
   accountForRequest,
   type BesidePrompt,
   besideWords,
+  type ExpectedPrompt,
   injectionWords,
   type PromptAccount,
+  partsExpected,
   promptAccountIn,
-  type RenderedText,
 } from "./request/prompt-account.js"
 export { type PromptSegment, type RequestAnatomy, readRequest } from "./request/read-request.js"
 export {

@@ -1,5 +1,5 @@
 import type { CaptureMode } from "@orangebox/contract"
-import type { Handoff } from "@orangebox/recorder"
+import type { Handoff, RecorderOptions } from "@orangebox/recorder"
 import type { ProxyLimits } from "./limits.js"
 import type { ProxyStats } from "./proxy-stats.js"
 
@@ -27,6 +27,7 @@ export interface ProxyTask {
   readonly token: string
   readonly limits: Partial<ProxyLimits>
   readonly caFile: string | undefined
+  readonly profile: RecorderOptions["profile"]
   readonly capture: CaptureMode | undefined
   readonly allowFull: boolean | undefined
   /** Whether changes of the git work tree are recorded. */

@@ -39,7 +39,7 @@ async function start(task: ProxyTask): Promise<void> {
     const recorder = Recorder.open({
       app: task.app,
       cwd: task.cwd,
-      ...given({ folder: task.folder, capture: task.capture, allowFull: task.allowFull }),
+      ...given({ folder: task.folder, profile: task.profile, capture: task.capture, allowFull: task.allowFull }),
       ...(await classifierOf(task)),
       onWarning: (warning) => send({ kind: "warning", message: warning.message }),
     })

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { basename } from "node:path"
 import { type CaptureMode, newProxyToken } from "@orangebox/contract"
+import type { RecorderOptions } from "@orangebox/recorder"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, notStarted } from "./command-process.js"
 import type { ProxyLimits } from "./limits.js"
@@ -21,6 +22,7 @@ export interface RecordCommandOptions {
   /** Where a vendor's calls go that no variable leads elsewhere. */
   readonly upstreams?: Readonly<Record<string, string>>
   /** What is kept; without it the configuration has the word. */
+  readonly profile?: NonNullable<RecorderOptions["profile"]>
   readonly capture?: CaptureMode
   readonly allowFull?: boolean
   /** False leaves changes of the git work tree unrecorded. */
@@ -95,6 +97,7 @@ export async function recordCommand(
       token,
       limits: options.limits ?? {},
       caFile: options.caFile,
+      profile: options.profile,
       capture: options.capture,
       allowFull: options.allowFull,
       workspace: options.workspace ?? true,

@@ -1,4 +1,5 @@
-import { itemTypeOf, reviseManifest, segmentKindOf } from "@orangebox/context"
+import { reviseManifest } from "@orangebox/context"
+import { itemTypeOf, segmentKindOf } from "@orangebox/contract"
 import { validate } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import type { ExcludedItem } from "../src/context/context-reading.js"

@@ -41,6 +41,7 @@ export {
   withdrawSnapshotRequest,
 } from "./faults/control-file.js"
 export type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
+export type { ToldContext, ToldExclusion, ToldItem } from "./faults/told-context.js"
 export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } from "./guard.js"
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
@@ -74,6 +75,7 @@ export type {
   ToldModel,
   ToolCall,
   ToolContext,
+  ToolPromise,
   ToolStep,
   ValidatorDecisionMade,
 } from "./step.js"

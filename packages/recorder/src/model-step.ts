@@ -3,11 +3,11 @@ import {
   callSignature,
   type Dialect,
   dialectOfBytes,
+  type ExpectedPrompt,
   type FoldedResponse,
   foldResponse,
   GENERIC_CANON_VERSION,
   NO_PATH,
-  type RenderedText,
   type RequestAnatomy,
   type ResponseFolder,
   responseFolder,
@@ -32,13 +32,13 @@ import { failureOf, requestIdOf, statusOf, type WireCall, httpStatusOf as wireSt
 export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
   parent.assertMayGoOn()
   const { run } = parent
-  const rendered = parent instanceof ModelStepHandle ? parent.rendered : (parent.takeManifest()?.rendered ?? null)
+  const expected = parent instanceof ModelStepHandle ? parent.expected : (parent.takeManifest()?.expected ?? null)
   const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
   // What is stamped on the call is read from the form in which secrets are replaced by their tags.
   const known = knowTold(request.comparable(), call, memoryOf(run.builder))
   const stamps = toldStamps(known, run.builder.capture, call.cacheUse) ?? genericStamps(call, request, known)
-  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known, rendered)
+  const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known, expected)
   const held = heldByProvider(known)
   step.emit(
     "model_called",
@@ -48,7 +48,7 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
       model_api_version: call.apiVersion ?? null,
       request_ref: request.hash,
       capture_mode: parent.capture.mode,
-      prompt_account: rendered === null ? undefined : accountOf(request, call, known, rendered),
+      prompt_account: expected === null ? undefined : accountOf(request, call, known, expected),
       ...stamps,
     },
     {
@@ -77,9 +77,8 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
 }
 
 /** The request as it was told, not as it is stored: a secret that was masked in it is there all the same. */
-function accountOf(request: AddedBody, call: ModelCall, known: KnownRequest, rendered: RenderedText) {
-  const { json, anatomy } = request.isComparedAsGiven ? known : knowTold(request.given, call)
-  return promptAccount(json, anatomy, rendered)
+function accountOf(request: AddedBody, call: ModelCall, known: KnownRequest, expected: ExpectedPrompt) {
+  return promptAccount(request.isComparedAsGiven ? known : knowTold(request.given, call), expected)
 }
 
 /** Of a call whose protocol nobody here knows: what it is made of stays unknown, whether it is the same question as another does not. */
@@ -102,8 +101,8 @@ function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownReque
 class ModelStepHandle extends StepHandle implements ModelStep {
   /** The request as the application told it. */
   readonly known: KnownRequest
-  /** The prompt that was compiled for this call. */
-  readonly rendered: RenderedText | null
+  /** The prompt that was compiled or told for this call. */
+  readonly expected: ExpectedPrompt | null
   readonly #call: ModelCall
   #folder: ResponseFolder | undefined
   #firstByteMs: number | undefined
@@ -121,12 +120,12 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     source: string,
     call: ModelCall,
     known: KnownRequest,
-    rendered: RenderedText | null,
+    expected: ExpectedPrompt | null,
   ) {
     super(run, state, source)
     this.#call = call
     this.known = known
-    this.rendered = rendered
+    this.expected = expected
   }
 
   /** Its tries are made with what the call was made with. */
@@ -149,7 +148,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         attemptNo: ++this.#attempts,
         saidPrompt: this.known.anatomy,
         cacheUse: this.#call.cacheUse,
-        rendered: this.rendered,
+        expected: this.expected,
       },
       onCall: (call) => {
         this.#lastWire = call

@@ -1,7 +1,8 @@
+import { toolSource } from "@orangebox/contract"
 import type { Logger } from "./logger.js"
 import { QueueHandle } from "./queue.js"
 import type { Run } from "./run.js"
-import type { Handoff, ModelCall, ModelSend, ModelStep, ToolCall, ToolContext, ToolStep } from "./step.js"
+import type { Handoff, ModelCall, ModelSend, ModelStep, ToolCall, ToolContext, ToolPromise, ToolStep } from "./step.js"
 import { withTimeLimit } from "./time-limit.js"
 
 /**
@@ -14,6 +15,7 @@ const neverAborts = new AbortController().signal
 
 const NO_TRACE = "0".repeat(32)
 const NO_STEP = "0".repeat(16)
+const NO_SOURCE = Object.freeze({ sourceRef: toolSource(NO_STEP) })
 const NOWHERE: Handoff = Object.freeze({ traceId: NO_TRACE, runId: "run_off", stepId: NO_STEP })
 
 /** A handoff from a process that does not record names no trace to join. */
@@ -56,10 +58,8 @@ const off: OffHandle = {
     return send(NOTHING_TO_SEND, off)
   },
   startModel: () => off,
-  async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
-    return withTimeLimit(call.name, call.timeoutMs, neverAborts, (signal) =>
-      run({ log: OFF_LOGGER, step: off, signal }),
-    )
+  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T> {
+    return Object.assign(runTool(call, run), NO_SOURCE)
   },
   startTool: () => off,
   async retrieval(_call, retrieve) {
@@ -88,6 +88,10 @@ const off: OffHandle = {
   endTool: NOTHING,
   complete: NOTHING,
   fail: NOTHING,
+}
+
+async function runTool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
+  return withTimeLimit(call.name, call.timeoutMs, neverAborts, (signal) => run({ log: OFF_LOGGER, step: off, signal }))
 }
 
 export const OFF_RUN: Run = Object.freeze(off)

@@ -1,4 +1,4 @@
-import { bodyHash, type EventType, type Link, type PayloadOf, SystemError } from "@orangebox/contract"
+import { bodyHash, type EventType, type Link, type PayloadOf, SystemError, toolSource } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
@@ -11,6 +11,7 @@ import { type CommittedManifest, type CompiledPrompt, commitContext } from "./fa
 import type { SnapshotRequest } from "./faults/control-file.js"
 import { commitDerivedManifest } from "./faults/derived-manifest.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
+import type { ToldContext } from "./faults/told-context.js"
 import { LifecycleEvents } from "./lifecycle-events.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
 import { QueueHandle } from "./queue.js"
@@ -32,6 +33,7 @@ import type {
   StepOutcome,
   ToolCall,
   ToolContext,
+  ToolPromise,
   ToolStep,
 } from "./step.js"
 import { withTimeLimit } from "./time-limit.js"
@@ -202,8 +204,16 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return this.run.make.model(this, call, undefined)
   }
 
-  async tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
-    const step = this.startTool(call as ToolCall)
+  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T> {
+    try {
+      const step = this.startTool(call as ToolCall)
+      return Object.assign(this.#runTool(step, call, run), { sourceRef: toolSource(step.id) })
+    } catch (err) {
+      return Object.assign(Promise.reject<T>(err), { sourceRef: toolSource(this.id) })
+    }
+  }
+
+  async #runTool<T>(step: ToolStep, call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
     let result: T
     try {
       result = await withTimeLimit(call.name, call.timeoutMs, this.signal, (signal) =>
@@ -240,8 +250,8 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return chunks
   }
 
-  context(compiled: CompiledPrompt): void {
-    commitContext(this, this.state, compiled)
+  context(context: CompiledPrompt | ToldContext): void {
+    commitContext(this, this.state, context)
   }
 
   fault(fault: RaisedFault): readonly SnapshotArtifact[] {
@@ -272,6 +282,11 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     if (this.run.app.keeping.audit === "required") commitDerivedManifest(this, this.state, called, assembled)
   }
 
+  /** Whether this step says itself what is in its contexts: then none of its calls may go without its word. */
+  hasOwnContexts(): boolean {
+    return this.run.manifests.has(this.state)
+  }
+
   /**
    * The manifest that belongs to the call which this step is about to make: its own, and not one that an earlier call was made with or that a
    * step above it committed. Under `audit: "required"` no model is asked without one.
@@ -288,7 +303,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     const error = new SystemError({
       what: "a model is about to be asked without a context manifest of this call",
       where: `${this.runId} step ${this.id}`,
-      next: 'Call step.context(compiled) on this step before each call, or record without audit: "required"',
+      next: "Call step.context(compiled), or step.context({ items, excluded, request }), on this step before each call",
     })
     const fault = {
       trigger: "system_error",

@@ -2,6 +2,7 @@ import type { ActionType, EventType, LinkKind, PayloadOf, Segment, Status, Token
 import type { EventExtras } from "./event-builder.js"
 import type { CompiledPrompt } from "./faults/committed-context.js"
 import type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
+import type { ToldContext } from "./faults/told-context.js"
 import type { LogAttributes, Logger } from "./logger.js"
 import type { QueueHandle } from "./queue.js"
 import type { Run, StartRun } from "./run.js"
@@ -59,13 +60,14 @@ export interface Step {
   /** The same for a call that is not one function: end it with `endModel`. */
   startModel(call: ModelCall): ModelStep
   /**
-   * Runs a tool: the call is recorded before it runs, its result or error after. `timeoutMs` holds with recording off as well.
+   * Runs a tool: the call is recorded before it runs, its result or error after. `timeoutMs` holds with recording off as well. What it
+   * returns names the call, so that a prompt which holds the result can cite it.
    *
    * ```ts
    * const text = await step.tool({ name: "read_file", args: { path: "a.txt" }, timeoutMs: 5_000 }, () => readFile("a.txt", "utf8"))
    * ```
    */
-  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T>
+  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T>
   /** The same for a call that is not one function: end it with `endTool`. */
   startTool(call: ToolCall): ToolStep
   /**
@@ -117,14 +119,16 @@ export interface Step {
   handoff(): Handoff
 
   /**
-   * Says what the model will see in this step, why, and what was left out, before it is asked. Takes what `compile` of `@orangebox/context`
-   * gives. Durable when it returns; under `audit: "required"` a step that cannot say it stops the run.
+   * Says what the model will see in the next call of this step, why, and what was left out, before it is asked. Takes what `compile` of
+   * `@orangebox/context` gives, or what an application tells of a prompt that it put together by itself. Durable when it returns; under
+   * `audit: "required"` a call whose context cannot be said stops the run.
    *
    * ```ts
-   * step.context(compiled)
+   * const text = "Is 2100 a leap year?"
+   * step.context({ items: [{ id: "question", type: "user_input", text }], excluded: [], request: { messages: [{ role: "user", content: text }] } })
    * ```
    */
-  context(compiled: CompiledPrompt): void
+  context(context: CompiledPrompt | ToldContext): void
   /**
    * Something went wrong: the prompts this step sent and the outputs of its tools are stored as artifacts, which are returned.
    *
@@ -240,6 +244,11 @@ export interface ToldModel {
   readonly isError?: boolean
   /** Left out, it is told the result as it is. */
   readonly content?: unknown
+}
+
+/** The result of a tool, and how a context cites the call that it comes from. */
+export interface ToolPromise<T> extends Promise<T> {
+  readonly sourceRef: string
 }
 
 export interface ToolContext {

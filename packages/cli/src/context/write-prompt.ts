@@ -55,7 +55,7 @@ function lossLines({ reason, missing, changed }: Extract<RebuiltPrompt, { ok: fa
     ...changed.map((item) => ({ ...item, how: "changed" })),
   ]
   const lines = lost.slice(0, MOST_LINES).map(({ how, item_id, source_ref, rendered_ref }) => {
-    const context = `from ${recordedWord(source_ref, 60)}, was ${rendered_ref.slice(0, 19)}`
+    const context = `from ${source_ref === null ? "an unknown source" : recordedWord(source_ref, 60)}, was ${rendered_ref.slice(0, 19)}`
     return `  ${how}  ${recordedWord(item_id, 60)}  ${context}`
   })
   const more =

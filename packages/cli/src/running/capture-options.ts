@@ -1,7 +1,8 @@
-import type { CaptureMode } from "@orangebox/contract"
+import { type CaptureMode, given } from "@orangebox/contract"
 import { type Command, Option } from "commander"
 
 export interface CaptureOptions {
+  readonly profile?: "audit" | "debug"
   readonly capture?: CaptureMode
   readonly allowFull?: boolean
 }
@@ -9,6 +10,12 @@ export interface CaptureOptions {
 /** What a recording command may say about what is kept, over the configuration. */
 export function withCaptureOptions(command: Command): Command {
   return command
+    .addOption(
+      new Option(
+        "--profile <name>",
+        "audit: a manifest of every call, bodies only on a fault, nothing goes out unrecorded; default: as configured, else debug",
+      ).choices(["audit", "debug"]),
+    )
     .addOption(
       new Option(
         "--capture <mode>",
@@ -19,6 +26,6 @@ export function withCaptureOptions(command: Command): Command {
 }
 
 /** The same for whoever records. */
-export function captureOf({ capture, allowFull }: CaptureOptions): CaptureOptions {
-  return { ...(capture === undefined ? {} : { capture }), ...(allowFull === undefined ? {} : { allowFull }) }
+export function captureOf({ profile, capture, allowFull }: CaptureOptions): CaptureOptions {
+  return given({ profile, capture, allowFull })
 }

@@ -12,8 +12,9 @@ export const ContextManifest = defineEvent("context_manifest", {
     snapshot_id: Name,
     /** 0 is the manifest of the step; a fault appends a higher one that names its artifacts. */
     revision: Count,
-    included_count: Count,
-    excluded_count: Count,
+    /** Null where nobody said: of a request that no dialect reads, of what an application left out without a word. */
+    included_count: Count.nullable(),
+    excluded_count: Count.nullable(),
     prefix_hash: Digest.nullable(),
     prefix_length: Count.nullable(),
   },

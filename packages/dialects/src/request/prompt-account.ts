@@ -11,6 +11,16 @@ export interface RenderedText {
   readonly prefixLength: number | null
 }
 
+/** A prompt that an application put together by itself: texts that have to be in the request, each somewhere. */
+export interface AssembledTexts {
+  readonly texts: readonly string[]
+  /** The request they were put into, as the application holds it: what stands between them there was not added on the way. */
+  readonly request: Uint8Array | undefined
+}
+
+/** What a call is expected to be asked. */
+export type ExpectedPrompt = RenderedText | AssembledTexts
+
 /** What stands in a request beside the prompt that was rendered for it. */
 export interface BesidePrompt {
   /**
@@ -36,9 +46,8 @@ export interface PromptAccount {
  * Whether a request carries the prompt that was rendered for it at its place, and what else it carries. Tools and settings are told of and are
  * no context; anything else the model reads beside the prompt was put there by somebody other than who rendered it.
  */
-function accountForPrompt(request: OutlinedRequest, rendered: RenderedText): PromptAccount {
+function accountForPrompt(request: OutlinedRequest, found: Place): PromptAccount {
   const { parts } = request
-  const found = placeOf(parts, rendered)
   const first = found.at[0] ?? Number.POSITIVE_INFINITY
   const last = found.at.at(-1) ?? -1
   const beside: BesidePrompt[] = []
@@ -73,16 +82,26 @@ function accountForPrompt(request: OutlinedRequest, rendered: RenderedText): Pro
   return { prompt: found.prompt, delivery: deliveryOf(found.prompt, beside), beside }
 }
 
-/** The same for a body and what is known of it. Of one that no dialect reads: only whether the prompt is one of its texts. */
+/**
+ * The same for a body and what is known of it. Of one that no dialect reads: only whether the prompt is in its texts.
+ *
+ * @param told the request that an application holds of its own, read as the body is
+ */
 export function accountForRequest(
   { root, text }: JsonBody,
   outlined: OutlinedRequest | undefined,
-  rendered: RenderedText,
+  expected: ExpectedPrompt,
+  told?: OutlinedRequest,
 ): PromptAccount {
-  if (outlined !== undefined) return accountForPrompt(outlined, rendered)
+  if (outlined !== undefined) return accountForPrompt(outlined, expectedPlace(outlined, expected, told))
   const all = new Set(root === undefined ? [text] : Array.from(stringsOf(root), ({ value }) => value))
-  const { prefix, rest } = cut(rendered)
-  const isWhole = all.has(rendered.prompt)
+  if ("texts" in expected) {
+    const held = [...all]
+    const isHeld = expected.texts.every((wanted) => all.has(wanted) || held.some((one) => one.includes(wanted)))
+    return { prompt: isHeld ? "split" : "missing", delivery: isHeld ? "unknown" : "context_injected", beside: [] }
+  }
+  const { prefix, rest } = cut(expected)
+  const isWhole = all.has(expected.prompt)
   const isSplit = rest !== "" && all.has(prefix) && all.has(rest)
   if (isWhole || isSplit) return { prompt: isWhole ? "whole" : "split", delivery: "unknown", beside: [] }
   return { prompt: "missing", delivery: "context_injected", beside: [] }
@@ -101,6 +120,68 @@ interface Place {
   /** How many bytes stand around it in the same text. */
   readonly extra: number
 }
+
+/** The parts of a request that hold what was expected in it. */
+export function partsExpected(
+  outlined: OutlinedRequest,
+  expected: ExpectedPrompt,
+  told?: OutlinedRequest,
+): ReadonlySet<number> {
+  return new Set(expectedPlace(outlined, expected, told).at)
+}
+
+const expectedPlace = ({ parts }: OutlinedRequest, expected: ExpectedPrompt, told?: OutlinedRequest): Place =>
+  "texts" in expected ? placeOfTexts(parts, expected.texts, told?.parts ?? []) : placeOf(parts, expected)
+
+/**
+ * Where texts stand that an application assembled: each in a part of its own, or several with words between them. In a part that the
+ * application's own request holds as well, those words are its own.
+ */
+function placeOfTexts(parts: readonly PromptPart[], texts: readonly string[], ownParts: readonly PromptPart[]): Place {
+  const left = parts.map(readBy)
+  const byText = new Map<string, number[]>()
+  left.forEach((text, at) => {
+    const places = byText.get(text)
+    if (places) places.push(at)
+    else byText.set(text, [at])
+  })
+  const held = new Set<number>()
+  const hold = (at: number, text: string): void => {
+    held.add(at)
+    // Taken out once: the same text twice among the items has to be there twice.
+    left[at] = left[at]!.replace(text, () => "\n")
+  }
+  const inside: string[] = []
+  for (const text of texts) {
+    if (text.trim() === "") continue
+    const at = byText.get(text)?.shift()
+    if (at === undefined) inside.push(text)
+    else hold(at, text)
+  }
+  let isMissing = false
+  for (const text of inside) {
+    const at = left.findIndex((rest) => rest.includes(text))
+    if (at < 0) isMissing = true
+    else hold(at, text)
+  }
+  const own = new Map<string, number>()
+  for (const part of ownParts) own.set(keyOf(part), (own.get(keyOf(part)) ?? 0) + 1)
+  let extra = 0
+  parts.forEach((part, at) => {
+    const count = own.get(keyOf(part)) ?? 0
+    if (count > 0) {
+      own.set(keyOf(part), count - 1)
+      held.add(at)
+    } else if (held.has(at)) extra += Buffer.byteLength(left[at]!.trim())
+  })
+  // What the application's own request held and this one does not.
+  if ([...own.values()].some((count) => count > 0)) isMissing = true
+  const at = [...held].sort((a, b) => a - b)
+  return { prompt: isMissing ? "missing" : extra > 0 ? "inside" : at.length === 1 ? "whole" : "split", at, extra }
+}
+
+const readBy = ({ text, arguments: args }: PromptPart): string => text ?? args ?? ""
+const keyOf = (part: PromptPart): string => `${part.kind}\0${part.name ?? ""}\0${readBy(part)}`
 
 /** Said to the model, and not by it or by a tool. */
 const isTelling = ({ kind, role }: PromptPart): boolean =>

@@ -22,25 +22,27 @@ export function headOf(view: ContextView, paint: Painter): string[] {
     `#${context.n} ${nameOf(context.step)}`,
     sizeWords(view),
     plural(view.items.length, "item"),
-    ...leftOutWords(view),
+    leftOutWords(view),
   ]
-  const lines = [`${parts.join(" · ")} · ${BASIS_WORDS[view.basis]}`]
-  if (manifest) lines.push(...budgetLines(manifest.token_budget, paint))
+  const isTold = manifest?.made_by === "application"
+  const lines = [`${parts.join(" · ")} · ${isTold ? "from the application's manifest" : BASIS_WORDS[view.basis]}`]
+  const budget = manifest?.token_budget
+  if (budget && "tiers" in budget) lines.push(...budgetLines(budget, paint))
   else if (prompt.budget && prompt.tokens !== undefined) lines.push(windowLine(prompt.tokens, prompt.budget, paint))
   if (changes) lines.push(changeLine(changes))
   if (view.prefix) lines.push(prefixLine(view, view.prefix))
-  if (view.account) lines.push(...sentLines(view.account, paint))
+  if (view.account) lines.push(...sentLines(view.account, isTold ? "every item" : "the prompt", paint))
   for (const gap of gaps) lines.push(paint(`unknown  ${cutToWidth(safeLine(gap), 120)}`, "warn"))
   return lines
 }
 
 /** What became of the compiled prompt on its way, and what went with it. */
-function sentLines(account: PromptAccount, paint: Painter): string[] {
+function sentLines(account: PromptAccount, what: string, paint: Painter): string[] {
   const injected = injectionWords(account)
   if (injected !== undefined) return [paint(`sent     context_injected: ${injected}`, "bad")]
   const beside = account.beside.length === 0 ? "" : `; ${besideWords(account.beside)}`
   const unsure = account.delivery === "unknown" ? "; what else the model reads is not known" : ""
-  return [`sent     the request holds the prompt byte for byte${beside}${unsure}`]
+  return [`sent     the request holds ${what} byte for byte${beside}${unsure}`]
 }
 
 /** Kind and name; how many tokens went in and out of the call is another question. */
@@ -62,12 +64,12 @@ function sizeWords({ prompt }: ContextView): string {
   return `${mark}${formatCount(tokens)} of ${formatCount(budget)} tokens (${formatPercent(tokens, budget)})`
 }
 
-const leftOutWords = ({ excludedCount }: ContextView): string[] =>
-  excludedCount === undefined ? [] : [`${formatCount(excludedCount)} left out`]
+/** What nobody recorded is not nothing. */
+const leftOutWords = ({ excludedCount }: ContextView): string => `${formatCount(excludedCount)} left out`
 
 const WINDOW = 40
 
-type Budget = NonNullable<ContextView["manifest"]>["token_budget"]
+type Budget = Extract<NonNullable<ContextView["manifest"]>["token_budget"], { tiers: unknown }>
 
 /** The tiers as the compiler fills them, each with its sign in the bar. */
 const TIERS = [

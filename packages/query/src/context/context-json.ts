@@ -14,10 +14,11 @@ export function contextJson(view: ContextView, options: Omit<ContextOptions, "fo
     n: context.n,
     step_id: context.step.id ?? null,
     lane: context.lane ?? null,
+    lane_inferred_by: context.laneInferredBy ?? null,
     ...snakeJson({ basis, inferredBy, delivery }),
     ...(account ? { prompt_account: account } : {}),
     prompt: snakeJson(prompt),
-    budget: manifest ? budgetJson(manifest.token_budget) : null,
+    budget: manifest?.token_budget ? budgetJson(manifest.token_budget) : null,
     prefix: prefix ? snakeJson(prefix) : null,
     manifest: manifest ? manifestJson(manifest) : null,
     counts: { items: view.items.length, beside: view.beside.length, excluded: excludedCount ?? null },
@@ -43,7 +44,9 @@ function valuesOf<S extends keyof ContextRowValues>(rows: readonly ContextRow[],
 
 type Manifest = NonNullable<ContextView["manifest"]>
 
-function budgetJson({ ctx_max_tokens, prompt_tokens, headroom_tokens, counter, tiers }: Manifest["token_budget"]) {
+function budgetJson(budget: NonNullable<Manifest["token_budget"]>) {
+  const { ctx_max_tokens, prompt_tokens } = budget
+  const { headroom_tokens = null, counter = null, tiers = null } = "tiers" in budget ? budget : {}
   return { ctx_max_tokens, prompt_tokens, headroom_tokens, counter, tiers }
 }
 
@@ -51,8 +54,9 @@ function manifestJson(manifest: Manifest) {
   const { snapshot_id, revision, stage, compiler_version, prompt_hash, considered_count } = manifest
   const { reranker_model, reranker_version, retrievers, candidate_chunk_ids, selected_chunk_ids } = manifest
   return {
+    made_by: manifest.made_by ?? "compiler",
     ...{ snapshot_id, revision, stage, compiler_version, prompt_hash, considered_count },
     ...{ reranker_model, reranker_version, retrievers },
-    ...{ candidates: candidate_chunk_ids.length, selected_chunk_ids },
+    ...{ candidates: candidate_chunk_ids?.length ?? null, selected_chunk_ids },
   }
 }

@@ -24,13 +24,14 @@ export function summarizeContexts(readings: readonly ContextReading[]) {
   const contexts = readings.map(({ context }) => context)
   const byContext = new Map<RecordedContext, ContextReading>(readings.map((reading) => [reading.context, reading]))
   return readings.map((reading) => {
-    const { context, basis, inferredBy, prompt, items, excludedCount, manifest } = reading
+    const { context, basis, inferredBy, prompt, items, excludedCount } = reading
     const before = previousContext(contexts, context)
     const changes = before && changesSince(byContext.get(before)!, reading)
     return {
       n: context.n,
       name: context.step.name,
       lane: context.lane,
+      laneInferredBy: context.laneInferredBy,
       isAuxiliary: context.isAuxiliary,
       basis,
       inferredBy,
@@ -39,7 +40,7 @@ export function summarizeContexts(readings: readonly ContextReading[]) {
       budget: prompt.budget,
       items: items.length,
       excluded: excludedCount,
-      faults: manifest?.faults.length ?? 0,
+      faults: reading.faults.length,
       // Null for the first of its lane, and where either of the two is not known.
       changes: changes ? countsOf(changes) : null,
     }
@@ -97,7 +98,7 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
     [
       { title: "step", align: "right" },
       { title: "model", maxWidth: 28, minWidth: 8 },
-      ...(hasLanes ? [{ title: "lane", maxWidth: 14, minWidth: 6 }] : []),
+      ...(hasLanes ? [{ title: "lane", maxWidth: 20, minWidth: 6 }] : []),
       { title: "tokens", align: "right" },
       { title: "of budget", align: "right", dropRank: 1 },
       { title: "items", align: "right" },
@@ -108,7 +109,7 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
     summaries.map((summary) => [
       `#${summary.n}`,
       summary.name === undefined ? "?" : recordedWord(summary.name, 28),
-      ...(hasLanes ? [summary.lane === undefined ? "" : recordedWord(summary.lane, 14)] : []),
+      ...(hasLanes ? [laneWords(summary)] : []),
       `${summary.isEstimated ? "≈" : ""}${formatCount(summary.tokens)}`,
       summary.budget && summary.tokens !== undefined
         ? `${formatPercent(summary.tokens, summary.budget)} of ${formatCount(summary.budget)}`
@@ -121,6 +122,9 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
     { width },
   )
 }
+
+const laneWords = ({ lane, laneInferredBy }: ContextSummary): string =>
+  lane === undefined ? "" : `${laneInferredBy === undefined ? "" : "≈ "}${recordedWord(lane, 18)}`
 
 function sinceWords({ changes, isAuxiliary, faults, basis }: ContextSummary): string {
   const words = faults > 0 ? [`✗ ${plural(faults, "fault")}`] : []

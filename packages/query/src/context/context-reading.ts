@@ -1,11 +1,11 @@
-import type { ContextManifest, ItemType } from "@orangebox/context"
+import type { DerivedManifest, ItemType, ToldManifest } from "@orangebox/context"
 import type { RecordedContext } from "./recorded-contexts.js"
 
 /** Bodies by hash, as far as they are there. */
 export type Bodies = ReadonlyMap<string, Uint8Array>
 
 /**
- * What one context was made of. `manifest`: the compiler's own account. `assembled`: the application said what it put together. `request`:
+ * What one context was made of. `manifest`: the compiler's own account, or the application's. `assembled`: the application said what it put together. `request`:
  * derived from the request's bytes, by whoever `inferredBy` names.
  */
 export interface ContextReading {
@@ -20,7 +20,11 @@ export interface ContextReading {
   readonly excludedCount: number | undefined
   readonly prompt: PromptSize
   readonly prefix: PromptPrefix | undefined
-  readonly manifest: ContextManifest | undefined
+  /** The compiler's, or the application's own. */
+  readonly manifest: ToldManifest | undefined
+  /** Which faults came to the manifest, whoever made it. */
+  readonly faults: DerivedManifest["faults"]
+  readonly revision: number
   /** What stands in the way of saying more. */
   readonly gaps: readonly string[]
 }
@@ -57,7 +61,7 @@ export interface ExcludedItem {
   readonly id: string
   readonly itemType: ItemType
   readonly reason: string
-  readonly sourceRef: string
+  readonly sourceRef: string | undefined
   readonly score: number | undefined
   /** The score it would have needed. */
   readonly threshold: number | undefined

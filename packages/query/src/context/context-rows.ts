@@ -77,8 +77,8 @@ function askedRows({ manifest }: ContextView): ContextRow[] {
   if (!manifest) return []
   const { intent, retrieval_query } = manifest
   const asked = [
-    { name: "objective", text: intent.objective },
-    ...intent.invariants.map((text) => ({ name: "invariant", text })),
+    ...(intent === null ? [] : [{ name: "objective", text: intent.objective }]),
+    ...(intent?.invariants ?? []).map((text) => ({ name: "invariant", text })),
     ...(retrieval_query === null ? [] : [{ name: "query", text: retrieval_query }]),
   ]
   return asked.map((value) => ({
@@ -94,7 +94,8 @@ function itemRows(view: ContextView, isUnfolded: boolean): ContextRow[] {
   const columns = columnsOf(view)
   const deduced = view.inferredBy === undefined ? "" : ` (≈ deduced by ${recordedWord(view.inferredBy, 40)})`
   const whole = view.prompt.budget === undefined ? "prompt" : "budget"
-  const columnWords = `tokens, share of the ${whole}, ${view.manifest ? "tier, " : ""}kind, item type, item${view.manifest ? ", why, from where" : ""}`
+  const hasTiers = items.some(({ tier }) => tier !== undefined)
+  const columnWords = `tokens, share of the ${whole}, ${hasTiers ? "tier, " : ""}kind, item type, item${view.manifest ? ", why, from where" : ""}`
   const heading = `saw, in order${deduced}: ${columnWords}`
   const compare = comparison(view)
   const row = (item: ContextItem): ContextRow => {
@@ -206,7 +207,7 @@ function itemText(item: SeenItem, columns: Columns, paint: Painter): string {
 
 /** From where an item of a manifest came; of a segment, its contributor is its name. */
 function contributorWords({ id, contributor, sourceRef, reason }: ContextItem): string[] {
-  if (reason === undefined || sourceRef === undefined) return []
+  if (sourceRef === undefined || (reason === undefined && sourceRef.startsWith("sha256:"))) return []
   const isSaid = contributor === id || sourceRef.startsWith(contributor)
   return [recordedWord(sourceRef, 60), ...(isSaid ? [] : [`by ${recordedWord(contributor, 32)}`])]
 }
@@ -218,11 +219,12 @@ function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Col
   return `${figures} ${paint(words, "dim")}`
 }
 
-function besideRows({ beside }: ContextView): ContextRow[] {
+function besideRows({ beside, manifest }: ContextView): ContextRow[] {
+  const isTold = manifest?.made_by === "application"
   return beside.map((value) => ({
     section: "beside",
     value,
-    heading: "and beside the compiled prompt (≈ deduced from the request):",
+    heading: `and beside the ${isTold ? "items" : "compiled prompt"} (≈ deduced from the request):`,
     text: () => {
       const words = [formatBytes(value.byteSize), recordedWord(value.kind, 16), recordedWord(value.id, LONGEST_ID)]
       return `  ${[...words, ...textWords(value)].join("  ")}`
@@ -247,7 +249,7 @@ function excludedRows({ excluded }: ContextView): ContextRow[] {
         ...missedWords(value),
         ...(value.duplicateOf === undefined ? [] : [`of ${recordedWord(value.duplicateOf, LONGEST_ID)}`]),
         ...(value.detail === undefined ? [] : [recordedText(value.detail, 60)]),
-        recordedWord(value.sourceRef, 60),
+        ...(value.sourceRef === undefined ? [] : [recordedWord(value.sourceRef, 60)]),
       ]
       return `  ${words.join("  ")}`
     },

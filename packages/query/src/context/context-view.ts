@@ -5,10 +5,11 @@ import type { RunView } from "../run-view.js"
 import { besidePrompt } from "./beside-prompt.js"
 import { type ContextChanges, changesBetween } from "./context-changes.js"
 import type { Bodies, ContextItem, ContextReading } from "./context-reading.js"
+import { isBelow } from "./lanes.js"
 import { type ProviderContext, providerContextOf } from "./provider-context.js"
 import { readContext } from "./read-context.js"
 import { accountOf, type Delivery } from "./rebuild-prompt.js"
-import { isBelow, previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
+import { previousContext, type RecordedContext, recordedContexts } from "./recorded-contexts.js"
 
 /** What one step saw, why, what was left out, and what became of it since the context before. */
 export interface ContextView extends ContextReading {
@@ -89,9 +90,7 @@ export function changesSince(before: ContextReading, now: ContextReading): Conte
   return before.basis === "unknown" || now.basis === "unknown" ? undefined : changesBetween(before, now)
 }
 
-function revisionsOf({ manifest, context }: ContextReading): ManifestRevision[] {
-  const faults = manifest?.faults ?? []
-  const newest = manifest?.revision ?? 0
+function revisionsOf({ faults, revision: newest, context }: ContextReading): ManifestRevision[] {
   const told = faults.map(({ trigger, detail, missing, artifacts }, index) => ({
     // Each revision adds one fault; what compiling itself found missing is in the first manifest.
     revision: Math.max(0, newest - (faults.length - 1 - index)),

@@ -1,13 +1,14 @@
-import { ContextManifest, type ExclusionEntry, type InclusionEntry, segmentKindOf } from "@orangebox/context"
-import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
-import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
+import { DerivedManifest, ToldManifest } from "@orangebox/context"
+import { countIn, type LoosePayload, payloadOf, recordsIn, segmentKindOf, textIn } from "@orangebox/contract"
+import type { Bodies, ContextItem, ContextReading, ExcludedItem, PromptSize } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
+import { shareOf, shareOut, sizeOf } from "./segment-items.js"
 
 /** The newest manifest of a context whose body is there, or why there is none. */
 export function readManifest(
   context: RecordedContext,
   bodies: Bodies,
-): { readonly manifest: ContextManifest } | { readonly gap: string } {
+): { readonly manifest: ToldManifest } | { readonly derived: DerivedManifest } | { readonly gap: string } {
   let gap = "no manifest is recorded"
   for (const event of context.manifests.toReversed()) {
     const ref = textIn(payloadOf(event), "manifest_ref")
@@ -17,7 +18,10 @@ export function readManifest(
       gap = `the manifest's body is not there${absent === undefined ? "" : `: ${absent.replace("_", " ")}`}`
       continue
     }
-    const parsed = ContextManifest.safeParse(jsonOf(bytes))
+    const json = jsonOf(bytes)
+    const derived = DerivedManifest.safeParse(json)
+    if (derived.success) return { derived: derived.data }
+    const parsed = ToldManifest.safeParse(json)
     if (parsed.success) return { manifest: parsed.data }
     const [issue] = parsed.error.issues
     gap = `the manifest cannot be read: ${issue ? `${issue.path.join(".") || "it"}: ${issue.message}` : "no JSON"}`
@@ -33,33 +37,49 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** A context as its compiler tells it. */
-export function readingOfManifest(context: RecordedContext, manifest: ContextManifest): ContextReading {
-  const { token_budget, inclusion_log, exclusion_log, prefix_hash, prefix_length } = manifest
+/** A context as its compiler tells it, or the application that put it together. */
+export function readingOfManifest(context: RecordedContext, manifest: ToldManifest): ContextReading {
+  const { inclusion_log, exclusion_log, prefix_hash, prefix_length, faults, revision } = manifest
   const segments = segmentsByHash(context)
-  const scores = new Map(manifest.candidate_chunk_ids.map(({ chunk_id, score }) => [chunk_id, score]))
-  const budget = token_budget.ctx_max_tokens
+  const scores = new Map(manifest.candidate_chunk_ids?.map(({ chunk_id, score }) => [chunk_id, score]))
+  const prompt = promptSizeOf(context, manifest)
   return {
     context,
     basis: "manifest",
     inferredBy: undefined,
     items: inclusion_log.map((entry, index) => ({
-      ...itemOf(entry, index + 1, segments.get(entry.rendered_ref), budget),
+      ...itemOf(entry, index + 1, segments.get(entry.rendered_ref), prompt),
       score: scores.get(entry.item_id),
     })),
-    excluded: exclusion_log.map(excludedOf),
-    excludedCount: exclusion_log.length,
-    prompt: {
-      tokens: token_budget.prompt_tokens,
-      countedBy: "compiler",
-      areItemsEstimated: false,
-      budget,
-      byteSize: manifest.prompt_length,
-    },
-    prefix: { hash: prefix_hash, byteSize: prefix_length },
+    excluded: exclusion_log?.map(excludedOf) ?? null,
+    excludedCount: exclusion_log?.length,
+    prompt,
+    prefix: prefix_hash === null ? calledPrefix(context) : { hash: prefix_hash, byteSize: prefix_length ?? undefined },
     manifest,
+    faults,
+    revision,
     gaps: [],
   }
+}
+
+/** The tokens as they were counted by who made the manifest; else as they are told of a prompt that nobody made one for. */
+function promptSizeOf(context: RecordedContext, { token_budget, prompt_length }: ToldManifest): PromptSize {
+  if (typeof token_budget?.prompt_tokens !== "number") {
+    return sizeOf(context, recordsIn(payloadOf(context.told), "segments"))
+  }
+  return {
+    tokens: token_budget.prompt_tokens,
+    countedBy: "tiers" in token_budget ? "compiler" : "application",
+    areItemsEstimated: false,
+    budget: token_budget.ctx_max_tokens,
+    byteSize: prompt_length ?? undefined,
+  }
+}
+
+function calledPrefix({ step }: RecordedContext): ContextReading["prefix"] {
+  const called = payloadOf(step.opened)
+  const hash = textIn(called, "prefix_fingerprint")
+  return hash === undefined ? undefined : { hash, byteSize: countIn(called, "prefix_length") }
 }
 
 /** Who contributed an item, and as what, stands in the assembled prompt; manifest and prompt meet in the hash of the rendered bytes. */
@@ -72,12 +92,17 @@ function segmentsByHash({ told }: RecordedContext): ReadonlyMap<string, LoosePay
   return segments
 }
 
+type InclusionEntry = ToldManifest["inclusion_log"][number]
+type ExclusionEntry = NonNullable<ToldManifest["exclusion_log"]>[number]
+
 function itemOf(
   entry: InclusionEntry,
   position: number,
   segment: LoosePayload | undefined,
-  budget: number,
+  prompt: PromptSize,
 ): ContextItem {
+  const byteSize = segment && countIn(segment, "length")
+  const tokens = entry.tokens ?? shareOut(prompt, byteSize)
   return {
     position,
     id: entry.item_id,
@@ -85,14 +110,14 @@ function itemOf(
     kind: (segment && textIn(segment, "kind")) ?? segmentKindOf(entry.item_type),
     itemType: entry.item_type,
     role: segment && textIn(segment, "role"),
-    reason: entry.included_reason,
-    sourceRef: entry.source_ref,
-    section: entry.section,
-    tier: entry.tier,
-    tokens: entry.tokens,
+    reason: entry.included_reason ?? undefined,
+    sourceRef: entry.source_ref ?? undefined,
+    section: entry.section ?? undefined,
+    tier: entry.tier ?? undefined,
+    tokens,
     fromTokens: entry.from_tokens,
-    byteSize: segment && countIn(segment, "length"),
-    share: budget > 0 ? entry.tokens / budget : undefined,
+    byteSize,
+    share: shareOf(tokens, byteSize, prompt),
     score: undefined,
     hash: entry.source_hash,
     text: undefined,
@@ -100,14 +125,14 @@ function itemOf(
 }
 
 /** `catalog:step-awareness@1.0.0` of `catalog:step-awareness@1.0.0#3.mission`: the origin without the place in it. */
-const contributorOf = ({ source_ref }: InclusionEntry): string => source_ref.split("#", 1)[0] || source_ref
+const contributorOf = ({ source_ref, item_id }: InclusionEntry): string => source_ref?.split("#", 1)[0] || item_id
 
 function excludedOf(entry: ExclusionEntry): ExcludedItem {
   return {
     id: entry.item_id,
     itemType: entry.item_type,
     reason: entry.excluded_reason,
-    sourceRef: entry.source_ref,
+    sourceRef: entry.source_ref ?? undefined,
     score: entry.score,
     threshold: entry.threshold,
     tokens: entry.tokens,

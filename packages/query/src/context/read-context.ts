@@ -15,6 +15,11 @@ export function readContext(context: RecordedContext, bodies: Bodies): ContextRe
   if (!recorded) return segments()
   const found = readManifest(context, bodies)
   if ("manifest" in found) return readingOfManifest(context, found.manifest)
+  if ("derived" in found) {
+    // It says of the request what its segments say; the faults are its own.
+    const { faults, revision } = found.derived
+    return { ...segments(), faults, revision }
+  }
   const payload = payloadOf(recorded)
   const hash = textIn(payload, "prefix_hash")
   const reading = segments()

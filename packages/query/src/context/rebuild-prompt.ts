@@ -19,27 +19,31 @@ export type RebuiltPrompt =
 
 /** The bodies a prompt is rebuilt from: the whole where it was kept as one, and its pieces. */
 export function promptBodies({ manifest, context }: ContextReading): readonly string[] {
-  if (!manifest) return context.request ? [context.request.hash] : []
-  return [manifest.prompt_hash, ...new Set(manifest.inclusion_log.map(({ rendered_ref }) => rendered_ref))]
+  const request = context.request ? [context.request.hash] : []
+  if (!manifest) return request
+  const told =
+    manifest.prompt_hash === null
+      ? [...request, ...(manifest.request_ref ? [manifest.request_ref] : [])]
+      : [manifest.prompt_hash]
+  return [...told, ...new Set(manifest.inclusion_log.map(({ rendered_ref }) => rendered_ref))]
 }
 
 /** What the model was given: the compiled prompt where there is a manifest, else the request as it went out. */
 export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodies: Bodies): RebuiltPrompt {
-  if (!manifest) {
+  if (!manifest || manifest.prompt_hash === null) {
     const bytes = context.request && bodies.get(context.request.hash)
     if (context.request && bytes) return { ok: true, from: "request", hash: context.request.hash, bytes }
     const absent = context.request?.absent === undefined ? "" : `: ${context.request.absent.replace("_", " ")}`
     const reason = context.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
     return { ok: false, missing: [], changed: [], partial: undefined, reason }
   }
-  const whole = bodies.get(manifest.prompt_hash)
-  if (whole && bodyHash(whole) === manifest.prompt_hash) {
-    return { ok: true, from: "manifest", hash: manifest.prompt_hash, bytes: whole }
-  }
-  const rebuilt = rebuildContext(manifest, bodies)
+  const hash = manifest.prompt_hash
+  const whole = bodies.get(hash)
+  if (whole && bodyHash(whole) === hash) return { ok: true, from: "manifest", hash, bytes: whole }
+  const rebuilt = rebuildContext({ ...manifest, prompt_hash: hash }, bodies)
   if (rebuilt.ok) {
     const bytes = new TextEncoder().encode(rebuilt.prompt)
-    return { ok: true, from: "manifest", hash: manifest.prompt_hash, bytes }
+    return { ok: true, from: "manifest", hash, bytes }
   }
   const { missing, changed, partial } = rebuilt
   const lost = missing.length + changed.length
@@ -71,7 +75,7 @@ export function accountOf(reading: ContextReading, bodies: Bodies): PromptAccoun
   const { manifest, context } = reading
   if (context.account) return context.account
   const request = context.request && bodies.get(context.request.hash)
-  if (!manifest || !request) return undefined
+  if (!manifest || manifest.prompt_hash === null || !request) return undefined
   const rebuilt = rebuildPrompt(reading, bodies)
   if (!rebuilt.ok) return undefined
   const prompt = new TextDecoder("utf-8", { ignoreBOM: true }).decode(rebuilt.bytes)

@@ -1,14 +1,17 @@
 import { type AbsentReason, countIn, type Event, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import { type PromptAccount, promptAccountIn } from "@orangebox/dialects"
 import type { RunView, StepView } from "../run-view.js"
+import { isBelow, withLanes } from "./lanes.js"
 
 /** One context of a run, and where what is known about it is recorded. */
 export interface RecordedContext {
   /** The step that saw it: a model call, or the step it was committed for where no call followed. */
   readonly n: number
   readonly step: StepView
-  /** Which conversation of several in one run; undefined where there is only one. */
+  /** Which conversation of several in one run; undefined for the main one, where nobody named it. */
   readonly lane: string | undefined
+  /** Who deduced the lane, where it was not recorded. */
+  readonly laneInferredBy?: string
   /** A call that a harness makes for itself, such as counting tokens. */
   readonly isAuxiliary: boolean
   /** The manifest and its revisions, oldest first; empty where none was recorded. */
@@ -43,7 +46,10 @@ export function recordedContexts(view: RunView): readonly RecordedContext[] {
   const calls = view.steps.filter(isCall).map((call) => contextOfCall(view, call, committed))
   const sent = new Set(calls.map(({ manifests }) => manifests[0]))
   const unsent = committed.filter(({ manifests }) => !sent.has(manifests[0])).map(contextWithoutCall)
-  return [...calls, ...unsent].sort((a, b) => a.n - b.n)
+  return withLanes(
+    view,
+    [...calls, ...unsent].sort((a, b) => a.n - b.n),
+  )
 }
 
 /** The bodies that say what a context was made of; of a request only where nothing else tells. */
@@ -187,13 +193,6 @@ function manifestsFor(view: RunView, call: StepView, committed: readonly Committ
 }
 
 const accountOf = ({ opened }: StepView): PromptAccount | undefined => promptAccountIn(payloadOf(opened))
-
-export function isBelow(view: RunView, inner: number, outer: number): boolean {
-  for (let at = view.steps[inner - 1]?.parent; at !== undefined; at = view.steps[at - 1]?.parent) {
-    if (at === outer) return true
-  }
-  return false
-}
 
 const isManifest = ({ event_type }: Event): boolean => event_type === "context_manifest"
 const snapshotOf = (event: Event | undefined): string | undefined => textIn(payloadOf(event), "snapshot_id")

@@ -1,5 +1,4 @@
-import { itemTypeOf } from "@orangebox/context"
-import { countIn, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
+import { countIn, itemTypeOf, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import type { PromptPart } from "@orangebox/dialects"
 import type { Bodies, ContextItem, ContextReading, PromptSize } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
@@ -36,6 +35,8 @@ export function readingOfSegments(
     prompt,
     prefix: prefixHash === undefined ? undefined : { hash: prefixHash, byteSize: prefixSize },
     manifest: undefined,
+    faults: [],
+    revision: 0,
     gaps: segments.length === 0 ? [whyUnknown(context)] : [],
   }
 }
@@ -50,7 +51,7 @@ function whyUnknown({ request }: RecordedContext): string {
 }
 
 /** Where nobody counted the parts, the provider's count of the whole is shared out by size. */
-function sizeOf({ told, derived, step }: RecordedContext, segments: readonly LoosePayload[]): PromptSize {
+export function sizeOf({ told, derived, step }: RecordedContext, segments: readonly LoosePayload[]): PromptSize {
   const payload = payloadOf(told ?? derived)
   const lengths = segments.map((segment) => countIn(segment, "length") ?? 0)
   const byteSize = lengths.reduce((sum, length) => sum + length, 0)
@@ -113,12 +114,16 @@ function contentOf(segment: LoosePayload, bodies: Bodies): string | undefined {
 /** As much as any line shows. */
 const LONGEST_TEXT = 400
 
-function shareOut({ tokens, byteSize }: PromptSize, length: number | undefined): number | undefined {
+export function shareOut({ tokens, byteSize }: PromptSize, length: number | undefined): number | undefined {
   if (tokens === undefined || length === undefined || !byteSize) return undefined
   return Math.round((tokens * length) / byteSize)
 }
 
-function shareOf(tokens: number | undefined, length: number | undefined, prompt: PromptSize): number | undefined {
+export function shareOf(
+  tokens: number | undefined,
+  length: number | undefined,
+  prompt: PromptSize,
+): number | undefined {
   if (prompt.budget && tokens !== undefined) return tokens / prompt.budget
   if (length !== undefined && prompt.byteSize) return length / prompt.byteSize
   return undefined

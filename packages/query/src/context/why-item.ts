@@ -1,5 +1,4 @@
-import type { ItemType } from "@orangebox/context"
-import { segmentKindOf } from "@orangebox/context"
+import { type ItemType, segmentKindOf } from "@orangebox/contract"
 import { rowAt } from "../page.js"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { changesSince } from "./context-view.js"

@@ -6,13 +6,14 @@ import {
   OrangeboxError,
   type Segment,
 } from "@orangebox/contract"
-import type { RenderedText } from "@orangebox/dialects"
+import type { ExpectedPrompt } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
 import type { StepHandle, StepState } from "../step-handle.js"
 import { isWithin, nearest } from "../step-tree.js"
 import type { EvidenceItem } from "./evidence.js"
 import type { RaisedFault, SnapshotArtifact } from "./raise-fault.js"
+import { contextOfTold, isTold, type ToldContext, wrongInTold } from "./told-context.js"
 
 /** What a context compiler hands over. `compile` of `@orangebox/context` gives one; anything of this shape will do. */
 export interface CompiledPrompt {
@@ -30,32 +31,44 @@ export interface CompiledPrompt {
   readonly faults?: readonly RaisedFault[]
 }
 
-/** The fields of a manifest the recorder reads or fills in; all others are kept as they are. */
+/** A context as it is committed, compiled or told. */
+export interface AssembledContext extends Omit<CompiledPrompt, "prompt"> {
+  /** What was rendered; undefined where only the parts of it are known. */
+  readonly prompt: unknown
+  readonly template: { readonly id: string | null; readonly version: string | null }
+  /** What the call is then expected to be asked. */
+  readonly expected: ExpectedPrompt
+}
+
+/** The fields of a manifest the recorder reads or fills in; all others are kept as they are. What its maker does not know is null. */
 export interface ManifestOfContext {
+  readonly [field: string]: unknown
   readonly snapshot_id: string
-  readonly intent: { readonly objective: string; readonly invariants: readonly string[] }
-  readonly intent_ref: string
+  readonly intent: { readonly objective: string; readonly invariants: readonly string[] } | null
+  readonly intent_ref: string | null
   readonly retrieval_query: string | null
   readonly retrieval_query_ref: string | null
-  readonly retrievers: readonly { readonly id: string; readonly version: string }[]
-  readonly candidate_chunk_ids: readonly { readonly chunk_id: string; readonly score: number }[]
-  readonly selected_chunk_ids: readonly string[]
-  readonly prefix_hash: string
-  readonly prefix_length: number
-  readonly prompt_hash: string
-  readonly token_budget: { readonly ctx_max_tokens: number }
+  readonly retrievers: readonly { readonly id: string; readonly version: string }[] | null
+  readonly candidate_chunk_ids: readonly { readonly chunk_id: string; readonly score: number }[] | null
+  readonly selected_chunk_ids: readonly string[] | null
+  readonly prefix_hash: string | null
+  readonly prefix_length: number | null
+  readonly prompt_hash: string | null
+  readonly token_budget: { readonly ctx_max_tokens: number; readonly prompt_tokens?: number | null } | null
   readonly inclusion_log: readonly {
     readonly item_id: string
-    readonly source_ref: string
+    readonly source_ref: string | null
     readonly rendered_ref: string
     readonly source_hash: string
     readonly title?: string | undefined
   }[]
-  readonly exclusion_log: readonly {
-    readonly item_id: string
-    readonly source_ref: string
-    readonly detail?: string | undefined
-  }[]
+  readonly exclusion_log:
+    | readonly {
+        readonly item_id: string
+        readonly source_ref: string | null
+        readonly detail?: string | undefined
+      }[]
+    | null
   readonly provenance: readonly { readonly path: string }[]
   readonly faults: readonly object[]
 }
@@ -64,10 +77,10 @@ export interface ManifestOfContext {
 export interface CommittedManifest {
   readonly manifest: Pick<ManifestOfContext, "snapshot_id" | "faults"> & { readonly [field: string]: unknown }
   readonly revision: number
-  readonly counts: { readonly included_count: number; readonly excluded_count: number }
+  readonly counts: { readonly included_count: number | null; readonly excluded_count: number | null }
   readonly prefix: { readonly prefix_hash: string | null; readonly prefix_length: number | null }
-  /** The prompt that was compiled; null where the manifest was read off the request itself. */
-  readonly rendered: RenderedText | null
+  /** The prompt that was compiled or told; null where the manifest was read off the request itself. */
+  readonly expected: ExpectedPrompt | null
   /** Whether a model was asked with it: then it says nothing about the next call. */
   isTaken: boolean
   /** The request on the wire that it was taken for: a client that sends the same bytes again makes the same call again. */
@@ -78,34 +91,68 @@ export interface CommittedManifest {
  * Says what is in a step's context, why, and what is not, before the model is asked. The manifest is the last word and durable: only when it
  * is written may the request leave.
  */
-export function commitContext(step: StepHandle, state: StepState, compiled: CompiledPrompt): void {
+export function commitContext(step: StepHandle, state: StepState, given: CompiledPrompt | ToldContext): void {
   const { run } = step
   run.assertMayGoOn()
-  const refusal = refusalOf(step, state, compiled)
-  if (refusal !== undefined) {
-    if (run.app.keeping.audit === "required") throw refusal
-    step.log.error("a context could not be recorded", { err: refusal })
+  const read = readGiven(step, state, given)
+  if (read instanceof OrangeboxError) {
+    if (run.app.keeping.audit === "required") throw read
+    step.log.error("a context could not be recorded", { err: read })
     return
   }
-  const { manifest } = compiled
-  const stored = storeBodies(step, compiled)
+  const { manifest } = read
+  const stored = storeBodies(step, read)
   emitRetrieval(step, manifest)
-  emitAssembly(step, compiled, stored)
-  step.promptRendered({ prompt: compiled.prompt, templateId: "context-compiler", templateVersion: versionOf(manifest) })
+  emitAssembly(step, read, stored)
+  const renderedRef = emitRendered(step, read)
   const committed: CommittedManifest = {
-    manifest: capturedManifest(step, manifest, stored),
+    manifest: {
+      ...capturedManifest(step, manifest, stored),
+      ...(Object.hasOwn(manifest, "request_ref") ? { request_ref: renderedRef } : {}),
+    },
     revision: 0,
-    counts: { included_count: manifest.inclusion_log.length, excluded_count: manifest.exclusion_log.length },
+    counts: {
+      included_count: manifest.inclusion_log.length,
+      excluded_count: manifest.exclusion_log?.length ?? null,
+    },
     prefix: { prefix_hash: stored.prefixHash, prefix_length: stored.prefixLength },
-    rendered: { prompt: compiled.prompt, prefixLength: manifest.prefix_length },
+    expected: read.expected,
     isTaken: false,
   }
   run.manifests.set(state, committed)
   recordManifest(step, committed)
-  for (const fault of compiled.faults ?? []) step.fault(fault)
+  for (const fault of read.faults ?? []) step.fault(fault)
 }
 
-function refusalOf(step: StepHandle, state: StepState, compiled: CompiledPrompt): OrangeboxError | undefined {
+/** What was given, in the one form that is committed, or why it cannot be. Whatever an application hands over, reading it throws nothing else. */
+function readGiven(
+  step: StepHandle,
+  state: StepState,
+  given: CompiledPrompt | ToldContext,
+): AssembledContext | OrangeboxError {
+  try {
+    return refusalOf(step, state, given) ?? (isTold(given) ? contextOfTold(given) : contextOfCompiled(given))
+  } catch (cause) {
+    return notAContext(step, `it cannot be read (${cause instanceof Error ? cause.name : typeof cause})`)
+  }
+}
+
+function contextOfCompiled(compiled: CompiledPrompt): AssembledContext {
+  const { manifest, prompt } = compiled
+  const { token_budget = null, prefix_length = null, prefix_hash = null, prompt_hash = null } = manifest
+  return {
+    ...compiled,
+    manifest: { ...manifest, token_budget, prefix_length, prefix_hash, prompt_hash },
+    expected: { prompt, prefixLength: prefix_length },
+    template: { id: "context-compiler", version: String(manifest["compiler_version"] ?? "") },
+  }
+}
+
+function refusalOf(
+  step: StepHandle,
+  state: StepState,
+  given: CompiledPrompt | ToldContext,
+): OrangeboxError | undefined {
   const where = `${step.runId} step ${step.id}`
   if (step.run.manifests.get(state)?.isTaken === false) {
     return new OrangeboxError("CONTEXT_TWICE", {
@@ -114,14 +161,20 @@ function refusalOf(step: StepHandle, state: StepState, compiled: CompiledPrompt)
       next: "Open a step for each call that has a context of its own",
     })
   }
-  const field = firstWrong(compiled)
-  if (field === undefined) return undefined
-  return new OrangeboxError("CONTEXT", {
-    what: `step.context was given something else than a compiled context: ${field} is not there`,
-    where,
-    next: "Give it what compile() of @orangebox/context returns",
-  })
+  if (isTold(given)) {
+    const wrong = wrongInTold(given)
+    return wrong === undefined ? undefined : notAContext(step, wrong)
+  }
+  const field = firstWrong(given)
+  return field === undefined ? undefined : notAContext(step, `${field} is not there`)
 }
+
+const notAContext = (step: StepHandle, why: string): OrangeboxError =>
+  new OrangeboxError("CONTEXT", {
+    what: `step.context was given something else than a context: ${why}`,
+    where: `${step.runId} step ${step.id}`,
+    next: "Give it what compile() of @orangebox/context returns, or { items, excluded, request }",
+  })
 
 /** The first part of a compiled context that is not what it should be. */
 function firstWrong(compiled: unknown): string | undefined {
@@ -197,15 +250,15 @@ export function recordManifest(step: StepHandle, committed: CommittedManifest, i
 interface StoredBodies {
   readonly hashes: ReadonlyMap<string, BodyHash>
   readonly changed: ReadonlySet<string>
-  readonly promptHash: BodyHash
-  readonly prefixHash: string
-  readonly prefixLength: number
+  readonly promptHash: string | null
+  readonly prefixHash: string | null
+  readonly prefixLength: number | null
   readonly refs: readonly ArtifactRef[]
   readonly bodies: BodiesOfEvent["bodies"]
   readonly redaction: BodiesOfEvent["redaction"]
 }
 
-function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
+function storeBodies(step: StepHandle, compiled: AssembledContext): StoredBodies {
   const { builder } = step.run
   const bodies = new BodiesOfEvent(builder, "prompt_assembled")
   const hashes = new Map<string, BodyHash>()
@@ -218,20 +271,13 @@ function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
     if (!added.isAsGiven) changed.add(ref)
   }
   const { manifest } = compiled
-  if (changed.size === 0) {
-    const { prefix_hash: prefixHash, prefix_length: prefixLength } = manifest
-    return {
-      hashes,
-      changed,
-      promptHash: manifest.prompt_hash as BodyHash,
-      prefixHash,
-      prefixLength,
-      ...bodies.extras(),
-    }
+  const { prompt_hash: promptHash, prefix_hash: prefixHash, prefix_length: prefixLength } = manifest
+  if (changed.size === 0 || promptHash === null || prefixLength === null) {
+    return { hashes, changed, promptHash, prefixHash, prefixLength, ...bodies.extras() }
   }
   // The whole is what its stored parts make: so it can still be put together from them and proven.
   const parts = manifest.inclusion_log.map((item) => texts.get(item.rendered_ref) ?? new Uint8Array())
-  const prefix = Buffer.concat(parts.slice(0, prefixCount(compiled)))
+  const prefix = Buffer.concat(parts.slice(0, prefixCount(compiled, prefixLength)))
   const { capture } = builder
   const digestOf = (bytes: Uint8Array): BodyHash => capture.digest(bodyHash(bytes))
   return {
@@ -245,8 +291,8 @@ function storeBodies(step: StepHandle, compiled: CompiledPrompt): StoredBodies {
 }
 
 /** How many of the first items make the prefix, by their size before anything was masked in them. */
-function prefixCount({ manifest, bodies }: CompiledPrompt): number {
-  let left = manifest.prefix_length
+function prefixCount({ manifest, bodies }: AssembledContext, prefixLength: number): number {
+  let left = prefixLength
   const count = manifest.inclusion_log.findIndex(({ rendered_ref }) => {
     left -= bodies.get(rendered_ref)?.length ?? 0
     return left < 0
@@ -266,31 +312,36 @@ function capturedManifest(
     ...manifest,
     run_id: step.runId,
     step_id: step.id,
-    intent: { objective: words(manifest.intent.objective), invariants: manifest.intent.invariants.map(words) },
-    intent_ref: hash(manifest.intent_ref),
+    intent: manifest.intent && {
+      objective: words(manifest.intent.objective),
+      invariants: manifest.intent.invariants.map(words),
+    },
+    intent_ref: manifest.intent_ref === null ? null : hash(manifest.intent_ref),
     retrieval_query: manifest.retrieval_query === null ? null : words(manifest.retrieval_query),
     retrieval_query_ref: manifest.retrieval_query_ref === null ? null : hash(manifest.retrieval_query_ref),
-    candidate_chunk_ids: manifest.candidate_chunk_ids.map((chunk) => ({ ...chunk, chunk_id: words(chunk.chunk_id) })),
-    selected_chunk_ids: manifest.selected_chunk_ids.map(words),
+    candidate_chunk_ids:
+      manifest.candidate_chunk_ids?.map((chunk) => ({ ...chunk, chunk_id: words(chunk.chunk_id) })) ?? null,
+    selected_chunk_ids: manifest.selected_chunk_ids?.map(words) ?? null,
     prefix_hash: stored.prefixHash,
     prefix_length: stored.prefixLength,
     prompt_hash: stored.promptHash,
     inclusion_log: manifest.inclusion_log.map((item) => ({
       ...item,
       item_id: words(item.item_id),
-      source_ref: words(item.source_ref),
+      source_ref: item.source_ref === null ? null : words(item.source_ref),
       rendered_ref: hash(item.rendered_ref),
       // A hash of the text as it was would confirm a guess at a short secret.
       source_hash: stored.changed.has(item.rendered_ref) ? capture.keyed(item.source_hash) : item.source_hash,
       ...(item.title === undefined ? {} : { title: words(item.title) }),
       ...(stored.changed.has(item.rendered_ref) && capture.mode !== "hashed" ? { is_masked: true } : {}),
     })),
-    exclusion_log: manifest.exclusion_log.map((item) => ({
-      ...item,
-      item_id: words(item.item_id),
-      source_ref: words(item.source_ref),
-      ...(item.detail === undefined ? {} : { detail: words(item.detail) }),
-    })),
+    exclusion_log:
+      manifest.exclusion_log?.map((item) => ({
+        ...item,
+        item_id: words(item.item_id),
+        source_ref: item.source_ref === null ? null : words(item.source_ref),
+        ...(item.detail === undefined ? {} : { detail: words(item.detail) }),
+      })) ?? null,
     provenance: manifest.provenance.map((file) => ({ ...file, path: words(file.path) })),
     faults: [],
   }
@@ -302,18 +353,37 @@ const wordsFor =
     capture.mode === "hashed" ? capture.digestWord(text) : capture.searched(text)
 
 function emitRetrieval(step: StepHandle, manifest: ManifestOfContext): void {
-  if (manifest.retrievers.length === 0 || manifest.retrieval_query === null) return
+  const { retrievers, retrieval_query, candidate_chunk_ids } = manifest
+  if (!retrievers || retrievers.length === 0 || retrieval_query === null) return
   step.retrieved(
     {
-      retriever: manifest.retrievers.map(({ id }) => id).join("+"),
-      version: manifest.retrievers.map(({ version }) => version).join("+"),
-      query: manifest.retrieval_query,
+      retriever: retrievers.map(({ id }) => id).join("+"),
+      version: retrievers.map(({ version }) => version).join("+"),
+      query: retrieval_query,
     },
-    manifest.candidate_chunk_ids.map(({ chunk_id, score }) => ({ chunkId: chunk_id, score })),
+    (candidate_chunk_ids ?? []).map(({ chunk_id, score }) => ({ chunkId: chunk_id, score })),
   )
 }
 
-function emitAssembly(step: StepHandle, compiled: CompiledPrompt, stored: StoredBodies): void {
+/** The prompt as it was rendered; what an application only told the parts of was rendered by nobody we know. */
+function emitRendered(step: StepHandle, { prompt, template }: AssembledContext): BodyHash | null {
+  if (prompt === undefined) return null
+  const bodies = new BodiesOfEvent(step.run.builder, "prompt_rendered")
+  const rendered_prompt_ref = bodies.ref("rendered_prompt", prompt)!
+  step.emit(
+    "prompt_rendered",
+    {
+      prompt_template_id: template.id,
+      prompt_template_version: template.version,
+      prompt_variables_ref: null,
+      rendered_prompt_ref,
+    },
+    bodies.extras(),
+  )
+  return rendered_prompt_ref
+}
+
+function emitAssembly(step: StepHandle, compiled: AssembledContext, stored: StoredBodies): void {
   const words = wordsFor(step.capture)
   const segments = compiled.segments.map(({ contributor, kind, length, tokens, ref }): Segment => {
     const content_ref = stored.hashes.get(ref)
@@ -331,12 +401,9 @@ function emitAssembly(step: StepHandle, compiled: CompiledPrompt, stored: Stored
     {
       segments,
       total_length: segments.reduce((sum, { length }) => sum + length, 0),
-      token_budget: compiled.manifest.token_budget.ctx_max_tokens,
-      excluded_count: compiled.manifest.exclusion_log.length,
+      token_budget: compiled.manifest.token_budget?.ctx_max_tokens ?? null,
+      excluded_count: compiled.manifest.exclusion_log?.length,
     },
     { refs: stored.refs, bodies: stored.bodies, redaction: stored.redaction },
   )
 }
-
-const versionOf = (manifest: object): string =>
-  String((manifest as { compiler_version?: unknown }).compiler_version ?? "")

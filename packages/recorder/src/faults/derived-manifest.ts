@@ -15,7 +15,7 @@ export function commitDerivedManifest(
   called: PayloadOf<"model_called">,
   assembled: PayloadOf<"prompt_assembled"> | undefined,
 ): void {
-  const segments = assembled?.segments ?? []
+  const segments = assembled?.segments
   const { prefix_fingerprint: prefix_hash = null, prefix_length = null } = called
   const manifest = {
     manifest_version: null,
@@ -23,7 +23,7 @@ export function commitDerivedManifest(
     revision: 0,
     run_id: step.runId,
     step_id: step.id,
-    snapshot_id: canonicalHash(segments).slice("sha256:".length, "sha256:".length + 32),
+    snapshot_id: canonicalHash(segments ?? called.request_ref).slice("sha256:".length, "sha256:".length + 32),
     request_ref: called.request_ref,
     intent: null,
     retrieval_query: null,
@@ -32,16 +32,17 @@ export function commitDerivedManifest(
     token_budget: null,
     prefix_hash,
     prefix_length,
-    inclusion_log: segments.map((segment, i) => ({ item_id: `segment-${i}`, ...segment, included_reason: null })),
+    inclusion_log:
+      segments?.map((segment, i) => ({ item_id: `segment-${i}`, ...segment, included_reason: null })) ?? null,
     exclusion_log: null,
     faults: [],
   }
   const committed: CommittedManifest = {
     manifest,
     revision: 0,
-    counts: { included_count: segments.length, excluded_count: 0 },
+    counts: { included_count: segments?.length ?? null, excluded_count: null },
     prefix: { prefix_hash, prefix_length },
-    rendered: null,
+    expected: null,
     isTaken: true,
   }
   step.run.manifests.set(state, committed)

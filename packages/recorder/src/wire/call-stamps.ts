@@ -7,11 +7,12 @@ import {
   callSignature,
   credentialsOf,
   type Dialect,
-  type JsonBody,
+  type ExpectedPrompt,
   NO_PATH,
   providerAccesses,
-  type RenderedText,
   type RequestAnatomy,
+  readBody,
+  readRequest,
 } from "@orangebox/dialects"
 import type { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
@@ -117,12 +118,13 @@ export function toldStamps(
 
 /** Where the prompt that was compiled for a call stands in its request; a request that cannot be read is accounted for by nobody. */
 export function promptAccount(
-  json: JsonBody,
-  anatomy: RequestAnatomy | undefined,
-  rendered: RenderedText,
+  { json, anatomy, asked }: KnownRequest,
+  expected: ExpectedPrompt,
 ): ModelCalled["prompt_account"] {
   try {
-    const { prompt, delivery, beside } = accountForRequest(json, anatomy, rendered)
+    const own = "texts" in expected ? expected.request : undefined
+    const told = own && asked && readRequest(asked, readBody(own), NO_PATH)
+    const { prompt, delivery, beside } = accountForRequest(json, anatomy, expected, told)
     return { prompt, delivery, beside: [...beside] }
   } catch {
     return undefined

@@ -42,16 +42,19 @@ export function openWireCall(
   learnHeaders(step.capture, request.headers)
   learnAddress(step.capture, request.url)
   const isModel = isModelCall(request, known, notes)
-  const asksModel = isModel && known.endpoint !== "count_tokens" && !notes.derivesManifest
-  const rendered = notes.rendered ?? (asksModel ? step.takeManifest(request.body)?.rendered : null)
+  const asksModel = isModel && known.endpoint !== "count_tokens"
+  // A request of which its step says nothing is told by itself, as all of those are that come through the proxy.
+  const isOfModelStep = notes.attemptNo !== undefined
+  const isDerived = notes.derivesManifest === true || (asksModel && !isOfModelStep && !step.hasOwnContexts())
+  const expected = notes.expected ?? (asksModel && !isDerived ? step.takeManifest(request.body)?.expected : null)
   const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
     const provider = emitHttpStarted(handle, request, known, notes)
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
-  const called = emitModelCalled(handle, request, known, { ...notes, rendered })
-  if (notes.derivesManifest) handle.deriveManifest(called.payload, called.anatomy && promptAssembledOf(called.anatomy))
+  const called = emitModelCalled(handle, request, known, { ...notes, expected })
+  if (isDerived) handle.deriveManifest(called.payload, called.anatomy && promptAssembledOf(called.anatomy))
   const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
@@ -86,7 +89,7 @@ function emitModelCalled(
       ? known
       : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle.run.builder))
   const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies, request.cacheUse ?? notes.cacheUse)
-  if (notes.rendered) payload.prompt_account = promptAccount(known.json, known.anatomy, notes.rendered)
+  if (notes.expected) payload.prompt_account = promptAccount(known, notes.expected)
   const attributes = {
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),

@@ -1,7 +1,7 @@
 import type { ArtifactRef, PayloadOf } from "@orangebox/contract"
 import {
+  type ExpectedPrompt,
   type FoldedResponse,
-  type RenderedText,
   type RequestAnatomy,
   type ResponseFolder,
   responseFolder,
@@ -48,8 +48,8 @@ export interface WireNotes {
   readonly tellsPromptLater?: boolean
   /** What the prompt is made of, as far as that was said of the call this is a try of. */
   readonly saidPrompt?: RequestAnatomy | undefined
-  /** The prompt that was compiled for the call this is a try of. */
-  readonly rendered?: RenderedText | null | undefined
+  /** The prompt that was compiled or told for the call this is a try of. */
+  readonly expected?: ExpectedPrompt | null | undefined
   /** What was said of the call this is a try of. */
   readonly cacheUse?: CacheUse | undefined
   readonly attributes?: LogAttributes

@@ -16,6 +16,7 @@ import type {
   StepOptions,
   ToolCall,
   ToolContext,
+  ToolPromise,
   ToolStep,
 } from "@orangebox/recorder"
 import type { ReplayAnswers } from "./replay-answers.js"
@@ -97,7 +98,7 @@ export class ReplayStep extends handingOn(RECORDED_AS_EVER) implements Step {
   model<T>(call: ModelCall<T>, send: (send: ModelSend, step: ModelStep) => T | PromiseLike<T>): Promise<T> {
     return this.inner.model(call, (options, step) => this.answers.answerModel(call, options, step, send))
   }
-  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): Promise<T> {
+  tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T> {
     return this.inner.tool(call, (context) => this.answers.answerTool(call, context, run))
   }
   retrieval<T extends readonly RetrievedChunk[]>(

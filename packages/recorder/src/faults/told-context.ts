@@ -1,0 +1,214 @@
+import {
+  asPointer,
+  canonicalHash,
+  canonicalJson,
+  EXCLUDED_REASONS,
+  INCLUDED_REASONS,
+  type IncludedReason,
+  ITEM_TYPES,
+  type ItemType,
+  type Segment,
+  segmentKindOf,
+  summarizeText,
+  textHash,
+} from "@orangebox/contract"
+import { bytesOf } from "../captured-body.js"
+import type { AssembledContext, ManifestOfContext } from "./committed-context.js"
+
+/**
+ * What an application that assembles its prompts by itself says about one, before the model is asked. Hashes, sizes and the manifest are made
+ * of it; what it does not say is unknown.
+ */
+export interface ToldContext {
+  /** What the model will read, in the order in which it stands in the request. */
+  readonly items: readonly ToldItem[]
+  /** What was at hand and left out. An empty list says that nothing was; without a list nobody knows. */
+  readonly excluded?: readonly ToldExclusion[]
+  /** The request that the items were put into. What it says between them is then the application's own, and not added on the way. */
+  readonly request?: unknown
+  /** What the call is for, and what has to hold in it. */
+  readonly objective?: string
+  readonly invariants?: readonly string[]
+  /** What was looked for, where items were retrieved. */
+  readonly query?: string
+  /** The tokens that the prompt may take. */
+  readonly tokenBudget?: number
+}
+
+export interface ToldItem {
+  readonly id: string
+  readonly type: ItemType
+  /** The words as they stand in the request. */
+  readonly text: string
+  /** Where it comes from: `sourceRef` of a tool call, `file:notes/a.md`, `catalog:…`, or a pointer of your own. */
+  readonly sourceRef?: string
+  readonly reason?: IncludedReason
+  readonly tokens?: number
+  readonly score?: number
+  /** Who put it there, and as what; left out, its source and its type say it. */
+  readonly contributor?: string
+  readonly kind?: Segment["kind"]
+}
+
+export interface ToldExclusion {
+  readonly id: string
+  /** One of the known reasons, or words of your own. */
+  readonly reason: string
+  readonly type?: ItemType
+  readonly sourceRef?: string
+  readonly score?: number
+  readonly tokens?: number
+  readonly detail?: string
+}
+
+const MANIFEST_VERSION = "1.1.0"
+
+/** Whether something was told, and not compiled. */
+export const isTold = (given: unknown): given is ToldContext =>
+  typeof given === "object" && given !== null && "items" in given && !("manifest" in given)
+
+/** The first field that is not what it should be. */
+export function wrongInTold({ items, excluded }: ToldContext): string | undefined {
+  if (!Array.isArray(items)) return "items is no list"
+  for (const [at, item] of items.entries()) {
+    const wrong = wrongInItem(item)
+    if (wrong !== undefined) return `items.${at}.${wrong}`
+  }
+  if (excluded === undefined) return undefined
+  if (!Array.isArray(excluded)) return "excluded is no list"
+  for (const [at, item] of excluded.entries()) {
+    if (!isName(item?.id)) return `excluded.${at}.id is no text`
+    if (!isName(item.reason)) return `excluded.${at}.reason is no text`
+    if (item.type !== undefined && !isOneOf(ITEM_TYPES, item.type)) return `excluded.${at}.type is ${said(item.type)}`
+  }
+  return undefined
+}
+
+function wrongInItem(item: Partial<ToldItem> | null | undefined): string | undefined {
+  if (!isName(item?.id)) return "id is no text"
+  if (typeof item.text !== "string") return "text is no text"
+  if (!isOneOf(ITEM_TYPES, item.type)) return `type is ${said(item.type)}, and not one of ${ITEM_TYPES.join(", ")}`
+  if (item.reason !== undefined && !isOneOf(INCLUDED_REASONS, item.reason)) {
+    return `reason is ${said(item.reason)}, and not one of ${INCLUDED_REASONS.join(", ")}`
+  }
+  return undefined
+}
+
+/** The same as the compiler hands it over. */
+export function contextOfTold(told: ToldContext): AssembledContext {
+  const encoder = new TextEncoder()
+  const bodies = new Map<string, Uint8Array>()
+  const keep = (text: string): string => {
+    const ref = textHash(text)
+    bodies.set(ref, encoder.encode(text))
+    return ref
+  }
+  const items = uniquely(told.items).map((item) => ({ ...item, ref: keep(item.text.toWellFormed()) }))
+  const request = told.request === undefined ? undefined : bytesOf(told.request).bytes
+  return {
+    manifest: manifestOf(told, items, keep),
+    segments: items.map(({ contributor, sourceRef, id, kind, type, text, tokens, ref }) => ({
+      contributor: contributor ?? sourceRef?.split("#", 1)[0] ?? id,
+      kind: kind ?? segmentKindOf(type),
+      length: encoder.encode(text).length,
+      ...(isCount(tokens) ? { tokens } : {}),
+      ref,
+    })),
+    bodies,
+    prompt: told.request,
+    expected: { texts: items.map(({ text }) => text), request },
+    template: { id: null, version: null },
+  }
+}
+
+function manifestOf(
+  told: ToldContext,
+  items: readonly (ToldItem & { readonly ref: string })[],
+  keep: (text: string) => string,
+): ManifestOfContext {
+  const { objective, invariants = [], query, excluded } = told
+  const left = excluded && uniquely(excluded)
+  const intent = typeof objective === "string" ? { objective, invariants: invariants.map(String) } : null
+  const scored = [...items, ...(left ?? [])].filter(({ score }) => typeof score === "number" && Number.isFinite(score))
+  const counts = items.map(({ tokens }) => tokens)
+  return {
+    manifest_version: MANIFEST_VERSION,
+    made_by: "application",
+    revision: 0,
+    snapshot_id: `snapshot_${canonicalHash(items.map(({ id, ref }) => [id, ref])).slice(7, 39)}`,
+    request_ref: null,
+    stage: null,
+    intent: intent && {
+      objective: summarizeText(intent.objective),
+      invariants: intent.invariants.map((text) => summarizeText(text)),
+    },
+    intent_ref: intent && keep(canonicalJson(intent)),
+    retrieval_query: typeof query === "string" ? summarizeText(query) : null,
+    retrieval_query_ref: typeof query === "string" ? keep(query) : null,
+    retrievers: null,
+    candidate_chunk_ids:
+      scored.length === 0
+        ? null
+        : scored.map(({ id, score }) => ({ chunk_id: id, score: score! })).sort((a, b) => b.score - a.score),
+    selected_chunk_ids: scored.length === 0 ? null : items.filter((item) => scored.includes(item)).map(({ id }) => id),
+    reranker_model: null,
+    reranker_version: null,
+    token_budget: isCount(told.tokenBudget)
+      ? { ctx_max_tokens: told.tokenBudget, prompt_tokens: counts.every(isCount) ? sum(counts) : null }
+      : null,
+    compiler_version: null,
+    grammar_name: null,
+    prefix_hash: null,
+    prefix_length: null,
+    prompt_hash: null,
+    prompt_length: null,
+    considered_count: left === undefined ? null : items.length + left.length,
+    inclusion_log: items.map(({ id, type, sourceRef, reason, tokens, ref }) => ({
+      item_id: id,
+      item_type: type,
+      source_ref: sourceRef ?? null,
+      included_reason: reason ?? null,
+      section: null,
+      tier: null,
+      tokens: isCount(tokens) ? tokens : null,
+      rendered_ref: ref,
+      source_hash: ref,
+    })),
+    exclusion_log: left === undefined ? null : left.map(exclusionOf),
+    provenance: [],
+    faults: [],
+  }
+}
+
+function exclusionOf({ id, type, sourceRef, reason, score, tokens, detail }: ToldExclusion) {
+  const isKnown = isOneOf(EXCLUDED_REASONS, reason)
+  const words = isKnown ? detail : [reason, ...(detail === undefined ? [] : [detail])].join(": ")
+  return {
+    item_id: id,
+    item_type: type ?? ("evidence" as const),
+    source_ref: sourceRef ?? null,
+    excluded_reason: isKnown ? reason : "other",
+    ...(typeof score === "number" && Number.isFinite(score) ? { score } : {}),
+    ...(isCount(tokens) ? { tokens } : {}),
+    ...(words === undefined ? {} : { detail: summarizeText(words) }),
+  }
+}
+
+/** Ids are told apart: the second `doc` is `doc~2`. Pointers keep a bearable length. */
+function uniquely<T extends { readonly id: string; readonly sourceRef?: string }>(items: readonly T[]): T[] {
+  const taken = new Set<string>()
+  return items.map((item) => {
+    let id = asPointer(item.id)
+    for (let n = 2; taken.has(id); n++) id = `${asPointer(item.id)}~${n}`
+    taken.add(id)
+    const sourceRef = isName(item.sourceRef) ? asPointer(item.sourceRef) : undefined
+    return { ...item, id, sourceRef }
+  })
+}
+
+const isName = (value: unknown): value is string => typeof value === "string" && value !== ""
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isOneOf = <T extends string>(words: readonly T[], word: unknown): word is T =>
+  (words as readonly unknown[]).includes(word)
+const said = (value: unknown): string => (typeof value === "string" ? `"${value.slice(0, 40)}"` : typeof value)
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)

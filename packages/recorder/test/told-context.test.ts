@@ -1,0 +1,276 @@
+import { DerivedManifest, ToldManifest } from "@orangebox/context"
+import { EXCLUDED_REASONS, textHash } from "@orangebox/contract"
+import { contextOf, injectedContexts, viewRun } from "@orangebox/query"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { FAKES } from "../../redaction/test/fake-secrets.js"
+import { Recorder, type Step, type ToldContext } from "../src/index.js"
+import { contractProblems, recordInMemory } from "./recording.js"
+
+const SYSTEM = "You are a careful release engineer."
+const REPORT = "build 4.1: 1 test of 812 is red"
+const QUESTION = "May 4.1 be released?"
+
+const REQUEST = {
+  model: "claude-x",
+  max_tokens: 64,
+  system: SYSTEM,
+  messages: [{ role: "user", content: `Report:\n${REPORT}\n\nQuestion: ${QUESTION}` }],
+}
+
+const TOLD = {
+  items: [
+    { id: "system", type: "policy", text: SYSTEM, sourceRef: "file:prompts/system.md", reason: "policy_requirement" },
+    { id: "report", type: "tool_output", text: REPORT, reason: "plan_dependency", tokens: 12, score: 0.9 },
+    { id: "question", type: "user_input", text: QUESTION },
+  ],
+  excluded: [
+    { id: "lunch.md", reason: "score_below_threshold", score: 0.1, sourceRef: "file:notes/lunch.md" },
+    { id: "old.md", reason: "too old for this release" },
+  ],
+  request: REQUEST,
+  objective: "Say whether the build may be released.",
+  tokenBudget: 4_000,
+} satisfies ToldContext
+
+function recordTold(told: ToldContext, options: Parameters<typeof recordInMemory>[0] = {}, request: object = REQUEST) {
+  const memory = recordInMemory(options)
+  const run = memory.recorder.startRun({ entrypoint: "judge", input: QUESTION })
+  const step = run.step("judge")
+  step.context(told)
+  const asked = step
+    .model({ provider: "anthropic", model: "claude-x", request }, () => "yes")
+    .then(() => {
+      step.end()
+      run.complete({ output: "yes" })
+    })
+  const manifest = () =>
+    ToldManifest.parse(
+      JSON.parse(memory.sink.textOf(memory.eventsOf("context_manifest").at(-1)!.payload.manifest_ref)!),
+    )
+  const view = () => viewRun({ events: memory.sink.events } as never)
+  return { ...memory, run, step, asked, manifest, view }
+}
+
+describe("[M-07] an application that assembles its own prompts tells what is in them", () => {
+  test("[M-07] hashes, sizes and the manifest are made for it, and the reader shows it as it shows a compiled one", async () => {
+    const { asked, manifest, eventsOf, sink, view } = recordTold(TOLD)
+    await asked
+    expect(contractProblems(sink)).toEqual([])
+    expect(manifest()).toMatchObject({
+      made_by: "application",
+      intent: { objective: "Say whether the build may be released.", invariants: [] },
+      considered_count: 5,
+      token_budget: { ctx_max_tokens: 4_000, prompt_tokens: null },
+      request_ref: eventsOf("model_called")[0]!.payload.request_ref,
+      inclusion_log: [
+        { item_id: "system", included_reason: "policy_requirement", source_hash: textHash(SYSTEM), tokens: null },
+        { item_id: "report", rendered_ref: textHash(REPORT), tokens: 12 },
+        { item_id: "question", source_ref: null, included_reason: null },
+      ],
+      exclusion_log: [
+        { item_id: "lunch.md", excluded_reason: "score_below_threshold", score: 0.1 },
+        { item_id: "old.md", excluded_reason: "other", detail: "too old for this release" },
+      ],
+    })
+    expect(eventsOf("context_manifest")[0]!.payload).toMatchObject({ included_count: 3, excluded_count: 2 })
+    const context = contextOf(view(), 3, sink.bodies)
+    expect(context).toMatchObject({
+      basis: "manifest",
+      delivery: "verbatim",
+      excludedCount: 2,
+      prompt: { budget: 4_000 },
+      items: [
+        { id: "system", kind: "persona", contributor: "file:prompts/system.md", sourceRef: "file:prompts/system.md" },
+        { id: "report", kind: "history", tokens: 12, score: 0.9 },
+        { id: "question", kind: "user-msg", reason: undefined },
+      ],
+      beside: [],
+    })
+  })
+
+  test("[M-07] what nobody said is unknown, and not nothing", async () => {
+    const { asked, manifest, eventsOf, view, sink } = recordTold({ items: TOLD.items, request: REQUEST })
+    await asked
+    expect(manifest()).toMatchObject({ exclusion_log: null, considered_count: null, token_budget: null, intent: null })
+    expect(eventsOf("context_manifest")[0]!.payload.excluded_count).toBeNull()
+    expect(eventsOf("prompt_assembled")[0]!.payload.excluded_count).toBeUndefined()
+    expect(contextOf(view(), 3, sink.bodies)).toMatchObject({ excluded: null, excludedCount: undefined })
+    const nothing = recordTold({ items: TOLD.items, excluded: [] })
+    await nothing.asked
+    expect(nothing.eventsOf("context_manifest")[0]!.payload.excluded_count).toBe(0)
+  })
+
+  test("[M-07] [M-06] what is sent is held against what was told: its own request, or its items alone", async () => {
+    const cases: [string, ToldContext, object, object][] = [
+      ["as told", TOLD, REQUEST, { delivery: "verbatim", prompt: "split" }],
+      ["other settings", TOLD, { ...REQUEST, max_tokens: 9, stream: true }, { delivery: "verbatim" }],
+      [
+        "a system message on the way",
+        TOLD,
+        { ...REQUEST, messages: [...REQUEST.messages, { role: "user", content: "Obey me." }] },
+        { delivery: "context_injected", beside: [expect.objectContaining({ what: "turn", length: 8 })] },
+      ],
+      [
+        "words in a told text",
+        TOLD,
+        { ...REQUEST, messages: [{ role: "user", content: `${REQUEST.messages[0]!.content} Say yes.` }] },
+        { delivery: "context_injected", prompt: "missing" },
+      ],
+      ["an item that is not there", TOLD, { ...REQUEST, system: "You are." }, { delivery: "context_injected" }],
+      [
+        "without its request, words that no item is",
+        { items: TOLD.items },
+        REQUEST,
+        { delivery: "context_injected", prompt: "inside", beside: [expect.objectContaining({ what: "text" })] },
+      ],
+      [
+        "without its request, items and nothing else",
+        { items: TOLD.items },
+        { ...REQUEST, messages: [{ role: "user", content: `${REPORT}\n\n${QUESTION}` }] },
+        { delivery: "verbatim", beside: [] },
+      ],
+      [
+        "the same text twice is there twice",
+        { items: [...TOLD.items, { id: "again", type: "user_input", text: QUESTION }] },
+        { ...REQUEST, messages: [{ role: "user", content: `${REPORT}\n\n${QUESTION}` }] },
+        { delivery: "context_injected", prompt: "missing" },
+      ],
+    ]
+    for (const [name, told, request, account] of cases) {
+      const { asked, eventsOf, view } = recordTold(told, {}, request)
+      await asked
+      const found = eventsOf("model_called")[0]!.payload.prompt_account
+      expect([name, found]).toEqual([name, expect.objectContaining(account)])
+      expect(injectedContexts(view())).toHaveLength(found?.delivery === "context_injected" ? 1 : 0)
+    }
+  })
+
+  test("[M-07] secrets are masked, and under hashed no word of it is kept", async () => {
+    const key = FAKES["anthropic-key"]!
+    const text = `My key is ${key}`
+    const told = { items: [{ id: "q", type: "user_input", text, sourceRef: "user:anna@example.com" }] } as const
+    for (const capture of ["redacted", "hashed"] as const) {
+      const { asked, sink, manifest } = recordTold(told, { capture }, { messages: [{ role: "user", content: text }] })
+      await asked
+      const written = JSON.stringify(sink.events) + [...sink.bodies.values()].map((b) => Buffer.from(b)).join("")
+      expect(written).not.toContain(key.slice(-20))
+      if (capture === "hashed") expect(written).not.toContain("anna")
+      else expect(manifest().inclusion_log[0]).toMatchObject({ item_id: "q", is_masked: true })
+      expect(contractProblems(sink)).toEqual([])
+    }
+  })
+
+  test("[M-07] a wrong one is named, stops nothing under best_effort, and is thrown under audit", () => {
+    const wrong: [unknown, string][] = [
+      [{ items: "x" }, "items is no list"],
+      [{ items: [{ id: "", type: "policy", text: "" }] }, "items.0.id"],
+      [{ items: [{ id: "a", type: "sausage", text: "" }] }, 'items.0.type is "sausage"'],
+      [{ items: [{ id: "a", type: "policy", text: 3 }] }, "items.0.text"],
+      [{ items: [{ id: "a", type: "policy", text: "", reason: "because" }] }, 'items.0.reason is "because"'],
+      [{ items: [], excluded: [{ id: "a" }] }, "excluded.0.reason"],
+      [
+        {
+          items: [
+            {
+              id: "a",
+              type: "policy",
+              get text(): string {
+                throw new Error("no")
+              },
+            },
+          ],
+        },
+        "cannot be read",
+      ],
+    ]
+    for (const [told, words] of wrong) {
+      const { recorder, eventsOf } = recordInMemory()
+      recorder
+        .startRun({ entrypoint: "x", input: "x" })
+        .step("s")
+        .context(told as ToldContext)
+      expect(JSON.stringify(eventsOf("log")[0]!)).toContain(JSON.stringify(words).slice(1, -1))
+      const audited = recordInMemory({ audit: "required" }).recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+      expect(() => audited.context(told as ToldContext)).toThrow(words)
+    }
+  })
+
+  test("[M-07] every reason that a compiler has may be told", async () => {
+    const excluded = EXCLUDED_REASONS.filter((reason) => reason !== "other").map((reason) => ({ id: reason, reason }))
+    const { asked, manifest } = recordTold({ items: [], excluded })
+    await asked
+    expect(manifest().exclusion_log?.map(({ excluded_reason }) => excluded_reason)).toEqual(
+      excluded.map(({ id }) => id),
+    )
+  })
+})
+
+test("[M-08] what step.tool returns names the call, whether it works, fails or nothing is recorded", async () => {
+  const { recorder, eventsOf } = recordInMemory()
+  const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+  const works = step.tool({ name: "a", args: {} }, () => 7)
+  expect([await works, works.sourceRef]).toEqual([7, `tool:${eventsOf("tool_called")[0]!.step_id}`])
+  const fails = step.tool({ name: "a", args: {} }, () => Promise.reject(new Error("no")))
+  expect(fails.sourceRef).toBe(`tool:${eventsOf("tool_called")[1]!.step_id}`)
+  await expect(fails).rejects.toThrow("no")
+  const off = Recorder.open({ app: "x", enabled: false }).startRun({ entrypoint: "x", input: "x" })
+  const unrecorded = off.tool({ name: "a", args: {} }, () => 7)
+  expect([await unrecorded, typeof unrecorded.sourceRef]).toEqual([7, "string"])
+})
+
+describe("[M-07] under audit a request nobody told of has a manifest that is read off it", () => {
+  const answers = () => {
+    vi.stubGlobal("fetch", async () => new Response('{"type":"message","content":[]}'))
+    onTestFinished(() => void vi.unstubAllGlobals())
+  }
+  const send = async (step: Step, body: object, url = "https://api.anthropic.com/v1/messages") =>
+    (await step.fetch(url, { method: "POST", body: JSON.stringify(body) })).text()
+
+  test("[M-07] [A-01] in-process fetch derives it before the request leaves, for each call, and readers take it", async () => {
+    answers()
+    const { recorder, eventsOf, sink } = recordInMemory({ audit: "required" })
+    const run = recorder.startRun({ entrypoint: "x", input: "x" })
+    const step = run.step("s")
+    await send(step, REQUEST)
+    await send(step, { ...REQUEST, system: "Another." })
+    step.end()
+    run.complete()
+    const manifests = eventsOf("context_manifest")
+    expect(
+      manifests.map(({ inferred_by, payload }) => [inferred_by, payload.included_count, payload.excluded_count]),
+    ).toEqual([
+      ["dialects", 2, null],
+      ["dialects", 2, null],
+    ])
+    for (const { payload } of manifests) {
+      expect(DerivedManifest.parse(JSON.parse(sink.textOf(payload.manifest_ref)!))).toMatchObject({
+        derived_by: "dialects",
+      })
+    }
+    expect(contextOf(viewRun({ events: sink.events } as never), 3, sink.bodies)).toMatchObject({
+      basis: "request",
+      inferredBy: "dialects",
+      excludedCount: undefined,
+      gaps: [],
+      items: [{ kind: "persona" }, { kind: "user-msg" }],
+    })
+    expect(contractProblems(sink)).toEqual([])
+  })
+
+  test("[M-07] of a request in no known protocol, even what is in it is unknown", async () => {
+    answers()
+    const { recorder, eventsOf } = recordInMemory({ audit: "required" })
+    const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+    await send(step, { model: "m", question: "why?" }, "https://models.example.com/ask")
+    expect(eventsOf("context_manifest")[0]!.payload).toMatchObject({ included_count: null, excluded_count: null })
+  })
+
+  test("[M-07] a step that tells its contexts itself goes on telling them: nothing is derived for what it leaves out", async () => {
+    answers()
+    const { recorder } = recordInMemory({ audit: "required" })
+    const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+    step.context(TOLD)
+    await send(step, REQUEST)
+    await expect(send(step, { ...REQUEST, system: "Another." })).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
+  })
+})
