@@ -67,6 +67,7 @@ export {
   type IncludedReason,
   type InclusionEntry,
   type ItemType,
+  ToldManifest,
 } from "./generated.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
 

@@ -1,6 +1,5 @@
 import { reviseManifest } from "@orangebox/context"
-import { itemTypeOf, segmentKindOf } from "@orangebox/contract"
-import { validate } from "@orangebox/contract"
+import { itemTypeOf, segmentKindOf, validate } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import type { ExcludedItem } from "../src/context/context-reading.js"
 import {
