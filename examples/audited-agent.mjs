@@ -58,10 +58,11 @@ recorder.close()
 async function judge(build, scripted) {
   const run = recorder.startRun({ entrypoint: "judge", input: `May ${build} be released?` })
   const step = run.step("judge")
-  const report = await step.tool(
+  const reading = step.tool(
     { name: "read_report", args: { build }, effect: "read" },
     () => `build ${build}: 1 test of 812 is red`,
   )
+  const report = await reading
   const prompts = []
   // Every call has a manifest of its own, so every question is compiled: also the one that asks again.
   const ask = (...more) => {
@@ -69,7 +70,7 @@ async function judge(build, scripted) {
       runId: run.runId,
       stepId: step.id,
       generatedAt: new Date().toISOString(),
-      items: [{ id: "report", type: "tool_output", text: report, sourceRef: "tool:read_report" }, ...more],
+      items: [{ id: "report", type: "tool_output", text: report, sourceRef: reading.sourceRef }, ...more],
       query: "date test release",
       retrievers: [notes],
       minScore: 0.5,

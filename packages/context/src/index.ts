@@ -70,6 +70,7 @@ export {
   ToldManifest,
 } from "./generated.js"
 export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
+export type { ContextSources } from "./render-again.js"
 
 // Faults
 

@@ -1,5 +1,6 @@
 import { bodyHash } from "@orangebox/contract"
 import type { ToldManifest } from "./generated.js"
+import { type ContextSources, renderAgain } from "./render-again.js"
 
 /** Where bodies come from: a map by hash, or anything that can look one up, by its hash or by the item's source. */
 export type BodyLookup =
@@ -22,23 +23,33 @@ export interface LostItem {
   readonly item_id: string
   readonly source_ref: string | null
   readonly rendered_ref: string
+  /** Why its source does not give it again, where that was looked for. */
+  readonly why?: string
 }
 
-/** The prompt of a manifest, byte for byte, or what is missing or changed. */
+/**
+ * The prompt of a manifest, byte for byte, or what is missing or changed. Pieces whose bytes were not kept are rendered again from what their
+ * pointers lead to, where `sources` are given.
+ */
 export function rebuildContext(
-  manifest: Pick<ToldManifest, "inclusion_log"> & { readonly prompt_hash: string },
+  manifest: Pick<ToldManifest, "inclusion_log" | "intent"> & { readonly prompt_hash: string },
   bodies: BodyLookup,
+  sources?: ContextSources,
 ): RebuiltContext {
   const lookup = typeof bodies === "function" ? bodies : (ref: string) => bodies.get(ref)
   const missing: LostItem[] = []
   const changed: LostItem[] = []
+  const again = sources && renderAgain(manifest, sources)
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   const parts = manifest.inclusion_log.map((entry) => {
     const { item_id, source_ref, rendered_ref } = entry
-    const bytes = lookup(rendered_ref, entry)
+    const kept = lookup(rendered_ref, entry)
+    const rendered = kept === undefined ? again?.(entry) : { bytes: kept }
+    const bytes = rendered && "bytes" in rendered ? rendered.bytes : undefined
     if (bytes !== undefined && bodyHash(bytes) === rendered_ref) return decoder.decode(bytes)
     const isChanged = bytes !== undefined
-    ;(isChanged ? changed : missing).push({ item_id, source_ref, rendered_ref })
+    const why = rendered && "why" in rendered ? { why: rendered.why } : {}
+    ;(isChanged ? changed : missing).push({ item_id, source_ref, rendered_ref, ...why })
     return `[... ${item_id} is ${isChanged ? "changed" : "missing"} ...]\n`
   })
   const prompt = parts.join("")

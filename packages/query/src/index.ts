@@ -31,6 +31,7 @@ export type { Bodies, ContextReading } from "./context/context-reading.js"
 export { contextText, MIN_CONTEXT_BUDGET } from "./context/context-text.js"
 export { type ContextView, contextOf, contextsWithin, viewContext } from "./context/context-view.js"
 export { whyJson, whyText } from "./context/format-why.js"
+export { manifestIn } from "./context/manifest-items.js"
 export { readContext } from "./context/read-context.js"
 export { promptBodies, type RebuiltPrompt, rebuildPrompt } from "./context/rebuild-prompt.js"
 export {
@@ -41,6 +42,7 @@ export {
   type RecordedContext,
   recordedContexts,
 } from "./context/recorded-contexts.js"
+export { recordedSource } from "./context/recorded-sources.js"
 export { hashesHolding, textBodies, type WhyView, whyOf } from "./context/why-item.js"
 
 // What a provider's cache served, and what broke it

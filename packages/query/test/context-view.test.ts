@@ -174,7 +174,7 @@ describe("the context of a step with a manifest", () => {
     run.send(messagesRequest([user("x"), user("y")]), { parent: outer })
     run.commit(outer, judge({ objective: "of the third" }))
     run.send(messagesRequest([user("z")]), { parent: outer })
-    const objectives = [4, 5, 6, 7].map((n) => run.contextAt(n).manifest?.intent.objective)
+    const objectives = [4, 5, 6, 7].map((n) => run.contextAt(n).manifest?.intent?.objective)
     expect(objectives).toEqual([undefined, "of the step", undefined, "of the third"])
   })
 

@@ -23,6 +23,7 @@ export { stepContents } from "./run/step-contents.js"
 // Answers
 
 export { loadCacheAudit } from "./cache/load-cache-audit.js"
+export { contextSources } from "./context/context-sources.js"
 export { contextsBefore, findWhy, loadContext, outlineContexts } from "./context/find-context.js"
 export { diffExactly, type PointedAt, pointedAt } from "./diff/diff-exact.js"
 export { diffRunsAt } from "./diff/diff-runs.js"

@@ -1,3 +1,4 @@
+import { type CatalogDefinition, defineStages, type StageCatalog } from "@orangebox/context"
 import { InputError } from "@orangebox/contract"
 import {
   contextJson,
@@ -16,6 +17,7 @@ import {
   whyText,
 } from "@orangebox/query"
 import {
+  contextSources,
   contextsBefore,
   fileInAddress,
   findTarget,
@@ -31,12 +33,15 @@ import { writePrompt } from "../context/write-prompt.js"
 import { shellWord } from "../next-command.js"
 import { budgetParser, parseCount } from "../option-values.js"
 import { withRunAt } from "../reading.js"
+import { readJsonFile } from "../replaying/masks.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 interface ContextCommandOptions extends ViewFlags {
   readonly why?: string
   readonly rebuild?: boolean
+  readonly workspace?: string
+  readonly catalog?: string
 }
 
 export function define(command: Command, session: Session): void {
@@ -53,6 +58,8 @@ export function define(command: Command, session: Session): void {
     .option("--all", "every item, also messages that the request before held as well")
     .option("--why <item>", "for one item, by id, contributor, hash or text: where it was included, left out or absent")
     .option("--rebuild", "the prompt itself: to the byte into a pipe or a file, as safe text on a terminal")
+    .option("--workspace <folder>", "with --rebuild: where the files are that it was made of; default: here")
+    .option("--catalog <file>", "with --rebuild: the stages that wrote it, as JSON, where they are not the preset's")
     .option("--markdown", "as a fenced Markdown block")
     .addHelpText(
       "after",
@@ -72,6 +79,9 @@ function showContext(
   address = "last",
   step?: string,
 ): Promise<number | undefined> {
+  if (!options.rebuild && (options.workspace !== undefined || options.catalog !== undefined)) {
+    throw wrongUsage("--workspace and --catalog say where a prompt is rebuilt from", "Add --rebuild, or leave them out")
+  }
   if (options.why !== undefined && options.rebuild) {
     throw wrongUsage("--why and --rebuild are two questions", "Ask one of them")
   }
@@ -132,7 +142,10 @@ async function showOne(
   const { view, bodies } = await loadContext(store, [...before, ...contexts], context)
   if (options.rebuild) {
     const { json = false, budget } = options
-    return writePrompt(session, rebuildPrompt(view, bodies), { n: context.n, json, budget, freshness })
+    const catalogs = options.catalog === undefined ? [] : [catalogIn(options.catalog)]
+    const workspace = options.workspace ?? process.cwd()
+    const sources = await contextSources(store, run, view, { workspace, catalogs })
+    return writePrompt(session, rebuildPrompt(view, bodies, sources), { n: context.n, json, budget, freshness })
   }
   const shown = { ...viewOptions(session, options), address: place }
   terminal.out(
@@ -141,6 +154,16 @@ async function showOne(
       : contextText(view, shown),
   )
   return undefined
+}
+
+function catalogIn(path: string): StageCatalog {
+  try {
+    return defineStages(readJsonFile(path) as CatalogDefinition)
+  } catch (cause) {
+    if (cause instanceof InputError) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new InputError("CATALOG", { what: `the catalog cannot be used: ${why}`, where: path, cause })
+  }
 }
 
 async function showOverview(

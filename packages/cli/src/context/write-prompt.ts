@@ -1,5 +1,5 @@
 import { type RebuiltPrompt, sliceBody } from "@orangebox/query"
-import { recordedWord, safeJson, safeText } from "@orangebox/text"
+import { recordedWord, safeJson, safeLine, safeText } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import type { Session } from "../session.js"
 
@@ -25,6 +25,7 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
     if (terminal.isOutTerminal && rebuilt.partial !== undefined) terminal.outVerbatim(safeText(rebuilt.partial))
     return EXIT.findings
   }
+  for (const line of sourceLines(rebuilt, options.n)) terminal.say(line)
   if (!terminal.isOutTerminal) {
     terminal.outBytes(rebuilt.bytes)
     return EXIT.fine
@@ -39,12 +40,29 @@ export function writePrompt({ terminal }: Session, rebuilt: RebuiltPrompt, optio
 function promptJson(rebuilt: RebuiltPrompt) {
   if (!rebuilt.ok) {
     const { missing, changed, partial, reason } = rebuilt
-    const unknown = { from: null, hash: null, byte_size: null, text: null }
+    const unknown = { from: null, hash: null, byte_size: null, text: null, masked: [] }
     return { ok: false, ...unknown, reason, missing, changed, partial: partial ?? null }
   }
-  const { from, hash, bytes } = rebuilt
+  const { from, hash, bytes, masked } = rebuilt
   const text = Buffer.from(bytes).toString("utf8")
-  return { ok: true, from, hash, byte_size: bytes.length, text, reason: null, missing: [], changed: [], partial: null }
+  const nothing = { reason: null, missing: [], changed: [], partial: null }
+  return { ok: true, from, hash, byte_size: bytes.length, text, masked, ...nothing }
+}
+
+/** What a reader of the bytes has to know about them. */
+function sourceLines({ from, masked }: Extract<RebuiltPrompt, { ok: true }>, n: number): string[] {
+  const names = masked.slice(0, 5).map((name) => recordedWord(name, 40))
+  const more = masked.length > names.length ? `, … ${masked.length - names.length} more` : ""
+  return [
+    ...(from === "sources"
+      ? [`orangebox: the prompt of #${n} is rendered again from what its pointers lead to, to the recorded hash`]
+      : []),
+    ...(masked.length > 0
+      ? [
+          `orangebox: secrets were masked when #${n} was recorded; the model was sent the others, in: ${names.join(", ")}${more}`,
+        ]
+      : []),
+  ]
 }
 
 const MOST_LINES = 20
@@ -54,8 +72,8 @@ function lossLines({ reason, missing, changed }: Extract<RebuiltPrompt, { ok: fa
     ...missing.map((item) => ({ ...item, how: "missing" })),
     ...changed.map((item) => ({ ...item, how: "changed" })),
   ]
-  const lines = lost.slice(0, MOST_LINES).map(({ how, item_id, source_ref, rendered_ref }) => {
-    const context = `from ${source_ref === null ? "an unknown source" : recordedWord(source_ref, 60)}, was ${rendered_ref.slice(0, 19)}`
+  const lines = lost.slice(0, MOST_LINES).map(({ how, item_id, source_ref, rendered_ref, why }) => {
+    const context = `from ${source_ref === null ? "an unknown source" : recordedWord(source_ref, 60)}, was ${rendered_ref.slice(0, 19)}${why === undefined ? "" : `: ${safeLine(why)}`}`
     return `  ${how}  ${recordedWord(item_id, 60)}  ${context}`
   })
   const more =

@@ -49,15 +49,21 @@ function* cutLines(text: string, wordsPerChunk: number): Generator<{ text: strin
     words += lines[i]!.match(/\S+/g)?.length ?? 0
     const isLast = i === lines.length - 1
     if (words < wordsPerChunk && !isLast) continue
-    const part = lines
-      .slice(from, i + 1)
-      .join("\n")
-      .trimEnd()
+    const part = joined(lines, from + 1, i + 1)
     if (part !== "") yield { text: part, from: from + 1, to: i + 1 }
     from = i + 1
     words = 0
   }
 }
+
+/** Lines of a text as a chunk holds them, counted from 1. */
+export const textOfLines = (text: string, from: number, to: number): string => joined(text.split("\n"), from, to)
+
+const joined = (lines: readonly string[], from: number, to: number): string =>
+  lines
+    .slice(from - 1, to)
+    .join("\n")
+    .trimEnd()
 
 function decode(bytes: Uint8Array): string | undefined {
   try {

@@ -18,15 +18,20 @@ export function readManifest(
       gap = `the manifest's body is not there${absent === undefined ? "" : `: ${absent.replace("_", " ")}`}`
       continue
     }
-    const json = jsonOf(bytes)
-    const derived = DerivedManifest.safeParse(json)
+    const derived = DerivedManifest.safeParse(jsonOf(bytes))
     if (derived.success) return { derived: derived.data }
-    const parsed = ToldManifest.safeParse(json)
+    const parsed = ToldManifest.safeParse(jsonOf(bytes))
     if (parsed.success) return { manifest: parsed.data }
     const [issue] = parsed.error.issues
     gap = `the manifest cannot be read: ${issue ? `${issue.path.join(".") || "it"}: ${issue.message}` : "no JSON"}`
   }
   return { gap }
+}
+
+/** A manifest that says where its items come from: the compiler's, or an application's. */
+export function manifestIn(bytes: Uint8Array): ToldManifest | undefined {
+  const parsed = ToldManifest.safeParse(jsonOf(bytes))
+  return parsed.success ? parsed.data : undefined
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

@@ -1,4 +1,4 @@
-import { type LostItem, rebuildContext } from "@orangebox/context"
+import { type ContextSources, type LostItem, rebuildContext } from "@orangebox/context"
 import { bodyHash } from "@orangebox/contract"
 import { accountForRequest, type PromptAccount, readBody } from "@orangebox/dialects"
 import type { Bodies, ContextReading } from "./context-reading.js"
@@ -7,7 +7,15 @@ import { readableRequest } from "./request-on-record.js"
 
 /** A prompt to the byte, or what is missing of it. */
 export type RebuiltPrompt =
-  | { readonly ok: true; readonly from: "manifest" | "request"; readonly hash: string; readonly bytes: Uint8Array }
+  | {
+      readonly ok: true
+      /** `sources`: some of it was not kept and is rendered again from what its pointers lead to, to the recorded hash. */
+      readonly from: "manifest" | "request" | "sources"
+      readonly hash: string
+      readonly bytes: Uint8Array
+      /** Items in which secrets were masked when they were recorded: what was sent is not what is here. */
+      readonly masked: readonly string[]
+    }
   | {
       readonly ok: false
       readonly missing: readonly LostItem[]
@@ -29,21 +37,28 @@ export function promptBodies({ manifest, context }: ContextReading): readonly st
 }
 
 /** What the model was given: the compiled prompt where there is a manifest, else the request as it went out. */
-export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodies: Bodies): RebuiltPrompt {
+export function rebuildPrompt(
+  { manifest, context, gaps }: ContextReading,
+  bodies: Bodies,
+  sources?: ContextSources,
+): RebuiltPrompt {
+  const masked = (manifest?.inclusion_log ?? []).filter(({ is_masked }) => is_masked).map(({ item_id }) => item_id)
   if (!manifest || manifest.prompt_hash === null) {
     const bytes = context.request && bodies.get(context.request.hash)
-    if (context.request && bytes) return { ok: true, from: "request", hash: context.request.hash, bytes }
+    if (context.request && bytes)
+      return { ok: true, from: "request", hash: context.request.hash, bytes, masked: maskedRequest(context, masked) }
     const absent = context.request?.absent === undefined ? "" : `: ${context.request.absent.replace("_", " ")}`
     const reason = context.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
     return { ok: false, missing: [], changed: [], partial: undefined, reason }
   }
   const hash = manifest.prompt_hash
   const whole = bodies.get(hash)
-  if (whole && bodyHash(whole) === hash) return { ok: true, from: "manifest", hash, bytes: whole }
-  const rebuilt = rebuildContext({ ...manifest, prompt_hash: hash }, bodies)
+  if (whole && bodyHash(whole) === hash) return { ok: true, from: "manifest", hash, bytes: whole, masked }
+  const rebuilt = rebuildContext({ ...manifest, prompt_hash: hash }, bodies, sources)
   if (rebuilt.ok) {
     const bytes = new TextEncoder().encode(rebuilt.prompt)
-    return { ok: true, from: "manifest", hash, bytes }
+    const isKept = manifest.inclusion_log.every(({ rendered_ref }) => bodies.has(rendered_ref))
+    return { ok: true, from: isKept ? "manifest" : "sources", hash, bytes, masked }
   }
   const { missing, changed, partial } = rebuilt
   const lost = missing.length + changed.length
@@ -56,6 +71,10 @@ export function rebuildPrompt({ manifest, context, gaps }: ContextReading, bodie
     reason,
   }
 }
+
+/** A request is named as a whole where nobody said what is in it. */
+const maskedRequest = ({ request }: RecordedContext, masked: readonly string[]): readonly string[] =>
+  masked.length === 0 && request?.isMasked ? ["the request"] : masked
 
 /** Why pieces are not there, where the refs of the assembled prompt say it. */
 function absenceOf({ told }: RecordedContext, missing: readonly LostItem[]): string {

@@ -38,6 +38,8 @@ export interface RequestOnRecord {
   readonly absent: AbsentReason | undefined
   /** The stored bytes are those that were sent: none masked, none cut off. */
   readonly isVerbatim: boolean
+  /** Secrets were masked in them. */
+  readonly isMasked: boolean
 }
 
 /** The contexts of a run in the order in which they were sent. */
@@ -202,12 +204,14 @@ function requestOf({ opened }: StepView): RequestOnRecord | undefined {
   const hash = textIn(payload, "request_ref")
   if (hash === undefined) return undefined
   const ref = opened?.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)
+  const isMasked = (ref?.mask_count ?? 0) > 0 || (ref?.masks?.length ?? 0) > 0
   return {
     hash,
     method: textIn(payload, "http_method"),
     url: textIn(payload, "url"),
     byteSize: ref?.byte_size,
     absent: ref?.absent,
-    isVerbatim: ref !== undefined && ref.full_byte_size === undefined && !ref.mask_count && !ref.masks?.length,
+    isVerbatim: ref !== undefined && ref.full_byte_size === undefined && !isMasked,
+    isMasked,
   }
 }

@@ -8,6 +8,7 @@ import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
 import { type LeftOut, withBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
+import { sourceProblems } from "./source-problems.js"
 
 export interface RunVerdict {
   readonly runId: string
@@ -73,6 +74,7 @@ export async function verifyRun(
     ...(await conflicts(store, runId)),
     ...countProblems(run),
     ...stopProblems(run),
+    ...(await sourceProblems(store, run)),
   ]
   const holes = problems.filter(({ code }) => code === "sequence_hole")
   const areHolesDeclared = holes.length > 0 && missingEvents(run.events) <= run.declaredLost

@@ -1,0 +1,31 @@
+import { type Event, isEventType, payloadOf, payloadRefs, textIn } from "@orangebox/contract"
+import type { RunView, StepView } from "../run-view.js"
+
+/**
+ * What the pointer of a context's item leads to inside a run: the bodies behind it, of which one was used. Undefined where it leads out of the
+ * recording (a file, a catalog, a pointer of the application's own), and null where it should lead to something here and does not.
+ */
+export function recordedSource(view: RunView, sourceRef: string): readonly string[] | null | undefined {
+  const [, scheme, id = ""] = /^(tool|event|step):(.*)$/s.exec(sourceRef) ?? []
+  if (/^sha256:[0-9a-f]{64}$/.test(sourceRef)) return [sourceRef]
+  if (scheme === undefined) return undefined
+  const found = eventsBehind(view, scheme, id)
+  if (found.length === 0) return null
+  return [...new Set(found.flatMap(bodiesOf))]
+}
+
+/** A tool's output by its step, by the id the model gave the call, or by the name of the tool; anything else by the ids of the contract. */
+function eventsBehind({ steps }: RunView, scheme: string, id: string): readonly Event[] {
+  const ofStep = ({ events }: StepView): boolean => events.some((event) => namesOf(event, scheme).includes(id))
+  if (scheme === "event") return steps.flatMap(({ events }) => events.filter((event) => event.event_id === id))
+  return steps.filter((step) => step.id === id || ofStep(step)).flatMap(({ events }) => events)
+}
+
+function namesOf(event: Event, scheme: string): readonly (string | undefined)[] {
+  if (scheme !== "tool" || event.event_type !== "tool_called") return []
+  const payload = payloadOf(event)
+  return [textIn(payload, "tool_call_id"), textIn(payload, "tool_name")]
+}
+
+const bodiesOf = (event: Event): string[] =>
+  isEventType(event.event_type) ? payloadRefs(event.event_type, event.payload).map(({ hash }) => hash) : []
