@@ -50,7 +50,9 @@ const WAYS: readonly [string, (origin: string) => Promise<void>][] = [
 
 describe("[M-07] under audit a prompt nobody told of has a manifest, which our own reader reads", () => {
   test.each(WAYS)("%s", async (_, record) => {
-    const server = await startModelServer((_body, response) => answerMessage(response, { model: "claude-x", content: [{ type: "text", text: "No." }] }))
+    const server = await startModelServer((_body, response) =>
+      answerMessage(response, { model: "claude-x", content: [{ type: "text", text: "No." }] }),
+    )
     onTestFinished(() => server.close())
     await record(server.origin)
 

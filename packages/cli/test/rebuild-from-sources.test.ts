@@ -44,8 +44,10 @@ const CATALOG = {
   stages: [{ id: "judge", name: "judge", mission: "Say whether it may go out.", guardrails: ["Invent nothing."] }],
 }
 
+const RED = "1 test of 812 is red\n".repeat(9)
+
 /** A prompt of every kind of source: a catalog, the call's own wishes, a tool, a file, lines of a file. */
-async function judge(run: Run, text = "1 test of 812 is red\n".repeat(9)): Promise<string> {
+async function judge(run: Run, text = RED): Promise<string> {
   const step = run.step("judge")
   const call = step.tool({ name: "read_report", args: {} }, () => text)
   const reader = diskReader(join(scratch.path, "work"))
@@ -87,9 +89,10 @@ describe("[M-08] a prompt that was not kept is rendered again from what its poin
     const kept = jsonOf<Rebuilt>(await rebuild("last#5", ...catalog(), "--json"))
     expect(kept).toMatchObject({ ok: false, changed: [] })
     expect(kept.missing).toEqual([expect.objectContaining({ item_id: "report", why: "its bytes were not kept" })])
+    // The same output was kept in another run, and bodies are one for all.
+    await record((run) => run.tool({ name: "read_report", args: {} }, () => RED).then(() => {}), { bodies: "always" })
     await record(async (run) => {
       prompt = await judge(run)
-      run.fault({ trigger: "debug_request", detail: "keep it" })
     })
     const whole = await rebuild("last#5", ...catalog())
     expect([whole.exitCode, whole.stdout]).toEqual([0, prompt])
@@ -114,7 +117,7 @@ describe("[M-08] a prompt that was not kept is rendered again from what its poin
       report: "its bytes were not kept",
       rules: "there is no rules.md here",
     })
-    expect(json.changed.map(({ item_id }) => item_id)).toEqual(["notes/a.md#L1-L2"])
+    expect(json.changed.map(({ item_id }) => item_id)).toEqual(["notes/a.md#L2-L2"])
     const { stdout, stderr, exitCode } = await rebuild("last#5")
     expect([exitCode, stdout]).toEqual([1, ""])
     expect(stderr).toContain("missing  mission")
@@ -214,4 +217,13 @@ describe("[M-08] verify finds pointers that lead to nothing", () => {
     await record(async (run) => told(run, elsewhere))
     expect((await ask("verify", "last")).stdout).toContain("0 findings")
   })
+})
+
+test("[M-08] [M-07] a good run under audit is found fault with by nobody", async () => {
+  write("notes/a.md", "flaky on leap days\n")
+  write("rules.md", "Red is red.\n")
+  await record(async (run) => void (await judge(run)))
+  const verified = await ask("verify", "last")
+  expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringMatching(/^ok .*completed/m)])
+  expect((await ask("report", "last")).stdout).toContain("0 observability failures, 0 bypasses")
 })

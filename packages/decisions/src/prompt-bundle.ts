@@ -61,9 +61,10 @@ export class PromptReader {
     this.#bodies = bodies
   }
 
-  read(call: ModelCall): SentPrompt {
+  /** @param around what the step that makes the call said about it */
+  read(call: ModelCall, around: readonly Event[] = []): SentPrompt {
     const bytes = bodyBytes(this.#bodies, call.requestRef)
-    return bytes === undefined ? hashedPrompt(call) : this.#sent(call, bytes)
+    return bytes === undefined ? hashedPrompt(call, around) : this.#sent(call, bytes)
   }
 
   /** The hash of the bundle's canonical JSON, at the cost of the messages that the last few bundles did not begin with. */
@@ -284,7 +285,7 @@ function plainMessage(message: { readonly [name: string]: unknown }): Message {
 }
 
 /** Without the text: the hashes of what the prompt was made of, in its order. */
-function hashedPrompt(call: ModelCall): SentPrompt {
+function hashedPrompt(call: ModelCall, around: readonly Event[]): SentPrompt {
   const assembled = findEvent(call, "prompt_assembled")
   const segments = assembled ? recordsIn(payloadOf(assembled), "segments") : []
   if (segments.length > 0) {
@@ -304,8 +305,9 @@ function hashedPrompt(call: ModelCall): SentPrompt {
       heldByProvider: [],
     }
   }
-  const manifest = payloadOf(findEvent(call, "context_manifest"))
-  const manifestRef = textIn(manifest, "manifest_ref")
+  const isManifest = ({ event_type }: Event): boolean => event_type === "context_manifest"
+  const manifest = findEvent(call, "context_manifest") ?? around.findLast(isManifest)
+  const manifestRef = textIn(payloadOf(manifest), "manifest_ref")
   const known = manifestRef !== undefined && call.requestRef !== null
   return {
     from: known ? "manifest" : "none",

@@ -34,8 +34,8 @@ function readPrompts({ index, bodies, calls }: RunReading): ReadonlyMap<string, 
   const histories = new Histories()
   const prompts = new Map<string, CallPrompt>()
   for (const call of calls) {
-    const prompt = reader.read(call)
     const around = surroundings.get(call.step.id) ?? []
+    const prompt = reader.read(call, around)
     const before = call.sideCall === null ? histories.take(call, prompt) : undefined
     const { listed, unrecorded } = transformationsOf(call, prompt, { around, before }, bodies)
     const bundle: PromptBundle = {
