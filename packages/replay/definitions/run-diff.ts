@@ -84,6 +84,10 @@ export const DiffItem = z.strictObject({
   noise: z.array(Field),
   cause: Cause.nullable(),
   tiers: z.array(Tier),
+  /**
+   * Differs only in wording, ids and times, or in figures of which nothing came, so that no root begins here. Looked for in unrelated runs.
+   */
+  incidental: z.boolean(),
   distance: z.number(),
   a: StepOfDiff.nullable(),
   b: StepOfDiff.nullable(),
@@ -162,8 +166,13 @@ export const RunDiff = z.strictObject({
   }),
   first: Count.nullable(),
   root: Count.nullable(),
-  /** Why there is no root: the runs have too little in common to say, or every difference is followed by calls in sync. */
-  root_absent: z.enum(["no_difference", "no_common_prefix", "resynced", "no_origin"]).nullable(),
+  /**
+   * Why there is no root: the runs have too little in common to say, every difference is followed by calls in sync, nothing else was decided
+   * or seen, or an earlier difference may have led to a later one.
+   */
+  root_absent: z.enum(["no_difference", "no_common_prefix", "resynced", "no_origin", "undecided"]).nullable(),
+  /** What would tell where no root is named: a fork at an item, or a good run to compare with. */
+  would_decide: z.array(z.strictObject({ by: z.enum(["fork", "good_run"]), item: Count.nullable() })),
   decisive: z.strictObject({ item: Count, effect: z.enum(["write", "unknown"]) }).nullable(),
   /** The first item of every tier. */
   tiers: z.strictObject({ T0: Count.nullable(), T1: Count.nullable(), T2: Count.nullable(), T3: Count.nullable() }),

@@ -1,6 +1,6 @@
 import type { Cause } from "../generated.js"
-import type { DiffStep } from "./diff-step.js"
-import { isWrite, type Judged, mayWrite } from "./judge.js"
+import { type DiffStep, isBehaviour } from "./diff-step.js"
+import { isInSync, isWrite, type Judged, mayWrite } from "./judge.js"
 
 /**
  * The order in which two runs went apart: where a step's input differs, at its beginning; where only what came out of a container
@@ -32,19 +32,49 @@ export const isDifference = ({ change }: Pick<Judged, "change">): boolean => cha
  * Why each difference is there, from hashes and order alone: something came out of equal input (`origin`, or `environment` where the world
  * answered), or an earlier difference may have fed it (`propagated`), or it went in and nothing came of it (`absorbed`). What differs
  * with nothing before it that could have fed it began here, whatever its input: somebody changed the program, the prompt or the profile.
+ * Other wording, ids and times feed other wording alone: what a model decides after them, it decided.
  *
  * The world answers differently by itself only until the runs have written differently into it; from then on a call that sees another
  * result sees what the runs did.
  */
 export function labelCauses(items: readonly Judged[], order: readonly number[]): void {
   const differed = new Earliest()
+  const reworded = new Earliest()
   const written = new Earliest()
   for (const index of order) {
     const item = items[index]!
-    item.cause = causeOf(item, differed.mayFeed(item), written.mayFeed(item))
+    const isFed = differed.mayFeed(item) || (item.isIncidental && reworded.mayFeed(item))
+    item.cause = causeOf(item, isFed, written.mayFeed(item))
+    if (item.cause === "absorbed") continue
+    if (!isReal(items, index)) {
+      reworded.add(item)
+      continue
+    }
+    differed.add(item)
     if (item.tiers.includes("T1") && [item.a, item.b].some((step) => isWrite(step) || mayWrite(step))) written.add(item)
-    if (item.cause !== "absorbed") differed.add(item)
   }
+}
+
+/** A difference in what was done or seen. A decision of which the same came is none. */
+export function isReal(items: readonly Judged[], index: number): boolean {
+  const item = items[index]!
+  return isDifference(item) && !item.isIncidental && !item.isAbsorbed && !isWithoutConsequence(items, index)
+}
+
+/** Whether every call that the two answers of a model asked for did the same. */
+function isWithoutConsequence(items: readonly Judged[], index: number): boolean {
+  const { a, b } = items[index]!
+  if (a?.kind !== "model" || !b) return false
+  let calls = 0
+  for (let at = index + 1; at < items.length; at++) {
+    const step = (items[at]!.a ?? items[at]!.b)!
+    if (step.lane !== undefined && step.lane !== a.lane && step.lane !== b.lane) continue
+    if (step.kind === "model") break
+    if (!isBehaviour(step)) continue
+    if (!isInSync(items[at]!)) return false
+    calls++
+  }
+  return calls > 0
 }
 
 /** When the first of some differences was over, on either side: only what opened later can have been fed by one. */
@@ -65,7 +95,11 @@ class Earliest {
   }
 }
 
-function causeOf({ a, b, change, isInputSame, isOutputSame }: Judged, isFed: boolean, isWritten: boolean): Cause {
+function causeOf(
+  { a, b, change, isInputSame, isOutputSame, isAbsorbed }: Judged,
+  isFed: boolean,
+  isWritten: boolean,
+): Cause {
   const { kind } = (a ?? b)!
   if (kind === "run" || kind === "input" || change === "reordered") return "environment"
   const began = isFed ? "propagated" : "origin"
@@ -75,6 +109,5 @@ function causeOf({ a, b, change, isInputSame, isOutputSame }: Judged, isFed: boo
     if (kind === "tool") return isWritten ? "propagated" : "environment"
     return kind === "model" ? "origin" : began
   }
-  // Another write is another effect, whatever the tool said about it.
-  return isOutputSame && !isWrite(a) && !isWrite(b) ? "absorbed" : began
+  return isAbsorbed ? "absorbed" : began
 }

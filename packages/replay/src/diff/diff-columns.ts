@@ -19,8 +19,8 @@ import {
   opWords,
   outcomeWords,
   REGIME_WORDS,
-  ROOT_ABSENT_WORDS,
   replayWords,
+  rootAbsentWords,
   weightWords,
 } from "./format-item.js"
 
@@ -74,9 +74,8 @@ function writeHead(page: Page, diff: RunDiff, hidden: number): void {
     `${diff.verdict} · ${REGIME_WORDS[diff.regime]} · ${countWords(diff)}${hidden > 0 ? ` · ${plural(hidden, "item")} hidden (--all)` : ""}`,
     "dim",
   )
-  if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
-    page.full(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`, "dim")
-  }
+  const absent = rootAbsentWords(diff)
+  if (absent !== undefined) page.full(`no root: ${absent}`, "dim")
   page.full(figureWords(diff), "dim")
   for (const words of [replayWords("a", a), replayWords("b", b)]) if (words !== undefined) page.full(words, "dim")
   for (const note of diff.notes) page.full(`${note.code}: ${note.text}`, "warn")

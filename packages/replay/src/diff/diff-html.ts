@@ -9,8 +9,8 @@ import {
   itemName,
   outcomeWords,
   REGIME_WORDS,
-  ROOT_ABSENT_WORDS,
   replayWords,
+  rootAbsentWords,
 } from "./format-item.js"
 
 /** A diff as one file that needs nothing else: no link but to its own rows, and its style sheet does the filtering by tier. */
@@ -70,9 +70,8 @@ function facts(diff: RunDiff): string {
   const said = [figureWords(diff), replayWords("a", diff.a), replayWords("b", diff.b)].filter(
     (words) => words !== undefined,
   )
-  if (diff.root === null && diff.root_absent !== null && diff.root_absent !== "no_difference") {
-    said.push(`no root: ${ROOT_ABSENT_WORDS[diff.root_absent]}`)
-  }
+  const absent = rootAbsentWords(diff)
+  if (absent !== undefined) said.push(`no root: ${absent}`)
   if (diff.outcome.differs) said.push(`outcome: ${outcomeWords(diff.outcome, 200)}`)
   if (diff.carry) {
     const { from, to, value } = diff.carry

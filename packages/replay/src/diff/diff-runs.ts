@@ -6,7 +6,8 @@ import { inOrderOfDivergence, isDifference, labelCauses } from "./causes.js"
 import type { DiffStep } from "./diff-step.js"
 import { type Divergences, findDivergences } from "./divergences.js"
 import { featuresOf } from "./features.js"
-import { hasOutput, type Judged, judge, type Readers } from "./judge.js"
+import { markIncidental } from "./incidental.js"
+import { hasOutput, isSameDecision, isSameQuestion, type Judged, judge, type Readers } from "./judge.js"
 import { layOut, spineOf } from "./lay-out.js"
 import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
 import type { Matching, Pair } from "./matching.js"
@@ -84,9 +85,11 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
     judge(placed, readers, ({ a, b }) => [runs.a[a!.at]!, runs.b[b!.at]!]),
   )
   const order = inOrderOfDivergence(items)
+  const { outcome, isOtherEnd } = compareOutcomes(runA, runB, readers)
+  if (regime === "R2") markIncidental(items, readers, isOtherEnd)
   labelCauses(items, order)
-  const divergences = findDivergences(items, order, regime)
-  const outcome = compareOutcomes(runA, runB, readers)
+  const ends = { beganAlike: areAskedTheSame(runA, runB, readers), isOtherEnd }
+  const divergences = findDivergences(items, order, regime, ends)
   const chosen = payloadsToCompare(order, divergences, options.payloads ?? DEFAULT_PAYLOADS)
   // Steps that are not aligned for certain yet may not be the ones whose payloads matter.
   if (!isWaiting()) awaitPayloads(items, chosen.all, readers)
@@ -124,6 +127,14 @@ function stepsOf(run: Omit<RunToDiff, "body">, which: string, options: DiffOptio
     next: "Name two recorded runs; `orangebox runs` lists them",
   })
 }
+
+/** Whether the first thing that a model was asked is the same. */
+function areAskedTheSame(a: DiffRun, b: DiffRun, readers: Readers): boolean {
+  const [firstA, firstB] = [a.steps.find(isModel), b.steps.find(isModel)]
+  return firstA !== undefined && firstB !== undefined && isSameQuestion(firstA, firstB, readers)
+}
+
+const isModel = ({ kind, isAuxiliary }: DiffStep): boolean => kind === "model" && !isAuxiliary
 
 interface Matched {
   readonly regime: RunDiff["regime"]
@@ -228,6 +239,7 @@ function itemOf(item: Judged, readers: Readers, payloads: PayloadDiff[] | null):
     noise: [...item.noise],
     cause: isDifference(item) ? (item.cause ?? null) : null,
     tiers: [...item.tiers],
+    incidental: item.isIncidental,
     distance: Math.round(item.distance * 1000) / 1000,
     a: a ? stepOf(a) : null,
     b: b ? stepOf(b) : null,
@@ -236,8 +248,9 @@ function itemOf(item: Judged, readers: Readers, payloads: PayloadDiff[] | null):
   }
 }
 
-function decisionsOf({ a, b, tiers }: Judged, readers: Readers): DiffItem["decision"] {
-  if (a?.kind !== "model" || !b || !tiers.includes("T1") || !hasOutput(a) || !hasOutput(b)) return null
+function decisionsOf({ a, b, fields }: Judged, readers: Readers): DiffItem["decision"] {
+  if (a?.kind !== "model" || !b || !fields.includes("output") || !hasOutput(a) || !hasOutput(b)) return null
+  if (isSameDecision(a, b, readers)) return null
   const calls = (step: DiffStep, reader: StepReader): string[] =>
     reader.answer(step)?.toolCalls.map(({ name }) => name) ?? [...step.requestedTools]
   return { a: calls(a, readers.a), b: calls(b, readers.b) }

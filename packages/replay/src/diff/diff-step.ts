@@ -44,6 +44,8 @@ export interface DiffStep {
   /** A replay answered it as a recorded call that is equal under masks. */
   readonly isMatchedMasked: boolean
   readonly outputRef: string | undefined
+  /** Of the body behind `outputRef`. */
+  readonly outputBytes: number | undefined
   /** What the record says about input and output beside the bodies: error class, exit code, verdict. */
   readonly inputFacts: string
   readonly outputFacts: string
@@ -81,6 +83,7 @@ export const NOTHING_KNOWN = {
   headersRef: undefined,
   isMatchedMasked: false,
   outputRef: undefined,
+  outputBytes: undefined,
   inputFacts: "",
   outputFacts: "",
   inputSummary: undefined,

@@ -10,8 +10,8 @@ import {
   outcomeWords,
   payloadLines,
   pointerWord,
-  ROOT_ABSENT_WORDS,
   replayWords,
+  rootAbsentWords,
   weightWords,
 } from "./format-item.js"
 
@@ -76,9 +76,8 @@ function linesOf(diff: RunDiff): Line[] {
     if (isNew) lines.push(...detailsOf(item, diff, details))
   }
   if (root !== null) tell("ROOT", root, 1, 4)
-  else if (diff.root_absent !== null && diff.root_absent !== "no_difference") {
-    lines.push({ text: `ROOT none: ${ROOT_ABSENT_WORDS[diff.root_absent]}`, rank: 2 })
-  }
+  const absent = rootAbsentWords(diff)
+  if (absent !== undefined) lines.push({ text: `ROOT none: ${absent}`, rank: 2 })
   if (first !== null && first !== root) tell("FIRST", first, 1, 5)
   if (decisive !== null) tell(decisive.effect === "write" ? "DECISIVE" : "DECISIVE?", decisive.item, 3, 6)
   if (carry !== null) {

@@ -14,7 +14,8 @@ export function distance(a: Features, b: Features): number {
     case "run":
       return 0
     case "model":
-      // Requests mostly echo the history: what was said tells calls apart.
+      // Requests mostly echo the history: what was said tells calls apart, and what was decided more than that.
+      if (a.decision >= 0 && a.decision === b.decision) return 0.2 * (1 - outputLikeness(a, b))
       return 0.6 * (1 - outputLikeness(a, b))
     case "tool":
     case "retrieval":

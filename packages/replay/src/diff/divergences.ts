@@ -1,15 +1,27 @@
 import type { RunDiff, Tier } from "../generated.js"
+import { isReal } from "./causes.js"
 import { isBehaviour } from "./diff-step.js"
 import { IN_SYNC } from "./distance.js"
-import { isWrite, type Judged, mayWrite } from "./judge.js"
+import { isInSync, isWrite, type Judged, mayWrite } from "./judge.js"
 
-/** So many calls in sync after a difference, and it was a detour. Before it, so many make a common beginning. */
+/** So many calls in sync after a difference, and the runs are together again. Before it, so many make a common beginning. */
 const RESYNC = 2
 /** Runs with less in common than this have no point where they went apart. */
 const LEAST_SHARE = 0.2
 
-export type Divergences = Pick<RunDiff, "first" | "root" | "root_absent" | "decisive" | "tiers"> & {
-  readonly inSyncShare: number | null
+type Root = Pick<RunDiff, "root" | "root_absent" | "would_decide">
+
+export type Divergences = Root &
+  Pick<RunDiff, "first" | "decisive" | "tiers"> & {
+    readonly inSyncShare: number | null
+  }
+
+/** How two runs began and ended. */
+export interface Ends {
+  /** A model was asked the same first, to the byte. */
+  readonly beganAlike: boolean
+  /** They ended otherwise, other words of the last answer aside. */
+  readonly isOtherEnd: boolean
 }
 
 /** @param order the indexes of all differences in the order in which they came about */
@@ -17,11 +29,12 @@ export function findDivergences(
   items: readonly Judged[],
   order: readonly number[],
   regime: RunDiff["regime"],
+  ends: Ends,
 ): Divergences {
   const calls = behaviourOf(items)
   return {
     first: order[0] ?? null,
-    ...rootOf(items, order, regime, calls),
+    ...(regime === "R1" ? relatedRoot(order) : unrelatedRoot(items, calls, order, ends)),
     decisive: decisiveOf(items, order),
     tiers: {
       T0: firstOf(items, order, "T0"),
@@ -33,23 +46,21 @@ export function findDivergences(
   }
 }
 
+/** Calls and results alone: prose differs between any two runs. Where neither run calls anything, its model calls are what it does. */
 interface Behaviour {
+  isCall(item: Judged): boolean
   /** For every item how many calls in sync stand before it. */
   readonly inSyncBefore: Int32Array
-  /** For every item whether two calls in sync in a row come after it. */
-  readonly resyncsAfter: Uint8Array
+  /** Of calls that are recognisably the same thing, however they differ. */
   readonly share: number | null
 }
 
-/** Calls and results alone: prose differs between any two runs. Where neither run calls anything, its model calls are what it does. */
 function behaviourOf(items: readonly Judged[]): Behaviour {
   const hasCalls = items.some(({ a, b }) => isBehaviour((a ?? b)!))
   const isCall = ({ a, b }: Judged): boolean => (hasCalls ? isBehaviour((a ?? b)!) : (a ?? b)!.kind === "model")
-  const isInSync = (item: Judged): boolean => item.a !== undefined && item.b !== undefined && item.distance <= IN_SYNC
-
   const inSyncBefore = new Int32Array(items.length)
-  const resyncsAfter = new Uint8Array(items.length)
   let inSync = 0
+  let alike = 0
   let callsA = 0
   let callsB = 0
   items.forEach((item, index) => {
@@ -57,40 +68,91 @@ function behaviourOf(items: readonly Judged[]): Behaviour {
     if (!isCall(item)) return
     if (item.a) callsA++
     if (item.b) callsB++
+    if (item.a && item.b && item.distance <= IN_SYNC) alike++
     if (isInSync(item)) inSync++
   })
-  let inARow = 0
-  let hasResynced = 0
-  for (let index = items.length - 1; index >= 0; index--) {
-    resyncsAfter[index] = hasResynced
-    const item = items[index]!
-    if (!isCall(item)) continue
-    inARow = isInSync(item) ? inARow + 1 : 0
-    if (inARow >= RESYNC) hasResynced = 1
-  }
   const most = Math.max(callsA, callsB)
-  return { inSyncBefore, resyncsAfter, share: most === 0 ? null : inSync / most }
+  return { isCall, inSyncBefore, share: most === 0 ? null : alike / most }
 }
 
-function rootOf(
+const named = (root: number): Root => ({ root, root_absent: null, would_decide: [] })
+const absent = (root_absent: Root["root_absent"], would_decide: Root["would_decide"]): Root => ({
+  root: null,
+  root_absent,
+  would_decide,
+})
+const A_GOOD_RUN: Root["would_decide"][number] = { by: "good_run", item: null }
+const forkAt = ({ start }: Stretch): Root["would_decide"][number] => ({ by: "fork", item: start })
+
+/** A replay has all in common with its source up to the first difference. */
+const relatedRoot = ([first]: readonly number[]): Root =>
+  first === undefined ? absent("no_difference", []) : named(first)
+
+/**
+ * The first decision, or the first answer of the world, from which everything after it follows, or which is all that can have led to another
+ * end. With too little in common an invented root is worse than none, and so is one of two that the record does not tell apart.
+ */
+function unrelatedRoot(
   items: readonly Judged[],
-  order: readonly number[],
-  regime: RunDiff["regime"],
   calls: Behaviour,
-): Pick<RunDiff, "root" | "root_absent"> {
-  const none = (root_absent: RunDiff["root_absent"]) => ({ root: null, root_absent })
-  if (order.length === 0) return none("no_difference")
-  if (regime === "R1") return { root: order[0]!, root_absent: null }
-  const origins = order.filter((index) => {
-    const { cause, tiers } = items[index]!
-    return (cause === "origin" || cause === "environment") && tiers.some((tier) => tier !== "T0")
+  order: readonly number[],
+  { beganAlike, isOtherEnd }: Ends,
+): Root {
+  if (order.length === 0) return absent("no_difference", [])
+  const stretches = stretchesApart(items, calls)
+  const [first] = stretches
+  if (first === undefined) return absent("no_origin", isOtherEnd ? [A_GOOD_RUN] : [])
+  if (!isOtherEnd && !stretches.at(-1)!.isOpen) return absent("resynced", [forkAt(first)])
+  const found = beginningOf(items, stretches)
+  if (found === undefined) return absent("undecided", stretches.slice(0, MOST_FORKS).map(forkAt))
+  const isAlike = (calls.share ?? 0) >= LEAST_SHARE
+  const isCommon = calls.inSyncBefore[found.start]! >= RESYNC && (found === first || isAlike)
+  // Asked the same to the byte, alike in all they did up to there, and another end: that needs no long way in common.
+  const isSameQuestion = isOtherEnd && found === first && beganAlike && isAlike
+  return isCommon || isSameQuestion ? named(found.start) : absent("no_common_prefix", [A_GOOD_RUN])
+}
+
+const MOST_FORKS = 3
+
+/** Differences without calls in sync between them. */
+interface Stretch {
+  /** The item it begins with. */
+  readonly start: number
+  /** Something was written otherwise in it, or may have been. */
+  leavesEffect: boolean
+  /** The runs do not come together after it. */
+  isOpen: boolean
+}
+
+function stretchesApart(items: readonly Judged[], { isCall }: Behaviour): readonly Stretch[] {
+  const stretches: Stretch[] = []
+  let inARow = 0
+  items.forEach((item, index) => {
+    const isApart = item.tiers.some((tier) => tier !== "T0") && isReal(items, index)
+    if (isApart) {
+      if (!stretches.at(-1)?.isOpen) stretches.push({ start: index, leavesEffect: false, isOpen: true })
+      const wrote = item.tiers.includes("T3") || (item.tiers.includes("T1") && (mayWrite(item.a) || mayWrite(item.b)))
+      if (wrote) stretches.at(-1)!.leavesEffect = true
+    }
+    if (isApart || (isCall(item) && !isInSync(item))) inARow = 0
+    else if (isCall(item)) inARow++
+    const last = stretches.at(-1)
+    if (last && inARow >= RESYNC) last.isOpen = false
   })
-  if (origins.length === 0) return none("no_origin")
-  // With too little in common an invented root is worse than none.
-  if ((calls.share ?? 0) < LEAST_SHARE) return none("no_common_prefix")
-  const root = origins.find((index) => !calls.resyncsAfter[index])
-  if (root === undefined) return none("resynced")
-  return calls.inSyncBefore[root]! < RESYNC ? none("no_common_prefix") : { root, root_absent: null }
+  return stretches
+}
+
+/**
+ * What the rest follows from. A stretch that wrote leaves the world another one, and the last one has nothing after it. One that only
+ * looked around is in the history of all that follows: a later one that was not fed by it began by itself; of any other nobody knows.
+ */
+function beginningOf(items: readonly Judged[], stretches: readonly Stretch[]): Stretch | undefined {
+  for (const [at, stretch] of stretches.entries()) {
+    const { cause } = items[stretch.start]!
+    if (cause !== "origin" && cause !== "environment") return undefined
+    if (stretch.leavesEffect || at === stretches.length - 1) return stretch
+  }
+  return undefined
 }
 
 /** The first difference in what was written. Where no tool said that it writes, the first call that may have. */
@@ -98,8 +160,8 @@ function decisiveOf(items: readonly Judged[], order: readonly number[]): RunDiff
   const write = firstOf(items, order, "T3")
   if (write !== null) return { item: write, effect: "write" }
   const unknown = order.find((index) => {
-    const { a, b, tiers } = items[index]!
-    return tiers.includes("T1") && (mayWrite(a) || mayWrite(b)) && !isWrite(a) && !isWrite(b)
+    const { a, b, tiers, isIncidental } = items[index]!
+    return tiers.includes("T1") && !isIncidental && (mayWrite(a) || mayWrite(b)) && !isWrite(a) && !isWrite(b)
   })
   return unknown === undefined ? null : { item: unknown, effect: "unknown" }
 }

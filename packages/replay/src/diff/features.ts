@@ -20,6 +20,7 @@ export class Features {
   #own = -1
   #subtree = -1
   #call = -2
+  #decision = -2
   #childLabels: Shingles | undefined
   #inputShingles: Shingles | null | undefined
   #outputShingles: Shingles | null | undefined
@@ -70,6 +71,15 @@ export class Features {
       this.#call = isKnown ? this.#interner.of(`call ${this.label} ${name} ${this.input}`) : -1
     }
     return this.#call
+  }
+
+  /** What a model had done, its wording aside; -1 for an answer that calls nothing. */
+  get decision(): number {
+    if (this.#decision === -2) {
+      const decision = this.#reader.decision(this.step)
+      this.#decision = decision === undefined ? -1 : this.#interner.of(`decision ${decision}`)
+    }
+    return this.#decision
   }
 
   get childLabels(): Shingles {

@@ -62,7 +62,7 @@ const NOISE_WORDS = {
   wire: "its spelling on the wire",
 } as const
 
-function fieldWords(field: DiffItem["fields"][number], { a, b, kind, tiers }: DiffItem): string {
+function fieldWords(field: DiffItem["fields"][number], { a, b, kind, tiers, incidental }: DiffItem): string {
   switch (field) {
     case "name":
       return kind === "model" ? "other model" : "other name"
@@ -70,7 +70,7 @@ function fieldWords(field: DiffItem["fields"][number], { a, b, kind, tiers }: Di
       return kind === "model" ? "other request" : kind === "run" ? "other input" : "other arguments"
     case "output":
       if (kind === "model") return tiers.includes("T0") ? "other wording" : "other answer"
-      return "other result"
+      return incidental ? "other ids, times or figures" : "other result"
     case "status":
       return `${a!.status} -> ${b!.status}`
     default:
@@ -166,12 +166,22 @@ const quotedOr = (text: string | null, width: number): string => (text === null 
 export const REGIME_WORDS = { R1: "related runs", R2: "unrelated runs" } as const
 
 /** Why no root is named. */
-export const ROOT_ABSENT_WORDS: Readonly<Record<NonNullable<RunDiff["root_absent"]>, string>> = {
+const ROOT_ABSENT_WORDS: Readonly<Record<NonNullable<RunDiff["root_absent"]>, string>> = {
   no_difference: "no step differs",
   no_common_prefix: "the runs have too little in common to say where they went apart",
-  resynced: "every difference is followed by calls in sync",
-  no_origin: "no difference in what was decided, seen or done began by itself",
+  resynced: "every difference is followed by calls that do the same, and the runs end alike",
+  no_origin: "nothing else was decided, seen or done",
+  undecided: "an earlier difference may have led to a later one, and the record does not say whether it did",
 }
+
+/** `no root: …; to find out, fork b at #12`. Undefined where there is one, or where nothing differs. */
+export function rootAbsentWords({ root_absent, would_decide, items }: RunDiff): string | undefined {
+  if (root_absent === null || root_absent === "no_difference") return undefined
+  const ways = would_decide.map(({ item }) => (item === null ? "compare with a good run" : forkWords(items[item]!)))
+  return `${ROOT_ABSENT_WORDS[root_absent]}${ways.length === 0 ? "" : `; to find out, ${ways.join(" or ")}`}`
+}
+
+const forkWords = ({ a, b }: DiffItem): string => (b ? `fork b at #${b.n}` : `fork a at #${a!.n}`)
 
 /** `compared 25/28: same 17 noise 2 changed 6 +3 -5 moved 1`: zeros are left out but for the first. */
 export function countWords({ stats, a, b }: RunDiff): string {

@@ -14,6 +14,10 @@ export interface Judged extends Placed {
   readonly noise: readonly Field[]
   readonly isInputSame: boolean
   readonly isOutputSame: boolean
+  /** Asked otherwise, and nothing came of it. */
+  readonly isAbsorbed: boolean
+  /** Differs only in wording, ids and times. Found out for unrelated runs alone. */
+  isIncidental: boolean
   readonly tiers: readonly Tier[]
   /** Between the two steps of a pair, 0 to 1; 1 for a step without one. */
   readonly distance: number
@@ -48,8 +52,40 @@ function judged(
   tiers: readonly Tier[],
   distance: number,
 ): Judged {
-  return { a, b, place, change, fields, noise, isInputSame, isOutputSame, tiers, distance, cause: undefined }
+  // Every name once and none spread in, as in `featuresOf`.
+  return {
+    a,
+    b,
+    place,
+    change,
+    fields,
+    noise,
+    isInputSame,
+    isOutputSame,
+    isAbsorbed: a !== undefined && b !== undefined && !isInputSame && isOutputSame && mayAbsorb(a, b),
+    isIncidental: false,
+    tiers,
+    distance,
+    cause: undefined,
+  }
 }
+
+/** An acknowledgement is short. A longer result that is the same to the byte was read from the same place. */
+const TELLING_BYTES = 200
+
+/**
+ * Another write is another effect, whatever the tool said about it, and another tool is another act. Of a tool nobody described, only an
+ * answer that tells something shows that it did the same.
+ */
+function mayAbsorb(a: DiffStep, b: DiffStep): boolean {
+  if (isWrite(a) || isWrite(b)) return false
+  if (!mayWrite(a) && !mayWrite(b)) return true
+  return a.name === b.name && (a.outputBytes ?? 0) >= TELLING_BYTES
+}
+
+/** Whether the steps of a pair do the same: equal, or different without anything having come of it. */
+export const isInSync = ({ a, b, change, isAbsorbed, isIncidental }: Judged): boolean =>
+  a !== undefined && b !== undefined && change !== "moved" && (change !== "changed" || isAbsorbed || isIncidental)
 
 /** A moved step stays moved whatever else differs; one that only changed its turn says what differs instead. */
 function changeOf(placed: Placed, differs: boolean, isNoisy: boolean): Change {
@@ -103,6 +139,9 @@ function isSameButForClient(a: DiffStep, b: DiffStep, readers: Readers): boolean
 
 export const hasOutput = ({ closedAt, outputRef, kind }: DiffStep): boolean =>
   kind === "run" || outputRef !== undefined || Number.isFinite(closedAt)
+
+export const isSameQuestion = (a: DiffStep, b: DiffStep, readers: Readers): boolean =>
+  isExactInput(a, b) || readers.a.looseInput(a) === readers.b.looseInput(b)
 
 function isExactInput(a: DiffStep, b: DiffStep): boolean {
   if (a.inputFacts !== b.inputFacts) return false
@@ -162,7 +201,7 @@ function tiersOfPair(placed: Placed, compared: Compared, readers: Readers): Tier
 }
 
 /** Whether two answers differ only in what they say, not in what they do. By the names of the calls where the answers were not kept. */
-function isSameDecision(a: DiffStep, b: DiffStep, readers: Readers): boolean {
+export function isSameDecision(a: DiffStep, b: DiffStep, readers: Readers): boolean {
   if (a.status !== b.status) return false
   const answerA = readers.a.answer(a)
   const answerB = readers.b.answer(b)

@@ -1,4 +1,5 @@
 import type { RunDiff } from "../generated.js"
+import { observed } from "./chance.js"
 import { type ChangedFiles, changedFiles } from "./changed-files.js"
 import type { Readers } from "./judge.js"
 import type { DiffRun } from "./read-steps.js"
@@ -14,7 +15,7 @@ const MOST_FILES = 100
  * How the two runs ended and what they left: exit and error, the output they declared or else the last thing their model said, and the
  * files of their work trees.
  */
-export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outcome {
+export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): ComparedOutcomes {
   const givenA = givenBy(a, readers.a)
   const givenB = givenBy(b, readers.b)
   const files = compareFiles(a, b, readers)
@@ -24,13 +25,21 @@ export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): Outco
   if (a.outcome.exitCode !== b.outcome.exitCode) fields.push("exit")
   if (isOtherOutput(givenA, givenB, readers)) fields.push("output")
   if (files && files.differing.length > 0) fields.push("files")
-  return {
-    differs: fields.length > 0,
-    fields,
-    a: sideOf(a, givenA),
-    b: sideOf(b, givenB),
-    files,
-  }
+  const outcome = { differs: fields.length > 0, fields, a: sideOf(a, givenA), b: sideOf(b, givenB), files }
+  const isOtherEnd = fields.some((field) => field !== "output" || isOtherThing(givenA, givenB))
+  return { outcome, isOtherEnd }
+}
+
+interface ComparedOutcomes {
+  readonly outcome: Outcome
+  /** Whether the runs ended otherwise, and not only in other words, ids and times. */
+  readonly isOtherEnd: boolean
+}
+
+/** A run that declares its output says what it gives; the last answer of a model is how it says it. */
+function isOtherThing(a: Given, b: Given): boolean {
+  if (a.as !== "declared" || b.as !== "declared") return false
+  return a.text === undefined || b.text === undefined || observed(a.text) !== observed(b.text)
 }
 
 const errorKey = ({ outcome }: DiffRun, reader: StepReader): string =>

@@ -130,6 +130,7 @@ function featuresOf(
     headersRef: textIn(opening, "request_headers_ref"),
     isMatchedMasked: (wire?.opened ?? step.opened)?.replay?.match?.tier === "masked",
     outputRef: asked.outputRef,
+    outputBytes: bytesOf(step.closed ?? wire?.closed, asked.outputRef),
     inputFacts: asked.inputFacts ?? "",
     outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
     inputSummary: asked.inputSummary,
@@ -180,6 +181,9 @@ function callFacts(opening: LoosePayload, closing: LoosePayload): Asked {
     outputSummary: firstTextIn(closing, ["output_summary", "result_summary", "error_summary"]),
   }
 }
+
+const bytesOf = (event: Event | undefined, hash: string | undefined): number | undefined =>
+  event?.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)?.byte_size
 
 function firstTextIn(payload: LoosePayload, names: readonly string[]): string | undefined {
   for (const name of names) {

@@ -17,6 +17,7 @@ import {
 import { foldedAnswer } from "@orangebox/runs"
 import { comparableText } from "../match/comparable.js"
 import { headersIn } from "../tape/recorded-answer.js"
+import { decided } from "./chance.js"
 import type { DiffStep } from "./diff-step.js"
 import { addressOfStep, type RequestSignatures } from "./request-signatures.js"
 import { type BodyAbsence, type BodyReading, TO_COME } from "./run-to-diff.js"
@@ -122,6 +123,12 @@ export class StepReader {
       const bytes = this.bytes(step.outputRef)
       return bytes && foldedAnswer(bytes)
     })
+  }
+
+  /** The calls an answer asks for, without what is other in every run; undefined where it asks for none, or was not kept. */
+  decision(step: DiffStep): string | undefined {
+    const calls = this.answer(step)?.toolCalls ?? []
+    return calls.length === 0 ? undefined : calls.map((call) => `${call.name} ${decided(call.arguments)}`).join("\n")
   }
 
   /** A model call's request. The last few stay at hand, because each is asked for again by the call that goes on with it. */

@@ -12,7 +12,14 @@ import { plainEvent } from "./plain-event.js"
 
 /** What an agent does, told in one line per step. */
 export type Act =
-  | { readonly does: "model"; readonly says: string; readonly calls?: readonly Call[]; readonly retries?: number }
+  | {
+      readonly does: "model"
+      readonly says: string
+      readonly calls?: readonly Call[]
+      readonly retries?: number
+      /** A question of its own, without the history. */
+      readonly asks?: string
+    }
   | ({ readonly does: "tool"; readonly result: string } & Call & ToolMore)
   | { readonly does: "step"; readonly name: string; readonly acts: readonly Act[] }
   | { readonly does: "parallel"; readonly acts: readonly Act[] }
@@ -161,12 +168,16 @@ class Script {
 
   #model(act: Extract<Act, { does: "model" }>, parent: string): void {
     const step = this.#newStep()
-    const history = this.#history.slice(-(this.#options.window ?? this.#history.length))
+    const history =
+      act.asks === undefined
+        ? this.#history.slice(-(this.#options.window ?? this.#history.length))
+        : [{ role: "user", content: act.asks }]
+    const asked = act.asks ?? this.#historyHash
     const system = this.#options.system ?? "You fix things."
     const request = this.#body(
       "request",
       () => JSON.stringify({ model: "claude-x", max_tokens: 1024, system, messages: history }),
-      `request ${this.#historyHash}`,
+      `request ${asked}`,
     )
     const envelope = this.#replayed()
     const called: PayloadOf<"model_called"> = {
@@ -177,7 +188,7 @@ class Script {
       top_p: null,
       max_tokens: 1024,
       request_ref: request.artifact_hash,
-      call_signature_hash: textHash(`sig ${this.#historyHash}`),
+      call_signature_hash: textHash(`sig ${asked}`),
       canon_version: CANON_VERSION,
       http_method: "POST",
       url: "https://api.anthropic.com/v1/messages",
