@@ -89,7 +89,7 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
   if (regime === "R2") markIncidental(items, readers, isOtherEnd)
   labelCauses(items, order)
   const ends = { beganAlike: areAskedTheSame(runA, runB, readers), isOtherEnd }
-  const divergences = findDivergences(items, order, regime, ends)
+  const divergences = findDivergences(items, order, regime, ends, readers)
   const chosen = payloadsToCompare(order, divergences, options.payloads ?? DEFAULT_PAYLOADS)
   // Steps that are not aligned for certain yet may not be the ones whose payloads matter.
   if (!isWaiting()) awaitPayloads(items, chosen.all, readers)

@@ -2,7 +2,8 @@ import type { RunDiff, Tier } from "../generated.js"
 import { isReal } from "./causes.js"
 import { isBehaviour } from "./diff-step.js"
 import { IN_SYNC } from "./distance.js"
-import { isInSync, isWrite, type Judged, mayWrite } from "./judge.js"
+import { isInSync, isWrite, type Judged, mayWrite, type Readers } from "./judge.js"
+import { findPropagation } from "./value-propagation.js"
 
 /** So many calls in sync after a difference, and the runs are together again. Before it, so many make a common beginning. */
 const RESYNC = 2
@@ -30,11 +31,12 @@ export function findDivergences(
   order: readonly number[],
   regime: RunDiff["regime"],
   ends: Ends,
+  readers: Readers,
 ): Divergences {
   const calls = behaviourOf(items)
   return {
     first: order[0] ?? null,
-    ...(regime === "R1" ? relatedRoot(order) : unrelatedRoot(items, calls, order, ends)),
+    ...(regime === "R1" ? relatedRoot(order) : unrelatedRoot(items, calls, order, ends, readers)),
     decisive: decisiveOf(items, order),
     tiers: {
       T0: firstOf(items, order, "T0"),
@@ -97,13 +99,14 @@ function unrelatedRoot(
   calls: Behaviour,
   order: readonly number[],
   { beganAlike, isOtherEnd }: Ends,
+  readers: Readers,
 ): Root {
   if (order.length === 0) return absent("no_difference", [])
   const stretches = stretchesApart(items, calls)
   const [first] = stretches
   if (first === undefined) return absent("no_origin", isOtherEnd ? [A_GOOD_RUN] : [])
   if (!isOtherEnd && !stretches.at(-1)!.isOpen) return absent("resynced", [forkAt(first)])
-  const found = beginningOf(items, stretches)
+  const found = beginningOf(items, stretches, readers)
   if (found === undefined) return absent("undecided", stretches.slice(0, MOST_FORKS).map(forkAt))
   const isAlike = (calls.share ?? 0) >= LEAST_SHARE
   const isCommon = calls.inSyncBefore[found.start]! >= RESYNC && (found === first || isAlike)
@@ -118,6 +121,8 @@ const MOST_FORKS = 3
 interface Stretch {
   /** The item it begins with. */
   readonly start: number
+  /** What differs in it. */
+  readonly members: number[]
   /** Something was written otherwise in it, or may have been. */
   leavesEffect: boolean
   /** The runs do not come together after it. */
@@ -130,7 +135,8 @@ function stretchesApart(items: readonly Judged[], { isCall }: Behaviour): readon
   items.forEach((item, index) => {
     const isApart = item.tiers.some((tier) => tier !== "T0") && isReal(items, index)
     if (isApart) {
-      if (!stretches.at(-1)?.isOpen) stretches.push({ start: index, leavesEffect: false, isOpen: true })
+      if (!stretches.at(-1)?.isOpen) stretches.push({ start: index, members: [], leavesEffect: false, isOpen: true })
+      stretches.at(-1)!.members.push(index)
       const wrote = item.tiers.includes("T3") || (item.tiers.includes("T1") && (mayWrite(item.a) || mayWrite(item.b)))
       if (wrote) stretches.at(-1)!.leavesEffect = true
     }
@@ -144,15 +150,29 @@ function stretchesApart(items: readonly Judged[], { isCall }: Behaviour): readon
 
 /**
  * What the rest follows from. A stretch that wrote leaves the world another one, and the last one has nothing after it. One that only
- * looked around is in the history of all that follows: a later one that was not fed by it began by itself; of any other nobody knows.
+ * looked around is in the history of all that follows: where a later one uses a value that only it has, it led there; a later one that was
+ * not fed by it began by itself; of any other nobody knows.
  */
-function beginningOf(items: readonly Judged[], stretches: readonly Stretch[]): Stretch | undefined {
+function beginningOf(items: readonly Judged[], stretches: readonly Stretch[], readers: Readers): Stretch | undefined {
   for (const [at, stretch] of stretches.entries()) {
     const { cause } = items[stretch.start]!
     if (cause !== "origin" && cause !== "environment") return undefined
-    if (stretch.leavesEffect || at === stretches.length - 1) return stretch
+    const next = stretches[at + 1]
+    if (stretch.leavesEffect || !next || leadsTo(items, stretch, next, readers)) return stretch
   }
   return undefined
+}
+
+/** So many of its results are followed. */
+const MOST_FOLLOWED = 20
+
+function leadsTo(items: readonly Judged[], { members }: Stretch, next: Stretch, readers: Readers): boolean {
+  return members.slice(0, MOST_FOLLOWED).some((index) => {
+    const { a, b, isFigureUsed } = items[index]!
+    if (isFigureUsed) return true
+    const use = isBehaviour((a ?? b)!) ? findPropagation(items, index, readers) : null
+    return use !== null && use.to >= next.start && isReal(items, use.to)
+  })
 }
 
 /** The first difference in what was written. Where no tool said that it writes, the first call that may have. */

@@ -38,11 +38,9 @@ function figuresOfNoUse(items: readonly Judged[], readers: Readers, isOtherEnd: 
     if (found) figures.set(index, found)
   })
   return [...figures].flatMap(([index, [ofA, ofB]]) => {
-    const isUseless =
-      doSameAfter(items, index, (at) => figures.has(at), isOtherEnd) &&
-      !isUsed(items, index, "a", ofA, readers) &&
-      !isUsed(items, index, "b", ofB, readers)
-    return isUseless ? [items[index]!] : []
+    const item = items[index]!
+    item.isFigureUsed = isUsed(items, index, "a", ofA, readers) || isUsed(items, index, "b", ofB, readers)
+    return !item.isFigureUsed && doSameAfter(items, index, (at) => figures.has(at), isOtherEnd) ? [item] : []
   })
 }
 

@@ -18,6 +18,8 @@ export interface Judged extends Placed {
   readonly isAbsorbed: boolean
   /** Differs only in wording, ids and times. Found out for unrelated runs alone. */
   isIncidental: boolean
+  /** A figure that only its result has stands in the arguments of a later call that differs. */
+  isFigureUsed: boolean
   readonly tiers: readonly Tier[]
   /** Between the two steps of a pair, 0 to 1; 1 for a step without one. */
   readonly distance: number
@@ -64,6 +66,7 @@ function judged(
     isOutputSame,
     isAbsorbed: a !== undefined && b !== undefined && !isInputSame && isOutputSame && mayAbsorb(a, b),
     isIncidental: false,
+    isFigureUsed: false,
     tiers,
     distance,
     cause: undefined,

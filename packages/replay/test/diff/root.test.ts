@@ -154,7 +154,8 @@ describe("[P-13] the root of independent runs is the first decision that matters
       ...last,
     ]
     const write = (text: string): Act[] => turn("I write it.", "write_file", { path: "x", text }, "written", WRITE)
-    expect(rootOf(compare(acts(31, write("31 times")), acts(52, write("52 times"))))).toBeUndefined()
+    const used = compare(acts(31, write("31 times")), acts(52, write("52 times")))
+    expect(rootOf(used)).toMatchObject({ kind: "tool", cause: "environment", b: { n: 9 } })
     expect(rootOf(compare(acts(31, write("often")), acts(52, write("never"))))).toMatchObject({
       kind: "model",
       b: { n: 14 },
@@ -174,6 +175,22 @@ describe("[P-13] the root of independent runs is the first decision that matters
     expect([worded.root_absent, worded.outcome.fields]).toEqual(["resynced", ["output"]])
     const declared = compare(acts([], "Done."), acts(look("detour.ts"), "Done."), [{ output: "42" }, { output: "41" }])
     expect(rootOf(declared)).toMatchObject({ b: { n: 8 } })
+  })
+})
+
+describe("[P-13] what led to a later decision", () => {
+  test("[P-13] a detour is the root where a later decision uses what only it has seen", () => {
+    const acts = (detour: Act[], file: string): Act[] => [
+      ...START,
+      ...detour,
+      ...look("d.ts"),
+      ...look("e.ts"),
+      ...look(file),
+      ...look(`${file}.bak`),
+    ]
+    const seen = turn("What is there?", "list", { path: "conf" }, "conf/staging.json is the one in use", READ)
+    const diff = compare(acts([], "conf/prod.json"), acts(seen, "conf/staging.json"))
+    expect(rootOf(diff)).toMatchObject({ kind: "model", cause: "origin", b: { n: 8 } })
   })
 })
 
