@@ -110,8 +110,9 @@ function unrelatedRoot(
   if (found === undefined) return absent("undecided", stretches.slice(0, MOST_FORKS).map(forkAt))
   const isAlike = (calls.share ?? 0) >= LEAST_SHARE
   const isCommon = calls.inSyncBefore[found.start]! >= RESYNC && (found === first || isAlike)
-  // Asked the same to the byte, alike in all they did up to there, and another end: that needs no long way in common.
-  const isSameQuestion = isOtherEnd && found === first && beganAlike && isAlike
+  // A decision after the same question, alike in all they did up to there, and another end: that needs no long way in common.
+  const isDecision = (items[found.start]!.a ?? items[found.start]!.b)!.kind === "model"
+  const isSameQuestion = isDecision && isOtherEnd && found === first && beganAlike && isAlike
   return isCommon || isSameQuestion ? named(found.start) : absent("no_common_prefix", [A_GOOD_RUN])
 }
 

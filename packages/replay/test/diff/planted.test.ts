@@ -10,6 +10,8 @@ import { type Act, type Call, model, type ScriptOptions, scriptRun, tool } from 
 
 const CASES = 1_000
 const SEED = 20_261_118
+/** A thousand pairs take seconds; the rest is for a machine that is busy with other things. */
+const PATIENCE_MS = 300_000
 
 type Effect = "read" | "write" | undefined
 const TOOLS: readonly { readonly name: string; readonly effect: Effect }[] = [
@@ -51,8 +53,8 @@ const anyPlant = fc.record({
 })
 
 const anyPair = fc.record({
-  turns: fc.array(anyTurn, { minLength: 6, maxLength: 14 }),
-  others: fc.array(anyTurn, { minLength: 3, maxLength: 12 }),
+  turns: fc.array(anyTurn, { minLength: 6, maxLength: 10 }),
+  others: fc.array(anyTurn, { minLength: 3, maxLength: 8 }),
   at: fc.nat(1_000),
   plant: anyPlant,
   wordsA: fc.infiniteStream(fc.nat(WORDS.length - 1)),
@@ -173,42 +175,50 @@ function tailOf(way: string, rest: readonly Turn[], others: readonly Turn[]): re
 type PairSeed = typeof anyPair extends fc.Arbitrary<infer T> ? T : never
 
 describe("[P-13] one decision planted among rewordings, ids and times", () => {
-  test(`[P-13] is the root in 95 of 100, of ${CASES} generated pairs`, () => {
-    const wrong: string[] = []
-    let index = 0
-    for (const made of fc.sample(anyPair, { numRuns: CASES, seed: SEED })) {
-      const { diff, expected } = pairOf(made)
-      const root = diff.root === null ? undefined : diff.items[diff.root]!
-      const isRight = root?.kind === "model" && (root.a?.step_id === expected[0] || root.b?.step_id === expected[1])
-      const { decision, after, end } = made.plant
-      if (!isRight)
-        wrong.push(
-          `pair ${index}: ${decision}, ${after}, ${end}: ${diff.root_absent ?? `${root!.kind} #${root!.a?.n}/#${root!.b?.n}`}`,
-        )
-      index++
-    }
-    const right = CASES - wrong.length
-    console.info(
-      `planted decisions: ${right} of ${CASES} named (${((100 * right) / CASES).toFixed(1)} %), seed ${SEED}`,
-    )
-    expect(right / CASES, `seed ${SEED}\n${wrong.slice(0, 20).join("\n")}`).toBeGreaterThanOrEqual(0.95)
-  })
+  test(
+    `[P-13] is the root in 95 of 100, of ${CASES} generated pairs`,
+    () => {
+      const wrong: string[] = []
+      let index = 0
+      for (const made of fc.sample(anyPair, { numRuns: CASES, seed: SEED })) {
+        const { diff, expected } = pairOf(made)
+        const root = diff.root === null ? undefined : diff.items[diff.root]!
+        const isRight = root?.kind === "model" && (root.a?.step_id === expected[0] || root.b?.step_id === expected[1])
+        const { decision, after, end } = made.plant
+        if (!isRight)
+          wrong.push(
+            `pair ${index}: ${decision}, ${after}, ${end}: ${diff.root_absent ?? `${root!.kind} #${root!.a?.n}/#${root!.b?.n}`}`,
+          )
+        index++
+      }
+      const right = CASES - wrong.length
+      console.info(
+        `planted decisions: ${right} of ${CASES} named (${((100 * right) / CASES).toFixed(1)} %), seed ${SEED}`,
+      )
+      expect(right / CASES, `seed ${SEED}\n${wrong.slice(0, 20).join("\n")}`).toBeGreaterThanOrEqual(0.95)
+    },
+    PATIENCE_MS,
+  )
 
-  test(`[P-13] and where there is none, hardly ever is one named, of ${CASES} generated pairs`, () => {
-    const wrong: string[] = []
-    let index = 0
-    for (const { turns, wordsA, wordsB, numbers } of fc.sample(anyPair, { numRuns: CASES, seed: SEED + 1 })) {
-      const acts = (words: Stream): Act[] => [
-        ...turns.flatMap((turn) => actsOf(turn, callOf(turn), words, numbers)),
-        model(sentence(words)),
-      ]
-      const a = runOf("A", acts(wordsA), index % 2 === 0 ? {} : { output: sentence(wordsA) })
-      const b = runOf("B", acts(wordsB), index % 2 === 0 ? {} : { output: sentence(wordsB) })
-      const diff = diffRuns(a, b, { payloads: 0 })
-      if (diff.root !== null) wrong.push(`pair ${index}: ${JSON.stringify(diff.items[diff.root])}`)
-      index++
-    }
-    console.info(`prose changes only: a root named in ${wrong.length} of ${CASES}, seed ${SEED + 1}`)
-    expect(wrong.length / CASES, `seed ${SEED + 1}\n${wrong.slice(0, 5).join("\n")}`).toBeLessThanOrEqual(0.02)
-  })
+  test(
+    `[P-13] and where there is none, hardly ever is one named, of ${CASES} generated pairs`,
+    () => {
+      const wrong: string[] = []
+      let index = 0
+      for (const { turns, wordsA, wordsB, numbers } of fc.sample(anyPair, { numRuns: CASES, seed: SEED + 1 })) {
+        const acts = (words: Stream): Act[] => [
+          ...turns.flatMap((turn) => actsOf(turn, callOf(turn), words, numbers)),
+          model(sentence(words)),
+        ]
+        const a = runOf("A", acts(wordsA), index % 2 === 0 ? {} : { output: sentence(wordsA) })
+        const b = runOf("B", acts(wordsB), index % 2 === 0 ? {} : { output: sentence(wordsB) })
+        const diff = diffRuns(a, b, { payloads: 0 })
+        if (diff.root !== null) wrong.push(`pair ${index}: ${JSON.stringify(diff.items[diff.root])}`)
+        index++
+      }
+      console.info(`prose changes only: a root named in ${wrong.length} of ${CASES}, seed ${SEED + 1}`)
+      expect(wrong.length / CASES, `seed ${SEED + 1}\n${wrong.slice(0, 5).join("\n")}`).toBeLessThanOrEqual(0.02)
+    },
+    PATIENCE_MS,
+  )
 })
