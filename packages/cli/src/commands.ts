@@ -47,6 +47,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
   ],
   "Hand on": [
     ["export", "a run in one file that can be read anywhere", () => import("./commands/export.js"), "a run"],
+    ["import", "put an exported run into this store", () => import("./commands/import.js")],
     ["verify", "check runs, bodies and digests", () => import("./commands/verify.js"), "a run"],
     [
       "snapshot",

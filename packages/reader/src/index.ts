@@ -1,6 +1,7 @@
 // Where: a data folder, a store caught up with its journals, an exported file
 
 export { dataPath, locateData, type ReaderOptions } from "./open/data-folder.js"
+export { type MaskKey, maskKeyIn } from "./open/mask-key.js"
 export { catchUpStore, holderWords, type Reading, readStore, recentRunIds } from "./open/open-reading.js"
 export { writeStore } from "./open/open-writing.js"
 export { type RunReading, readRunsAt } from "./open/run-at.js"
@@ -28,6 +29,7 @@ export { contextsBefore, findWhy, loadContext, outlineContexts } from "./context
 export { diffExactly, type PointedAt, pointedAt } from "./diff/diff-exact.js"
 export { diffRunsAt } from "./diff/diff-runs.js"
 export { type GatheredRun, gatherRun, type MissingBody } from "./export/gather-run.js"
+export { type ImportReport, importRunFile } from "./import/import-run.js"
 export { type Asking, type Court, type JudgedRun, judgeRun, openCourt } from "./judging/judged-run.js"
 export type { RuleOptions } from "./judging/rules-given.js"
 export { outcomeOf } from "./replay/fork-outcome.js"

@@ -6,7 +6,7 @@ export { type Explanation, explain } from "./explain.js"
 // What may happen to each field of an event
 export { defaultPolicy, FIELD_POLICIES, type FieldPolicy } from "./field-policies.js"
 export { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
-export { digestWord, incrementalKeyedDigest, keyedDigest } from "./keyed-digest.js"
+export { digestWord, incrementalKeyedDigest, keyedDigest, maskKeyId } from "./keyed-digest.js"
 // Secrets that were found before
 export { KnownValues } from "./known-values.js"
 // Masks

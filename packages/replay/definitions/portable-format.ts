@@ -59,4 +59,14 @@ export const PortableNotes = z.strictObject({
   redactions: z.array(z.strictObject({ run_id: z.string(), event_id: z.string(), at_ms: z.number() })),
   /** Events whose id came again with other content; the first is in the file. Left out where there are none. */
   conflicts: z.array(z.strictObject({ run_id: z.string(), event_id: z.string() })).optional(),
+  /** Under which key secrets were tagged; the key itself only where somebody asked for it. Left out where no secret was masked. */
+  mask_key: z
+    .strictObject({
+      id: z.string(),
+      key: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+    })
+    .optional(),
 })

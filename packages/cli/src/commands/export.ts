@@ -1,4 +1,4 @@
-import { damaged, findTarget, gatherRun, RUN_FILE_ENDING, runOf } from "@orangebox/reader"
+import { damaged, dataPath, findTarget, gatherRun, maskKeyIn, RUN_FILE_ENDING, runOf } from "@orangebox/reader"
 import { writePortable } from "@orangebox/replay"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
@@ -11,6 +11,7 @@ import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../sess
 interface ExportOptions {
   readonly output?: string
   readonly force?: boolean
+  readonly secretKey?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -21,9 +22,13 @@ export function define(command: Command, session: Session): void {
     .argument("[run]", "a run, or an exported file", "last")
     .option("-o, --output <file>", `where to; - is stdout; default: <run id>${RUN_FILE_ENDING} here`)
     .option("--force", "overwrite a file that is there")
+    .option(
+      "--secret-key",
+      "with the key that secrets are told apart by, so that it replays with the same secrets anywhere",
+    )
     .addHelpText(
       "after",
-      "\nThe file holds what is recorded, redacted as it was recorded, with a checksum on every part, and the runs of sub-agents along with\ntheir run. What is missing is said.",
+      "\nThe file holds what is recorded, redacted as it was recorded, with a checksum on every part, and the runs of sub-agents along with\ntheir run. What is missing is said. Secrets are in it only as their masks. With --secret-key whoever has the file can try out\nguesses at short ones; without it a run with secrets in its prompts replays where it was recorded, and says so elsewhere.",
     )
   bindShell<ExportOptions>(command, session, exportRun, [
     ["orangebox export", `the last run, as <run id>${RUN_FILE_ENDING}`],
@@ -53,7 +58,9 @@ function exportRun(
     const path = isStdout ? null : (options.output ?? `${run.row.runId}${RUN_FILE_ENDING}`)
     const isForced = options.force ?? false
     if (path !== null) refuseToOverwrite(path, isForced)
-    const gathered = await gatherRun(reading, run, terminal.progress.update)
+    const found = reading.file ? reading.file.maskKey : maskKeyIn(dataPath(options.data), run.annotations)
+    const maskKey = found && (options.secretKey ? found : { id: found.id })
+    const gathered = await gatherRun(reading, run, terminal.progress.update, maskKey)
     const pieces = writePortable(gathered.events, gathered.bodies, gathered)
     const bytes = path === null ? await sendPieces(session, pieces) : writeNewFile(path, pieces, isForced)
     tell(session, options, { run, gathered, file: path, bytes }, reading.freshness)

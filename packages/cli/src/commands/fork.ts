@@ -20,7 +20,7 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/format-fork.js"
-import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
@@ -98,7 +98,10 @@ async function fork(
     ...(options.post === undefined ? {} : { post: options.post }),
   }
   const drafted = planned(source, { ...request, profile })
-  if (command.length > 0) checkEffects(session, options, source)
+  if (command.length > 0) {
+    refuseForeignSecrets(source)
+    checkEffects(session, options, source)
+  }
   terminal.say(planText(source, drafted))
   const workspace = command.length > 0 ? await forkedWorkspace(session, options, source, drafted) : undefined
   const whole: ForkRequest = workspace ? { ...request, workspace: workspace.told } : request

@@ -20,7 +20,7 @@ import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/format-replay.js"
 import { readMasks } from "../replaying/masks.js"
-import { loadTape, NOT_A_SANDBOX, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { bindShell, type GlobalOptions, type Session } from "../session.js"
 
@@ -121,6 +121,7 @@ async function byCommand(
 ): Promise<ReplayResult> {
   const { tape, run } = source
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
+  refuseForeignSecrets(source)
   refuseGaps(tape, {
     isAllowed: () => options.allowToolExec ?? false,
     allowWith: () => "Allow it with --allow-tool-exec",

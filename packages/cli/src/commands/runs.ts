@@ -101,18 +101,24 @@ function cellsOf(row: RunRow, isNarrow: boolean): string[] {
     String(row.toolCalls),
     row.errors === 0 ? "" : String(row.errors),
     row.modelCalls === 0 ? "" : `${formatCount(row.tokens.prompt)} → ${formatCount(row.tokens.completion)}`,
-    [row.app, row.entrypoint, row.sourceRunId === null ? null : "replay"].filter((name) => name !== null).join(" · "),
+    [row.app, row.entrypoint, row.sourceRunId === null ? null : "replay", isImported(row) ? "imported" : null]
+      .filter((name) => name !== null)
+      .join(" · "),
     row.inputSummary ?? "",
   ]
 }
+
+/** No process of this machine wrote it. */
+const isImported = ({ writerId }: RunRow): boolean => writerId === null
 
 function pageJson({ rows, total, cursor }: Page<RunRow>) {
   return { runs: rows.map(runRowJson), total, cursor: cursor ?? null }
 }
 
-function runRowJson({ startedAtMs, endedAtMs, writerId: _, lastAtMs: _last, captureMode: _mode, ...row }: RunRow) {
+function runRowJson({ startedAtMs, endedAtMs, writerId, lastAtMs: _last, captureMode: _mode, ...row }: RunRow) {
   return {
     ...snakeJson(row),
+    imported: writerId === null,
     started_at: new Date(startedAtMs).toISOString(),
     ended_at: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
   }

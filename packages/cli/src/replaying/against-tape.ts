@@ -10,10 +10,12 @@ export type AgainstTape = ReturnType<typeof againstTape>
 export function againstTape(
   session: Session,
   options: VariableOptions & GlobalOptions,
-  { tape, events }: ReplaySource,
+  { tape, events, maskKey }: ReplaySource,
 ) {
   return {
     tape,
+    // What is asked now is masked as the recording was.
+    recorder: maskKey?.bytes === undefined ? {} : { key: maskKey.bytes },
     sourceEvents: events,
     folder: openDataFolder(dataPath(options.data)).path,
     variables: options.variable.map(parseVariable),

@@ -1,6 +1,7 @@
 import { InputError } from "@orangebox/contract"
 import { effectsHere, loadSource, type ReplaySource } from "@orangebox/reader"
 import { type CoverageGap, coverageGaps, type Tape } from "@orangebox/replay"
+import { plural } from "@orangebox/text"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
 
@@ -62,6 +63,18 @@ function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
         : `none of the ${asked.length} recorded calls can be answered: ${first?.reason ?? "nothing is there"}`,
     where: run.row.runId,
     next: "Record a run with its bodies: orangebox run --capture redacted -- …",
+  })
+}
+
+/** Secrets are told apart by tags under a key. Under another one the same secret looks like another, and every call with it would miss. */
+export function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void {
+  if (maskKey === undefined || maskKey.bytes !== undefined) return
+  const calls = tape.calls.filter(({ request }) => (request.body?.maskCount ?? 0) > 0)
+  if (calls.length === 0) return
+  throw new InputError("SECRETS_OF_ANOTHER_STORE", {
+    what: `${plural(calls.length, "call")} of the run hold secrets that were masked under the key of the store it was recorded in, so nothing here can tell whether the same ones are asked with`,
+    where: run.row.runId,
+    next: "Export it there with --secret-key, replay it there, or leave the command away, which checks the recording alone",
   })
 }
 

@@ -34,6 +34,7 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
   const calls = [...sendable.filter((call) => call.openedAt < first!.openedAt && !fork.isCut(call.stepId)), ...targets]
   const sends = calls.map((call) => requestOf(call, tape, plan.upstreams, options.env))
   const replay = replayRecorder(tape, {
+    ...options.recorder,
     app: source.run.view.app ?? tape.entrypoint,
     folder: options.folder,
     covers: ["model", "http"],

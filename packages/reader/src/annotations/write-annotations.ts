@@ -34,7 +34,7 @@ type Said<T extends EventType> = Pick<Event<T>, "event_type" | "payload" | "reda
 /** Something said about a run by somebody else: outside its sequence, so that the run and its digest stay what they were. */
 export function annotationOf<T extends EventType>(
   { source }: AnnotationDoor,
-  { events, row }: LoadedRun,
+  { events, row }: { readonly events: readonly Event[]; readonly row: Pick<LoadedRun["row"], "runId"> },
   { stepId, ...said }: Said<T>,
 ): Event<T> {
   const [first] = events

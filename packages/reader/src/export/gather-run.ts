@@ -2,6 +2,7 @@ import { bodyHash, type Event, given } from "@orangebox/contract"
 import type { PortableNotes } from "@orangebox/replay"
 import type { Absence } from "@orangebox/store"
 import type { ReaderOptions } from "../open/data-folder.js"
+import { hasMasks, type MaskKey } from "../open/mask-key.js"
 import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
 import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
@@ -35,6 +36,7 @@ export async function gatherRun(
   reading: RunReading,
   run: LoadedRun,
   onProgress: NonNullable<ReaderOptions["onProgress"]>,
+  maskKey?: MaskKey,
 ): Promise<GatheredRun> {
   const { reader } = reading
   const { runId } = run.row
@@ -71,10 +73,16 @@ export async function gatherRun(
     absent_bodies: [...absent.values()].flatMap((found) => (found.absent === "unknown" ? [] : absenceNote(found))),
     redactions: redactions.flat(),
     ...(conflicts.flat().length > 0 ? { conflicts: conflicts.flat() } : {}),
+    ...(maskKey !== undefined && events.some(hasMasks) ? { mask_key: keyNote(maskKey) } : {}),
   }
   const unfinished = notes.partial_streams.length
   return { runId, runs: runIds.length, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }
 }
+
+const keyNote = ({ id, bytes }: MaskKey): NonNullable<PortableNotes["mask_key"]> => ({
+  id,
+  ...given({ key: bytes && Buffer.from(bytes).toString("hex") }),
+})
 
 const absenceNote = ({ hash, absent, reason, onMs, byteSize }: Absence): PortableNotes["absent_bodies"][number] => ({
   hash,

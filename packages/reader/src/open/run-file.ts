@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
 import { type ArtifactRef, type Event, given, InputError, type Problem } from "@orangebox/contract"
 import { parseAddress } from "@orangebox/query"
+import { maskKeyId } from "@orangebox/redaction"
 import {
   PORTABLE_VERSION,
   type PortableFile,
@@ -22,6 +23,7 @@ import {
   type Target,
 } from "@orangebox/store"
 import { plural, recordedText } from "@orangebox/text"
+import type { MaskKey } from "./mask-key.js"
 import type { RunHead, RunReader } from "./run-reader.js"
 
 /** A run that stands in a file of its own, read as if it stood in a store. */
@@ -33,6 +35,8 @@ export interface RunFile {
   readonly reader: RunReader
   /** Where the file is damaged. What stands before the damage can be read. */
   readonly problems: readonly Problem[]
+  /** The key its secrets were tagged with; undefined where none was masked, or an older build wrote it. */
+  readonly maskKey: MaskKey | undefined
 }
 
 /** What exported files are called where nobody says otherwise. */
@@ -68,7 +72,16 @@ export async function openRunFile(path: string): Promise<RunFile> {
   if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
     throw damaged(path, problems)
   }
-  return { path, header, eventsRead: events.length, reader: new FileReader(header, reading), problems }
+  const reader = new FileReader(header, reading)
+  return { path, header, eventsRead: events.length, reader, problems, maskKey: maskKeyOf(reading) }
+}
+
+function maskKeyOf({ notes }: PortableReading): MaskKey | undefined {
+  const { id, key } = notes.mask_key ?? {}
+  if (id === undefined || key === undefined) return id === undefined ? undefined : { id }
+  const bytes = Buffer.from(key, "hex")
+  // A key that is not the one it says to be would only make everything differ.
+  return maskKeyId(bytes) === id ? { id, bytes } : { id }
 }
 
 /** Why a file cannot be read, or not be trusted for what is asked. */

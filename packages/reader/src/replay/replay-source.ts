@@ -4,7 +4,8 @@ import { type CoverageProblem, coverage, type EffectMap, type Tape, tapeOf } fro
 import type { Absence } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findTarget, runOf } from "../address/find-target.js"
-import type { ReaderOptions } from "../open/data-folder.js"
+import { dataPath, type ReaderOptions } from "../open/data-folder.js"
+import { type MaskKey, maskKeyIn, ownMaskKey } from "../open/mask-key.js"
 import { type RunReading, readRunsAt } from "../open/run-at.js"
 import { damageWords } from "../open/run-file.js"
 import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
@@ -28,17 +29,19 @@ export interface ReplaySource {
   /** The file it was exported to; undefined where it came from the store. */
   readonly file: string | undefined
   readonly behindBytes: number
+  /** The key its secrets were tagged with; undefined where it is that of the data folder, or nobody knows. */
+  readonly maskKey: MaskKey | undefined
 }
 
 export function loadSource(options: ReaderOptions, address: string): Promise<ReplaySource> {
   return readRunsAt(options, [address], async (reading) => {
-    const source = await sourceAt(reading!)
+    const source = await sourceAt(reading!, dataPath(options.data))
     if (reading?.file) for (const line of damageWords(reading.file)) options.onWarning?.(line)
     return source
   })
 }
 
-async function sourceAt(place: RunReading): Promise<ReplaySource> {
+async function sourceAt(place: RunReading, folder: string): Promise<ReplaySource> {
   const { reader, address, file, freshness } = place
   const target = await findTarget(reader, address)
   const run = await runOf(reader, target)
@@ -65,8 +68,12 @@ async function sourceAt(place: RunReading): Promise<ReplaySource> {
     file: file?.path,
     isDamaged: (file?.problems.length ?? 0) > 0,
     behindBytes: freshness.behind_bytes,
+    maskKey: foreignOnly(file ? file.maskKey : maskKeyIn(folder, run.annotations), folder),
   }
 }
+
+const foreignOnly = (key: MaskKey | undefined, folder: string): MaskKey | undefined =>
+  key === undefined || ownMaskKey(folder)?.id === key.id ? undefined : key
 
 /** Events say why a body was never there; the store knows why one is there no more. */
 function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, Absence>): readonly Event[] {

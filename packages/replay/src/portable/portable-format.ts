@@ -21,7 +21,8 @@ export const PORTABLE_VERSION = 2
 
 export const NO_NOTES: PortableNotes = { partial_streams: [], gaps: [], absent_bodies: [], redactions: [] }
 
-export const hasNotes = (notes: PortableNotes): boolean => Object.values(notes).some((list) => (list?.length ?? 0) > 0)
+export const hasNotes = (notes: PortableNotes): boolean =>
+  Object.values(notes).some((note) => (Array.isArray(note) ? note.length > 0 : note !== undefined))
 
 /**
  * What a file may hold. It comes from anywhere, and a few bytes can unpack to any number of them; within these bounds reading one takes less
