@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { estimateTokens } from "@orangebox/text"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { recordEnding } from "./ending-agent.js"
@@ -44,7 +44,7 @@ describe("[Q-09] a story is told in three commands and 1,000 tokens, from nothin
   async function told(story: string, ...commands: readonly (readonly string[])[]): Promise<string> {
     const said: string[] = []
     for (const command of commands) said.push((await orangeboxHere([...command, "--data", data])).stdout)
-    const tokens = said.reduce((sum, text) => sum + estimateTokens(text), 0)
+    const tokens = said.reduce((sum, text) => sum + countTokens(text), 0)
     console.log(`${story}: ${commands.map(([name]) => name).join(", ")}: ${tokens} tokens`)
     expect(commands.length).toBeLessThanOrEqual(3)
     expect(tokens).toBeLessThanOrEqual(1_000)
@@ -82,6 +82,75 @@ describe("[Q-09] a story is told in three commands and 1,000 tokens, from nothin
     const story = await told(`cache, ${cause}`, ["show", id], ["diff", `${id}#2`, `${id}#4`])
     expect(story).toMatch(/#4 .*cache 0 %/)
     expect(story).toMatch(words)
+  })
+
+  test("a history that was corrupted on the way: what was sent, what the provider said to it, and what the agent had built", async () => {
+    const rejection =
+      "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_7. Each `tool_use` block must have a corresponding `tool_result` block"
+    const server = await startModelServer((_, response) => {
+      response.writeHead(400, { "content-type": "application/json" })
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: rejection } }))
+    })
+    let id = ""
+    await record(data, async (recorder) => {
+      const run = recorder.startRun({ entrypoint: "fix-issue", input: "Fix the failing date test" })
+      id = run.runId
+      const called = { type: "tool_use", id: "toolu_7", name: "read_file", input: { path: "src/date.ts" } }
+      const result = { type: "tool_result", tool_use_id: "toolu_7", content: "export const leap = 4" }
+      const request = {
+        model: "claude-x",
+        max_tokens: 64,
+        messages: [
+          { role: "user", content: "Fix the failing date test" },
+          { role: "assistant", content: [called] },
+          { role: "user", content: [result, { type: "text", text: "Go on." }] },
+        ],
+      }
+      // A transform of the client's loses the result on its way to the wire.
+      const sent = { ...request, messages: [...request.messages.slice(0, 2), { role: "user", content: "Go on." }] }
+      const call = { provider: "anthropic", model: "claude-x", request }
+      await run
+        .model(call, async (_send, step) => {
+          const body = JSON.stringify(sent)
+          const response = await step.fetch(`${server.origin}/v1/messages`, { method: "POST", body })
+          if (!response.ok) throw new Error(`the provider refused: ${response.status}`)
+        })
+        .catch((err: unknown) => run.fail({ err }))
+    })
+    await server.close()
+    const n = /#(\d+) .*model claude-x/.exec((await orangeboxHere(["show", id, "--data", data])).stdout)?.[1]
+    const story = await told(
+      "corrupted history",
+      ["show", id],
+      ["step", `${id}#${n}`, "--brief"],
+      [...["step", `${id}#${n}`, "--before-after"]],
+    )
+    expect(story).toMatch(/FAILED/)
+    expect(story).toContain("`tool_use` ids were found without `tool_result`")
+    expect(story).toMatch(/- .*tool_result|tool_result.*toolu_7/)
+    expect(story).toContain("toolu_7")
+  })
+
+  test("a message delivered twice, and one that went to the wrong chat, by nothing but its id", async () => {
+    await record(data, (recorder) => {
+      const sending = recorder.startRun({ entrypoint: "send", conversationId: "chat-a" })
+      const sent = ["m-twice", "m-astray"].map((messageId) =>
+        sending.queue.enqueue({ messageId, sourceConversationId: "chat-a", targetConversationId: "chat-b" }),
+      )
+      sending.complete()
+      const deliver = (message: (typeof sent)[number], conversationId: string): void => {
+        const run = recorder.startRun({ entrypoint: "receive", conversationId })
+        run.queue.deliver(message)
+        run.complete()
+      }
+      deliver(sent[0]!, "chat-b")
+      deliver(sent[0]!, "chat-b")
+      deliver(sent[1]!, "chat-c")
+    })
+    const twice = await told("double delivery", ["show", "m-twice"])
+    expect(twice).toContain("3 places in 3 runs · queue.enqueue 1 · queue.deliver 2")
+    const astray = await told("misroute", ["show", "m-astray"])
+    expect(astray).toMatch(/chat-a → chat-b · delivered chat-c/)
   })
 
   test("killed in the middle of an answer: where, and what had come", async () => {
