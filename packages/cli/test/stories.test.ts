@@ -113,9 +113,10 @@ describe("[Q-09] a story is told in three commands and 1,000 tokens, from nothin
         .model(call, async (_send, step) => {
           const body = JSON.stringify(sent)
           const response = await step.fetch(`${server.origin}/v1/messages`, { method: "POST", body })
-          if (!response.ok) throw new Error(`the provider refused: ${response.status}`)
+          await response.text()
+          throw new Error(`the model could not be asked: ${response.status}`)
         })
-        .catch((err: unknown) => run.fail({ err }))
+        .catch((err: unknown) => run.fail(err))
     })
     await server.close()
     const n = /#(\d+) .*model claude-x/.exec((await orangeboxHere(["show", id, "--data", data])).stdout)?.[1]

@@ -14,6 +14,7 @@ import type { BeforeAfter } from "./before-after.js"
 import { countsOf, sinceWord } from "./context/context-changes.js"
 import type { ContextView } from "./context/context-view.js"
 import { stepAt } from "./format-run.js"
+import { errorWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
 import { stepSummaryJson } from "./skeleton-json.js"
 import { type BodyView, bodiesOf } from "./step-facts.js"
@@ -53,6 +54,7 @@ export function briefText(view: RunView, n: number, parts: BriefParts, options: 
     ...askedLines(parts.context).map((line) => cut(line, 0.15)),
     ...sinceLines(parts).map((line) => cut(line, 0.15)),
     ...runLines(view, step),
+    ...triesLines(view, step).map((line) => cut(line, 0.3)),
   ]
   const last = [
     ...bodyLine(bodies).map((line) => cut(line, 0.2)),
@@ -90,6 +92,19 @@ export function briefJson(view: RunView, n: number, { contents, context, beforeA
     bodies: bodiesOf(step.events).map(({ role, hash, byteSize }) => ({ role, hash, byte_size: byteSize })),
   }
 }
+
+/** What the provider said to the tries of a call, where the call does not say the same: a client has words of its own for it. */
+function triesLines(view: RunView, step: StepView): string[] {
+  const tries = step.children.map((n) => view.steps[n - 1]!).filter(({ attemptNo }) => attemptNo !== undefined)
+  const failed = tries.filter(({ error }) => error !== undefined)
+  const last = failed.at(-1)?.error
+  if (last === undefined || last.line === step.error?.line) return []
+  return [
+    `tries   ${failed.length} of ${tries.length} failed: ${errorWords({ ...last, sameAs: undefined }, TRY_ERROR)}`,
+  ]
+}
+
+const TRY_ERROR = 240
 
 const isError = ({ title }: StepContent): boolean => title === "exception"
 

@@ -1,4 +1,4 @@
-import { DerivedManifest, ToldManifest } from "@orangebox/context"
+import { compile, DerivedManifest, defineStages, ToldManifest } from "@orangebox/context"
 import { EXCLUDED_REASONS, textHash } from "@orangebox/contract"
 import { contextOf, injectedContexts, viewRun } from "@orangebox/query"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
@@ -193,6 +193,19 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
       const audited = recordInMemory({ audit: "required" }).recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
       expect(() => audited.context(told as ToldContext)).toThrow(words)
     }
+  })
+
+  test("[M-07] a compiled context without a budget is recorded with an unknown one", async () => {
+    const { recorder, eventsOf, sink } = recordInMemory()
+    const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+    const stage = defineStages({ name: "t", version: "1", stages: [{ id: "s", name: "s", mission: "Do." }] }).stage("s")
+    const { manifest, ...compiled } = compile(stage, { runId: step.runId, generatedAt: "2026-01-01T00:00:00Z" })
+    const { token_budget: _, ...lacking } = manifest
+    step.context({ ...compiled, manifest: lacking as typeof manifest })
+    expect(eventsOf("log")).toEqual([])
+    expect(eventsOf("prompt_assembled")[0]!.payload.token_budget).toBeNull()
+    const recorded = JSON.parse(sink.textOf(eventsOf("context_manifest")[0]!.payload.manifest_ref)!)
+    expect(ToldManifest.parse(recorded).token_budget).toBeNull()
   })
 
   test("[M-07] every reason that a compiler has may be told", async () => {
