@@ -80,7 +80,7 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
       excludedCount: 2,
       prompt: { budget: 4_000 },
       items: [
-        { id: "system", kind: "persona", contributor: "file:prompts/system.md", sourceRef: "file:prompts/system.md" },
+        { id: "system", kind: "persona", contributor: "system", sourceRef: "file:prompts/system.md" },
         { id: "report", kind: "history", tokens: 12, score: 0.9 },
         { id: "question", kind: "user-msg", reason: undefined },
       ],
@@ -95,6 +95,12 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
     expect(eventsOf("context_manifest")[0]!.payload.excluded_count).toBeNull()
     expect(eventsOf("prompt_assembled")[0]!.payload.excluded_count).toBeUndefined()
     expect(contextOf(view(), 3, sink.bodies)).toMatchObject({ excluded: null, excludedCount: undefined })
+    const long = recordTold({
+      items: [{ id: "i".repeat(9_000), type: "memory", text: "t", sourceRef: "s".repeat(9_000) }],
+    })
+    await long.asked
+    expect(contractProblems(long.sink)).toEqual([])
+    expect(long.manifest().inclusion_log[0]!.item_id.length).toBeLessThan(1_100)
     const nothing = recordTold({ items: TOLD.items, excluded: [] })
     await nothing.asked
     expect(nothing.eventsOf("context_manifest")[0]!.payload.excluded_count).toBe(0)

@@ -45,7 +45,7 @@ export interface ToldItem {
   readonly reason?: IncludedReason
   readonly tokens?: number
   readonly score?: number
-  /** Who put it there, and as what; left out, its source and its type say it. */
+  /** Who put it there, and as what; left out, its id and its type say it. */
   readonly contributor?: string
   readonly kind?: Segment["kind"]
 }
@@ -107,8 +107,8 @@ export function contextOfTold(told: ToldContext): AssembledContext {
   const request = told.request === undefined ? undefined : bytesOf(told.request).bytes
   return {
     manifest: manifestOf(told, items, keep),
-    segments: items.map(({ contributor, sourceRef, id, kind, type, text, tokens, ref }) => ({
-      contributor: contributor ?? sourceRef?.split("#", 1)[0] ?? id,
+    segments: items.map(({ contributor, id, kind, type, text, tokens, ref }) => ({
+      contributor: (isName(contributor) ? contributor : id).slice(0, LONGEST_CONTRIBUTOR),
       kind: kind ?? segmentKindOf(type),
       length: encoder.encode(text).length,
       ...(isCount(tokens) ? { tokens } : {}),
@@ -120,6 +120,8 @@ export function contextOfTold(told: ToldContext): AssembledContext {
     template: { id: null, version: null },
   }
 }
+
+const LONGEST_CONTRIBUTOR = 512
 
 function manifestOf(
   told: ToldContext,
