@@ -13,6 +13,8 @@ export interface Secret {
   readonly rule: string
   /** What was found, where that is not what stands there: coloured, escaped, encoded. Its tag is the one it has in plain. */
   readonly plain?: string
+  /** A number of a JSON text: what masks it has to be a string. */
+  readonly isNumber?: true
 }
 
 export interface Search {

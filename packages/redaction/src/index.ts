@@ -5,6 +5,7 @@ export { ByteStreamRedactor } from "./byte-stream-redactor.js"
 export { type Explanation, explain } from "./explain.js"
 // What may happen to each field of an event
 export { defaultPolicy, FIELD_POLICIES, type FieldPolicy } from "./field-policies.js"
+export type { Framing } from "./frame-ends.js"
 export { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
 export { digestWord, incrementalKeyedDigest, keyedDigest, maskKeyId } from "./keyed-digest.js"
 // Secrets that were found before

@@ -115,9 +115,9 @@ class Indexes {
 
   findIn(text: string): readonly Secret[] {
     const found: Secret[] = []
-    const keep = (start: number, end: number, value: string): void => {
+    const keep = (start: number, end: number, plain: string): void => {
       if (end - start >= SHORT || isWholeWord(text.charCodeAt(start - 1), text.charCodeAt(end)))
-        found.push({ start, end, rule: KNOWN_VALUE, plain: value })
+        found.push({ start, end, rule: KNOWN_VALUE, plain })
     }
     this.#long?.scanText(text, keep)
     this.#short?.scanText(text, keep)
@@ -126,9 +126,9 @@ class Indexes {
 
   findInBytes(bytes: Uint8Array): readonly Secret[] {
     const found: Secret[] = []
-    const keep = (start: number, end: number, value: string): void => {
+    const keep = (start: number, end: number, plain: string): void => {
       if (end - start >= SHORT || isWholeWord(bytes[start - 1] ?? 0, bytes[end] ?? 0))
-        found.push({ start, end, rule: KNOWN_VALUE, plain: value })
+        found.push({ start, end, rule: KNOWN_VALUE, plain })
     }
     this.#long?.scanBytes(bytes, keep)
     this.#short?.scanBytes(bytes, keep)

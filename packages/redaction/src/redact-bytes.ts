@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer"
+import { looksLikeJson } from "./json-structure.js"
 import type { KnownValues } from "./known-values.js"
 import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { redactText } from "./redact-text.js"
@@ -24,7 +25,9 @@ export function redactBytes(bytes: Uint8Array, ruleset: Ruleset, seen?: SeenText
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const parts: Uint8Array[] = []
   const masks: Mask[] = []
-  const redact = (segment: Buffer): RedactedBytes => redactSegment(segment, ruleset)
+  // Each segment begins outside all strings.
+  const isJson = looksLikeJson(whole.toString("latin1", 0, 160))
+  const redact = (segment: Buffer): RedactedBytes => redactSegment(segment, ruleset, isJson)
   let length = 0
   for (const segment of messageSegments(whole)) {
     const redacted = seen === undefined ? redact(segment) : seen.once(segment, parts.length, redact)
@@ -71,9 +74,8 @@ function maskKnown(redacted: RedactedBytes, known: KnownValues, key: Uint8Array)
   return { bytes: Buffer.concat(parts), masks }
 }
 
-function redactSegment(segment: Buffer, ruleset: Ruleset): RedactedBytes {
-  const text = segment.toString("utf8")
-  const redacted = redactText(text, ruleset)
+function redactSegment(segment: Buffer, ruleset: Ruleset, isJson: boolean): RedactedBytes {
+  const redacted = redactText(segment.toString("utf8"), ruleset, isJson)
   if (redacted.failed !== undefined) {
     return { bytes: Buffer.from(MASK_MIDDLE), masks: [], failed: redacted.failed }
   }

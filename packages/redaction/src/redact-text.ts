@@ -1,4 +1,5 @@
 import type { Secret } from "./find-secrets.js"
+import { looksLikeJson, sparingStructure } from "./json-structure.js"
 import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import type { Ruleset } from "./ruleset.js"
 import { searchText } from "./search-text.js"
@@ -10,10 +11,15 @@ export interface RedactedText {
   readonly failed?: string
 }
 
-/** A text with every secret masked. Never throws: where a rule does, the whole value is dropped. */
-export function redactText(text: string, ruleset: Ruleset): RedactedText {
+/**
+ * A text with every secret masked. Never throws: where a rule does, the whole value is dropped.
+ *
+ * @param isJson also where the text is only a piece of the JSON, from outside its strings on
+ */
+export function redactText(text: string, ruleset: Ruleset, isJson = looksLikeJson(text)): RedactedText {
   try {
-    const { secrets } = searchText(text, ruleset)
+    const { secrets: found } = searchText(text, ruleset)
+    const secrets = isJson ? sparingStructure(text, found, ruleset) : found
     return secrets.length === 0 ? { text, masks: NO_MASKS } : applyMasks(text, secrets, ruleset.key)
   } catch (error) {
     return failedText(error)
@@ -33,12 +39,13 @@ export function applyMasks(text: string, secrets: readonly Secret[], key: Uint8A
   }
   let redacted = ""
   let at = 0
-  for (const { start, end, rule, plain } of secrets) {
+  for (const { start, end, rule, plain, isNumber } of secrets) {
     const secret = text.slice(start, end)
     const masked = maskedSecret(secret)
-    redacted += text.slice(at, start)
+    const quote = isNumber ? '"' : ""
+    redacted += text.slice(at, start) + quote
     masks.push({ offset: redacted.length, length: masked.length, rule, tag: tagOf(plain ?? secret) })
-    redacted += masked
+    redacted += masked + quote
     at = end
   }
   return { text: redacted + text.slice(at), masks }

@@ -32,7 +32,7 @@ export class StreamRedactor {
 
   /** Gives the rest. */
   finish(): RedactedText {
-    return this.#give(() => this.#search.finish())
+    return this.#give(() => this.#search.settle())
   }
 
   #give(search: () => SearchedText): RedactedText {

@@ -4,6 +4,7 @@ import {
   type Arrival,
   ByteStreamRedactor,
   FrameRedactor,
+  type Framing,
   incrementalKeyedDigest,
   type Mask,
   type Piece,
@@ -125,18 +126,26 @@ class WholeBody implements PieceMaker {
 
 const LONGEST_HELD = 8 * 1024 * 1024
 
-function framingOf(mimeType: string | undefined, first: Uint8Array): "sse" | "lines" | undefined {
+/** Not every server says what it sends, so the first bytes are asked too. */
+function framingOf(mimeType: string | undefined, first: Uint8Array): Framing | undefined {
   if (mimeType !== undefined && /event-stream/i.test(mimeType)) return "sse"
   if (mimeType !== undefined && /ndjson|jsonl|json-?seq|json-?lines/i.test(mimeType)) return "lines"
-  // Not every server says what it sends.
-  return /^(?:event|data|id|retry)?:/.test(Buffer.from(first.subarray(0, 8)).toString("latin1")) ? "sse" : undefined
+  const beginning = Buffer.from(first.subarray(0, 4096)).toString("latin1")
+  if (/^(?:event|data|id|retry)?:/.test(beginning)) return "sse"
+  // A letter that says what the line carries, or a second object behind the first.
+  if (/^[0-9a-z]:["{[]|^\s*\{.*\}\r?\n\s*\{/.test(beginning)) return "lines"
+  return /^\s*\[\s*(?:\{|$)/.test(beginning) ? "array" : undefined
 }
+
+const NO_BYTES = new Uint8Array(0)
+const ENOUGH_TO_TELL = 16
 
 class WrittenStream implements CapturedStream {
   readonly #makerFor: (first: Uint8Array) => PieceMaker
   readonly #profile: string
   readonly #open: () => BodyStream
   #maker: PieceMaker | undefined
+  #first: Uint8Array = NO_BYTES
   #stream: BodyStream | undefined
   #status: RedactionStatus = "not_required"
   #bytes = 0
@@ -152,14 +161,14 @@ class WrittenStream implements CapturedStream {
   }
 
   write(bytes: Uint8Array, atMicros: number): void {
-    this.#maker ??= this.#makerFor(bytes)
     this.#lastArrival = { atMicros }
     // Opened with the first byte, not with the first that may be stored: a reader sees that an answer has begun.
     this.#stream ??= this.#open()
-    for (const piece of this.#maker.push(bytes, this.#lastArrival)) this.#store(piece)
+    this.#push(bytes, false)
   }
 
   finish(): StoredStream {
+    this.#push(NO_BYTES, true)
     for (const piece of this.#maker?.finish(this.#lastArrival) ?? []) this.#store(piece)
     this.#stream ??= this.#open()
     return {
@@ -170,6 +179,18 @@ class WrittenStream implements CapturedStream {
       profile: this.#profile,
       index: this.#index,
     }
+  }
+
+  /** The first bytes tell how a body has to be read; a few of them may be too few. */
+  #push(bytes: Uint8Array, isEnd: boolean): void {
+    const first = this.#first.length === 0 ? bytes : Buffer.concat([this.#first, bytes])
+    if (this.#maker === undefined && !isEnd && first.length < ENOUGH_TO_TELL) {
+      this.#first = Uint8Array.from(first)
+      return
+    }
+    this.#maker ??= this.#makerFor(first)
+    this.#first = NO_BYTES
+    for (const piece of this.#maker.push(first, this.#lastArrival)) this.#store(piece)
   }
 
   #store({ bytes, masks, arrival, failed }: Piece): void {

@@ -1,0 +1,138 @@
+import { findSecrets, type Secret } from "./find-secrets.js"
+import type { Ruleset } from "./ruleset.js"
+
+/**
+ * Of what was found in a text that is JSON, what can be masked without harm to the JSON. A rule that follows a name to its value knows nothing
+ * of strings and may run out of one into the next: brackets and commas between strings stay, and so does a key that only stands behind a
+ * text which ends in a telling word. A number that is a secret becomes a string. JSON inside a string is looked at in the same way.
+ *
+ * @param startsInString the text is a piece from the middle of the JSON
+ */
+export function sparingStructure(
+  text: string,
+  secrets: readonly Secret[],
+  ruleset: Ruleset,
+  startsInString = false,
+): readonly Secret[] {
+  if (secrets.length === 0) return secrets
+  return sparing(text, { start: 0, end: text.length, depth: 0, startsInString }, secrets, ruleset)
+}
+
+/** Whether a string is open behind a piece of JSON text. */
+export function endsInString(text: string, startsInString: boolean): boolean {
+  let isOpen = startsInString
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
+    if (isDelimiter(text, at, 0)) isOpen = !isOpen
+  }
+  return isOpen
+}
+
+export const looksLikeJson = (text: string): boolean => /^\s{0,64}(?:\{\s{0,64}["}]|\[\s{0,64}["{[\]])/.test(text)
+
+/** Too little of a text to say whether it is JSON. */
+export const mayBecomeJson = (text: string): boolean => /^\s{0,64}[{[]?\s{0,64}$/.test(text)
+
+interface Region {
+  readonly start: number
+  readonly end: number
+  /** How many strings deep: how often each quote is escaped. */
+  readonly depth: number
+  readonly startsInString: boolean
+}
+
+function sparing(text: string, region: Region, secrets: readonly Secret[], ruleset: Ruleset): Secret[] {
+  const kept: Secret[] = []
+  const strings = stringsIn(text, region)
+  let string = strings.next()
+  for (const secret of secrets) {
+    let at = secret.start
+    while (at < secret.end) {
+      while (!string.done && string.value.end <= at) string = strings.next()
+      const inside = string.done ? undefined : string.value
+      if (inside !== undefined && inside.start <= at) {
+        const end = Math.min(secret.end, inside.end)
+        kept.push(...inString(text, region, inside, clipped(secret, at, end), ruleset))
+        at = Math.max(end, inside.end === end ? end + 1 : end)
+        continue
+      }
+      const end = Math.min(secret.end, inside?.start ?? region.end)
+      kept.push(...between(text, region, clipped(secret, at, end)))
+      at = end
+    }
+  }
+  return kept
+}
+
+function inString(
+  text: string,
+  { depth }: Region,
+  string: { readonly start: number; readonly end: number },
+  secret: Secret,
+  ruleset: Ruleset,
+): Secret[] {
+  if (secret.rule === "assignment" && isKey(text, string.end)) {
+    // Unless it is one by itself.
+    return findSecrets(text.slice(string.start, string.end), ruleset).secrets.length > 0 ? [secret] : []
+  }
+  if (depth === DEEPEST || !HOLDS_JSON[depth]!.test(text.slice(string.start, string.start + 80))) return [secret]
+  return sparing(text, { ...string, depth: depth + 1, startsInString: false }, [secret], ruleset)
+}
+
+/** What stands between strings: brackets are no secret, a number may be one. */
+function between(text: string, { depth }: Region, secret: Secret): Secret[] {
+  const found = text.slice(secret.start, secret.end)
+  const number = /^\s*(-?\d[\d.eE+-]*)\s*$/.exec(found)?.[1]
+  if (number === undefined && STRUCTURE.test(found)) return []
+  if (number === undefined || depth > 0) return [secret]
+  const start = secret.start + found.indexOf(number)
+  return [{ ...secret, start, end: start + number.length, isNumber: true }]
+}
+
+function clipped(secret: Secret, start: number, end: number): Secret {
+  return start === secret.start && end === secret.end ? secret : { ...secret, start, end }
+}
+
+const DEEPEST = 2
+/** All that JSON has outside its strings. Anything else there says that the text is no JSON after all. */
+const STRUCTURE = /^(?:[\s{}[\],:"\d.eE+-]|\\[nrt\\"]|true|false|null)*$/
+const BEFORE_COLON = /\\{0,7}"?(?:\s|\\{1,7}[nrt]){0,16}:/y
+
+function isKey(text: string, end: number): boolean {
+  BEFORE_COLON.lastIndex = end
+  return BEFORE_COLON.test(text)
+}
+
+/** What a string begins with that holds JSON itself. */
+const HOLDS_JSON = [
+  /^(?:\s|\\[nrt])*(?:\{(?:\s|\\[nrt])*\\"|\[(?:\s|\\[nrt])*(?:\{|\\"))/,
+  /^(?:\s|\\\\[nrt])*(?:\{(?:\s|\\\\[nrt])*\\\\\\"|\[(?:\s|\\\\[nrt])*(?:\{|\\\\\\"))/,
+] as const
+
+/** The contents of the strings of a region, without their quotes, in order. */
+function* stringsIn(
+  text: string,
+  { start, end, depth, startsInString }: Region,
+): Generator<{ start: number; end: number }> {
+  let opened = startsInString ? start : -1
+  for (let at = text.indexOf('"', start); at >= 0 && at < end; at = text.indexOf('"', at + 1)) {
+    if (!isDelimiter(text, at, depth)) continue
+    if (opened < 0) opened = at + 1
+    else {
+      // The backslashes of its closing quote are no part of it.
+      yield { start: opened, end: at - (1 << depth) + 1 }
+      opened = -1
+    }
+  }
+  if (opened >= 0) yield { start: opened, end }
+}
+
+/** Whether a quote begins or ends a string that is so deep: each string around it doubles its backslashes and adds one. */
+function isDelimiter(text: string, at: number, depth: number): boolean {
+  let backslashes = 0
+  while (backslashes < at && text.charCodeAt(at - backslashes - 1) === 0x5c) backslashes++
+  for (let i = 0; i < depth; i++) {
+    if (backslashes % 2 === 0) return false
+    backslashes = (backslashes - 1) / 2
+  }
+  return backslashes % 2 === 0
+}
