@@ -1,10 +1,12 @@
-import { redactText } from "@orangebox/redaction"
+import { createRuleset, redactText } from "@orangebox/redaction"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { ALPHANUMERIC, drawn, FAKES, fakePem, KEY, ruleset } from "../../../redaction/test/fake-secrets.js"
+import { ALPHANUMERIC, drawn, FAKES, fakePem, KEY } from "../../../redaction/test/fake-secrets.js"
 import { Capture } from "../../src/capture/capture.js"
 import { captureStream, type StoredStream } from "../../src/capture/captured-stream.js"
 import { MemorySink } from "../../src/index.js"
+
+const ruleset = createRuleset({ key: KEY })
 
 /** Each stream has a recording of its own: what one found, the next must not know. */
 function captured(
