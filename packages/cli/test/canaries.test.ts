@@ -132,7 +132,7 @@ function sdkRun(recorder: Recorder, canary: () => string): void {
     conversationId: "one",
     userSession: canary(),
     attributes: { note: canary(), nested: { password: canary() } },
-    constraints: [{ id: "c1", type: "scope", rule: `paths.only src ${canary()}` }],
+    constraints: [{ id: "c1", type: "scope", rule: `paths.only src ${token()}` }],
   })
   recorder.log.error(`outside any run ${canary()}`, { err: new TypeError(canary(), { cause: new Error(canary()) }) })
   const step = run.step("plan", { token: canary(), long: `${"x ".repeat(2040)}${canary()}` }, { body: many() })
