@@ -78,7 +78,13 @@ export {
 export { NONSEMANTIC } from "./signature/canon.js"
 export { CANON_VERSION, GENERIC_CANON_VERSION } from "./signature/digest.js"
 export { MASK_TYPES, type MaskType, maskText } from "./signature/masks.js"
-export { mcpSignature, retrieverSignature, toolSignature, toolSignatureOfText } from "./signature/tool-signature.js"
+export {
+  genericSignature,
+  mcpSignature,
+  retrieverSignature,
+  toolSignature,
+  toolSignatureOfText,
+} from "./signature/tool-signature.js"
 export { type SseFrame, sseParser } from "./sse.js"
 export { streamAnswer } from "./stream-answer.js"
 export { type FrameText, textDeltas } from "./text-deltas.js"

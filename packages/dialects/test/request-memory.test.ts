@@ -73,7 +73,7 @@ const styles: Readonly<Record<string, Style>> = {
     }),
     request(messages, text, tools, isPromptFirst) {
       const system = [
-        { type: "text", text: `x-anthropic-billing-header: 1\n${text}`, cache_control: { type: "ephemeral" } },
+        { type: "text", text: `x-anthropic-billing-header: cch=1;\n${text}`, cache_control: { type: "ephemeral" } },
       ]
       const model = { model: "claude-sonnet-4-5", max_tokens: 100 }
       return isPromptFirst ? { ...model, system, tools, messages } : { ...model, messages, system, tools, stream: true }

@@ -1,6 +1,6 @@
 import { types } from "node:util"
-import { type BodyHash, bodyHash, canonicalJson, textHash } from "@orangebox/contract"
-import { GENERIC_CANON_VERSION, retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
+import { type BodyHash, bodyHash, canonicalJson } from "@orangebox/contract"
+import { genericSignature, retrieverSignature, toolSignature, toolSignatureOfText } from "@orangebox/dialects"
 import type { AddedBody } from "./bodies-of-event.js"
 import { isSafeToStringify, safeStringify } from "./safe-stringify.js"
 import type { RetrievalCall, ToolCall } from "./step.js"
@@ -14,7 +14,7 @@ export function modelSignature(provider: unknown, question: unknown, body: Added
   const asked = isOpaque
     ? opaqueDigest(body)
     : canonicalOr(comparableValue(question, body), canonicalJson, safeStringify)
-  return textHash(`obx-sig\0${GENERIC_CANON_VERSION}\0model\0${nameOf(provider)}\0${asked}`)
+  return genericSignature(nameOf(provider), asked)
 }
 
 /** The signature the dialects give the same call when they see it in a model's answer, so that recordings of either kind match. */

@@ -1,6 +1,6 @@
-import { type BodyHash, canonicalJson, canonicalJsonNode, type JsonNode, readJson } from "@orangebox/contract"
+import { type BodyHash, canonicalJson, canonicalJsonNode, type JsonNode, readJson, textHash } from "@orangebox/contract"
 import { newCanon, type RuleTable } from "./canon.js"
-import { callDigest } from "./digest.js"
+import { callDigest, GENERIC_CANON_VERSION } from "./digest.js"
 import { idNaming } from "./id-naming.js"
 
 /**
@@ -16,6 +16,15 @@ export function toolSignatureOfText(name: string, argumentText: string, folder?:
   const reading = readJson(argumentText)
   const canonical = reading.ok ? canonicalJsonNode(reading.node) : JSON.stringify(argumentText)
   return callDigest("tool", [name, canonical, folder ?? ""])
+}
+
+/**
+ * A question to a model in a protocol nobody here knows, as an application told it.
+ *
+ * @param asked its canonical JSON; of one that is plain text or bytes, the hash of its body
+ */
+export function genericSignature(provider: string, asked: string): BodyHash {
+  return textHash(`obx-sig\0${GENERIC_CANON_VERSION}\0model\0${provider}\0${asked}`)
 }
 
 export interface RetrievalToSign {

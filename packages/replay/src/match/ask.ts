@@ -33,6 +33,8 @@ export interface AskedRequest {
   /** The body, a tool's arguments as JSON, or a retriever's query. */
   readonly body: Uint8Array
   readonly masks?: readonly BodyMask[]
+  /** How many secrets were taken out of it, where not all are listed. */
+  readonly maskCount?: number | undefined
   readonly retrieval?: RecordedRetrieval | null
 }
 

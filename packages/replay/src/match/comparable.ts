@@ -61,7 +61,7 @@ export function recordedRequest(call: TapeCall, bodies: Bodies): AskedRequest | 
   const { body, method, url, headers, retrieval } = call.request
   const reading = body === null ? { ok: true as const, bytes: new Uint8Array(0) } : readStored(body, bodies)
   if (!reading.ok || body?.isCut) return undefined
-  return { method, url, headers, retrieval, body: reading.bytes, masks: body?.masks ?? [] }
+  return { method, url, headers, retrieval, body: reading.bytes, masks: body?.masks ?? [], maskCount: body?.maskCount }
 }
 
 /** A mask somebody accepted: values of one type in one place stand for each other. */

@@ -13,6 +13,7 @@ import {
   recordedText,
 } from "./comparable.js"
 import type { ReplayPolicy } from "./policy.js"
+import { masksServedIn, type RecordedSecret, secretsIn } from "./redacted.js"
 
 export type Match =
   | { readonly found: "call"; readonly call: TapeCall; readonly tier: Tier; readonly maskIds: readonly string[] }
@@ -43,7 +44,7 @@ export class TapeMatcher {
   readonly #bySig = new Map<string, TapeCall[]>()
   #byMask: MaskIndex | undefined
   #byDrift: Map<string, TapeCall[]> | undefined
-  #byStored: Map<string, TapeCall[]> | undefined
+  #byStored: Map<string, RedactedCall[]> | undefined
 
   constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift">) {
     this.#tape = tape
@@ -94,31 +95,25 @@ export class TapeMatcher {
     )
   }
 
-  /**
-   * An answer that held a secret was stored and is served with its mask, so what the agent does with it next holds the mask where the
-   * recorded request held the secret. That is the same request: all text is equal, and every secret that is still one is the recorded one.
-   */
+  /** The same request but for secrets that came back from us as the masks they are stored as; see `masksServedIn`. */
   #findRedacted(ask: Ask, scope: MatchScope): Match | undefined {
-    if (ask.request === undefined) return undefined
+    const { request } = ask
+    if (request === undefined || (request.maskCount ?? 0) > (request.masks?.length ?? 0)) return undefined
     this.#byStored ??= this.#indexRedacted()
     if (this.#byStored.size === 0) return undefined
-    const key = `${ask.kind}\0${ask.name}\0${comparableText(ask.kind, { ...ask.request, masks: [] })}`
-    const asked = new Set(ask.request.masks?.map(({ tag }) => tag))
-    const calls = (this.#byStored.get(key) ?? NONE).filter((call) => {
-      const recorded = new Set(call.request.body!.masks.map(({ tag }) => tag))
-      return (
-        scope.isFree(call) &&
-        hasFraming(call, ask) &&
-        isOfCall(call, ask) &&
-        [...asked].every((tag) => recorded.has(tag))
-      )
-    })
-    if (calls.length === 0) return undefined
-    const maskIds = (call: TapeCall): string[] => {
-      const missing = call.request.body!.masks.filter(({ tag }) => !asked.has(tag))
-      return [...new Set(missing.map(({ rule }) => `redaction:${rule}`))]
+    const key = `${ask.kind}\0${ask.name}\0${comparableText(ask.kind, { ...request, masks: [] })}`
+    const asked = comparableText(ask.kind, request)
+    const rules = new Map<TapeCall, readonly string[]>()
+    for (const { call, text, secrets } of this.#byStored.get(key) ?? NONE) {
+      if (!scope.isFree(call) || !hasFraming(call, ask) || !isOfCall(call, ask)) continue
+      const served = masksServedIn(text, asked, secrets)
+      if (served) rules.set(call, served)
     }
-    return chosen(calls, ask, scope.lane).match(() => "masked", maskIds)
+    if (rules.size === 0) return undefined
+    return chosen([...rules.keys()], ask, scope.lane).match(
+      () => "masked",
+      (call) => rules.get(call)!.map((rule) => `redaction:${rule}`),
+    )
   }
 
   /** Equal under the masks of the client that sent it, which are always on, and those that somebody accepted. */
@@ -154,14 +149,16 @@ export class TapeMatcher {
     return calls.length === 0 ? undefined : chosen(calls, ask, scope.lane).match(() => "drift")
   }
 
-  #indexRedacted(): Map<string, TapeCall[]> {
-    const index = new Map<string, TapeCall[]>()
+  #indexRedacted(): Map<string, RedactedCall[]> {
+    const index = new Map<string, RedactedCall[]>()
     for (const call of this.#all()) {
       const body = call.request.body
       if (body === null || body.masks.length === 0 || body.maskCount > body.masks.length) continue
       const request = recordedRequest(call, this.#tape.bodies)
-      if (request)
-        addToList(index, `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`, call)
+      const text = recordedText(call, this.#tape.bodies)
+      if (request === undefined || text === undefined) continue
+      const key = `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`
+      addToList(index, key, { call, text, secrets: secretsIn(request.body, body.masks) })
     }
     return index
   }
@@ -285,4 +282,11 @@ interface MaskedCall {
   readonly comparable: WithoutClientNoise
   /** The accepted masks that changed something in it. */
   readonly used: readonly string[]
+}
+
+interface RedactedCall {
+  readonly call: TapeCall
+  /** As it is compared, told apart by the tags of its secrets. */
+  readonly text: string
+  readonly secrets: readonly RecordedSecret[]
 }

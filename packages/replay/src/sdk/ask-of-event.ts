@@ -95,7 +95,7 @@ function requestOf(
   const body = hash === undefined ? new Uint8Array(0) : bytesOf(hash)
   if (body === undefined) return undefined
   const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)
-  return { body, masks: ref?.masks ?? [], ...address }
+  return { body, masks: ref?.masks ?? [], maskCount: ref?.mask_count, ...address }
 }
 
 function pairsOf(bytes: Uint8Array | undefined): HeaderPairs | null {

@@ -1,5 +1,13 @@
-import type { BodyMask } from "@orangebox/contract"
-import { callSignature, detectDialect, dialectTold, NO_PATH, readBody } from "@orangebox/dialects"
+import { type BodyMask, bodyHash, canonicalJsonNode } from "@orangebox/contract"
+import {
+  callSignature,
+  detectDialect,
+  dialectTold,
+  GENERIC_CANON_VERSION,
+  genericSignature,
+  NO_PATH,
+  readBody,
+} from "@orangebox/dialects"
 import { taggedBytes } from "@orangebox/redaction"
 import type { HeaderPairs } from "./tape.js"
 
@@ -32,11 +40,19 @@ export type Sign = (request: RequestToSign) => Signature | undefined
 export const signStored = (request: RequestToSign): Signature =>
   signature({ ...request, body: withTags(request.body, request.masks) })
 
-/** The same of a request that an application told of; undefined where nobody here knows its protocol. */
-export function signTold(provider: string, body: Uint8Array, masks: readonly BodyMask[]): Signature | undefined {
-  const json = readBody(withTags(body, masks))
+/** The same of a request that an application told of, without an address: as the recorder signs it today. */
+export function signTold(
+  provider: string,
+  { bytes, masks, mimeType }: { readonly bytes: Uint8Array; readonly masks: readonly BodyMask[]; mimeType: string },
+): Signature {
+  const body = withTags(bytes, masks)
+  const json = readBody(body)
   const dialect = dialectTold(provider, json)
-  return dialect && callSignature({ body: json, dialect, method: "POST", path: NO_PATH })
+  const signed = callSignature({ body: json, dialect, method: "POST", path: NO_PATH })
+  if (dialect) return signed
+  const isText = json.root === undefined || !mimeType.includes("json")
+  const asked = isText ? bodyHash(body) : canonicalJsonNode(json.root!)
+  return { ...signed, sig: genericSignature(provider, asked), canonVersion: GENERIC_CANON_VERSION }
 }
 
 function signature(request: RequestToSign): Signature {

@@ -1,12 +1,12 @@
 import { type Event, type Problem, repeatsCall } from "@orangebox/contract"
-import { CANON_VERSION } from "@orangebox/dialects"
+import { CANON_VERSION, retrieverSignature } from "@orangebox/dialects"
 import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
 import { addToList } from "../add-to-list.js"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
-import { type Sign, signStored, signTold } from "./sign.js"
+import { type Sign, signStored, signTold, withTags } from "./sign.js"
 import { readStored, storedBody } from "./stored-body.js"
-import type { Bodies, RecordedRequest, Tape, TapeCall, TapeStep } from "./tape.js"
+import type { Bodies, RecordedRequest, StoredBody, Tape, TapeCall, TapeStep } from "./tape.js"
 
 export type TapeReading =
   | { readonly ok: true; readonly tape: Tape }
@@ -290,16 +290,17 @@ class TapeBuilder {
     const { payload } = event
     const opened = this.#calls.get(event.step_id!)
     const isOwnStep = opened?.kind === "retriever" && opened.sig === null
+    const query = storedBody(event, payload.query_text_ref)
     this.#calls.set(isOwnStep ? event.step_id! : `${event.step_id}#${position}`, {
       ...(isOwnStep ? opened : this.#draft(event, position)),
       kind: "retriever",
       name: payload.retriever_id,
-      sig: payload.call_signature_hash ?? null,
+      sig: payload.call_signature_hash ?? signatureOfRetrieval(payload, query, this.#bodies),
       canonVersion: CANON_VERSION,
       effect: "read",
       request: {
         ...NO_ADDRESS,
-        body: storedBody(event, payload.query_text_ref),
+        body: query,
         retrieval: { version: payload.retriever_version, topK: payload.top_k, filters: payload.filters },
       },
       closedAt: position,
@@ -329,10 +330,10 @@ class TapeBuilder {
     this.#calls.set(draft.stepId, this.#resigned({ ...draft, canonVersion: CANON_VERSION - 1 }))
   }
 
-  /** Digests of another version are not compared but worked out again, where the bytes are there. */
+  /** Digests of another version, or that the writer left out, are worked out from the bytes, where those are there. */
   #resigned(draft: Draft): Draft {
-    const isCurrent = draft.canonVersion === CANON_VERSION
-    if (isCurrent) return draft
+    // A field of ours that a writer left out was never worked out: then there is nothing to believe.
+    if (draft.canonVersion === CANON_VERSION && draft.sig !== null) return draft
     const isTold = draft.kind === "model" && draft.request.url === null
     const signature = isTold
       ? signatureOfTold(draft, this.#bodies)
@@ -387,14 +388,32 @@ const TURNING: ReadonlySet<string> = new Set([
   "run_failed",
 ])
 
-/** The signature of a recorded request, from the bytes that are stored. */
-/** Of a request that an application told of without an address: as the recorder signs it today. */
+/** Of a request that an application told of without an address. */
 function signatureOfTold({ provider, request: { body } }: Draft, bodies: Bodies): ReturnType<Sign> {
   if (!provider || body === null || body.isCut || body.maskCount > body.masks.length) return undefined
   const reading = readStored(body, bodies)
-  return reading.ok ? signTold(provider, reading.bytes, body.masks) : undefined
+  if (!reading.ok) return undefined
+  return signTold(provider, { bytes: reading.bytes, masks: body.masks, mimeType: body.mimeType })
 }
 
+function signatureOfRetrieval(
+  { retriever_id, retriever_version, top_k, filters }: Event<"retrieval_executed">["payload"],
+  query: StoredBody | null,
+  bodies: Bodies,
+): string | null {
+  if (query === null || query.isCut || query.maskCount > query.masks.length) return null
+  const reading = readStored(query, bodies)
+  if (!reading.ok) return null
+  return retrieverSignature({
+    query: Buffer.from(withTags(reading.bytes, query.masks)).toString("utf8"),
+    index: retriever_id,
+    indexVersion: retriever_version,
+    topK: top_k,
+    filters,
+  })
+}
+
+/** The signature of a recorded request, from the bytes that are stored. */
 export function signatureOfRequest(
   request: RecordedRequest,
   bodies: Bodies,
