@@ -34,7 +34,7 @@ async function stop() {
   const { user, system } = process.cpuUsage(replay.cpu)
   await proxy.close()
   run.complete()
-  const { issued, report } = recorder.certify(tape.events, { driver: "proxy", toolsExecuted: 0 })
+  const { issued, report } = recorder.certify(tape)
   recorder.close()
   return { issued, sockets: report.egress.upstream_sockets, cpuMicros: user + system }
 }

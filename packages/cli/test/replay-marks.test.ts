@@ -73,7 +73,7 @@ test("[P-02] a replay of what was made up is exact, and keeps the mark", async (
   const folder = join(scratch.path, "again")
   const replay = replayRecorder(reading.tape, { ...OPTIONS, folder })
   await agent(replay.startRun({ entrypoint: "guess", input: "what is that?" }), "what is that?")
-  expect(replay.certify(events)).toMatchObject({ issued: true })
+  expect(replay.certify({ events, bodies })).toMatchObject({ issued: true })
   replay.close()
   for (const args of [["show"], ["show", "--json"], ["step", "last#2", ...BODY], ["decisions"], ["report", "--json"]]) {
     const { stdout } = await orangeboxHere([...args, "--data", folder])

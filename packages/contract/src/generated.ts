@@ -496,6 +496,8 @@ export type Payloads = {
     /** Null where the steps were not counted, as in runs read from major 0. */
     total_steps: number | null
     total_latency_ms: number
+    /** Of the command of the run, where the run is one. */
+    exit_code?: number | undefined
   }
   run_failed: {
     status: "failed"
@@ -504,6 +506,9 @@ export type Payloads = {
     error_class: string
     error_message_ref: string | null
     error_summary?: string | undefined
+    /** How the command of the run ended, where the run is one: its exit code, or the signal that ended it. */
+    exit_code?: number | undefined
+    signal?: string | undefined
     total_steps?: number | undefined
     total_latency_ms?: number | undefined
   }
@@ -743,8 +748,8 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   validator_decision: { "type":"validator_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { validator_name: Name, validator_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["pass","fail","warn"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   safety_decision: { "type":"safety_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { policy_name: Name, policy_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["allow","block","redact","escalate"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   final_output: { "type":"final_output","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { output_ref: BodyRef, citations_ref: { ...BodyRef, optional: true }, response_channel: { ...Name, nullable: true }, output_summary: { ...Summary, optional: true, since: "1.1" } } }) },
-  run_completed: { "type":"run_completed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["success"] }, total_steps: { ...Count, nullable: true }, total_latency_ms: LatencyMs } }) },
-  run_failed: { "type":"run_failed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["failed"] }, failed_step_id: { ...StepIdNode, nullable: true }, error_class: Name, error_message_ref: { ...BodyRef, nullable: true }, error_summary: { ...Summary, optional: true, since: "1.1" }, total_steps: { ...Count, optional: true, since: "1.1" }, total_latency_ms: { ...LatencyMs, optional: true, since: "1.1" } } }) },
+  run_completed: { "type":"run_completed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["success"] }, total_steps: { ...Count, nullable: true }, total_latency_ms: LatencyMs, exit_code: { is: "number", int: true, optional: true, since: "1.2" } } }) },
+  run_failed: { "type":"run_failed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["failed"] }, failed_step_id: { ...StepIdNode, nullable: true }, error_class: Name, error_message_ref: { ...BodyRef, nullable: true }, error_summary: { ...Summary, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, signal: { ...Name, optional: true, since: "1.2" }, total_steps: { ...Count, optional: true, since: "1.1" }, total_latency_ms: { ...LatencyMs, optional: true, since: "1.1" } } }) },
   step_started: { "type":"step_started","mayAnnotate":false,"since":"1.1","role":{"does":"opens","step":"step"}, payload: new ObjectSchema({ is: "object", fields: { name: Name, kind: { ...Name, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },
   step_ended: { "type":"step_ended","mayAnnotate":false,"since":"1.1","role":{"does":"closes","step":"step"}, payload: new ObjectSchema({ is: "object", fields: { status: StatusNode, latency_ms: LatencyMs, error_class: { ...Name, optional: true }, error_ref: { ...BodyRef, optional: true }, error_summary: { ...Summary, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },
   log: { "type":"log","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { level: LevelNode, message: { is: "string", max: 8192 }, message_ref: { ...BodyRef, optional: true }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },

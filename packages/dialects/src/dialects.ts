@@ -33,3 +33,14 @@ export function finishKindOf(reason: string | null): FinishKind | null {
 export function isProviderSecret(header: string): boolean {
   return DIALECTS.some(({ access }) => access.secretHeaders.includes(header))
 }
+
+/**
+ * The headers that change what a server does, `name: value` each, in one order. Servers that pass a request on read those of other providers
+ * too, so all are asked for whatever the dialect.
+ *
+ * @param headers names in lower case
+ */
+export function behaviourHeadersOf(headers: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const names = new Set(providerAccesses().flatMap(({ behaviourHeaders }) => behaviourHeaders))
+  return [...names].sort().flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]))
+}

@@ -19,7 +19,15 @@ export {
 } from "./cache/cache-rule.js"
 export { detectDialect, dialectByShape, dialectOfAnswer, dialectTold, isSpoken, NO_PATH } from "./detect-dialect.js"
 export type { Answer, Dialect, FinishKind, ProviderAccess, RequestDialect, ToolCall, Usage } from "./dialect.js"
-export { DIALECTS, dialectOf, finishKindOf, isProviderSecret, providerAccesses, versionedPath } from "./dialects.js"
+export {
+  behaviourHeadersOf,
+  DIALECTS,
+  dialectOf,
+  finishKindOf,
+  isProviderSecret,
+  providerAccesses,
+  versionedPath,
+} from "./dialects.js"
 // Answers
 export { type FoldedResponse, foldResponse, type ResponseFolder, responseFolder } from "./fold-response.js"
 // Bodies read once

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 import { OrangeboxError } from "@orangebox/contract"
+import type { Run } from "@orangebox/recorder"
 
 /**
  * Signals sent to us are meant for the command. What a terminal sends on a key goes to its whole foreground group, so the command has it
@@ -42,6 +43,21 @@ export async function endOfCommand(child: ChildProcess): Promise<EndedCommand> {
   })
   letSignalsBe()
   return ended
+}
+
+/** Ends the run of a command as the command ended, whether it was recorded or replayed. */
+export function endRunOf(
+  run: Run,
+  { exitCode, signal }: Pick<EndedCommand, "exitCode"> & { signal: string | null },
+): void {
+  if (signal !== null) run.fail(new CommandFailed(`killed by ${signal}`), { signal })
+  else if (exitCode === 0) run.complete({ exitCode })
+  else run.fail(new CommandFailed(`exit ${exitCode}`), exitCode === null ? {} : { exitCode })
+}
+
+/** Names a command that did not end well. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed"
 }
 
 export const notStarted = (program: string, cause: Error): OrangeboxError =>

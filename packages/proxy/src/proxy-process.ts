@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { rootCertificates } from "node:tls"
 import { given, OrangeboxError } from "@orangebox/contract"
 import { type Classify, Recorder, type RecorderOptions, type Run } from "@orangebox/recorder"
+import { CommandFailed, endRunOf } from "./command-process.js"
 import { type RecordingProxy, startProxy } from "./proxy.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
 import { differsFromCommit } from "./workspace/git.js"
@@ -21,7 +22,7 @@ let commandPid: number | undefined
 process.on("message", (message: ToProxy) => {
   if (message.kind === "start") void start(message.task)
   else if (message.kind === "command_started") commandPid = message.pid
-  else void finish(endOf(message))
+  else void finish((run) => endRunOf(run, message))
 })
 // The terminal's signals are for the command. This process leaves when it is told to, or when there is nobody left to serve.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {})
@@ -76,28 +77,17 @@ async function classifierOf({ classifier, cwd, folder }: ProxyTask): Promise<Pic
   return { classify: classifyIn(cwd, folder) }
 }
 
-async function finish(failure: Error | undefined): Promise<void> {
+async function finish(end: (run: Run) => void): Promise<void> {
   if (running) {
     const { proxy, recorder, run, workspace } = running
     await proxy.close()
     await workspace?.finish()
-    if (failure) run.fail(failure)
-    else run.complete()
+    end(run)
     recorder.close()
     send({ kind: "stats", stats: proxy.stats(), lost: recorder.counts().dropped })
   }
   send({ kind: "finished" })
   process.exit(0)
-}
-
-/** Names a command that did not end well. */
-class CommandFailed extends Error {
-  override readonly name = "CommandFailed"
-}
-
-function endOf({ exitCode, signal }: { exitCode: number | null; signal: string | null }): Error | undefined {
-  if (signal !== null) return new CommandFailed(`killed by ${signal}`)
-  return exitCode === 0 ? undefined : new CommandFailed(`exit ${exitCode}`)
 }
 
 // The supervisor was killed, but its command may live on and still needs its way to the model.
@@ -111,7 +101,7 @@ function outliveSupervisor(): void {
   }
   const watch = (): void => {
     if (isAlive()) setTimeout(watch, 1000)
-    else void finish(new CommandFailed("how it ended is not known: orangebox run was killed"))
+    else void finish((run) => run.fail(new CommandFailed("how it ended is not known: orangebox run was killed")))
   }
   watch()
 }

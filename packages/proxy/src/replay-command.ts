@@ -1,10 +1,16 @@
 import { spawn } from "node:child_process"
 import { basename } from "node:path"
-import type { Event } from "@orangebox/contract"
 import type { RecorderOptions } from "@orangebox/recorder"
-import { type Certification, type Fork, type ReplayPolicy, replayRecorder, type Tape } from "@orangebox/replay"
+import {
+  type Certification,
+  type Fork,
+  type JudgedRecording,
+  type ReplayPolicy,
+  replayRecorder,
+  type Tape,
+} from "@orangebox/replay"
 import { type ExtraVariable, planVariables, variablesFor } from "./client-variables.js"
-import { endOfCommand, notStarted } from "./command-process.js"
+import { endOfCommand, endRunOf, notStarted } from "./command-process.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
 import type { WorkspaceCopy } from "./workspace/copy-workspace.js"
@@ -16,8 +22,8 @@ export interface ReplayCommandOptions {
   /** What the run tells as its input. Default: the command. */
   readonly input?: string
   readonly tape: Tape
-  /** The events the tape was made of. */
-  readonly sourceEvents: readonly Event[]
+  /** The recording the tape was made of. */
+  readonly recording: JudgedRecording
   readonly policy?: Partial<ReplayPolicy>
   readonly fork?: Fork
   /** A copy of the recorded work tree to start it in. Default: here. */
@@ -28,8 +34,6 @@ export interface ReplayCommandOptions {
   readonly recorder?: RecorderOptions
   readonly variables?: readonly ExtraVariable[]
   readonly upstreams?: Readonly<Record<string, string>>
-  /** How many recorded tools the command runs itself, where nobody can intercept them. */
-  readonly toolsExecuted: number
   readonly stdio?: "inherit" | "pipe" | "ignore"
   /** Whether changes of the git work tree it runs in are recorded. Every call then waits for a look. Default: no. */
   readonly workspace?: boolean
@@ -107,12 +111,8 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   const ended = await endOfCommand(child)
   await proxy.close()
   await workspace?.finish()
-  if (ended.exitCode === 0) run.complete()
-  else run.fail(new CommandFailed(ended.signal === null ? `exit ${ended.exitCode}` : `killed by ${ended.signal}`))
-  const certification = replay.certify(options.sourceEvents, {
-    driver: "proxy",
-    toolsExecuted: options.toolsExecuted,
-  })
+  endRunOf(run, ended)
+  const certification = replay.certify(options.recording)
   replay.close()
   if (failure) throw failure
   if (ended.error) throw notStarted(program, ended.error)
@@ -149,9 +149,4 @@ class HeldWatch implements WorkspaceWatch {
     for (const call of this.#calls.splice(0)) this.#workspace.asked(call)
     return this.#workspace.settled()
   }
-}
-
-/** Names a command that did not end well, as a recorded one is named. */
-class CommandFailed extends Error {
-  override readonly name = "CommandFailed"
 }

@@ -73,7 +73,7 @@ export async function replayThroughProxy(
   const said = await use((name) => proxy.urlFor(name)).catch((error: unknown) => error)
   await proxy.close()
   run.complete()
-  const certification = replay.certify(events, { driver: "proxy", toolsExecuted: 0 })
+  const certification = replay.certify({ events, bodies: tape.bodies })
   replay.close()
   const own = sink.events.filter(({ run_id }) => run_id === run.runId)
   return { said, certification, events: sink.events, recorded: { events: own, tape: tapeFrom(own, sink.bodies) } }

@@ -38,6 +38,7 @@ export { type Answer, askForSnapshot } from "./snapshots/ask-for-snapshot.js"
 export { listSnapshots, type Snapshot } from "./snapshots/list-snapshots.js"
 export { materialise, type Written } from "./snapshots/materialise.js"
 export { runSql, type SqlTable } from "./sql/run-sql.js"
+export { recheckAt } from "./verify/verify-certificate.js"
 export { type RunVerdict, type Trail, verifyAt } from "./verify/verify-run.js"
 export { type StoreVerdict, verifyStore } from "./verify/verify-store.js"
 

@@ -5,7 +5,7 @@ import type { EventBuilder } from "./event-builder.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { LogAttributes } from "./logger.js"
 import { openModelStep } from "./model-step.js"
-import type { Run, StartRun } from "./run.js"
+import type { Run, RunCompletion, RunFailure, StartRun } from "./run.js"
 import { type AppFacts, RunState } from "./run-state.js"
 import { safeStringify } from "./safe-stringify.js"
 import type { Step, StepOptions, StepOutcome } from "./step.js"
@@ -120,7 +120,7 @@ class RunHandle extends StepHandle implements Run {
     return this.child(name, attributes, options)
   }
 
-  complete(end: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string } = {}): void {
+  complete(end: RunCompletion = {}): void {
     if (this.state.isEnded) return
     // A run that was stopped has failed, whatever the application makes of it.
     if (this.run.stopped) {
@@ -140,11 +140,12 @@ class RunHandle extends StepHandle implements Run {
       status: "success",
       total_steps: this.run.stepCount,
       total_latency_ms: this.elapsedMs(),
+      ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
     })
     this.run.end("run_completed")
   }
 
-  fail(err: unknown, end: { readonly failedStep?: { readonly id: string } } = {}): void {
+  fail(err: unknown, end: RunFailure = {}): void {
     if (this.state.isEnded) return
     if (this.run.detectsFaults) this.fault({ trigger: "system_error", detail: describeError(err).summary })
     if (!this.close()) return
@@ -158,6 +159,8 @@ class RunHandle extends StepHandle implements Run {
         error_class: error.errorClass,
         error_message_ref: bodies.ref("error_message", error.chain)!,
         error_summary: error.summary,
+        ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
+        ...(end.signal === undefined ? {} : { signal: end.signal }),
         total_steps: this.run.stepCount,
         total_latency_ms: this.elapsedMs(),
       },

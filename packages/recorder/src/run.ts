@@ -40,7 +40,22 @@ export interface Run extends Step {
    */
   step(name: string, attributes?: LogAttributes, options?: StepOptions): Step
   /** The run reached its end. With an output, that is recorded first. */
-  complete(end?: { readonly output?: unknown; readonly citations?: unknown; readonly channel?: string }): void
+  complete(end?: RunCompletion): void
   /** The run ended with an error, and which step it came from, where that is known. */
-  fail(err: unknown, end?: { readonly failedStep?: { readonly id: string } }): void
+  fail(err: unknown, end?: RunFailure): void
+}
+
+export interface RunCompletion {
+  readonly output?: unknown
+  readonly citations?: unknown
+  readonly channel?: string
+  /** Of the command, where the run is one. */
+  readonly exitCode?: number
+}
+
+export interface RunFailure {
+  readonly failedStep?: { readonly id: string }
+  /** How the command ended, where the run is one. */
+  readonly exitCode?: number
+  readonly signal?: string
 }

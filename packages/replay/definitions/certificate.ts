@@ -1,24 +1,45 @@
+import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
 import { z } from "zod"
 
 const Hash = z.string().regex(/^sha256:[0-9a-f]{64}$/, "is not a sha256: hash")
 const Count = z.number().int().nonnegative()
 
-/** What a run shows for itself at the end. Null is "the driver cannot see it", and what it cannot see is not claimed. */
+/** What both runs have to show for themselves in the end. Null is "not on record", and is then named in `not_compared`. */
 export const DeclaredOutputs = z.strictObject({
+  ended: z.string(),
+  error_class: z.string().nullable(),
+  error: z.string().nullable(),
+  exit_code: z.number().int().nullable(),
+  signal: z.string().nullable(),
   last_model_output: Hash.nullable(),
   final_outputs: z.array(Hash),
-  exit_code: z.number().int().nullable(),
   stdout: Hash.nullable(),
-  /** Path relative to the workspace → hash of the file. */
-  files: z.record(z.string(), Hash),
+  /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
+  files: z.record(z.string(), z.string()).nullable(),
 })
+
+/** What a certificate speaks for. Whatever stands neither here nor in `not_compared` is not part of a run. */
+export const Compared = z.enum([
+  "recording",
+  "questions",
+  "answers",
+  "order",
+  "behaviour_headers",
+  "query",
+  "ending",
+  "exit_status",
+  "final_output",
+  "stdout",
+  "files",
+  "diff",
+])
 
 /**
  * Says that a replay was exact, in which sense, and how far it looked. Small enough to keep beside a result, and checkable by anybody who has
- * the recordings: see `recheckCertificate`.
+ * the recordings: see `recheckCertificate`, which works out every field again.
  */
 export const Certificate = z.strictObject({
-  v: z.literal(1),
+  v: z.literal(2),
   type: z.literal("orangebox-exactness"),
   /** Hash of everything below. */
   id: Hash,
@@ -28,17 +49,26 @@ export const Certificate = z.strictObject({
   source_digest: Hash,
   /** Null for the engine, which runs no agent and writes no run. */
   replay_run: z.string().nullable(),
+  replay_digest: Hash.nullable(),
   fingerprint: Hash,
   scope: z.strictObject({
-    /** One sentence that claims no more than was checked. */
+    /** What was checked, in words made from the members below. */
     says: z.string(),
     covers: z.array(z.enum(["model", "tool", "retriever", "http"])),
+    compared: z.array(Compared),
+    /** What was not, each with why. */
+    not_compared: z.array(z.strictObject({ what: z.string(), why: z.string() })),
     calls: Count,
     tools_executed: Count,
     hermetic: z.boolean(),
   }),
   grades: z.strictObject({ wire: Count, sig: Count, masked: Count }),
+  /** Every mask under which a question was equal, by its id. */
   masks: z.array(z.string()),
+  /** Those of them that somebody accepted, so that they can be applied again. */
+  accepted_masks: z.array(
+    z.strictObject({ id: z.string(), type: z.enum(MASK_TYPES as [MaskType, ...MaskType[]]), at: z.string() }),
+  ),
   aux_unconsumed: Count,
   upstream_sockets: z.literal(0),
   outputs: DeclaredOutputs,

@@ -61,7 +61,7 @@ export function jsonSchemas(): Map<string, string> {
     ],
     [
       "certificate.schema.json",
-      schemaText("orangebox:certificate:1", "exactness certificate", certificate.Certificate, "output"),
+      schemaText("orangebox:certificate:2", "exactness certificate", certificate.Certificate, "output"),
     ],
     ["masks.schema.json", schemaText("orangebox:masks:1", "accepted masks", MasksFile, "input")],
     ["run-diff.schema.json", `${JSON.stringify({ title: "run diff", ...runDiff }, null, 2)}\n`],

@@ -268,10 +268,10 @@ export type TextHunk = {
 }
 /**
  * Says that a replay was exact, in which sense, and how far it looked. Small enough to keep beside a result, and checkable by anybody who has
- * the recordings: see `recheckCertificate`.
+ * the recordings: see `recheckCertificate`, which works out every field again.
  */
 export type Certificate = {
-  v: 1
+  v: 2
   type: "orangebox-exactness"
   /** Hash of everything below. */
   id: string
@@ -281,11 +281,18 @@ export type Certificate = {
   source_digest: string
   /** Null for the engine, which runs no agent and writes no run. */
   replay_run: string | null
+  replay_digest: string | null
   fingerprint: string
   scope: {
-    /** One sentence that claims no more than was checked. */
+    /** What was checked, in words made from the members below. */
     says: string
     covers: ("model" | "tool" | "retriever" | "http")[]
+    compared: ("recording" | "questions" | "answers" | "order" | "behaviour_headers" | "query" | "ending" | "exit_status" | "final_output" | "stdout" | "files" | "diff")[]
+    /** What was not, each with why. */
+    not_compared: {
+      what: string
+      why: string
+    }[]
     calls: number
     tools_executed: number
     hermetic: boolean
@@ -295,7 +302,15 @@ export type Certificate = {
     sig: number
     masked: number
   }
+  /** Every mask under which a question was equal, by its id. */
   masks: string[]
+  /** Those of them that somebody accepted, so that they can be applied again. */
+  accepted_masks: {
+    /** Hash of everything below. */
+    id: string
+    type: "harness_line" | "uuid" | "iso_date" | "epoch_ms" | "abs_path" | "git_sha" | "hex" | "port"
+    at: string
+  }[]
   aux_unconsumed: number
   upstream_sockets: 0
   outputs: DeclaredOutputs
@@ -304,14 +319,18 @@ export type Certificate = {
     replay: string
   }
 }
-/** What a run shows for itself at the end. Null is "the driver cannot see it", and what it cannot see is not claimed. */
+/** What both runs have to show for themselves in the end. Null is "not on record", and is then named in `not_compared`. */
 export type DeclaredOutputs = {
+  ended: string
+  error_class: string | null
+  error: string | null
+  exit_code: number | null
+  signal: string | null
   last_model_output: string | null
   final_outputs: string[]
-  exit_code: number | null
   stdout: string | null
-  /** Path relative to the workspace → hash of the file. */
-  files: Record<string, string>
+  /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
+  files: Record<string, string> | null
 }
 /**
  * What a replay found. One object feeds the command line, the pages and the agents that read it; the schema is published with the package.
@@ -560,8 +579,9 @@ export type WorkspaceSnapshot = {
   left_out_more: number
 }
 
-const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, exit_code: { is: "number", int: true, nullable: true }, stdout: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, files: { is: "record", keys: { is: "string" }, of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } } } }
-const CertificateNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [1] }, type: { is: "one_of", values: ["orangebox-exactness"] }, id: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, driver: { is: "one_of", values: ["engine","sdk","proxy"] }, source_run: { is: "string" }, source_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, replay_run: { is: "string", nullable: true }, fingerprint: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, scope: { is: "object", fields: { says: { is: "string" }, covers: { is: "list", of: { is: "one_of", values: ["model","tool","retriever","http"] } }, calls: { is: "number", int: true, min: 0 }, tools_executed: { is: "number", int: true, min: 0 }, hermetic: { is: "boolean" } } }, grades: { is: "object", fields: { wire: { is: "number", int: true, min: 0 }, sig: { is: "number", int: true, min: 0 }, masked: { is: "number", int: true, min: 0 } } }, masks: { is: "list", of: { is: "string" } }, aux_unconsumed: { is: "number", int: true, min: 0 }, upstream_sockets: { is: "one_of", values: [0] }, outputs: DeclaredOutputsNode, canon_version: { is: "number", int: true, min: 0 }, versions: { is: "object", fields: { replay: { is: "string" } } } } }
+const Compared: SchemaNode = { is: "one_of", values: ["recording","questions","answers","order","behaviour_headers","query","ending","exit_status","final_output","stdout","files","diff"] }
+const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { ended: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, signal: { is: "string", nullable: true }, last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, stdout: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, files: { is: "record", keys: { is: "string" }, of: { is: "string" }, nullable: true } } }
+const CertificateNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [2] }, type: { is: "one_of", values: ["orangebox-exactness"] }, id: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, driver: { is: "one_of", values: ["engine","sdk","proxy"] }, source_run: { is: "string" }, source_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, replay_run: { is: "string", nullable: true }, replay_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, fingerprint: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, scope: { is: "object", fields: { says: { is: "string" }, covers: { is: "list", of: { is: "one_of", values: ["model","tool","retriever","http"] } }, compared: { is: "list", of: Compared }, not_compared: { is: "list", of: { is: "object", fields: { what: { is: "string" }, why: { is: "string" } } } }, calls: { is: "number", int: true, min: 0 }, tools_executed: { is: "number", int: true, min: 0 }, hermetic: { is: "boolean" } } }, grades: { is: "object", fields: { wire: { is: "number", int: true, min: 0 }, sig: { is: "number", int: true, min: 0 }, masked: { is: "number", int: true, min: 0 } } }, masks: { is: "list", of: { is: "string" } }, accepted_masks: { is: "list", of: { is: "object", fields: { id: { is: "string" }, type: { is: "one_of", values: ["harness_line","uuid","iso_date","epoch_ms","abs_path","git_sha","hex","port"] }, at: { is: "string" } } } }, aux_unconsumed: { is: "number", int: true, min: 0 }, upstream_sockets: { is: "one_of", values: [0] }, outputs: DeclaredOutputsNode, canon_version: { is: "number", int: true, min: 0 }, versions: { is: "object", fields: { replay: { is: "string" } } } } }
 const DivergenceCodeNode: SchemaNode = { is: "one_of", values: ["REQ_CHANGED","REQ_EXTRA","REQ_MISSING","OCCURRENCE_EXHAUSTED","AMBIGUOUS","ORDER_RELAXED","TOOL_DRIFT","PARAM_DRIFT","MODEL_ALIAS","STATEFUL_ID_UNKNOWN","STRIPPED_REASONING","FORK_SNAPPED","STATE_NOT_RESTORED","COVERAGE_GAP","NEEDS_RECONCILIATION","RULE_UNUSED","CANON_MISMATCH","RECORDING_ENDS","BODY_ABSENT","EFFECT_DENIED","NO_TRAFFIC"] }
 const Fidelity: SchemaNode = { is: "one_of", values: ["exact","exact_prefix","mixed","degraded","none"] }
 const LeafClassNode: SchemaNode = { is: "one_of", values: ["model","param","system","tools","tool_result","assistant","user","args","query","other"] }

@@ -14,8 +14,9 @@ export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.j
 
 // What a replay found, and what it proves
 
-export { type Blocking, type Certification, certify } from "./certificate/certify.js"
-export { recheckCertificate } from "./certificate/recheck.js"
+export type { Blocking, Certification } from "./certificate/certify.js"
+export { type Recheck, recheckCertificate } from "./certificate/recheck.js"
+export type { JudgedRecording } from "./certificate/wholeness.js"
 export {
   Certificate,
   type DeclaredOutputs,

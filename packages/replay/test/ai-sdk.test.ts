@@ -110,7 +110,7 @@ test("[P-03] an agent on the AI SDK replays unchanged: tools, files, retries, st
   expect(await agent(live)(replay.startRun({ entrypoint: "agent" }))).toEqual(source.said)
   replay.close()
   expect(live.asked()).toBe(before)
-  const certification = replay.certify(source.events)
+  const certification = replay.certify(source)
   expect({ issued: certification.issued, divergences: certification.report.divergences }).toEqual({
     issued: true,
     divergences: [],
@@ -153,7 +153,7 @@ test("[P-03] what an AI SDK provider sent over the wire is answered there, so th
       expect([said, await speak(replay, replay.startRun({ entrypoint: "agent" }))]).toEqual(["sonnig1", "sonnig1"])
       replay.close()
       expect(asked()).toBe(1)
-      const certification = replay.certify(source.events)
+      const certification = replay.certify(source)
       expect({ issued: certification.issued, found: certification.report.divergences }).toEqual({
         issued: true,
         found: [],

@@ -40,8 +40,8 @@ const aRun = () =>
   )
 
 test("[P-03] the engine replays a recording without its agent and certifies it", async () => {
-  const { tape, events } = await aRun()
-  const { certification, coverage: gaps, steps } = replayByEngine(tape, events)
+  const { tape, events, bodies } = await aRun()
+  const { certification, coverage: gaps, steps } = replayByEngine(tape, { events, bodies })
   expect(gaps).toEqual([])
   expect(certification.report.divergences).toEqual([])
   expect(certification.report.fidelity).toBe("exact")
@@ -52,7 +52,7 @@ test("[P-03] the engine replays a recording without its agent and certifies it",
 
 test("[P-06] a certificate is checked again from the recording alone, and does not survive a change to it", async () => {
   const { tape, events, bodies } = await aRun()
-  const { certification } = replayByEngine(tape, events)
+  const { certification } = replayByEngine(tape, { events, bodies })
   if (!certification.issued) throw new Error("no certificate")
   const { certificate } = certification
   expect(recheckCertificate(certificate, { events, bodies })).toMatchObject({ holds: true })
@@ -75,7 +75,7 @@ test("[P-06] any single changed byte in a recorded request or answer withholds t
       const changed = Uint8Array.from(bodies.get(hash)!)
       changed[at % changed.length]! ^= flip
       const damaged = { get: (wanted: string) => (wanted === hash ? changed : bodies.get(wanted)) }
-      const { certification } = replayByEngine(tapeFrom({ events, bodies: damaged }), events)
+      const { certification } = replayByEngine(tapeFrom({ events, bodies: damaged }), { events, bodies: damaged })
       expect(certification.issued).toBe(false)
     }),
     { numRuns: 150 },
@@ -89,7 +89,10 @@ test("[P-06] bytes changed together with their name withhold it as well: the que
   const forged = Buffer.from(Buffer.from(bodies.get(old)!).toString().replace("hello", "jello"))
   const renamed = JSON.parse(JSON.stringify(events).replaceAll(old, bodyHash(forged))) as Event[]
   const withForged = { get: (hash: string) => (hash === bodyHash(forged) ? forged : bodies.get(hash)) }
-  const { certification, steps } = replayByEngine(tapeFrom({ events: renamed, bodies: withForged }), renamed)
+  const { certification, steps } = replayByEngine(tapeFrom({ events: renamed, bodies: withForged }), {
+    events: renamed,
+    bodies: withForged,
+  })
   expect(steps.find((step) => step.stepId === call.stepId)?.signature).toBe("differs")
   expect(certification.issued).toBe(false)
 })
@@ -114,7 +117,7 @@ test("[P-03] what cannot be replayed is said before anything starts, with the re
   const cut = events.filter((event) => event.sequence_no !== null && event.sequence_no <= lastTool.sequence_no!)
   const problems = coverage(tapeFrom({ events: cut, bodies }))
   expect(problems.map((problem) => problem.code)).toEqual(["RECORDING_ENDS", "NEEDS_RECONCILIATION"])
-  expect(replayByEngine(tapeFrom({ events: cut, bodies }), cut).certification.issued).toBe(false)
+  expect(replayByEngine(tapeFrom({ events: cut, bodies }), { events: cut, bodies }).certification.issued).toBe(false)
 })
 
 test("[P-06] a run that is still going on is not certified as whole, though all it asked so far can be served", async () => {
@@ -122,7 +125,7 @@ test("[P-06] a run that is still going on is not certified as whole, though all 
   const soFar = events.filter(({ event_type }) => event_type !== "run_completed")
   const tape = tapeFrom({ events: soFar, bodies })
   expect(coverage(tape)).toMatchObject([{ code: "RECORDING_ENDS", severity: "limits", step: undefined }])
-  const { certification } = replayByEngine(tape, soFar)
+  const { certification } = replayByEngine(tape, { events: soFar, bodies })
   expect(certification).toMatchObject({ issued: false, blocking: [{ reason: "the run has no end on record" }] })
   expect(certification.report.divergences).toEqual([])
 })
@@ -142,7 +145,7 @@ test("[O-10] a run exports to one file that replays anywhere, byte for byte", as
   for (const [hash, bytes] of read.bodies) expect(Buffer.from(bytes).equals(Buffer.from(bodies.get(hash)!))).toBe(true)
   const again = tapeFrom(read)
   expect(fingerprintOf(again)).toBe(fingerprintOf(tape))
-  expect(replayByEngine(again, read.events).certification.issued).toBe(true)
+  expect(replayByEngine(again, read).certification.issued).toBe(true)
 })
 
 test("[O-10] a damaged file is refused with the place, wherever the damage is", async () => {
@@ -182,9 +185,9 @@ test("[P-03] the engine works out the signature of a request with masked secrets
       recorder.close()
     },
   )
-  const { tape, events } = recordingOf(sink)
+  const { tape, events, bodies } = recordingOf(sink)
   expect(tape.calls[0]!.request.body!.masks).toHaveLength(1)
-  const { steps, certification } = replayByEngine(tape, events)
+  const { steps, certification } = replayByEngine(tape, { events, bodies })
   expect(steps.map((step) => step.signature)).toEqual(["agrees"])
   expect(certification.issued).toBe(true)
 })
@@ -196,14 +199,14 @@ test("[P-03] a run recorded by hashes alone says, call by call, that its answers
   await run.tool({ name: "read", args: { path: "a" } }, () => "text")
   run.complete()
   recorder.close()
-  const { tape, events } = recordingOf(sink)
+  const { tape, events, bodies } = recordingOf(sink)
   const problems = coverage(tape)
   expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
     ["REQUEST_ABSENT", "limits"],
     ["RESPONSE_ABSENT", "blocks"],
   ])
   expect(problems[1]!.reason).toContain("capture: hashed")
-  const { certification } = replayByEngine(tape, events)
+  const { certification } = replayByEngine(tape, { events, bodies })
   expect(certification.issued).toBe(false)
   expect(certification.report.divergences.map(({ code }) => code)).toContain("BODY_ABSENT")
 })

@@ -28,7 +28,7 @@ test("[P-03] a run and the runs of its sub-agents replay as a whole, also those 
   const source = await recordRun(agent(() => `found ${++count}`))
   const events = source.events.filter(({ run_id }) => run_id !== null)
   expect(new Set(events.map(({ run_id }) => run_id)).size).toBe(3)
-  expect(replayByEngine(source.tape, events).certification).toMatchObject({ issued: true })
+  expect(replayByEngine(source.tape, source).certification).toMatchObject({ issued: true })
   const sink = new MemorySink()
   const replay = replayRecorder(source.tape, { app: "test", environment: "local", capture: "full", sink })
   expect(await agent(offline)(replay.startRun({ entrypoint: "agent", input: "go" }))).toEqual([
@@ -37,7 +37,7 @@ test("[P-03] a run and the runs of its sub-agents replay as a whole, also those 
     "found 3",
   ])
   replay.close()
-  const certification = replay.certify(events)
+  const certification = replay.certify(source)
   if (!certification.issued) throw new Error(JSON.stringify(certification.blocking))
   const again = { ...recordingOf(sink), events: sink.events.filter(({ run_id }) => run_id !== null) }
   expect(recheckCertificate(certification.certificate, source, again)).toMatchObject({ holds: true })
@@ -55,7 +55,7 @@ test("[P-07] a run whose sub-agent's run is not there says so with its name, and
   expect(coverage(tape)).toContainEqual(
     expect.objectContaining({ code: "COVERAGE_GAP", severity: "blocks", call: `run ${researcher.run_id}` }),
   )
-  expect(replayByEngine(tape, events).certification).toMatchObject({
+  expect(replayByEngine(tape, { ...source, events }).certification).toMatchObject({
     issued: false,
     blocking: [{ condition: "consumption", reason: expect.stringContaining(researcher.run_id!) }],
   })
@@ -83,5 +83,5 @@ test("[P-03] a run that another process started counts as part of the tree, what
     lanes: ["sub:worker", "main"],
     absent: [],
   })
-  expect(replayByEngine(tape, events).certification).toMatchObject({ issued: true })
+  expect(replayByEngine(tape, { events, bodies }).certification).toMatchObject({ issued: true })
 })

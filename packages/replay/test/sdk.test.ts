@@ -69,7 +69,7 @@ test("[P-03] any scripted agent replays exactly: the same answers, the same fing
       const source = await recordScript(acts)
       const first = await replay(source.tape, (run) => playScript(run, acts, { ...offline, url: source.url }))
       expect(first.said).toBe(source.said)
-      const certification = first.recorder.certify(source.recording.events)
+      const certification = first.recorder.certify(source.recording)
       if (source.tape.calls.length === 0) return
       if (!certification.issued)
         throw new Error(JSON.stringify([certification.blocking, certification.report.divergences], null, 1))
@@ -79,10 +79,10 @@ test("[P-03] any scripted agent replays exactly: the same answers, the same fing
       })
 
       const again = tapeFrom(first.recording)
-      expect(fingerprintOf(again)).toBe(fingerprintOf(source.tape))
+      expect(fingerprintOf(again, undefined, { source: source.tape })).toBe(fingerprintOf(source.tape))
       const second = await replay(again, (run) => playScript(run, acts, { ...offline, url: source.url }))
       expect(second.said).toBe(source.said)
-      expect(second.recorder.certify(first.recording.events)).toMatchObject({ issued: true })
+      expect(second.recorder.certify(first.recording)).toMatchObject({ issued: true })
     }),
     { numRuns: 40 },
   ))
@@ -223,7 +223,7 @@ test("[P-03] a client library below a model call reads the recorded bytes again,
       const { said, recorder } = await replay(source.tape, agent)
       expect(said).toBe('data: {"n":2}\n\nevent: message_stop\ndata: {}\n\n')
       expect(asked()).toBe(before)
-      expect(recorder.certify(source.events.filter((event) => event.run_id !== null))).toMatchObject({ issued: true })
+      expect(recorder.certify(source)).toMatchObject({ issued: true })
     },
   ))
 
@@ -325,7 +325,7 @@ test("[P-04] a fork through the SDK asks the world from its step on, with the ch
         .filter((event) => event.event_type === "model_called")
         .map((event) => event.determinism_mode)
       expect(modes).toEqual(["exact", "live", "live"])
-      expect(recorder.certify(source.events)).toMatchObject({ issued: false })
+      expect(recorder.certify(source)).toMatchObject({ issued: false })
       expect(recording.events.flatMap((event) => validate(event))).toEqual([])
       const [, forked] = recording.events.filter((event) => event.event_type === "model_called")
       expect(forked!.attributes).toMatchObject({ override_rules: "loud" })
@@ -357,7 +357,7 @@ test("[P-02] a simulated answer is recorded, so a replay of the fork is exact", 
   expect(fork.said).toBe("used made up")
   const again = await replay(tapeFrom(fork.recording), agent)
   expect(again.said).toBe("used made up")
-  expect(again.recorder.certify(fork.recording.events)).toMatchObject({ issued: true })
+  expect(again.recorder.certify(fork.recording)).toMatchObject({ issued: true })
 })
 
 test("[P-03] a run recorded with its secrets masked replays, and another secret does not pass for it", async () => {
@@ -380,7 +380,7 @@ test("[P-03] a run recorded with its secrets masked replays, and another secret 
   }
   const sink = new MemorySink()
   const recorder = Recorder.open({ app: "test", capture: "redacted", key, sink })
-  await agent(secret("x"))(recorder.startRun({ entrypoint: "agent" }))
+  await agent(secret("x"))(recorder.startRun({ entrypoint: "agent", input: "go" }))
   recorder.close()
   const { tape, events } = recordingOf(sink)
   expect(JSON.stringify([...sink.bodies.values()].map((bytes) => Buffer.from(bytes).toString()))).not.toContain(
@@ -394,7 +394,10 @@ test("[P-03] a run recorded with its secrets masked replays, and another secret 
     masks: [expect.stringMatching(/^redaction:/)],
     divergences: [],
   })
-  expect(same.recorder.certify(events)).toMatchObject({ issued: true, certificate: { grades: { sig: 2, masked: 1 } } })
+  expect(same.recorder.certify({ events, bodies: sink.bodies })).toMatchObject({
+    issued: true,
+    certificate: { grades: { sig: 2, masked: 1 } },
+  })
   const other = await replay(tape, (run) => agent(secret("y"))(run).catch((error: unknown) => error), {
     capture: "redacted",
     key,
@@ -425,14 +428,17 @@ test("[P-03] secrets in what retrievers, MCP tools and tools are asked match by 
   const recorder = Recorder.open({ app: "test", capture: "redacted", key, sink })
   let count = 0
   const all = ["retrieve", "mcp", "tool"] as const
-  const said = await agent(secret("x"), () => ++count, ...all)(recorder.startRun({ entrypoint: "agent" }))
+  const said = await agent(secret("x"), () => ++count, ...all)(recorder.startRun({ entrypoint: "agent", input: "go" }))
   recorder.close()
   const { tape, events } = recordingOf(sink)
   const stored = [...sink.bodies.values()].map((bytes) => Buffer.from(bytes).toString()).join("\n")
   expect(stored + JSON.stringify(events)).not.toContain(secret("x"))
   const same = await replay(tape, agent(secret("x"), offline.ask, ...all), { capture: "redacted", key })
   expect(same.said).toEqual(said)
-  expect(same.recorder.certify(events)).toMatchObject({ issued: true, certificate: { grades: { sig: 3, masked: 0 } } })
+  expect(same.recorder.certify({ events, bodies: sink.bodies })).toMatchObject({
+    issued: true,
+    certificate: { grades: { sig: 3, masked: 0 } },
+  })
   for (const kind of all) {
     const other = await replay(
       tape,

@@ -138,7 +138,7 @@ function runnerOf(
   workspace: ForkedWorkspace | undefined,
   [program, ...args]: readonly string[],
 ): Runner {
-  const { tape, run } = source
+  const { run } = source
   const shared = againstTape(session, options, source)
   const reasonOf = (arm: Sample["arm"]) => (arm === "control" ? ("control" as const) : ("what_if" as const))
   if (program === undefined) {
@@ -162,7 +162,6 @@ function runnerOf(
         fork,
         policy: { reason: reasonOf(arm) },
         app: run.view.app ?? name,
-        toolsExecuted: toolsExecutedBy(tape),
         onHint: shared.onWarning,
       })
       kept = copy?.close() ?? null

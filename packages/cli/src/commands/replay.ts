@@ -18,7 +18,7 @@ import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { againstTape } from "../replaying/against-tape.js"
 import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
-import { certificationFor, type ReplayResult, replayJson, replayText } from "../replaying/format-replay.js"
+import { type ReplayResult, replayJson, replayText } from "../replaying/format-replay.js"
 import { readMasks } from "../replaying/masks.js"
 import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
@@ -109,8 +109,8 @@ async function replay(
 }
 
 function byEngine(source: ReplaySource): ReplayResult {
-  const { certification } = replayByEngine(source.tape, source.events)
-  return { source, certification: certificationFor(source, certification), replayed: undefined }
+  const { certification } = replayByEngine(source.tape, source.recording)
+  return { source, certification, replayed: undefined }
 }
 
 async function byCommand(
@@ -140,7 +140,6 @@ async function byCommand(
     workspace: toolsExecuted > 0,
     policy: policyOf(options),
     app: run.view.app ?? name,
-    toolsExecuted,
     onHint: say,
   }).finally(() => {
     const kept = workspace?.close()
@@ -148,7 +147,7 @@ async function byCommand(
   })
   return {
     source,
-    certification: certificationFor(source, certification),
+    certification,
     replayed: { runId, command: { name, exitCode, signal } },
   }
 }

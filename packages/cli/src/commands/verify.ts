@@ -4,10 +4,12 @@ import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { checkCertificate } from "../verify/check-certificate.js"
 import { isSound, verdictJson, verdictText } from "../verify/format-verdict.js"
 
 interface VerifyOptions {
   readonly digest?: string
+  readonly certificate?: string
 }
 
 export function define(command: Command, session: Session): void {
@@ -17,6 +19,10 @@ export function define(command: Command, session: Session): void {
     )
     .argument("[run]", "one run, or an exported file; without it all runs, the database and every body")
     .option("--digest <sha256>", "prove that the run is what it was when it printed this digest")
+    .option(
+      "--certificate <file>",
+      "check a certificate of replay: every field of it is worked out again from its recordings",
+    )
     .addHelpText(
       "after",
       "\nExits with 1 when something is wrong: also when the trail of a run has holes, such as a call without its prompt or a tool without its result.\nOpen and crashed runs are reported as open; that is not an error. What may have gone past the recorder is told, and is none either.",
@@ -26,6 +32,7 @@ export function define(command: Command, session: Session): void {
     ["orangebox verify last", "one run"],
     ["orangebox verify ./run.obxrun", "an exported file is whole, and says where it is not"],
     ["orangebox verify run_01JT9 --digest sha256:08da…", "nothing was changed since"],
+    ["orangebox verify --certificate proof.json", "what it says of a run and its replay holds"],
   ])
 }
 
@@ -34,6 +41,11 @@ async function verify(
   options: VerifyOptions & GlobalOptions,
   address?: string,
 ): Promise<number | undefined> {
+  if (options.certificate !== undefined) {
+    if (options.digest !== undefined)
+      throw wrongUsage("--digest and --certificate are two questions", "Ask them one by one")
+    return checkCertificate(session, options, options.certificate, address)
+  }
   const expected = options.digest === undefined ? undefined : parseDigest(options.digest)
   if (expected !== undefined && address === undefined) {
     throw wrongUsage("--digest is about one run", "Name the run: orangebox verify last --digest …")

@@ -10,13 +10,13 @@ export type AgainstTape = ReturnType<typeof againstTape>
 export function againstTape(
   session: Session,
   options: VariableOptions & GlobalOptions,
-  { tape, events, maskKey }: ReplaySource,
+  { tape, recording, maskKey }: ReplaySource,
 ) {
   return {
     tape,
     // What is asked now is masked as the recording was.
     recorder: maskKey?.bytes === undefined ? {} : { key: maskKey.bytes },
-    sourceEvents: events,
+    recording,
     folder: openDataFolder(dataPath(options.data)).path,
     variables: options.variable.map(parseVariable),
     upstreams: findConfig(process.cwd())?.config.upstreams ?? {},

@@ -61,7 +61,7 @@ export async function forkedWorkspace(
 ): Promise<ForkedWorkspace> {
   if (options.workspace === false) return inPlace(session, "--no-workspace was given")
   const { tape } = source
-  const at = workspaceAt(source.events, tape.bodies, fork.call)
+  const at = workspaceAt(source.recording.events, tape.bodies, fork.call)
   if (!at.found) return inPlace(session, at.why)
   const { start, cut } = at
   const repository = await repositoryOf(source, cut ? [start, cut] : [start])
@@ -119,7 +119,7 @@ export async function replayedWorkspace(
   source: ReplaySource,
 ): Promise<ReplayedWorkspace> {
   const { run, tape } = source
-  const start = firstTree(source.events, tape.bodies)
+  const start = firstTree(source.recording.events, tape.bodies)
   const refused = (what: string): InputError =>
     new InputError("NO_WORKSPACE", { what, where: run.row.runId, next: "Leave --workspace away to start it here" })
   if (start === undefined) throw refused("no work tree was recorded with the run, or its snapshot was not kept")

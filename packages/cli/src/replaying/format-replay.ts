@@ -18,17 +18,6 @@ export interface ReplayResult {
   readonly replayed: { readonly runId: string; readonly command: EndedCommand } | undefined
 }
 
-/** A certificate that would be in order, were it not for what happened to the source. */
-export function certificationFor(source: ReplaySource, found: Certification): Certification {
-  const reason = source.voidedBecause ?? (source.isDamaged ? "the file of the run is damaged" : undefined)
-  if (reason === undefined) return found
-  return {
-    issued: false,
-    blocking: [...(found.issued ? [] : found.blocking), { condition: "bodies", reason }],
-    report: { ...found.report, certificate: { ...found.report.certificate, issued: false } },
-  }
-}
-
 const SHOWN_REASONS = 8
 
 export function replayText(

@@ -56,7 +56,7 @@ export async function reissue(options: Reissue): Promise<Omit<Sample, "arm">> {
     await proxy.close()
     run.complete()
   }
-  const { report } = replay.certify(options.sourceEvents, { driver: "proxy", toolsExecuted: 0 })
+  const { report } = replay.certify(options.recording)
   replay.close()
   const outcome = await showAnswers(options, targets, run.runId)
   const found = await withReader(options.session, { data: options.folder }, (reader) =>

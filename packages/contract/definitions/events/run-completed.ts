@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { closes, defineEvent } from "../define-event.js"
+import { added, closes, defineEvent } from "../define-event.js"
 import { Count, LatencyMs } from "../fields.js"
 
 export const RunCompleted = defineEvent("run_completed", {
@@ -10,5 +10,7 @@ export const RunCompleted = defineEvent("run_completed", {
     /** Null where the steps were not counted, as in runs read from major 0. */
     total_steps: Count.nullable(),
     total_latency_ms: LatencyMs,
+    /** Of the command of the run, where the run is one. */
+    exit_code: added(z.number().int().optional(), "1.2"),
   },
 })

@@ -14,6 +14,9 @@ export const RunFailed = defineEvent("run_failed", {
     error_class: Name,
     error_message_ref: BodyRef.nullable(),
     error_summary: added(Summary.optional()),
+    /** How the command of the run ended, where the run is one: its exit code, or the signal that ended it. */
+    exit_code: added(z.number().int().optional(), "1.2"),
+    signal: added(Name.optional(), "1.2"),
     total_steps: added(Count.optional()),
     total_latency_ms: added(LatencyMs.optional()),
   },

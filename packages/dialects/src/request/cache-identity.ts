@@ -1,6 +1,6 @@
 import { type BodyHash, canonicalJsonNode, textHash } from "@orangebox/contract"
 import type { RequestDialect } from "../dialect.js"
-import { providerAccesses } from "../dialects.js"
+import { behaviourHeadersOf, providerAccesses } from "../dialects.js"
 import { memberOf } from "../json/node.js"
 import type { RequestAnatomy } from "./read-request.js"
 
@@ -17,9 +17,7 @@ export function cacheParamsDigest(asked: RequestDialect, { params }: RequestAnat
     for (const key of inner) value = memberOf(value, key)
     return value === undefined ? [] : [`${path}=${canonicalJsonNode(value)}`]
   })
-  const names = new Set(providerAccesses().flatMap(({ behaviourHeaders }) => behaviourHeaders))
-  const sent = [...names].sort().flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]))
-  return textHash(["cache-params", ...settings, ...sent].join("\0"))
+  return textHash(["cache-params", ...settings, ...behaviourHeadersOf(headers)].join("\0"))
 }
 
 /** What the request asks its provider to find its cache by. */

@@ -1,7 +1,7 @@
 import { type BodyHash, bodyHash, canonicalJsonNode, type JsonNode } from "@orangebox/contract"
 import { pathOf, sortedQueryOf } from "../address.js"
 import type { CallAddress, CanonicalRequest, RequestDialect } from "../dialect.js"
-import { providerAccesses } from "../dialects.js"
+import { behaviourHeadersOf } from "../dialects.js"
 import { bodyOf, type JsonBody } from "../json/body.js"
 import { arrayNode, objectNode, textNode } from "../json/node.js"
 import { outlineOf } from "../request/read-request.js"
@@ -102,12 +102,7 @@ function canonicalRequest(
 const NOTHING_KNOWN: CanonicalRequest["known"] = new Map()
 
 function wireDigest(call: CallToSign, body: JsonBody): BodyHash {
-  // Servers that pass a request on read the headers of other providers too, so all are asked for whatever the dialect.
-  const names = new Set(providerAccesses().flatMap(({ behaviourHeaders }) => behaviourHeaders))
-  const headers = [...names].sort().flatMap((name) => {
-    const value = call.headers?.[name]
-    return value === undefined ? [] : [`${name}: ${value}`]
-  })
+  const headers = behaviourHeadersOf(call.headers ?? {})
   const address = [call.method, pathOf(call.path), sortedQueryOf(call.path)]
   return callDigest("wire", [...address, headers.join("\n"), body.bytes])
 }

@@ -1,6 +1,13 @@
 import { type Event, InputError } from "@orangebox/contract"
 import { findConfig } from "@orangebox/recorder"
-import { type CoverageProblem, coverage, type EffectMap, type Tape, tapeOf } from "@orangebox/replay"
+import {
+  type CoverageProblem,
+  coverage,
+  type EffectMap,
+  type JudgedRecording,
+  type Tape,
+  tapeOf,
+} from "@orangebox/replay"
 import type { Absence } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findTarget, runOf } from "../address/find-target.js"
@@ -8,22 +15,22 @@ import { dataPath, type ReaderOptions } from "../open/data-folder.js"
 import { type MaskKey, maskKeyIn, ownMaskKey } from "../open/mask-key.js"
 import { type RunReading, readRunsAt } from "../open/run-at.js"
 import { damageWords } from "../open/run-file.js"
+import type { RunReader } from "../open/run-reader.js"
 import { bodiesNamedIn, loadBodies } from "../run/bodies.js"
-import type { LoadedRun } from "../run/load-run.js"
+import { type LoadedRun, loadRun } from "../run/load-run.js"
 import { eventsOfTree } from "../run/run-tree.js"
+import { problemsOfRun } from "../verify/verify-run.js"
 
 /** A recorded run with everything a replay reads of it. It is loaded whole, so that no store is held open while an agent runs. */
 export interface ReplaySource {
   readonly run: LoadedRun
-  /** The events of the run, and of the runs it started. */
-  readonly events: readonly Event[]
+  /** The run and the runs it started, as certificates speak of them. */
+  readonly recording: JudgedRecording
   readonly tape: Tape
   /** What cannot be replayed, known before anything starts. */
   readonly problems: readonly CoverageProblem[]
   /** Why nothing about this run can be certified any more. */
   readonly voidedBecause: string | undefined
-  /** It came from a file that is only half there. */
-  readonly isDamaged: boolean
   /** The step the address pointed at. */
   readonly stepId: string | undefined
   /** The file it was exported to; undefined where it came from the store. */
@@ -58,15 +65,20 @@ async function sourceAt(place: RunReading, folder: string): Promise<ReplaySource
   const runIds = new Set(events.map(({ run_id }) => run_id ?? ""))
   const redactions = (await Promise.all([...runIds].map((runId) => reader.redactionsOf(runId)))).flat()
   const redactedBodies = [...absent.values()].filter((body) => body.absent === "redacted_later").length
+  const voidedBecause = voidedWords(redactions.length, redactedBodies)
+  const faults = [
+    ...(voidedBecause === undefined ? [] : [voidedBecause]),
+    ...((file?.problems.length ?? 0) > 0 ? ["the file of the run is damaged"] : []),
+    ...(await storeFaults(reader, runIds)),
+  ]
   return {
     run,
-    events,
+    recording: { events, bodies: bytes, faults },
     tape: reading.tape,
     problems: coverage(reading.tape),
-    voidedBecause: voidedWords(redactions.length, redactedBodies),
+    voidedBecause,
     stepId: target.stepId ?? undefined,
     file: file?.path,
-    isDamaged: (file?.problems.length ?? 0) > 0,
     behindBytes: freshness.behind_bytes,
     maskKey: foreignOnly(file ? file.maskKey : maskKeyIn(folder, run.annotations), folder),
   }
@@ -74,6 +86,23 @@ async function sourceAt(place: RunReading, folder: string): Promise<ReplaySource
 
 const foreignOnly = (key: MaskKey | undefined, folder: string): MaskKey | undefined =>
   key === undefined || ownMaskKey(folder)?.id === key.id ? undefined : key
+
+/** What `verify` finds wrong or lost with these runs, beyond what their events say by themselves. */
+async function storeFaults(reader: RunReader, runIds: ReadonlySet<string>): Promise<string[]> {
+  const faults: string[] = []
+  for (const runId of runIds) {
+    const run = await loadRun(reader, runId)
+    if (run === undefined) continue
+    const { findings, declared } = await problemsOfRun(reader, run, { readBodies: false })
+    for (const { reason, subject } of [...findings, ...declared]) faults.push(`${runId}: ${reason} (${subject})`)
+    if (run.declaredLost > 0)
+      faults.push(`${runId}: ${plural(run.declaredLost, "event")} of it were lost when it was recorded`)
+    const partial = (await reader.partialStreamsOf(runId)).length
+    if (partial > 0)
+      faults.push(`${runId}: ${plural(partial, "body", "bodies")} of it were cut off while they were written`)
+  }
+  return faults
+}
 
 /** Events say why a body was never there; the store knows why one is there no more. */
 function withAbsences(events: readonly Event[], absences: ReadonlyMap<string, Absence>): readonly Event[] {

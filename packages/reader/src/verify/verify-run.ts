@@ -66,6 +66,30 @@ export async function verifyRun(
   options: { readonly readBodies: boolean },
 ): Promise<RunVerdict> {
   const { runId } = run.row
+  const { bodies, ...problems } = await problemsOfRun(store, run, options)
+  const states = [...bodies.values()]
+  const absent = states.filter((state) => typeof state === "object")
+  const { recorded, leftOut } = await withBodies(store, run)
+  return {
+    runId,
+    status: run.row.status,
+    endedBy: run.view.crash ? crashWords(run.view.crash) : null,
+    events: run.events.length,
+    digest: run.row.lacksEvents ? null : run.digest,
+    ...problems,
+    bodies: { present: states.filter((state) => state === "present").length, absent: absent.length },
+    trail: { ...observabilityOf(recorded), leftOut },
+    redacted: redactedLater(await store.redactionsOf(runId), absent),
+  }
+}
+
+/** What is wrong with a run, open or lost in it, and what became of its bodies. */
+export async function problemsOfRun(
+  store: RunReader,
+  run: LoadedRun,
+  options: { readonly readBodies: boolean },
+): Promise<Pick<RunVerdict, "findings" | "open" | "declared"> & { readonly bodies: ReadonlyMap<string, BodyState> }> {
+  const { runId } = run.row
   const bodies = await lookAtBodies(store, run.events, options.readBodies)
   const wrong = [...run.events, ...run.annotations].flatMap((event) => validate(event))
   const problems = [
@@ -81,21 +105,11 @@ export async function verifyRun(
   const isDeclared = (problem: Problem): boolean =>
     problem.code === "sequence_hole" ? areHolesDeclared : problem.severity === "gap"
   const closed = problems.filter(({ severity }) => severity !== "open")
-  const states = [...bodies.values()]
-  const absent = states.filter((state) => typeof state === "object")
-  const { recorded, leftOut } = await withBodies(store, run)
   return {
-    runId,
-    status: run.row.status,
-    endedBy: run.view.crash ? crashWords(run.view.crash) : null,
-    events: run.events.length,
-    digest: run.row.lacksEvents ? null : run.digest,
+    bodies,
     findings: closed.filter((problem) => !isDeclared(problem)),
     open: problems.filter(({ severity }) => severity === "open"),
     declared: closed.filter(isDeclared),
-    bodies: { present: states.filter((state) => state === "present").length, absent: absent.length },
-    trail: { ...observabilityOf(recorded), leftOut },
-    redacted: redactedLater(await store.redactionsOf(runId), absent),
   }
 }
 

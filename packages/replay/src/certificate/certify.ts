@@ -1,16 +1,34 @@
-import { canonicalHash, type Event, runDigest } from "@orangebox/contract"
+import { canonicalHash, runDigest } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
 import { hasEnded } from "@orangebox/runs"
+import { diffRuns, exitCodeOf } from "../diff/diff-runs.js"
+import type { RunToDiff } from "../diff/run-to-diff.js"
 import type { Certificate, DeclaredOutputs, DivergenceReport } from "../generated.js"
+import { askableCalls } from "../match/matcher.js"
 import type { ReplaySession } from "../match/session.js"
-import { readStored } from "../tape/stored-body.js"
+import { cutWords, readStored } from "../tape/stored-body.js"
 import type { CallKind, StoredBody, Tape } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
+import { claimOf } from "./claim.js"
 import { fingerprintOf } from "./fingerprint.js"
+import { orderProblems } from "./order.js"
+import { compareOutputs } from "./outcome.js"
+import { compareBesideSignatures } from "./questions.js"
+import { type JudgedRecording, wholenessProblems } from "./wholeness.js"
 
-/** The conditions a replay has to meet, numbered as the documentation numbers them. */
-export type Condition = "fingerprint" | "bodies" | "consumption" | "sockets" | "outputs" | "acceptance"
+/** The conditions a replay has to meet, as the documentation numbers them. */
+export type Condition =
+  | "recording"
+  | "fingerprint"
+  | "order"
+  | "bodies"
+  | "consumption"
+  | "sockets"
+  | "questions"
+  | "outputs"
+  | "acceptance"
+  | "diff"
 
 export interface Blocking {
   readonly condition: Condition
@@ -18,205 +36,249 @@ export interface Blocking {
 }
 
 export interface ReplayToCertify {
+  /** What was asked of the tape, and how it was answered. */
   readonly session: ReplaySession
-  readonly driver: Certificate["driver"]
-  /** The events the tape was made of. */
-  readonly sourceEvents: readonly Event[]
+  /** The recording the tape was made of. */
+  readonly source: JudgedRecording
   /** The new run as it was recorded; null for the engine. */
-  readonly replay: Tape | null
+  readonly replay: (JudgedRecording & { readonly tape: Tape }) | null
   readonly covers: readonly CallKind[]
-  /** Tools that ran for real. */
-  readonly toolsExecuted: number
-  /** What only the driver sees of the end of both runs. Left out, those outputs are not claimed. */
-  readonly seen?: { readonly recorded: SeenOutputs; readonly now: SeenOutputs }
-}
-
-export interface SeenOutputs {
-  readonly exitCode?: number | null
-  readonly stdout?: string | null
-  readonly files?: Readonly<Record<string, string>>
+  /** Whether all that the replay recorded is at hand, and not only what nobody could do without. */
+  readonly areReplayBodiesHere?: boolean
 }
 
 export type Certification =
   | { readonly issued: true; readonly certificate: Certificate; readonly report: DivergenceReport }
   | { readonly issued: false; readonly blocking: readonly Blocking[]; readonly report: DivergenceReport }
 
-/** Issues a certificate, or says what stands in its way. */
+/**
+ * Issues a certificate, or says what stands in its way. There is no other place that decides it: a certificate is checked again by asking
+ * the tape what the recorded replay asked, and coming here once more.
+ */
 export function certify(run: ReplayToCertify): Certification {
-  const { session, replay, covers } = run
-  const report = session.report({ runId: replay?.runId ?? null, isOver: true })
+  const { session, replay } = run
+  const report = session.report({ runId: replay?.tape.runId ?? null, isOver: true })
+  const found = replay === null ? alone(run) : compare(run, replay)
   const blocking = [
-    ...fingerprintBlocks(run),
-    ...bodyBlocks(run),
-    ...consumptionBlocks(report),
-    ...absentRunBlocks(session.tape),
-    ...socketBlocks(report),
-    ...outputBlocks(run),
-    ...acceptanceBlocks(session, report),
+    ...blocks("recording", wholenessProblems(run.source, true)),
+    ...blocks("recording", replay ? wholenessProblems(replay, run.areReplayBodiesHere ?? false) : []),
+    ...found.blocking,
+    ...blocks("bodies", bodyProblems(run)),
+    ...blocks("consumption", consumptionProblems(report, session.tape)),
+    ...blocks("sockets", socketProblems(report, run)),
+    ...blocks("outputs", hasEnded(session.tape.outputs.ended) ? [] : ["the run has no end on record"]),
+    ...blocks("acceptance", acceptanceProblems(session, report)),
   ]
+  // The net below everything: what a reader of the two runs would be shown as a difference is none that a certificate may overlook.
+  if (blocking.length === 0 && replay) blocking.push(...blocks("diff", differenceBetween(run, replay)))
   if (blocking.length > 0) return { issued: false, blocking, report }
-  const { counts } = report
-  const certificate = sealed({
-    v: 1,
-    type: "orangebox-exactness",
-    driver: run.driver,
-    source_run: session.tape.runId,
-    source_digest: runDigest(ownEvents(run.sourceEvents)),
-    replay_run: replay?.runId ?? null,
-    fingerprint: fingerprintOf(session.tape, covers),
-    scope: scopeOf(run, report),
-    grades: { wire: counts.wire, sig: counts.sig, masked: counts.masked },
-    masks: report.masks,
-    aux_unconsumed: counts.aux_unconsumed,
-    upstream_sockets: 0,
-    outputs: declaredOutputs(session.tape, run.seen?.recorded),
-    canon_version: CANON_VERSION,
-    versions: { replay: REPLAY_VERSION },
-  })
-  return { issued: true, certificate, report: { ...report, certificate: { issued: true, blocking: [] } } }
-}
-
-function scopeOf({ driver, covers, toolsExecuted }: ReplayToCertify, report: DivergenceReport): Certificate["scope"] {
   return {
-    ...claimOf(driver, covers, toolsExecuted),
-    covers: [...covers],
-    calls: report.counts.asked,
-    tools_executed: toolsExecuted,
+    issued: true,
+    certificate: sealed(contentOf(run, report, found)),
+    report: { ...report, certificate: { issued: true, blocking: [] } },
   }
 }
 
-/** What a certificate may claim, given who drove the replay and what passed through its hands. */
-export function claimOf(
-  driver: Certificate["driver"],
-  covers: readonly CallKind[],
-  toolsExecuted: number,
-): Pick<Certificate["scope"], "says" | "hermetic"> {
-  const kinds = covers.map(
-    (kind) => ({ model: "models", tool: "tools", retriever: "retrievers", http: "plain requests" })[kind],
-  )
-  const what = kinds.join(", ")
-  const says =
-    driver === "engine"
-      ? `the recording is whole: every recorded call (${what}) matches itself and serves the bytes it was recorded with; no agent ran`
-      : `${what}: every call was answered from the recording, tools executed: ${toolsExecuted}`
-  return { says, hermetic: driver === "sdk" && toolsExecuted === 0 && covers.length === 4 }
+const blocks = (condition: Condition, reasons: readonly string[]): Blocking[] =>
+  reasons.map((reason) => ({ condition, reason }))
+
+/** What two runs have in common, and what of them nobody compared. */
+interface Found {
+  readonly blocking: readonly Blocking[]
+  readonly compared: Certificate["scope"]["compared"]
+  readonly notCompared: Certificate["scope"]["not_compared"]
+  readonly outputs: DeclaredOutputs
 }
 
-function fingerprintBlocks({ session, replay, covers }: ReplayToCertify): Blocking[] {
-  if (replay === null) return []
-  const recorded = fingerprintOf(session.tape, covers)
-  const now = fingerprintOf(asItsSource(replay, session.tape), covers)
-  if (recorded === now) return []
-  return [{ condition: "fingerprint", reason: `the run's fingerprint is ${now}, the recorded one ${recorded}` }]
-}
-
-/** A call that matched under accepted masks has another question by design; it counts as the one it stood for. */
-export function asItsSource(replay: Tape, source: Tape): Tape {
-  const byId = new Map(source.calls.map((call) => [call.stepId, call]))
+/** Nothing ran, so there is nothing to hold the recording against but itself. */
+function alone({ session }: ReplayToCertify): Found {
+  const { outputs } = session.tape
   return {
-    ...replay,
-    calls: replay.calls.map((call) => {
-      const original = call.replayed?.tier === "masked" ? byId.get(call.replayed.sourceStepId) : undefined
-      return original ? { ...call, sig: original.sig } : call
-    }),
+    blocking: [],
+    compared: ["recording", "questions", "answers"],
+    notCompared: [{ what: "the agent", why: "it was not started: nothing says that it would ask the same again" }],
+    outputs: {
+      ended: outputs.ended,
+      error_class: outputs.errorClass,
+      error: outputs.error,
+      exit_code: outputs.exitCode,
+      signal: outputs.signal,
+      last_model_output: outputs.lastModelOutput,
+      final_outputs: [...outputs.finalOutputs],
+      stdout: outputs.stdout,
+      files: null,
+    },
   }
 }
 
-/** Every byte a certificate speaks for is there and hashes to its name: what was asked as well as what was answered. */
-function bodyBlocks({ session }: ReplayToCertify): Blocking[] {
-  const { tape, state } = session
-  const blocks: Blocking[] = []
-  const check = (stepId: string, what: string, body: StoredBody | null, mayBeAbsent: boolean): void => {
-    if (body === null) return
-    const reading = readStored(body, tape.bodies)
-    if (reading.ok || (mayBeAbsent && reading.why === "absent")) return
-    blocks.push({ condition: "bodies", reason: `the ${what} of ${stepId}: ${reading.reason}` })
+function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["replay"]>): Found {
+  const { session, source, covers } = run
+  const { tape } = session
+  const recorded = fingerprintOf(tape, covers)
+  const now = fingerprintOf(replay.tape, covers, { source: tape })
+  const ends = compareOutputs({ ...source, tape }, replay)
+  const beside = compareBesideSignatures(tape, replay.tape, covers)
+  const isKnown = (what: string): boolean => ends.unknown.every((unknown) => unknown.what !== what)
+  return {
+    blocking: [
+      ...blocks(
+        "fingerprint",
+        recorded === now ? [] : [`the run's fingerprint is ${now}, the recorded one ${recorded}`],
+      ),
+      ...blocks("order", orderProblems(tape, replay.tape, covers)),
+      ...blocks("questions", beside.differences),
+      ...blocks("outputs", ends.differences),
+    ],
+    compared: [
+      "recording",
+      "questions",
+      "answers",
+      "order",
+      ...(beside.areHeadersKnown ? (["behaviour_headers"] as const) : []),
+      "query",
+      "ending",
+      ...(isKnown("exit status") ? (["exit_status"] as const) : []),
+      "final_output",
+      ...(isKnown("stdout") ? (["stdout"] as const) : []),
+      ...(isKnown("files") ? (["files"] as const) : []),
+      "diff",
+    ],
+    notCompared: [...uncovered(tape, covers), ...ends.unknown, ...beside.unknown, ...ALWAYS_LEFT],
+    outputs: ends.outputs,
   }
-  for (const call of tape.calls) {
-    if (!state.consumed.has(call.stepId)) continue
-    check(call.stepId, "request", call.request.body, true)
-    check(call.stepId, "answer", call.answer?.body ?? null, false)
-  }
-  return blocks
 }
 
-function consumptionBlocks({ counts }: DivergenceReport): Blocking[] {
-  const blocks: Blocking[] = []
-  const say = (reason: string): void => void blocks.push({ condition: "consumption", reason })
-  if (counts.asked === 0) say("the replay saw no call")
-  if (counts.unconsumed > 0) say(`${counts.unconsumed} recorded call(s) were never asked for`)
-  if (counts.missed > 0) say(`${counts.missed} call(s) were not answered`)
-  const exact = counts.wire + counts.sig + counts.masked
-  const others = counts.asked - counts.missed - exact
-  if (others > 0) say(`${others} call(s) were answered, and not exactly`)
-  return blocks
-}
+const ALWAYS_LEFT = [
+  { what: "timing", why: "answers come when they are asked for" },
+  { what: "other headers", why: "credentials, ids and what clients say about themselves" },
+] as const
 
-function absentRunBlocks({ absentRuns }: Tape): Blocking[] {
-  return absentRuns.map(({ runId }) => ({
-    condition: "consumption",
-    reason: `${runId}, a run it started, is not part of the recording`,
+/** Kinds of calls that are on the tape and did not pass through the driver's hands. */
+function uncovered(tape: Tape, covers: readonly CallKind[]): { readonly what: string; readonly why: string }[] {
+  const counts = new Map<CallKind, number>()
+  for (const { kind } of tape.calls) if (!covers.includes(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => ({
+    what: `${count} ${kind} call(s)`,
+    why: "they do not pass through the proxy: the agent made them itself",
   }))
 }
 
-function socketBlocks({ egress }: DivergenceReport): Blocking[] {
-  if (egress.upstream_sockets === 0) return []
-  return [{ condition: "sockets", reason: `${egress.upstream_sockets} connection(s) to an upstream were opened` }]
-}
-
-function outputBlocks({ session, replay, seen }: ReplayToCertify): Blocking[] {
-  if (!hasEnded(session.tape.outputs.ended)) return [{ condition: "outputs", reason: "the run has no end on record" }]
-  if (replay === null) return []
-  const recorded = declaredOutputs(session.tape, seen?.recorded)
-  const now = declaredOutputs(asTold(replay, session.tape), seen?.now)
-  const blocks: Blocking[] = []
-  const compare = (what: string, a: unknown, b: unknown): void => {
-    if (JSON.stringify(a) !== JSON.stringify(b)) blocks.push({ condition: "outputs", reason: `${what} differs` })
+function contentOf(run: ReplayToCertify, report: DivergenceReport, found: Found): Omit<Certificate, "id"> {
+  const { session, source, replay, covers } = run
+  const driver = driverOf(run)
+  const { counts } = report
+  const scope = {
+    covers: [...covers],
+    compared: found.compared,
+    not_compared: [...found.notCompared],
+    calls: counts.asked,
+    tools_executed: toolsExecuted(run),
   }
-  compare("how the run ended", session.tape.outputs.ended, replay.outputs.ended)
-  compare("the last answer of a model", recorded.last_model_output, now.last_model_output)
-  compare("the final output", recorded.final_outputs, now.final_outputs)
-  compare("the exit code", recorded.exit_code, now.exit_code)
-  compare("the standard output", recorded.stdout, now.stdout)
-  for (const path of new Set([...Object.keys(recorded.files), ...Object.keys(now.files)])) {
-    compare(`the file ${path}`, recorded.files[path], now.files[path])
-  }
-  return blocks
-}
-
-/**
- * A replay with its last answer where the source had it: which of several concurrent calls is opened last is a matter of microseconds, and
- * not what "the last answer" means.
- */
-export function asTold(replay: Tape, source: Tape): Tape {
-  const last = replay.calls.find((call) => call.replayed?.sourceStepId === source.outputs.lastModelStep)
-  if (!last) return replay
-  return { ...replay, outputs: { ...replay.outputs, lastModelOutput: last.answer?.body?.hash ?? null } }
-}
-
-export function declaredOutputs(tape: Tape, seen: SeenOutputs | undefined): DeclaredOutputs {
   return {
-    last_model_output: tape.outputs.lastModelOutput,
-    final_outputs: [...tape.outputs.finalOutputs],
-    exit_code: seen?.exitCode ?? null,
-    stdout: seen?.stdout ?? null,
-    files: { ...seen?.files },
+    v: 2,
+    type: "orangebox-exactness",
+    driver,
+    source_run: session.tape.runId,
+    source_digest: runDigest(ownEvents(source.events)),
+    replay_run: replay?.tape.runId ?? null,
+    replay_digest: replay === null ? null : runDigest(ownEvents(replay.events)),
+    fingerprint: fingerprintOf(session.tape, covers),
+    scope: { ...scope, ...claimOf(driver, scope) },
+    grades: { wire: counts.wire, sig: counts.sig, masked: counts.masked },
+    masks: report.masks,
+    accepted_masks: session.policy.masks
+      .filter(({ id }) => report.masks.includes(id))
+      .map(({ id, type, at }) => ({ id, type, at })),
+    aux_unconsumed: counts.aux_unconsumed,
+    upstream_sockets: 0,
+    outputs: found.outputs,
+    canon_version: CANON_VERSION,
+    versions: { replay: REPLAY_VERSION },
   }
 }
 
-function acceptanceBlocks(session: ReplaySession, report: DivergenceReport): Blocking[] {
-  const blocks: Blocking[] = []
-  const say = (reason: string): void => void blocks.push({ condition: "acceptance", reason })
-  if (session.policy.onMiss === "nearest")
-    say("it ran with --on-miss nearest, which may serve answers to other questions")
-  if (session.policy.mode !== "exact") say("it ran in mode cached, which makes no claim about which call is answered")
-  if (session.fork !== undefined) say("it is a fork")
-  for (const { code, n, severity, message } of report.divergences) {
-    if (code === "ORDER_RELAXED") say(`#${n}: answers could not be given in their recorded order`)
-    // Calls without an answer are counted above; whatever else stopped the agent is said here.
-    else if (severity === "halt" && report.counts.missed === 0) say(`#${n}: ${message}`)
+/** Who had the replay in hand, by what passed through it: an edge on the wire sees no tool. */
+const driverOf = ({ replay, covers }: ReplayToCertify): Certificate["driver"] =>
+  replay === null ? "engine" : covers.includes("tool") ? "sdk" : "proxy"
+
+/** Tools that ran for real: where they pass through, those that the tape did not answer; else all that the agent has. */
+function toolsExecuted({ session, replay, covers }: ReplayToCertify): number {
+  if (replay === null) return 0
+  const isTool = ({ kind }: { readonly kind: CallKind }): boolean => kind === "tool"
+  if (!covers.includes("tool")) return session.tape.calls.filter(isTool).length
+  return replay.tape.calls.filter((call) => isTool(call) && call.mode === "live").length
+}
+
+/** Every byte a certificate speaks for is there and hashes to its name: what was asked as well as what was answered. */
+function bodyProblems({ session, replay, areReplayBodiesHere, covers }: ReplayToCertify): string[] {
+  const found: string[] = []
+  const check = (tape: Tape, stepId: string, what: string, body: StoredBody | null): void => {
+    if (body === null) return
+    const reading = readStored(body, tape.bodies)
+    if (!reading.ok) found.push(`the ${what} of ${stepId}: ${reading.reason}`)
+    else if (body.isCut) found.push(`the ${what} of ${stepId}: ${cutWords(body)}`)
   }
-  return blocks
+  for (const tape of [session.tape, ...(replay && areReplayBodiesHere ? [replay.tape] : [])]) {
+    for (const call of tape.calls) {
+      if (call.isInferred || !covers.includes(call.kind)) continue
+      check(tape, call.stepId, "request", call.request.body)
+      check(tape, call.stepId, "answer", call.answer?.body ?? null)
+    }
+  }
+  return found
+}
+
+function consumptionProblems({ counts }: DivergenceReport, { absentRuns }: Tape): string[] {
+  const found: string[] = []
+  if (counts.asked === 0) found.push("the replay saw no call")
+  if (counts.unconsumed > 0) found.push(`${counts.unconsumed} recorded call(s) were never asked for`)
+  if (counts.missed > 0) found.push(`${counts.missed} call(s) were not answered`)
+  const others = counts.asked - counts.missed - counts.wire - counts.sig - counts.masked
+  if (others > 0) found.push(`${others} call(s) were answered, and not exactly`)
+  return [...found, ...absentRuns.map(({ runId }) => `${runId}, a run it started, is not part of the recording`)]
+}
+
+function socketProblems({ egress }: DivergenceReport, { replay, covers }: ReplayToCertify): string[] {
+  if (egress.upstream_sockets > 0) return [`${egress.upstream_sockets} connection(s) to an upstream were opened`]
+  const other =
+    replay && askableCalls(replay.tape, "faithful").find((call) => covers.includes(call.kind) && call.mode !== "exact")
+  return other ? [`${other.stepId} of the replay was answered ${other.mode}`] : []
+}
+
+function acceptanceProblems(session: ReplaySession, report: DivergenceReport): string[] {
+  const found: string[] = []
+  if (session.policy.onMiss === "nearest")
+    found.push("it ran with --on-miss nearest, which may serve answers to other questions")
+  if (session.policy.mode !== "exact")
+    found.push("it ran in mode cached, which makes no claim about which call is answered")
+  if (session.fork !== undefined) found.push("it is a fork")
+  for (const { code, n, severity, message } of report.divergences) {
+    if (code === "ORDER_RELAXED") found.push(`#${n}: answers could not be given in their recorded order`)
+    // Calls without an answer are counted above; whatever else stopped the agent is said here.
+    else if (severity === "halt" && report.counts.missed === 0) found.push(`#${n}: ${message}`)
+  }
+  return found
+}
+
+/** As `orangebox diff` compares the two, under the masks that were accepted for the replay. */
+function differenceBetween(
+  { session, source }: ReplayToCertify,
+  replay: NonNullable<ReplayToCertify["replay"]>,
+): string[] {
+  const toDiff = ({ events, bodies }: JudgedRecording, runId: string): RunToDiff => ({
+    events: events.filter(({ run_id }) => run_id === runId),
+    body: (hash) => bodies.get(hash) ?? { absent: "unknown" },
+  })
+  const masks = [...new Set(session.policy.masks.map(({ type }) => type))]
+  const diff = diffRuns(toDiff(source, session.tape.runId), toDiff(replay, replay.tape.runId), { masks, payloads: 0 })
+  if (exitCodeOf(diff) === 0) return []
+  const { inserted, removed, changed, moved, reordered } = diff.stats
+  const counts = Object.entries({ inserted, removed, changed, moved, reordered }).filter(([, count]) => count > 0)
+  const what = [...counts.map(([change, count]) => `${count} ${change}`), ...diff.outcome.fields].join(", ")
+  const first = diff.items.find(({ change }) => change !== "same" && change !== "noise")
+  const step = first && (first.a ?? first.b)
+  const where = step ? `; first ${first.change} ${first.kind} ${step.name} (#${step.n})` : ""
+  return [`orangebox diff finds a difference between the two runs: ${what}${where}`]
 }
 
 /** The certificate with the id its content has. */

@@ -2,40 +2,96 @@ import { textHash } from "@orangebox/contract"
 import { addToList } from "../add-to-list.js"
 import type { CallKind, RecordedAnswer, Tape, TapeCall } from "../tape/tape.js"
 
-/**
- * What a run asked and was answered, as one hash.
- *
- * Calls with equal questions count in order, lane by lane; calls with different questions count as a set. Their order in time is not part
- * of it on purpose: a replay answers in microseconds what took seconds, so calls that overlapped no longer do, and the other way round.
- * Where order matters to a model it is in the question, because every request carries its history. Names of steps, lanes and runs are new in
- * every run and stay out as well.
- */
-export function fingerprintOf(
-  tape: Tape,
-  covers: readonly CallKind[] = ["model", "tool", "retriever", "http"],
-): string {
-  const sequences = new Map<string, string[]>()
-  const byId = new Map(tape.calls.map((call) => [call.stepId, call]))
-  for (const call of tape.calls) {
-    if (!isCounted(call, covers)) continue
-    addToList(sequences, `${call.lane}\0${call.kind}\0${call.sig}`, stepHash(call, triesOf(call, byId)))
-  }
-  const hashes = [...sequences].map(([key, steps]) =>
-    textHash(`${key.slice(key.indexOf("\0") + 1)}\0${steps.join("\0")}`),
-  )
-  return textHash(`obx-run-fingerprint\0${1}\0${hashes.sort().join("\0")}`)
+/** A replay, and the recording it is held against. */
+export interface SourceOf {
+  readonly source: Tape
 }
 
+/**
+ * What a run asked, was answered and did, as one hash.
+ *
+ * Calls with equal questions count in order, lane by lane; calls with different questions count as a set, and calls that may have changed
+ * something outside count once more, in the order in which they were made. Which of them overlapped is for the recording to say: a replay
+ * answers in microseconds what took seconds, so calls that overlapped there may not do so here. Where order matters to a model it is in the
+ * question, because every request carries its history. Names of steps, lanes and runs are new in every run and stay out.
+ *
+ * @param replayOf of a replay: what it is a replay of. Its calls count as the ones they stand for, because a question that matched under
+ *   masks is another one by design.
+ */
+export function fingerprintOf(tape: Tape, covers: readonly CallKind[] = EVERYTHING, replayOf?: SourceOf): string {
+  const originals = replayOf && new Map(replayOf.source.calls.map((call) => [call.stepId, call]))
+  const byId = new Map(tape.calls.map((call) => [call.stepId, call]))
+  const hashes = new Map<TapeCall, string>()
+  const sequences = new Map<string, string[]>()
+  for (const call of tape.calls) {
+    if (!isCounted(call, covers)) continue
+    const sig =
+      call.replayed?.tier === "masked" ? (originals?.get(call.replayed.sourceStepId)?.sig ?? call.sig) : call.sig
+    const hash = stepHash(call, sig, triesOf(call, byId))
+    hashes.set(call, hash)
+    addToList(sequences, `${call.lane}\0${call.kind}\0${sig}`, hash)
+  }
+  const questions = [...sequences].map(([key, steps]) =>
+    textHash(`${key.slice(key.indexOf("\0") + 1)}\0${steps.join("\0")}`),
+  )
+  const runs = new Map<string, TapeCall[]>()
+  for (const call of hashes.keys()) {
+    const was = originals?.get(call.replayed?.sourceStepId ?? "")
+    if (mayChangeSomething(call)) addToList(runs, was?.runId ?? call.runId, call)
+  }
+  // Runs of sub-agents have clocks of their own: between two of them there is no order to keep.
+  const effects = [...runs.values()].map((calls) =>
+    JSON.stringify(effectGroups(calls, replayOf).map((group) => group.map((call) => hashes.get(call)!).sort())),
+  )
+  return textHash(`obx-run-fingerprint\0${2}\0${JSON.stringify([questions.sort(), effects.sort()])}`)
+}
+
+const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
+
+/** Calls that may have changed something, one group after the other; those of one group were under way together. */
+function effectGroups(calls: readonly TapeCall[], replayOf: SourceOf | undefined): readonly (readonly TapeCall[])[] {
+  if (replayOf === undefined) return groupsByOverlap(calls)
+  const standFor = new Set(calls.map(({ replayed }) => replayed?.sourceStepId))
+  const recorded = replayOf.source.calls.filter(({ stepId }) => standFor.has(stepId))
+  const groupOf = new Map<string, number>()
+  for (const [index, group] of groupsByOverlap(recorded).entries()) {
+    for (const { stepId } of group) groupOf.set(stepId, index)
+  }
+  const groups: TapeCall[][] = []
+  let last: number | undefined
+  for (const call of calls) {
+    const index = groupOf.get(call.replayed?.sourceStepId ?? "")
+    if (index === undefined || index !== last) groups.push([])
+    groups.at(-1)!.push(call)
+    last = index
+  }
+  return groups
+}
+
+function groupsByOverlap(calls: readonly TapeCall[]): readonly (readonly TapeCall[])[] {
+  const groups: TapeCall[][] = []
+  let closedAt = -1
+  for (const call of calls) {
+    if (groups.length === 0 || call.openedAt > closedAt) groups.push([])
+    groups.at(-1)!.push(call)
+    closedAt = Math.max(closedAt, call.closedAt ?? Number.POSITIVE_INFINITY)
+  }
+  return groups
+}
+
+/** What nobody described may have written. */
+export const mayChangeSomething = ({ effect }: TapeCall): boolean => effect !== "pure" && effect !== "read"
+
 /** Kind, question, status, answer, and the tries it took. */
-function stepHash(call: TapeCall, tries: readonly TapeCall[] = []): string {
-  const own = [call.kind, call.sig ?? "", ...answerWords(call.answer)]
+function stepHash(call: TapeCall, sig: string | null, tries: readonly TapeCall[] = []): string {
+  const own = [call.kind, sig ?? "", ...answerWords(call.answer)]
   return textHash(`obx-step\0${JSON.stringify([own, tries.map((attempt) => answerWords(attempt.answer))])}`)
 }
 
 function answerWords(answer: RecordedAnswer | null): readonly (string | number | null)[] {
   if (answer === null) return ["open"]
-  const { status, httpStatus, body, error } = answer
-  return [status, httpStatus, body?.hash ?? null, error?.errorClass ?? null, error?.message ?? null]
+  const { status, httpStatus, body, error, exitCode } = answer
+  return [status, httpStatus, body?.hash ?? null, error?.errorClass ?? null, error?.message ?? null, exitCode]
 }
 
 // An aside of the harness may or may not happen again; a try is counted with its call, and so is whatever a call did inside itself; what was

@@ -1,118 +1,155 @@
-import { runDigest } from "@orangebox/contract"
+import { canonicalJson } from "@orangebox/contract"
+import { CANON_VERSION } from "@orangebox/dialects"
+import { asRecorded, replayByEngine } from "../engine/replay-by-engine.js"
 import type { Certificate } from "../generated.js"
+import type { Ask } from "../match/ask.js"
+import type { AcceptedMask } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"
-import { cutWords, readStored } from "../tape/stored-body.js"
-import type { Recording, Tape, TapeCall } from "../tape/tape.js"
-import { ownEvents, tapeOf } from "../tape/tape-of.js"
-import { asItsSource, asTold, claimOf, declaredOutputs, hasItsId } from "./certify.js"
-import { fingerprintOf, isCounted } from "./fingerprint.js"
+import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
+import { COVERS } from "../sdk/tape-sink.js"
+import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
+import { tapeOf } from "../tape/tape-of.js"
+import { REPLAY_VERSION } from "../version.js"
+import { type Certification, certify, hasItsId } from "./certify.js"
+import { isCounted } from "./fingerprint.js"
+import type { JudgedRecording } from "./wholeness.js"
 
 export type Recheck =
   | { readonly holds: true; readonly checked: { readonly calls: number; readonly bodies: number } }
   | { readonly holds: false; readonly reasons: readonly string[] }
 
 /**
- * Checks a certificate against the recordings it speaks about, without believing anything it says. The replay's own recording is needed
- * for a certificate of the SDK or the proxy; the engine writes none.
+ * Checks a certificate against the recordings it speaks about, without believing anything it says: the tape is asked once more what the
+ * recorded replay asked, the same function decides whether there is a certificate, and every field of it has to be the one that is given.
+ * The replay's own recording is needed for a certificate of the SDK or the proxy; the engine writes none.
  */
-export function recheckCertificate(certificate: Certificate, source: Recording, replay?: Recording): Recheck {
+export function recheckCertificate(
+  certificate: Certificate,
+  source: JudgedRecording,
+  replay?: JudgedRecording,
+): Recheck {
   const reasons: string[] = []
   const say = (reason: string): void => void reasons.push(reason)
-  if (!hasItsId(certificate)) say("the certificate was changed after it was issued")
-  checkClaim(certificate, say)
+  if (!hasItsId(certificate)) say("the certificate was changed after it was issued: its id is another")
+  const { canon_version, versions } = certificate
+  if (canon_version !== CANON_VERSION || versions.replay !== REPLAY_VERSION) {
+    say(
+      `it was issued by replay ${versions.replay} with canonical form ${canon_version}; this is ${REPLAY_VERSION} with ${CANON_VERSION}, and speaks for no other`,
+    )
+  }
   const recorded = tapeFor(source, certificate.source_run, "source", say)
-  const again =
-    replay && certificate.replay_run !== null ? tapeFor(replay, certificate.replay_run, "replay", say) : undefined
-  if (certificate.replay_run !== null && replay === undefined)
-    say("the recording of the replay is needed to check this")
-  let bodies = 0
-  if (recorded) {
-    if (runDigest(ownEvents(source.events)) !== certificate.source_digest)
-      say("the events of the source run are not the certified ones")
-    if (fingerprintOf(recorded, certificate.scope.covers) !== certificate.fingerprint)
-      say("the source run's fingerprint is another")
-    bodies += checkBodies(recorded, certificate, say)
-    checkOutputs(recorded, certificate, "source", say)
-    if (certificate.driver === "engine" && askedOf(recorded, certificate).length !== certificate.scope.calls)
-      say("the source run has another number of calls")
-  }
-  if (recorded && again) {
-    const now = fingerprintOf(asItsSource(again, recorded), certificate.scope.covers)
-    if (now !== certificate.fingerprint) say("the replay's fingerprint is not the source run's")
-    bodies += checkBodies(again, certificate, say)
-    checkOutputs(asTold(again, recorded), certificate, "replay", say)
-    checkLineage(again, recorded, certificate, say)
-    checkGrades(again, certificate, say)
-  }
-  const calls = recorded?.calls.filter((call) => isCounted(call, certificate.scope.covers)).length ?? 0
-  return reasons.length === 0 ? { holds: true, checked: { calls, bodies } } : { holds: false, reasons }
+  const again = askedAgain(certificate, { ...source, tape: recorded }, replay, say)
+  if (again) compareFields(certificate, again, say)
+  if (reasons.length > 0 || recorded === undefined) return { holds: false, reasons }
+  const calls = recorded.calls.filter((call) => isCounted(call, certificate.scope.covers))
+  const bodies = calls.flatMap(({ request, answer }) => [request.body, answer?.body]).filter(Boolean).length
+  return { holds: true, checked: { calls: calls.length, bodies } }
 }
 
-/** Whoever writes a certificate can give it its id; what it claims has to follow from what was checked all the same. */
-function checkClaim({ driver, replay_run, scope, grades }: Certificate, say: (reason: string) => void): void {
-  const { says, hermetic } = claimOf(driver, scope.covers, scope.tools_executed)
-  if (scope.says !== says || scope.hermetic !== hermetic) say("it claims more than its scope covers")
-  if ((driver === "engine") !== (replay_run === null)) say("who drove the replay does not fit the run it names")
-  if (grades.wire + grades.sig + grades.masked !== scope.calls) say("its grades do not add up to its calls")
-}
-
-const askedOf = (tape: Tape, { scope }: Certificate): readonly TapeCall[] =>
-  askableCalls(tape, "faithful").filter(({ kind }) => scope.covers.includes(kind))
-
-function checkGrades(again: Tape, certificate: Certificate, say: (reason: string) => void): void {
-  const { grades } = certificate
-  const asked = askedOf(again, certificate)
-  const has = (tier: keyof Certificate["grades"], count: number): boolean =>
-    asked.filter(({ replayed }) => replayed?.tier === tier).length === count
-  if (!has("wire", grades.wire) || !has("sig", grades.sig) || !has("masked", grades.masked))
-    say("the calls of the replay are graded otherwise")
-}
-
-function tapeFor(recording: Recording, runId: string, which: string, say: (reason: string) => void): Tape | undefined {
+function tapeFor(
+  recording: JudgedRecording,
+  runId: string,
+  which: string,
+  say: (reason: string) => void,
+): Tape | undefined {
   const reading = tapeOf(recording.events, recording.bodies, { runId })
   if (!reading.ok) say(`the ${which} recording cannot be read: ${reading.problems[0]?.reason}`)
-  else return reading.tape
-  return undefined
+  return reading.ok ? reading.tape : undefined
 }
 
-function checkBodies(tape: Tape, { scope }: Certificate, say: (reason: string) => void): number {
-  let count = 0
-  for (const call of tape.calls) {
-    if (call.isInferred || !scope.covers.includes(call.kind)) continue
-    for (const body of [call.request.body, call.answer?.body ?? null]) {
-      if (body === null) continue
-      count++
-      const reading = readStored(body, tape.bodies)
-      const isQuestion = body === call.request.body
-      if (!reading.ok && !(isQuestion && reading.why === "absent")) say(`${call.stepId}: ${reading.reason}`)
-      if (!isQuestion && body.isCut) say(`${call.stepId}: ${cutWords(body)}`)
-    }
+/** What would be certified today. */
+function askedAgain(
+  certificate: Certificate,
+  source: JudgedRecording & { readonly tape: Tape | undefined },
+  replay: JudgedRecording | undefined,
+  say: (reason: string) => void,
+): Certification | undefined {
+  const { driver, replay_run } = certificate
+  const { tape } = source
+  if (tape === undefined) return undefined
+  if (driver === "engine") return replayByEngine(tape, source).certification
+  if (replay === undefined || replay_run === null) {
+    say("the recording of the replay is needed to check this")
+    return undefined
   }
-  return count
+  const now = tapeFor(replay, replay_run, "replay", say)
+  if (now === undefined) return undefined
+  const covers = coversOf(replay, replay_run)
+  const session = sessionOf(tape, now, { covers, masks: certificate.accepted_masks }, say)
+  return certify({ session, source, replay: { ...replay, tape: now }, covers, areReplayBodiesHere: true })
 }
 
-function checkOutputs(tape: Tape, { outputs }: Certificate, which: string, say: (reason: string) => void): void {
-  const found = declaredOutputs(tape, undefined)
-  if (found.last_model_output !== outputs.last_model_output)
-    say(`the last answer of a model in the ${which} is another`)
-  if (JSON.stringify(found.final_outputs) !== JSON.stringify(outputs.final_outputs))
-    say(`the final output of the ${which} is another`)
+/** What passed through the hands of whoever drove a replay, as its run says. */
+function coversOf({ events }: JudgedRecording, runId: string): readonly CallKind[] {
+  const started = events.find(({ event_type, run_id }) => event_type === "run_started" && run_id === runId)
+  const told = String(started?.attributes?.[COVERS] ?? "").split(" ")
+  return EVERYTHING.filter((kind) => told.includes(kind))
 }
 
-/** Every call of the replay names the recorded call that answered it, each of those is named once, and none is left over. */
-function checkLineage(again: Tape, recorded: Tape, certificate: Certificate, say: (reason: string) => void): void {
-  const answers = new Map(recorded.calls.map((call) => [call.stepId, call]))
-  const named = new Set<string>()
-  for (const call of askedOf(again, certificate)) {
-    const source = call.replayed && answers.get(call.replayed.sourceStepId)
-    if (!source) say(`${call.stepId} of the replay names no call of the source`)
-    else if (call.mode !== "exact") say(`${call.stepId} of the replay was answered ${call.mode}`)
-    else if (named.has(source.stepId)) say(`${source.stepId} answered twice`)
-    else if (!hasSameAnswer(call, source))
-      say(`${call.stepId} of the replay was answered otherwise than ${source.stepId}`)
-    if (source) named.add(source.stepId)
+/** Asks the tape what the calls of a replay asked, in their order. */
+function sessionOf(
+  source: Tape,
+  replay: Tape,
+  { covers, masks }: { readonly covers: readonly CallKind[]; readonly masks: readonly AcceptedMask[] },
+  say: (reason: string) => void,
+): ReplaySession {
+  const session = openReplay(source, { masks }, { covers })
+  const isOnWire = !covers.includes("tool")
+  const standsFor = new Map(replay.calls.map((call) => [call.stepId, call.replayed?.sourceStepId]))
+  const hasInside = new Set(replay.calls.flatMap(({ within, attemptOf }) => [within, attemptOf]))
+  for (const call of askableCalls(replay, "faithful")) {
+    if (!covers.includes(call.kind)) continue
+    const outcome = session.ask({
+      ...asRecorded(call, replay),
+      ...(isOnWire ? NOWHERE : placeOf(call, session, standsFor)),
+    })
+    const answeredBy = outcome.outcome === "served" ? outcome.source : null
+    if (answeredBy && !hasInside.has(call.stepId)) session.servedWhole(answeredBy.stepId)
+    const named = call.replayed?.sourceStepId
+    if (answeredBy && named !== answeredBy.stepId.split("#")[0])
+      say(`${call.stepId} of the replay says that ${named} answered it, and it was ${answeredBy.stepId}`)
+    if (answeredBy && !hasSameAnswer(call, answeredBy))
+      say(`${call.stepId} of the replay was answered otherwise than ${answeredBy.stepId}`)
   }
+  return session
+}
+
+/** An edge that only sees traffic does not know what a call was made inside of. */
+const NOWHERE: Pick<Ask, "within" | "attemptOf"> = { within: undefined, attemptOf: undefined }
+
+/** Where a call stands among those of the source. */
+function placeOf(
+  { within, attemptOf }: TapeCall,
+  session: ReplaySession,
+  standsFor: ReadonlyMap<string, string | undefined>,
+): Pick<Ask, "within" | "attemptOf"> {
+  const tried = attemptOf === null ? undefined : session.callOf(standsFor.get(attemptOf) ?? "")
+  if (tried && tried.attempts.length > 0) return { within: tried.within, attemptOf: tried.stepId }
+  return { within: within === null ? null : (standsFor.get(within) ?? ""), attemptOf: undefined }
 }
 
 const hasSameAnswer = (a: TapeCall, b: TapeCall): boolean =>
   a.answer?.body?.hash === b.answer?.body?.hash && a.answer?.status === b.answer?.status
+
+function compareFields(certificate: Certificate, found: Certification, say: (reason: string) => void): void {
+  if (!found.issued) {
+    for (const { reason } of found.blocking) say(reason)
+    return
+  }
+  const [given, now] = [fieldsOf(certificate), fieldsOf(found.certificate)]
+  for (const field of new Set([...given.keys(), ...now.keys()])) {
+    const [a, b] = [given.get(field), now.get(field)]
+    if (a !== b && field !== "id")
+      say(`${field} is ${a ?? "not there"}, and the recordings say ${b ?? "nothing of it"}`)
+  }
+}
+
+/** Every member of a certificate by its name, two levels deep. */
+function fieldsOf(certificate: Certificate): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>()
+  for (const [name, value] of Object.entries(certificate)) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) fields.set(name, canonicalJson(value))
+    else for (const [inner, of] of Object.entries(value)) fields.set(`${name}.${inner}`, canonicalJson(of))
+  }
+  return fields
+}

@@ -1,7 +1,6 @@
 import { type Event, payloadOf, textIn } from "@orangebox/contract"
 import { WorkspaceSnapshot } from "../generated.js"
 import { masksIn } from "./body-masks.js"
-import type { StepReader } from "./step-reader.js"
 
 /** The looks at a work tree that tell what a run made of it. */
 export interface RecordedLooks {
@@ -29,6 +28,14 @@ export function looksOf(events: readonly Event[]): RecordedLooks | undefined {
   return first === undefined || last === undefined ? undefined : { first, last, contents }
 }
 
+/** In the place of a digest: two files of which nothing is known are not the same file. */
+export const NOT_KEPT = "not kept"
+
+/** Where the text behind a ref is. */
+interface TextReader {
+  text(ref: string): string | undefined
+}
+
 /** What a file became: its digest, `deleted`, or `as committed`. */
 export type ChangedFiles = ReadonlyMap<string, string>
 
@@ -36,7 +43,7 @@ export type ChangedFiles = ReadonlyMap<string, string>
  * What a run left otherwise than it had found it, whatever it did in between: when the recorder came to look is a matter of milliseconds.
  * Undefined where that is not on record.
  */
-export function changedFiles(looks: RecordedLooks, reader: StepReader): ChangedFiles | undefined {
+export function changedFiles(looks: RecordedLooks, reader: TextReader): ChangedFiles | undefined {
   const before = filesAt(looks, looks.first, reader)
   const after = looks.last === looks.first ? before : filesAt(looks, looks.last, reader)
   if (!before || !after) return undefined
@@ -46,7 +53,7 @@ export function changedFiles(looks: RecordedLooks, reader: StepReader): ChangedF
   return changed
 }
 
-function filesAt({ contents }: RecordedLooks, ref: string, reader: StepReader): ChangedFiles | undefined {
+function filesAt({ contents }: RecordedLooks, ref: string, reader: TextReader): ChangedFiles | undefined {
   const text = reader.text(ref)
   if (text === undefined) return undefined
   let snapshot: WorkspaceSnapshot
@@ -59,7 +66,7 @@ function filesAt({ contents }: RecordedLooks, ref: string, reader: StepReader): 
   return new Map(
     snapshot.files.map(({ path, kind, content }) => {
       if (kind === "deleted") return [path, "deleted"]
-      const digest = contents.get(content ?? "") ?? "not kept"
+      const digest = contents.get(content ?? "") ?? NOT_KEPT
       return [path, kind === "file" ? digest : `${kind} ${digest}`]
     }),
   )

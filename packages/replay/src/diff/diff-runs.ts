@@ -13,7 +13,7 @@ import { type BothRuns, matchRelated, matchUnrelated } from "./match-steps.js"
 import type { Matching, Pair } from "./matching.js"
 import { compareOutcomes } from "./outcome.js"
 import { awaitPayloads, type Origins, payloadDiffs } from "./payload-diff.js"
-import { type DiffRun, readSteps } from "./read-steps.js"
+import { type DiffRun, readSteps, withoutServedInside } from "./read-steps.js"
 import { commonAncestor, namedPairs } from "./related.js"
 import { RequestSignatures } from "./request-signatures.js"
 import { type BodyReading, DEFAULT_PAYLOADS, type DiffOptions, type RunToDiff } from "./run-to-diff.js"
@@ -58,8 +58,8 @@ export function comparison(
   options: DiffOptions,
 ): Comparison {
   const masks = options.masks ?? []
-  const runA = stepsOf(a, "first", options)
-  const runB = stepsOf(b, "second", options)
+  const [wholeA, wholeB] = [stepsOf(a, "first", options), stepsOf(b, "second", options)]
+  const [runA, runB] = [withoutServedInside(wholeA, wholeB), withoutServedInside(wholeB, wholeA)]
   const signatures = new RequestSignatures(masks, [...runA.steps, ...runB.steps].some(isStamped))
   const readers: Readers = {
     a: new StepReader(bodies.a, masks, signatures),

@@ -85,6 +85,24 @@ export function readSteps(
   }
 }
 
+/**
+ * A run without what its calls did inside themselves, where the other run was answered from this recording: there the call was served as one
+ * value, and what it had done was not done again.
+ */
+export function withoutServedInside(run: DiffRun, other: DiffRun): DiffRun {
+  const served = new Set(
+    other.steps.flatMap(({ mode, sourceStepId, children }) =>
+      mode === "exact" && sourceStepId !== undefined && children.length === 0 ? [sourceStepId] : [],
+    ),
+  )
+  const whole = run.steps.filter(
+    ({ id, eventId, children }) => eventId === undefined && served.has(id ?? "") && children.length > 0,
+  )
+  if (whole.length === 0) return run
+  for (const { children } of whole) children.length = 0
+  return { ...run, steps: inOpeningOrder(run.root) }
+}
+
 /** What a step was asked and what came of it, as the records of its two ends name it. */
 type Asked = Partial<
   Pick<

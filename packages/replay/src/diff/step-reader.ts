@@ -200,8 +200,17 @@ export class StepReader {
     if (answer && isTelling(answer)) return textHash(this.masked(answerText(answer)))
     const text = this.text(step.outputRef)
     if (text === undefined) return step.outputRef ?? ""
+    const chain = errorChainIn(text)
+    if (chain) return textHash(this.masked(JSON.stringify(chain)))
     const told = step.kind === "tool" ? resultWithoutClientNoise(canonicalOf(text)) : canonicalOf(text)
     return textHash(this.masked(told))
+  }
+
+  /** The error that a step ended with, without what led to it. */
+  thrown(step: DiffStep): string | undefined {
+    const text = this.text(step.outputRef)
+    const chain = text === undefined ? undefined : errorChainIn(text)
+    return chain?.[0] && JSON.stringify(chain[0])
   }
 
   #count(ref: string, found: BodyReading): void {
@@ -245,6 +254,19 @@ export function answerText(answer: FoldedResponse): string {
     (call) => `{"tool":${JSON.stringify(call.name)},"arguments":${canonicalOf(call.arguments)}}`,
   )
   return `{"text":${JSON.stringify(answer.text)},"thinking":${JSON.stringify(answer.thinking)},"calls":[${calls.join(",")}],"finish":${JSON.stringify(answer.finishReason)},"error":${JSON.stringify(answer.error?.message ?? null)}}`
+}
+
+/** What an error says, link by link. Where in the code it was thrown is no part of it. */
+function errorChainIn(text: string): readonly (readonly unknown[])[] | undefined {
+  if (!text.startsWith("[{")) return undefined
+  try {
+    const links = JSON.parse(text) as Record<string, unknown>[]
+    if (!links.every((link) => typeof link["message"] === "string" && "class" in link && "stack" in link))
+      return undefined
+    return links.map((link) => [link["class"], link["message"], link["code"] ?? null])
+  } catch {
+    return undefined
+  }
 }
 
 export function decode(bytes: Uint8Array): string {

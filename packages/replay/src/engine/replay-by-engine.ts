@@ -1,6 +1,6 @@
-import type { Event } from "@orangebox/contract"
 import { toolSignatureOfText } from "@orangebox/dialects"
 import { type Certification, certify } from "../certificate/certify.js"
+import type { JudgedRecording } from "../certificate/wholeness.js"
 import type { Ask, Outcome } from "../match/ask.js"
 import { recordedRequest } from "../match/comparable.js"
 import { askableCalls } from "../match/matcher.js"
@@ -34,7 +34,7 @@ const COVERED: readonly CallKind[] = ["model", "tool", "retriever", "http"]
  */
 export function replayByEngine(
   tape: Tape,
-  events: readonly Event[],
+  source: JudgedRecording,
   options: { readonly sign?: Sign } = {},
 ): EngineReplay {
   const session = openReplay(tape, { onDrift: "halt" })
@@ -48,11 +48,9 @@ export function replayByEngine(
   return {
     certification: certify({
       session,
-      driver: "engine",
-      sourceEvents: events,
+      source,
       replay: null,
       covers: COVERED,
-      toolsExecuted: 0,
     }),
     coverage: coverage(tape),
     steps,

@@ -22,7 +22,7 @@ export interface ReplayOptions {
   readonly matcher?: TapeMatcher
 }
 
-const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
+export const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
 
 /** Opens a replay of a tape. */
 export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, options: ReplayOptions = {}): ReplaySession {
@@ -54,6 +54,10 @@ export class ReplaySession {
     this.#options = options
     this.#matcher = options.matcher ?? new TapeMatcher(tape, policy)
     this.#covers = new Set(options.covers ?? EVERYTHING)
+  }
+
+  get covers(): readonly CallKind[] {
+    return [...this.#covers]
   }
 
   get fork(): Fork | undefined {

@@ -36,8 +36,6 @@ export class ReplayAnswers {
   readonly #sink: TapeSink
   readonly #queue: AnswerQueue
   readonly #openModels = new Map<string, ModelStep>()
-  /** Tools that ran for real. */
-  toolsExecuted = 0
 
   constructor(session: ReplaySession, sink: TapeSink) {
     this.#session = session
@@ -52,7 +50,6 @@ export class ReplayAnswers {
   ): Promise<T> {
     const outcome = this.#outcomeOf(context.step)
     if (outcome.outcome === "live") {
-      this.toolsExecuted++
       return run({ ...context, step: new ReplayStep(context.step, this) })
     }
     const step = context.step as ToolStep

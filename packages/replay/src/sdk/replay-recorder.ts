@@ -8,11 +8,12 @@ import {
   type Scope,
   type StartRun,
 } from "@orangebox/recorder"
-import { type Certification, certify, type SeenOutputs } from "../certificate/certify.js"
+import { type Certification, certify } from "../certificate/certify.js"
+import type { JudgedRecording } from "../certificate/wholeness.js"
 import type { Fork } from "../fork/fork.js"
 import type { Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
-import { openReplay, type ReplaySession } from "../match/session.js"
+import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
 import type { CallKind, Tape } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
@@ -26,8 +27,6 @@ export interface ReplayRecorderOptions extends RecorderOptions {
   /** What passes through this recorder; a proxy that only sees models says so. */
   readonly covers?: readonly CallKind[]
 }
-
-const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
 
 /**
  * A recorder whose handles are answered from a tape. Agent code does not change: it gets this in the place of a `Recorder`, and every model,
@@ -130,24 +129,17 @@ export class ReplayRecorder implements Scope {
     return this.#answers.turnOf(served)
   }
 
-  /** Judges the replay. The events are the ones the tape was made of. */
-  certify(
-    sourceEvents: readonly Event[],
-    more: {
-      readonly driver?: "sdk" | "proxy"
-      readonly toolsExecuted?: number
-      readonly seen?: { readonly recorded: SeenOutputs; readonly now: SeenOutputs }
-    } = {},
-  ): Certification {
-    const reading = tapeOf(this.#sink.events, this.#sink.bodies)
+  /** Judges the replay. The source is the recording that the tape was made of. */
+  certify(source: JudgedRecording): Certification {
+    const { events, bodies } = this.#sink
+    const reading = tapeOf(events, bodies)
+    const { dropped } = this.recorder.counts()
+    const faults = dropped === 0 ? [] : [`${dropped} records of the replay could not be written`]
     return certify({
       session: this.session,
-      driver: more.driver ?? "sdk",
-      sourceEvents,
-      replay: reading.ok ? reading.tape : null,
+      source,
+      replay: reading.ok ? { events, bodies, tape: reading.tape, faults } : null,
       covers: this.#covers,
-      toolsExecuted: more.toolsExecuted ?? this.#answers.toolsExecuted,
-      ...(more.seen ? { seen: more.seen } : {}),
     })
   }
 }

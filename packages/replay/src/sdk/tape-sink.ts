@@ -20,7 +20,7 @@ import { addToList } from "../add-to-list.js"
 import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { CallPlaces } from "../tape/call-places.js"
-import type { TapeCall } from "../tape/tape.js"
+import type { Bodies, TapeCall } from "../tape/tape.js"
 import { MAIN_LANE, stepAround, subLane } from "../tape/tape-of.js"
 import { askOfEvent } from "./ask-of-event.js"
 
@@ -73,9 +73,10 @@ export class TapeSink implements Sink {
     return this.#lines.map((line) => JSON.parse(line) as Event)
   }
 
-  /** What a tape of this replay cannot do without: how calls failed, and the plain requests it signs by their bodies. */
-  get bodies(): ReadonlyMap<string, Uint8Array> {
-    return this.#kept
+  /** What it recorded: most of it is what the source recorded, byte for byte, and is not held twice. */
+  get bodies(): Bodies {
+    const { bodies } = this.#session.tape
+    return { get: (hash) => this.#kept.get(hash) ?? bodies.get(hash) }
   }
 
   emit(record: EventRecord): void {
@@ -109,9 +110,8 @@ export class TapeSink implements Sink {
     const marked = this.#mark(record, event, outcome)
     this.#lines.push(marked.json)
     for (const body of record.bodies) {
-      const ref = event.artifact_refs.find(({ artifact_hash }) => artifact_hash === body.hash)
-      const isKept = ref !== undefined && (KEPT.has(ref.artifact_type) || event.event_type === "step_started")
-      if ("bytes" in body && isKept) this.#kept.set(body.hash, body.bytes)
+      if ("bytes" in body && this.#session.tape.bodies.get(body.hash) === undefined)
+        this.#kept.set(body.hash, body.bytes)
     }
     return marked
   }
@@ -165,6 +165,10 @@ export class TapeSink implements Sink {
     const refs = this.#refs(record, outcome)
     const content = refs === record.content.refs ? record.content : { ...record.content, refs }
     const isOpening = definitionOf(event.event_type).role.does === "opens"
+    if (event.event_type === "run_started") {
+      const attributes = withAttributes(content.attributes, { [COVERS]: this.#session.covers.join(" ") })
+      return new EventRecord(context, { ...content, attributes }, record.bodies)
+    }
     if (outcome === undefined || !isOpening) return new EventRecord(context, content, record.bodies)
     const sent = changedRequest(event, outcome)
     return new EventRecord(
@@ -257,9 +261,20 @@ export class TapeSink implements Sink {
 /** What there is no field for: which rules took part, that the recorded answer was made up, and why there is no answer. */
 function withNotes(flat: Content["attributes"], outcome: Outcome): Content["attributes"] {
   const notes = notesOf(outcome)
-  if (Object.keys(notes).length === 0) return flat
-  return { marks: flat?.marks, dropped: flat?.dropped ?? 0, attributes: { ...flat?.attributes, ...notes } }
+  return Object.keys(notes).length === 0 ? flat : withAttributes(flat, notes)
 }
+
+const withAttributes = (
+  flat: Content["attributes"],
+  more: Readonly<Record<string, string>>,
+): Content["attributes"] => ({
+  marks: flat?.marks,
+  dropped: flat?.dropped ?? 0,
+  attributes: { ...flat?.attributes, ...more },
+})
+
+/** The attribute of a replayed run that says which kinds of calls could be answered from the tape. */
+export const COVERS = "replay_covers"
 
 function notesOf(outcome: Outcome): Readonly<Record<string, string>> {
   if (outcome.outcome === "diverged") return { divergence: outcome.divergence.code }
@@ -298,8 +313,6 @@ interface StepHead {
 
 /** Inside of a call that nothing recorded stands for: nothing recorded answers there. */
 const NOWHERE = ""
-
-const KEPT = new Set(["error", "error_message"])
 
 /** A retrieval recorded inside another step has no step of its own. */
 const stepOf = (call: TapeCall): string => call.stepId.split("#")[0]!

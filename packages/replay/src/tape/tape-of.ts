@@ -1,4 +1,4 @@
-import { type Event, type Problem, repeatsCall } from "@orangebox/contract"
+import { type Event, numberIn, type Problem, payloadOf, repeatsCall, textIn } from "@orangebox/contract"
 import { CANON_VERSION, retrieverSignature } from "@orangebox/dialects"
 import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
 import { addToList } from "../add-to-list.js"
@@ -97,6 +97,7 @@ class TapeBuilder {
   readonly #places = new CallPlaces()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
+  #stdout: string | null = null
 
   constructor(main: Run, bodies: Bodies, sign: Sign) {
     this.#main = main
@@ -141,6 +142,10 @@ class TapeBuilder {
       case "final_output":
         if (event.run_id === this.#main.runId) this.#finalOutputs.push(event.payload.output_ref)
         break
+      case "artifact_recorded":
+        if (event.run_id === this.#main.runId && event.payload.artifact_id === STDOUT_ARTIFACT)
+          this.#stdout = event.payload.hash
+        break
     }
   }
 
@@ -171,11 +176,22 @@ class TapeBuilder {
         .map(([runId, stepId]) => ({ runId, stepId })),
       outputs: {
         ended: this.#main.status,
-        errorClass: this.#main.facts.errorClass,
+        ...this.#end(),
+        stdout: this.#stdout,
         finalOutputs: this.#finalOutputs,
         lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
         lastModelStep: models.at(-1)?.stepId ?? null,
       },
+    }
+  }
+
+  #end(): Pick<Tape["outputs"], "errorClass" | "error" | "exitCode" | "signal"> {
+    const closing = payloadOf(this.#main.steps[0]?.closed)
+    return {
+      errorClass: this.#main.facts.errorClass,
+      error: textIn(closing, "error_summary") ?? null,
+      exitCode: numberIn(closing, "exit_code") ?? null,
+      signal: textIn(closing, "signal") ?? null,
     }
   }
 
@@ -373,6 +389,9 @@ export function stepAround(event: Event): string | null {
 
 export const MAIN_LANE = "main"
 export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
+
+/** The artifact that a command's stdout is recorded as. */
+export const STDOUT_ARTIFACT = "command/stdout"
 
 const NO_ADDRESS = { method: null, url: null, headers: null, retrieval: null } as const
 /** What opens or closes a step. */

@@ -50,6 +50,13 @@ export interface TapeStep {
 export interface RunOutputs {
   readonly ended: RunStatus
   readonly errorClass: string | null
+  /** The error in one line. */
+  readonly error: string | null
+  /** How the command ended, where the run was one and that is on record. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** What the command wrote to stdout, by its hash, where that was piped. */
+  readonly stdout: string | null
   readonly finalOutputs: readonly string[]
   /** The body of the last answer of a model, in the order in which calls were opened. */
   readonly lastModelOutput: string | null
