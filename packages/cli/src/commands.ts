@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
     ["step", "everything about one step, and its bodies", () => import("./commands/step.js"), "a run"],
     ["context", "what a step saw, why, and what was left out", () => import("./commands/context.js"), "a run"],
     ["cache", "what the provider's cache served, and what broke it", () => import("./commands/cache.js"), "a run"],
+    ["diagnose", "what is broken, and the step that shows it", () => import("./commands/diagnose.js"), "a run"],
     ["search", "search everything recorded", () => import("./commands/search.js")],
     ["diff", "compare two runs: what differs, and where it began", () => import("./commands/diff.js"), "a run"],
     ["sql", "ask the store in SQL, read-only", () => import("./commands/sql.js")],

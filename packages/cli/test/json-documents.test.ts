@@ -70,6 +70,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["context --why", ["context", "--why", "user"]],
     ["context --rebuild", ["context", "last#3", "--rebuild"]],
     ["cache", ["cache"]],
+    ["diagnose", ["diagnose"]],
     ["snapshot", ["snapshot", "last", "--write"]],
     ["diff", ["diff", "last~1", "last"]],
     ["diff --at", ["diff", "last~1", "last", "--at", "3"]],

@@ -52,6 +52,13 @@ export { type CacheCall, cacheCallOf } from "./cache/cache-call.js"
 export { cacheJson, cacheText, type DetailedAudit, MIN_CACHE_BUDGET } from "./cache/cache-text.js"
 export { bodiesToCompare, differingBytes } from "./cache/differing-bytes.js"
 
+// What is broken, from recorded facts
+
+export type { CaseFile, MessageSighting } from "./diagnosis/case-file.js"
+export { brokenPairs, toolMentions } from "./diagnosis/detectors/corrupted-history.js"
+export { diagnose } from "./diagnosis/diagnose.js"
+export { diagnosisJson, diagnosisText, MIN_DIAGNOSIS_BUDGET } from "./diagnosis/diagnosis-text.js"
+
 // What people and agents type to point at something
 
 export { type Address, parseAddress } from "./addresses.js"

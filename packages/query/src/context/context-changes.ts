@@ -1,4 +1,5 @@
 import { recordedWord } from "@orangebox/text"
+import { groupBy } from "../group-by.js"
 import type { ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { type HistoryLoss, historyLossOf, isMessage } from "./history-loss.js"
 import { runIdOf } from "./recorded-contexts.js"
@@ -118,16 +119,6 @@ function pairByHash(before: ContextReading, now: ContextReading): Pairs {
 // The message of this turn is history in the next: kinds move, content stays.
 const hashKey = ({ hash, position }: ContextItem): string => hash ?? `#${position}`
 const nameKey = ({ kind, contributor }: ContextItem): string => `${kind}\0${contributor}`
-
-function groupBy(items: readonly ContextItem[], keyOf: (item: ContextItem) => string): Map<string, ContextItem[]> {
-  const groups = new Map<string, ContextItem[]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return groups
-}
 
 /** A cut to another length is another text to the model, also where the source is the same. */
 const isEqual = (before: ContextItem, now: ContextItem): boolean =>

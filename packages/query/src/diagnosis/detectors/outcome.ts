@@ -1,0 +1,110 @@
+import { payloadOf, textIn } from "@orangebox/contract"
+import type { StepView } from "../../run-view.js"
+import { type CaseFile, toolCallsOf } from "../case-file.js"
+import { at, type Detected, type Finding } from "../finding.js"
+
+const artifactsOf = (steps: readonly StepView[], kind: string) =>
+  steps.flatMap((step) =>
+    step.events
+      .filter((event) => event.event_type === "artifact_recorded" && textIn(payloadOf(event), "artifact_type") === kind)
+      .map((event) => ({ step, event })),
+  )
+
+/** The run says it completed, and the last tests after the last edit say otherwise. */
+export function falseSuccess({ view }: CaseFile): Detected {
+  if (view.status !== "completed") return []
+  const tests = artifactsOf(view.steps, "test_run")
+  if (tests.length === 0) return { notRun: "no test run is on record" }
+  const last = tests.at(-1)!
+  const exitCode = payloadOf(last.event)["exit_code"]
+  const lastEdit = artifactsOf(view.steps, "file_edit").at(-1)
+  const isStale = lastEdit !== undefined && (lastEdit.event.sequence_no ?? 0) > (last.event.sequence_no ?? 0)
+  if (typeof exitCode !== "number" || exitCode === 0 || isStale) return []
+  return [
+    {
+      detector: "false_success",
+      kind: "tests_failed",
+      severity: "harm",
+      confidence: "proven",
+      cause: last.step.n,
+      fails: 1,
+      claim: `the run completed though the last tests, #${last.step.n}, ended with exit code ${exitCode} and nothing was edited after them`,
+      by: null,
+      evidence: [at(last.step, "result")],
+    },
+  ]
+}
+
+/** A tool failed, was never done again with success, and the run ended well all the same. */
+export function ignoredToolError({ view }: CaseFile): Detected {
+  if (view.status !== "completed") return []
+  const steps = toolCallsOf(view)
+  const found: Finding[] = []
+  for (const [index, step] of steps.entries()) {
+    if (step.status !== "error" && step.status !== "timeout") continue
+    const isMended = steps
+      .slice(index + 1)
+      .some((later) => later.tool?.name === step.tool?.name && later.status === "success")
+    if (isMended) continue
+    const isWrite = step.tool?.effectClass?.startsWith("write") === true
+    found.push({
+      detector: "ignored_tool_error",
+      kind: isWrite ? "write" : null,
+      severity: isWrite ? "harm" : "notice",
+      confidence: isWrite ? "likely" : "possible",
+      cause: step.n,
+      fails: 1,
+      claim: `the tool of #${step.n} failed, no later call of it succeeded, and the run completed`,
+      by: null,
+      evidence: [at(step, "error_message"), at(step)],
+    })
+  }
+  return found
+}
+
+export function schemaRepairFailure({ view }: CaseFile): Detected {
+  return view.steps.flatMap((step) =>
+    step.events
+      .filter((event) => event.event_type === "repair" && textIn(payloadOf(event), "outcome") === "failed")
+      .slice(0, 1)
+      .map(
+        (): Finding => ({
+          detector: "schema_repair_failure",
+          kind: null,
+          severity: "harm",
+          confidence: "proven",
+          cause: step.n,
+          fails: step.n,
+          claim: `an answer in #${step.n} was never valid, and repairing it was given up`,
+          by: "the model",
+          evidence: [at(step)],
+        }),
+      ),
+  )
+}
+
+/** A rule that the run was given, broken. */
+export function constraintViolation({ view, evaluation }: CaseFile): Detected {
+  if (evaluation === undefined) return { notRun: "nobody judged the run" }
+  const results = evaluation.results
+  if (results.length === 0) return { notRun: "the run was given no rules" }
+  const noOf = new Map(view.steps.map(({ id, n }) => [id, n]))
+  return results
+    .filter(({ status, violations }) => status === "fail" && violations.length > 0)
+    .map(({ constraint, violations }): Finding => {
+      const pointers = violations.flatMap(({ pointers: own }) => own ?? [])
+      const steps = pointers.flatMap(({ step_id }) => noOf.get(step_id) ?? [])
+      const n = steps[0] ?? 1
+      return {
+        detector: "constraint_violation",
+        kind: null,
+        severity: "harm",
+        confidence: "proven",
+        cause: n,
+        fails: n,
+        claim: `a rule of type ${constraint.type} was broken ${violations.length === 1 ? "once" : `${violations.length} times`}, first in #${n}: orangebox check tells it in full`,
+        by: null,
+        evidence: [...new Set([n, ...steps])].slice(0, 4).map((no) => at({ n: no })),
+      }
+    })
+}
