@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import type { FsyncPolicy } from "@orangebox/contract"
+import { cpuWaitMs } from "./cpu-wait.js"
 import type { JournalOptions } from "./journal.js"
 import { type JournalFs, realFs } from "./journal-fs.js"
 import { writerStem } from "./journal-name.js"
@@ -11,6 +12,8 @@ const MIB = 1024 * 1024
 export interface Clock {
   wallMs(): number
   monoMs(): number
+  /** How long this thread was ready to run and was not let, since it began. */
+  cpuWaitMs(): number
 }
 
 /** What stays the same for the life of one writer: its options with their defaults, and who it is. */
@@ -52,6 +55,6 @@ export function settingsOf(options: JournalOptions): WriterSettings {
 
 function clockOf(now: JournalOptions["now"]): Clock {
   return now === undefined
-    ? { wallMs: () => Date.now(), monoMs: () => performance.now() }
-    : { wallMs: () => now().wallMs, monoMs: () => now().monoUs / 1000 }
+    ? { wallMs: () => Date.now(), monoMs: () => performance.now(), cpuWaitMs }
+    : { wallMs: () => now().wallMs, monoMs: () => now().monoUs / 1000, cpuWaitMs: () => 0 }
 }

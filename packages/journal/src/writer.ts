@@ -62,7 +62,7 @@ class Writer implements Journal {
     const { clock, folder } = this.#settings
     const warnings = new WarningLimiter(options.onWarning ?? (() => {}))
     this.#losses = new UndeclaredLosses(clock)
-    this.#shedding = new Shedding(clock, this.#losses, warnings)
+    this.#shedding = new Shedding(clock, this.#settings.slowWriteMs, this.#losses, warnings)
     this.#retry = new WriteRetry(warnings, () => this.#recover(clock.monoMs()))
     this.#files = new FileSequence(this.#settings, this.#lines, this.#losses, warnings)
     const now = clock.monoMs()
@@ -203,13 +203,12 @@ class Writer implements Journal {
 
   #afterWrite(startedAt: number): void {
     this.#files.noteWrite()
-    const now = this.#settings.clock.monoMs()
-    const tookMs = now - startedAt
-    if (tookMs > this.#settings.slowWriteMs) this.#shedding.begin(now, tookMs, this.#files.place)
+    this.#shedding.afterWrite(startedAt, this.#settings.clock.monoMs(), this.#files.place)
   }
 
   /** Whether a record can be written now; does on the way what is due: retry, rotate, look up. */
   #isReady(now: number): boolean {
+    this.#shedding.watch(now)
     if (this.#retry.isWaiting(now)) return false
     if (this.#mustRecover() && !this.#recover(now)) return false
     if (now >= this.#nextLookUpAt) {

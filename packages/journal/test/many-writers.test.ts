@@ -81,3 +81,15 @@ test("[J-05] writers whose clocks are decades apart, or jump as they write, keep
   }
   expect([...byWriter.values()]).toEqual(times.map(() => upTo(500)))
 })
+
+test("[J-04] a hundred writers on one processor wait for it, not for the disk: none leaves out a body or declares a gap", (context) => {
+  if (spawnSync("taskset", ["-c", "0", "true"]).status !== 0) return context.skip("taskset is not installed")
+  const folder = join(temporaryFolder(), "journal")
+  const crowd = spawnSync("taskset", ["-c", "0", process.execPath, childScript("crowd.mjs"), folder, "100"], {
+    encoding: "utf8",
+  })
+  expect(crowd).toMatchObject({ status: 0, stdout: "", stderr: "" })
+  const files = listJournals(folder).map(({ path }) => readFile(path))
+  expect(files).toHaveLength(100)
+  expect(files.flatMap(({ gaps, problems }) => [...gaps, ...problems])).toEqual([])
+}, 180_000)

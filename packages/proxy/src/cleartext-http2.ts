@@ -16,22 +16,33 @@ export interface CleartextHttp2 {
  * so that there is one way a request is checked, recorded and forwarded.
  *
  * @param server before anything else listens to its connections
- * @param onTaken told which connections are not the server's own
+ * @param heard `taken` which connections are not the server's own, `answered` one of whose requests was answered, and for what word it was refused
  */
 export function acceptCleartextHttp2(
   server: Server,
   firstByteMs: number,
-  onTaken: (socket: Socket) => void,
+  heard: {
+    readonly taken: (socket: Socket) => void
+    readonly answered: (socket: Socket, refusal: string | undefined) => void
+  },
 ): CleartextHttp2 {
   const agent = new Agent({ keepAlive: true })
   const sessions = new Set<ServerHttp2Session>()
   const http2 = createServer()
+  const sockets = new WeakMap<object, Socket>()
+  let arriving: Socket | undefined
   http2.on("session", (session) => {
     sessions.add(session)
+    if (arriving) sockets.set(session, arriving)
     session.once("close", () => sessions.delete(session))
     session.on("error", () => {})
   })
-  http2.on("stream", (stream, headers) => askOverHttp1(stream, headers, (server.address() as AddressInfo).port, agent))
+  http2.on("stream", (stream, headers) => {
+    const socket = stream.session && sockets.get(stream.session)
+    askOverHttp1(stream, headers, (server.address() as AddressInfo).port, agent, (refusal) => {
+      if (socket) heard.answered(socket, refusal)
+    })
+  })
 
   const serveHttp1 = server.listeners("connection")
   server.removeAllListeners("connection")
@@ -50,8 +61,10 @@ export function acceptCleartextHttp2(
       socket.removeAllListeners("timeout")
       socket.removeListener("error", ignore)
       if (isPreface) {
-        onTaken(socket)
+        heard.taken(socket)
+        arriving = socket
         http2.emit("connection", socket)
+        arriving = undefined
       } else for (const serve of serveHttp1) serve.call(server, socket)
     }
     socket.once("readable", look)
@@ -70,7 +83,13 @@ export function acceptCleartextHttp2(
 /** What speaks about one connection of HTTP/1.1, and may not be said on a stream. */
 const OF_THE_CONNECTION = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"])
 
-function askOverHttp1(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, port: number, agent: Agent): void {
+function askOverHttp1(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  port: number,
+  agent: Agent,
+  onAnswer: (refusal: string | undefined) => void,
+): void {
   const { ":method": method, ":path": path, ":authority": authority } = headers as Record<string, string>
   const sent = Object.entries(headers).filter(([name]) => !name.startsWith(":"))
   const asked = request({
@@ -85,6 +104,8 @@ function askOverHttp1(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, p
     if (!stream.destroyed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   }
   asked.on("response", (answer) => {
+    const refusal = answer.headers["x-orangebox-proxy"]
+    onAnswer(typeof refusal === "string" ? refusal : undefined)
     if (stream.destroyed) return void answer.destroy()
     const given = Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name))
     stream.respond({ ":status": answer.statusCode ?? 502, ...Object.fromEntries(given) })

@@ -46,7 +46,8 @@ export function planVariables(
   const plan = (name: string, provider: string, before: string): void => {
     const url = urlOf(before)
     if (!url) {
-      skipped.push({ name, why: `holds ${JSON.stringify(before.slice(0, 80))}, which is no http URL` })
+      // Never what it holds: people write logins into base URLs, and keys into the wrong variable.
+      skipped.push({ name, why: hasLogin(before) ? "holds a URL with a login in it" : "holds no http URL" })
       return
     }
     const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")
@@ -120,10 +121,13 @@ function upstreamName(origins: Record<string, string>, provider: string, origin:
 function urlOf(text: string): URL | undefined {
   try {
     const url = new URL(text)
-    return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" ? url : undefined
+    const isHttp = url.protocol === "http:" || url.protocol === "https:"
+    return isHttp && url.username === "" && url.password === "" ? url : undefined
   } catch {
     return undefined
   }
 }
+
+const hasLogin = (text: string): boolean => /^\s*https?:\/\/[^/?#]*@/i.test(text)
 
 const setValue = (env: Environment, name: string): string | undefined => env[name]?.trim() || undefined

@@ -13,6 +13,10 @@ export interface ProxyLimits {
   readonly decodeLayers: number
 
   readonly connections: number
+  /** Connections that have not shown the token yet. One more closes the oldest of them. */
+  readonly unknownConnections: number
+  /** How long one of them has to show it. */
+  readonly unknownMs: number
   readonly headerBytes: number
   /** How long a client may take to send its headers: what a Slowloris has. */
   readonly headersMs: number
@@ -36,6 +40,8 @@ export const DEFAULT_LIMITS: ProxyLimits = {
   decodeRatio: 200,
   decodeLayers: 2,
   connections: 1024,
+  unknownConnections: 128,
+  unknownMs: 20_000,
   headerBytes: 64 * 1024,
   headersMs: MINUTE,
   requestMs: 30 * MINUTE,

@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS, type ProxyLimits } from "./limits.js"
 import { oneRun, type RunOpening, runPerConversation } from "./open-runs.js"
 import type { ProxyStats } from "./proxy-stats.js"
 import { type Door, type Route, refuse, routeOf, valuesOf } from "./route.js"
+import { UnknownConnections } from "./unknown-connections.js"
 import { openAgents, type UpstreamTls } from "./upstream-agents.js"
 import { isSuspicious, readUpstreams } from "./upstreams.js"
 import { WireRunRecorder } from "./wire-run-recorder.js"
@@ -93,15 +94,20 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     keepAliveTimeout: KEEP_ALIVE_MS,
     noDelay: true,
   })
-  server.maxConnections = limits.connections
+  server.maxConnections = limits.connections + limits.unknownConnections
   server.timeout = 0
-  const http2 = acceptCleartextHttp2(server, limits.headersMs, (socket) => connections.leaves(socket))
+  const http2 = acceptCleartextHttp2(server, limits.unknownMs, {
+    taken: (socket) => connections.leaves(socket),
+    answered: (socket, refusal) => refusal === undefined && unknown.forget(socket),
+  })
   const connections = new Connections(server)
+  const unknown = new UnknownConnections(server, limits)
   let door: Door
 
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const route = routeFor(request, door)
     const { replay, beforeAnswer } = options
+    if (!isOutside(route)) unknown.forget(request.socket)
     if (!("upstream" in route)) {
       wireRuns.count({ refused: 1 })
       // Whoever knows the token is the agent. Without it anybody may have knocked, in the recording as well.
@@ -157,6 +163,9 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     },
   }
 }
+
+/** Without the token: refused before it was looked at, or for want of it. An upstream that is not there was asked for by the agent. */
+const isOutside = (route: Route): boolean => "code" in route && !["upstream", "websocket"].includes(route.code)
 
 /** Clients open connections ahead of time; the server itself does not count one as idle before it has carried a request. */
 class Connections {

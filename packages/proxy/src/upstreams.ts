@@ -44,7 +44,7 @@ function readUpstream(name: string, origin: string): Omit<Upstream, "pathFor"> {
   try {
     url = new URL(origin)
   } catch {
-    throw new OrangeboxError("UPSTREAM", { what: `"${origin}" is no URL`, where, next: "Give an origin: https://host" })
+    throw new OrangeboxError("UPSTREAM", { what: "its address is no URL", where, next: "Give an origin: https://host" })
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     throw new OrangeboxError("UPSTREAM", {

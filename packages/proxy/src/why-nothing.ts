@@ -33,9 +33,9 @@ export function whyNothing(
   { stats, isRecording }: Pick<SupervisedFacts, "stats" | "isRecording">,
   variables: readonly PlannedVariable[],
 ): string | null {
-  if (stats.modelCalls > 0) return null
   if (!isRecording)
     return "recording is off: the setting `enabled`, the variable ORANGEBOX, or a data folder that cannot be written"
+  if (stats.modelCalls > 0) return null
   if (stats.linkedCalls > 0) return null
   if (stats.unrecorded > 0) return `${plural(stats.unrecorded, "request")} passed, but none could be recorded`
   if (stats.otherRequests > 0) return `${plural(stats.otherRequests, "request")} passed, none of them a call to a model`

@@ -100,6 +100,27 @@ test("[K-10] five hundred connections that never finish their headers do not kee
   for (const socket of sockets) socket.destroy()
 })
 
+test("[K-10] as many idle connections as there may be, without the token, neither keep the agent out nor stay", async () => {
+  const upstream = await startUpstream((_, response) => response.end("fine"))
+  const proxy = await recordedProxy({ api: upstream.origin }, { limits: { unknownMs: 2000 } })
+  const open = new Set<object>()
+  const sockets = await Promise.all(
+    Array.from({ length: 1100 }, async () => {
+      const socket = connect(proxy.port, "127.0.0.1")
+      socket.on("error", () => {})
+      open.add(socket)
+      socket.once("close", () => open.delete(socket))
+      await new Promise((resolve) => socket.once("connect", resolve).once("close", resolve))
+      return socket
+    }),
+  )
+  expect(await (await fetch(`${proxy.urlFor("api")}/`)).text()).toBe("fine")
+  // The oldest went when their number was too large, the others when their time was over. The agent's own connection stays.
+  await expect.poll(() => open.size, { timeout: 20_000 }).toBe(0)
+  expect(await (await fetch(`${proxy.urlFor("api")}/`)).text()).toBe("fine")
+  for (const socket of sockets) socket.destroy()
+})
+
 test("[K-08] upstreams that are no origins are refused with the reason, link-local ones are warned of", async () => {
   await expect(recordedProxy({ api: "https://host/path" })).rejects.toThrow(/more than an origin/)
   await expect(recordedProxy({ api: "ftp://host" })).rejects.toThrow(/ftp:/)

@@ -5,7 +5,7 @@ import { BodiesOfEvent } from "./bodies-of-event.js"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
 import { systemClock } from "./clock.js"
 import { ignoredSettingsWarning } from "./config/untrusted-settings.js"
-import { findConfig } from "./config-file.js"
+import { type FoundConfig, findConfig } from "./config-file.js"
 import { describeError } from "./described-error.js"
 import { EventBuilder } from "./event-builder.js"
 import { contextOutsideRuns } from "./event-record.js"
@@ -64,16 +64,29 @@ export class Recorder implements Scope {
   static open(options: RecorderOptions = {}): Recorder {
     checkOptions(options)
     const cwd = options.cwd ?? process.cwd()
-    const found = findConfig(cwd)
+    const warn = options.onWarning ?? warnOnStderr
+    if (options.enabled === false || isSwitchedOff(process.env["ORANGEBOX"])) return Recorder.off()
+    const found = configFor(cwd, options, warn)
+    if (found === "refused") return Recorder.off()
     const settings = { ...found?.config, ...definedOf(options) }
     const app = settings.app
     if (app === undefined) throw optionError("app", undefined, "every recording needs the name of its application")
-    if (settings.enabled === false || isSwitchedOff(process.env["ORANGEBOX"])) return Recorder.off()
+    if (settings.enabled === false) {
+      const held = found?.files.find(({ kind, isTrusted }) => kind === "repository" && !isTrusted)
+      if (held !== undefined) warn(offByRepository(held.path))
+      return Recorder.off()
+    }
     const surroundings = readSurroundings(cwd, process.env)
     const environment = settings.environment ?? surroundings.environment
-    const keeping = keepingOf(settings, environment)
-
-    const warn = options.onWarning ?? warnOnStderr
+    let keeping: ReturnType<typeof keepingOf>
+    try {
+      keeping = keepingOf(settings, environment)
+    } catch (error) {
+      // What the caller asked for is the caller's mistake; what a file asked for must not end the application.
+      if (options.capture !== undefined || isRelied(options) || !(error instanceof OrangeboxError)) throw error
+      warn(recordingIsOff(error))
+      return Recorder.off()
+    }
     const ignored = found && ignoredSettingsWarning(found.path, found.ignored)
     if (ignored !== undefined) warn(new OrangeboxError("UNTRUSTED_CONFIG", { what: ignored, where: found!.path }))
     let sink: Sink & { readonly writerId?: string; readonly storeKey?: Uint8Array }
@@ -91,7 +104,7 @@ export class Recorder implements Scope {
       const error =
         cause instanceof OrangeboxError ? cause : new OrangeboxError("OPEN", { what: "recording cannot start", cause })
       if (keeping.audit === "required") throw error
-      warn(new OrangeboxError(error.code, { what: `recording is off: ${error.what}`, ...placeOf(error), cause }))
+      warn(recordingIsOff(error))
       return Recorder.off()
     }
 
@@ -326,6 +339,37 @@ function edgesOf(
     takeSnapshotRequest: watchForRequests(dataFolder, () => performance.now()),
   }
 }
+
+/**
+ * A configuration is a file that others may have written, and one that cannot be used must not end the application. Nothing is recorded
+ * under it either: what it would have masked is not known. Only a caller that relies on the recording hears of it as an error.
+ */
+function configFor(
+  cwd: string,
+  options: RecorderOptions,
+  warn: (warning: OrangeboxError) => void,
+): FoundConfig | undefined | "refused" {
+  try {
+    return findConfig(cwd)
+  } catch (error) {
+    if (isRelied(options) || !(error instanceof OrangeboxError)) throw error
+    warn(recordingIsOff(error))
+    return "refused"
+  }
+}
+
+const isRelied = ({ audit, profile }: RecorderOptions): boolean =>
+  (audit ?? (profile === "audit" ? "required" : "best_effort")) === "required"
+
+const recordingIsOff = (error: OrangeboxError): OrangeboxError =>
+  new OrangeboxError(error.code, { what: `recording is off: ${error.what}`, ...placeOf(error), cause: error })
+
+const offByRepository = (path: string): OrangeboxError =>
+  new OrangeboxError("OFF_BY_REPOSITORY", {
+    what: "recording is off: the repository's configuration says so, and you have not agreed to it",
+    where: path,
+    next: 'Record all the same with "enabled": true in your own configuration',
+  })
 
 function isSwitchedOff(value: string | undefined): boolean {
   return value === "off" || value === "0" || value === "false"

@@ -153,7 +153,8 @@ function writeReports(judged: readonly JudgedRun[], { junit, sarif }: CheckOptio
 
 function writeReport(path: string, text: string): void {
   try {
-    writeFileSync(path, text)
+    // It quotes what was recorded. A file that is there already keeps its mode: so a user asks for another one.
+    writeFileSync(path, text, { mode: 0o600 })
   } catch (cause) {
     throw cannotWrite(path, cause)
   }

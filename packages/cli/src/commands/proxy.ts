@@ -99,7 +99,7 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
 function parseUpstream(text: string): [string, string] {
   const [name = "", ...rest] = text.split("=")
   if (!/^[a-z][\w-]*$/i.test(name) || rest.length === 0) {
-    throw wrongUsage(`--upstream ${text} is not name=url`, "For example: local=http://127.0.0.1:11434")
+    throw wrongUsage("--upstream is not name=url", "For example: local=http://127.0.0.1:11434")
   }
   return [name, rest.join("=")]
 }

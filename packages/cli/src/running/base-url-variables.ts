@@ -20,7 +20,8 @@ export function withVariableOption(command: Command): Command {
 export function parseVariable(text: string): ExtraVariable {
   const [name = "", ...rest] = text.split("=")
   if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw wrongUsage(`--variable ${text}: "${name}" is no name of a variable`, "Give it as NAME or NAME=https://…")
+    // What was given may be a URL with a login in it.
+    throw wrongUsage("--variable does not begin with the name of a variable", "Give it as NAME or NAME=https://…")
   }
   return rest.length === 0 ? { name } : { name, url: rest.join("=") }
 }

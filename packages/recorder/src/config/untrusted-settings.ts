@@ -21,7 +21,7 @@ export function withoutUnsafeSettings(
   const ignored: IgnoredSetting[] = []
   const ignore = (setting: string, value: unknown, effect: string): void =>
     void ignored.push({ setting, value, effect })
-  const { upstreams, judges, redaction, retention, ...config } = untrusted
+  const { upstreams, judges, redaction, retention, journal, ...config } = untrusted
   for (const [name, url] of Object.entries(upstreams ?? {})) {
     ignore(`upstreams.${name}`, url, `sends the calls to ${name}, keys included, to this address`)
   }
@@ -34,6 +34,13 @@ export function withoutUnsafeSettings(
       age,
       "decides when recordings are deleted, those of what this repository did among them",
     )
+  }
+  for (const [name, value] of Object.entries(journal ?? {})) {
+    ignore(`journal.${name}`, value, "decides when journals are written to disk and deleted, collected or not")
+  }
+  if (config.strict === true) {
+    ignore("strict", true, "lets a record that breaks the contract throw into the application")
+    delete config.strict
   }
   if (config.capture !== undefined && careOf(config.capture) < careOf(user.capture ?? "redacted")) {
     ignore("capture", config.capture, CAPTURE_EFFECTS[config.capture])
