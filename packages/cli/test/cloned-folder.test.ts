@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
+import { crc32 } from "node:zlib"
 import { Recorder } from "@orangebox/recorder"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
@@ -129,6 +130,25 @@ describe("[S-09] a data folder that came with a clone", () => {
     linkSync(join(outside, "strangers.db"), join(data, "store/trace.db"))
     const { exitCode, stderr } = await here("runs")
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("has 2 names (hard links)")])
+  })
+
+  test("a journal whose events are nested a hundred thousand deep is read to its end, and says which lines it is not", async () => {
+    await recordedFolder()
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
+    const journal = join(data, FILES["a journal"]!())
+    const event = readFileSync(journal, "utf8")
+      .split("\n")
+      .find((line) => line.includes('"run_started"'))!
+    const lines = [
+      `"k":"event","e":${deep}}`,
+      event.slice(event.indexOf('"k":')).replace('"payload":{', `"payload":{"more":${deep},`),
+      `"k":${deep}}`,
+    ].map((text) => `{"crc":"${crc32(Buffer.from(text)).toString(16).padStart(8, "0")}",${text}\n`)
+    writeFileSync(journal, lines.join(""), { flag: "a" })
+    const { exitCode, stderr } = await orangebox(["runs", "--data", data])
+    expect([exitCode, stderr]).toEqual([0, ""])
+    const status = await here("collect", "--status")
+    expect(status.stdout).toMatch(/nested deeper than 500 levels/)
   })
 
   test("a pipe in the place of a file keeps nobody waiting", async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs"
+import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { brotliCompressSync, constants, crc32 } from "node:zlib"
 import { bodyHash, type Event } from "@orangebox/contract"
@@ -55,7 +55,12 @@ const linesOf = (list: readonly unknown[]): Buffer =>
 
 /** Runs the built command on the file as a process of its own, and tells how much memory it took at most. */
 function measured(...args: string[]): { exitCode: number | null; stderr: string; megabytes: number } {
-  const script = `process.on("exit", () => process.stderr.write("\\npeak " + process.resourceUsage().maxRSS + "\\n"))
+  // VmHWM, because the largest RSS that getrusage tells is handed on from the process that started this one.
+  const script = `import { readFileSync } from "node:fs"
+    process.on("exit", () => {
+      const kilobytes = /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]
+      process.stderr.write("\\npeak " + kilobytes + "\\n")
+    })
     process.argv.splice(1, 1)
     await import(process.env.BIN)`
   const { status, stderr } = spawnSync(
@@ -136,7 +141,7 @@ const FILES: Record<string, () => Iterable<Piece>> = {
   },
 }
 
-describe("[S-09] an exported file cannot exhaust memory", () => {
+describe.skipIf(!existsSync("/proc/self/status"))("[S-09] an exported file cannot exhaust memory", () => {
   test.each(Object.keys(FILES))(
     "%s",
     (name) => {
@@ -152,10 +157,10 @@ describe("[S-09] an exported file cannot exhaust memory", () => {
     180_000,
   )
 
-  test("reading it as a run takes no more", () => {
+  test("reading it as a run takes no more, and says what it is not", () => {
     writeFile([own(), ...manyEvents(31 * 2 ** 20)])
     const { exitCode, megabytes } = measured("show", path)
-    expect(exitCode).toBe(0)
+    expect(exitCode).toBe(1)
     expect(megabytes).toBeLessThan(300)
   }, 180_000)
 

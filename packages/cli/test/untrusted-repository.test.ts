@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { CONFIG_FILE, Recorder } from "@orangebox/recorder"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
@@ -68,8 +78,19 @@ describe("[X-14] a repository's configuration", () => {
     expect(() => Recorder.open({ app: "a", folder: data, cwd: repository, audit: "required" })).toThrow(CONFIG_FILE)
   })
 
-  test("that is a folder, or too long to be one, does not throw either", () => {
-    mkdirSync(join(repository, CONFIG_FILE))
+  test.each<[string, (path: string) => void]>([
+    ["a folder", (path) => mkdirSync(path)],
+    ["a link to a device without end", (path) => symlinkSync("/dev/zero", path)],
+    ["a pipe that nobody writes to", (path) => void spawnSync("mkfifo", [path])],
+    [
+      "larger than any configuration",
+      (path) => {
+        writeFileSync(path, "")
+        truncateSync(path, 2 ** 32)
+      },
+    ],
+  ])("that is %s neither throws nor holds anything up", (_, make) => {
+    make(join(repository, CONFIG_FILE))
     const warnings: unknown[] = []
     const open = () =>
       Recorder.open({ app: "a", folder: data, cwd: repository, onWarning: (one) => warnings.push(one) })

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib"
-import type { BodyHash } from "@orangebox/contract"
+import { type BodyHash, isNestedDeeper } from "@orangebox/contract"
 import {
   type BodyEntry,
   CHECKED_FROM,
@@ -35,13 +35,19 @@ export type Decoded =
   | { readonly line: JournalLine }
   | { readonly problem: "unknown_format" | "unknown_line"; readonly reason: string }
 
+/** What is nested deeper overflows the stack of whoever walks it; recorders cut values long before. */
+const DEEPEST = 500
+
 /**
  * Reads one line whose checksum holds. A checksum shows that the line is as it was written, not who wrote it, so the shape
  * is checked member by member all the same.
  */
 export function decodeLine(bytes: Buffer): Decoded {
   try {
-    return decodeValue(JSON.parse(bytes.toString("utf8")))
+    const json = bytes.toString("utf8")
+    if (bytes.length > 2 * DEEPEST && isNestedDeeper(json, DEEPEST))
+      return unknownLine(`it is nested deeper than ${DEEPEST} levels`)
+    return decodeValue(JSON.parse(json))
   } catch (error) {
     return unknownLine(error instanceof Error ? error.message : String(error))
   }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Config, OrangeboxError, whyNotJson } from "@orangebox/contract"
 import { readUserRules } from "@orangebox/redaction"
@@ -6,6 +5,7 @@ import { mergeConfigs } from "./config/merge-configs.js"
 import { type ConfigPlaces, configPlaces, type Environment } from "./config/places.js"
 import { isTrusted } from "./config/trusted-files.js"
 import { type IgnoredSetting, withoutUnsafeSettings } from "./config/untrusted-settings.js"
+import { readSmallFile } from "./small-file.js"
 
 export const CONFIG_FILE = "orangebox.config.json"
 
@@ -131,10 +131,13 @@ function checkRules({ redaction = {} }: Config, path: string): void {
   })
 }
 
+/** More than anybody writes. */
+const MOST_CONFIG_BYTES = 2 ** 20
+
 /** The text of a configuration; undefined where there is none. */
 function readConfigText(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8")
+    return readSmallFile(path, MOST_CONFIG_BYTES)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === "ENOENT" || code === "ENOTDIR") return undefined

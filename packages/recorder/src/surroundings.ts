@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { Environment } from "@orangebox/contract"
+import { readSmallFile } from "./small-file.js"
 
 export interface Surroundings {
   readonly environment: Environment
@@ -117,9 +117,12 @@ function repoName(url: string): string | undefined {
   return match ? `${match[1]}/${match[2]}`.slice(0, 512) : undefined
 }
 
+/** The packed refs of the largest repositories have tens of megabytes. */
+const MOST_GIT_BYTES = 64 * 2 ** 20
+
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8")
+    return readSmallFile(path, MOST_GIT_BYTES)
   } catch {
     return undefined
   }
