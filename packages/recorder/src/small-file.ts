@@ -8,7 +8,8 @@ export function readSmallFile(path: string, mostBytes: number): string {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     const found = fstatSync(fd)
-    if (!found.isFile()) throw coded("ENOTFILE", "it is no file")
+    if (found.isDirectory()) throw coded("EISDIR", "it is a folder")
+    if (!found.isFile()) throw coded("ENXIO", "it is a device or a pipe")
     if (found.size > mostBytes) throw coded("EFBIG", `it has ${found.size} bytes, at most ${mostBytes} are read`)
     return readFileSync(fd, "utf8")
   } finally {
