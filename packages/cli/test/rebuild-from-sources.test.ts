@@ -151,6 +151,28 @@ describe("[M-08] a prompt that was not kept is rendered again from what its poin
     expect(missing).toEqual([expect.objectContaining({ why: "watcher_failures.jsonl no longer has it" })])
   })
 
+  test("[M-08] [M-07] of a prompt that its application put together, each item is looked for", async () => {
+    await record(async (run) => {
+      const step = run.step("s")
+      const items = [
+        { id: "rules", type: "policy", text: "Red is red.\n", sourceRef: "file:rules.md" },
+        { id: "lines", type: "evidence", text: "is flaky on leap days.", sourceRef: "file:notes/a.md#L2" },
+        { id: "question", type: "user_input", text: "May it go out?" },
+      ] as const
+      const request = { messages: items.map(({ text }) => ({ role: "user", content: text })) }
+      step.context({ items, request })
+      await step.model({ provider: "anthropic", model: "m", request }, () => "yes")
+      step.end()
+    })
+    write("notes/a.md", "The date test\nis FINE on leap days.\n")
+    const json = jsonOf<Rebuilt & { reason: string }>(await rebuild("last#3", "--json"))
+    expect(json.reason).toBe("the request's body is not there: not kept; 1 of 3 items are as they were")
+    expect(json.changed.map(({ item_id }) => item_id)).toEqual(["lines"])
+    expect(json.missing).toEqual([
+      expect.objectContaining({ item_id: "question", why: "nobody said where it comes from" }),
+    ])
+  })
+
   test("[M-08] a recorded pointer does not lead out of the workspace", async () => {
     writeFileSync(join(scratch.path, "secret.md"), "hunter2 hunter2")
     symlinkSync(join(scratch.path, "secret.md"), join(scratch.path, "work/link.md"))

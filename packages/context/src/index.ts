@@ -69,7 +69,7 @@ export {
   type ItemType,
   ToldManifest,
 } from "./generated.js"
-export { type BodyLookup, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
+export { type BodyLookup, itemsAgain, type LostItem, type RebuiltContext, rebuildContext } from "./rebuild-context.js"
 export type { ContextSources } from "./render-again.js"
 
 // Faults

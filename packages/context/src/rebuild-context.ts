@@ -36,6 +36,23 @@ export function rebuildContext(
   bodies: BodyLookup,
   sources?: ContextSources,
 ): RebuiltContext {
+  const { parts, missing, changed } = itemsAgain(manifest, bodies, sources)
+  const prompt = parts.join("")
+  if (missing.length === 0 && changed.length === 0) {
+    const hash = bodyHash(new TextEncoder().encode(prompt))
+    if (hash === manifest.prompt_hash) return { ok: true, prompt }
+    // Every piece is right and the whole is not: the log itself is no longer the one that was written.
+    changed.push({ item_id: "inclusion_log", source_ref: "manifest", rendered_ref: manifest.prompt_hash })
+  }
+  return { ok: false, missing, changed, partial: prompt }
+}
+
+/** Each item of a manifest as it was, or with a mark in its place. */
+export function itemsAgain(
+  manifest: Pick<ToldManifest, "inclusion_log" | "intent">,
+  bodies: BodyLookup,
+  sources?: ContextSources,
+): { readonly parts: readonly string[]; readonly missing: LostItem[]; readonly changed: LostItem[] } {
   const lookup = typeof bodies === "function" ? bodies : (ref: string) => bodies.get(ref)
   const missing: LostItem[] = []
   const changed: LostItem[] = []
@@ -52,12 +69,5 @@ export function rebuildContext(
     ;(isChanged ? changed : missing).push({ item_id, source_ref, rendered_ref, ...why })
     return `[... ${item_id} is ${isChanged ? "changed" : "missing"} ...]\n`
   })
-  const prompt = parts.join("")
-  if (missing.length === 0 && changed.length === 0) {
-    const hash = bodyHash(new TextEncoder().encode(prompt))
-    if (hash === manifest.prompt_hash) return { ok: true, prompt }
-    // Every piece is right and the whole is not: the log itself is no longer the one that was written.
-    changed.push({ item_id: "inclusion_log", source_ref: "manifest", rendered_ref: manifest.prompt_hash })
-  }
-  return { ok: false, missing, changed, partial: prompt }
+  return { parts, missing, changed }
 }

@@ -32,40 +32,67 @@ export function renderAgain(
   const places = new Map(log.map((entry, at) => [entry, log[at - 1]?.section !== entry.section]))
   return (entry) => {
     if (entry.is_masked) return { why: "secrets in it were masked when it was recorded" }
-    const found = placedIn(entry, manifest, sources, files)
+    const found = piecesOf(entry, places.get(entry) ?? false, manifest, sources, files)
     if ("why" in found) return found
     const encoder = new TextEncoder()
-    const pieces = found.values.map((placed) => {
-      const cut = entry.cut_at === undefined ? placed : cutAgain(placed, entry.cut_at)
-      return encoder.encode(pieceText(cut, places.get(entry) ?? false))
-    })
+    const pieces = found.texts.map((text) => encoder.encode(text))
     // A pointer may lead to several texts, such as the calls of one tool: the one that was used is there, or none of them is.
     const bytes = pieces.find((piece) => bodyHash(piece) === entry.rendered_ref) ?? pieces[0]
     return bytes === undefined ? { why: "its bytes were not kept" } : { bytes }
   }
 }
 
+type Texts = { readonly texts: readonly string[] } | { readonly why: string }
 type Found = { readonly values: readonly Placed[] } | { readonly why: string }
 
-function placedIn(
+function piecesOf(
   entry: Entry,
+  opensSection: boolean,
   { intent }: Pick<ToldManifest, "intent">,
+  sources: ContextSources,
+  files: WorkspaceFiles,
+): Texts {
+  const { source_ref, section } = entry
+  if (source_ref === null) return { why: "nobody said where it comes from" }
+  // What an application put together by itself stands in the prompt as its source has it.
+  if (section === null) return textsBehind(source_ref, sources, files)
+  if (!isSection(section)) return { why: `nobody here renders ${section}` }
+  const found = placedIn({ ...entry, source_ref, section }, intent, sources, files)
+  if ("why" in found) return found
+  return {
+    texts: found.values.map((placed) =>
+      pieceText(entry.cut_at === undefined ? placed : cutAgain(placed, entry.cut_at), opensSection),
+    ),
+  }
+}
+
+function placedIn(
+  entry: Entry & { readonly source_ref: string; readonly section: SectionName },
+  intent: ToldManifest["intent"],
   sources: ContextSources,
   files: WorkspaceFiles,
 ): Found {
   const { source_ref, section } = entry
-  if (source_ref === null) return { why: "nobody said where it comes from" }
-  if (section === null || !isSection(section)) return { why: "the application rendered it" }
   const [scheme, rest] = schemeOf(source_ref)
   if (scheme === "catalog") return ofCatalog(source_ref, sources.catalogs ?? [])
   if (scheme === "intent" && intent) return ofIntent(rest, intent)
-  if (scheme === "file") {
-    const read = SECTIONS[section].share === "tier1" || section === "evidence" ? ofText : ofSource
-    return read(entry, rest, files, sources.catalogs ?? [])
+  const isText = SECTIONS[section].share === "tier1" || section === "evidence"
+  if (scheme === "file" && !isText) return ofSource(entry, rest, files, sources.catalogs ?? [])
+  const found = textsBehind(source_ref, sources, files)
+  return "why" in found ? found : { values: found.texts.flatMap((text) => asText(entry, text)) }
+}
+
+/** The texts that a pointer leads to: a file, lines of one (`file:notes/a.md#L3-L9`), or what the caller knows of. */
+function textsBehind(sourceRef: string, sources: ContextSources, files: WorkspaceFiles): Texts {
+  const [scheme, rest] = schemeOf(sourceRef)
+  if (scheme !== "file") {
+    const texts = sources.textsOf?.(sourceRef)
+    return texts === undefined ? { why: "its pointer leads to nothing that is here" } : { texts }
   }
-  const texts = sources.textsOf?.(source_ref)
-  if (texts === undefined) return { why: "its pointer leads to nothing that is here" }
-  return { values: texts.flatMap((text) => asText(entry, text)) }
+  const [, path = rest, from, to] = /^(.*?)(?:#L(\d+)(?:-L(\d+))?)?$/s.exec(rest) ?? []
+  const text = fileText(path, files)
+  if (text === undefined) return { why: `there is no ${path} here` }
+  return { texts: [from === undefined ? text : textOfLines(text, Number(from), Number(to ?? from))] }
 }
 
 /** `catalog:step-awareness@1.0.0#3.mission`. */
@@ -81,15 +108,6 @@ function ofIntent(part: string, { objective, invariants }: NonNullable<ToldManif
   if (part === "objective") return { values: [{ section: "objective", value: objective }] }
   const value = invariants[Number(/^invariants\.(\d+)$/.exec(part)?.[1] ?? Number.NaN)]
   return value === undefined ? { why: "the manifest does not hold it" } : { values: [{ section: "invariants", value }] }
-}
-
-/** A file, or lines of it: `notes/a.md#L3-L9`. */
-function ofText(entry: Entry, pointer: string, files: WorkspaceFiles): Found {
-  const [, path = pointer, from, to] = /^(.*?)(?:#L(\d+)(?:-L(\d+))?)?$/s.exec(pointer) ?? []
-  const text = fileText(path, files)
-  if (text === undefined) return { why: `there is no ${path} here` }
-  const wanted = from === undefined ? text : textOfLines(text, Number(from), Number(to ?? from))
-  return { values: asText(entry, wanted) }
 }
 
 /** What the sources of a catalog make of their files: outcomes, trends, incidents. */

@@ -1,5 +1,12 @@
 import { compile, defineStages } from "@orangebox/context"
-import { injectedContexts, viewRun } from "@orangebox/query"
+import {
+  injectedContexts,
+  overviewText,
+  readContext,
+  recordedContexts,
+  summarizeContexts,
+  viewRun,
+} from "@orangebox/query"
 import { expect, onTestFinished, test, vi } from "vitest"
 import type { Step } from "../src/index.js"
 import { contractProblems, recordInMemory } from "./recording.js"
@@ -143,9 +150,12 @@ test("[M-06] what a client puts in between is seen on the wire, and the call is 
     "verbatim",
     "context_injected",
   ])
-  expect(injectedContexts(viewRun({ events: sink.events } as never))).toEqual([
-    { n: 3, detail: "1 system message before the prompt (8 bytes)" },
-  ])
+  const view = viewRun({ events: sink.events } as never)
+  const detail = "1 system message before the prompt (8 bytes)"
+  expect(injectedContexts(view)).toEqual([{ n: 3, detail }])
+  const summaries = summarizeContexts(recordedContexts(view).map((context) => readContext(context, sink.bodies)))
+  expect(summaries.map(({ injected }) => injected)).toEqual([detail])
+  expect(overviewText(view, summaries, { address: "last" })).toContain(`✗ context_injected: ${detail}`)
 })
 
 test("[M-06] a request in no known protocol is asked for the prompt only, and the rest stays unknown", async () => {

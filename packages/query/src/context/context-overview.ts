@@ -1,3 +1,4 @@
+import { injectionWords } from "@orangebox/dialects"
 import {
   cutToTokens,
   formatCount,
@@ -41,6 +42,8 @@ export function summarizeContexts(readings: readonly ContextReading[]) {
       items: items.length,
       excluded: excludedCount,
       faults: reading.faults.length,
+      // What the model read that was not put together for it, as the recorder found it when the request was sent.
+      injected: context.account && injectionWords(context.account),
       // Null for the first of its lane, and where either of the two is not known.
       changes: changes ? countsOf(changes) : null,
     }
@@ -126,8 +129,11 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
 const laneWords = ({ lane, laneInferredBy }: ContextSummary): string =>
   lane === undefined ? "" : `${laneInferredBy === undefined ? "" : "≈ "}${recordedWord(lane, 18)}`
 
-function sinceWords({ changes, isAuxiliary, faults, basis }: ContextSummary): string {
-  const words = faults > 0 ? [`✗ ${plural(faults, "fault")}`] : []
+function sinceWords({ changes, isAuxiliary, faults, basis, injected }: ContextSummary): string {
+  const words = [
+    ...(injected === undefined ? [] : [`✗ context_injected: ${injected}`]),
+    ...(faults > 0 ? [`✗ ${plural(faults, "fault")}`] : []),
+  ]
   if (isAuxiliary) return ["side call", ...words].join(" · ")
   if (!changes) return [basis === "unknown" ? "?" : "first", ...words].join(" · ")
   const { added, removed, changed, same, historyLoss } = changes

@@ -1,4 +1,4 @@
-import { type ContextSources, type LostItem, rebuildContext } from "@orangebox/context"
+import { type ContextSources, itemsAgain, type LostItem, rebuildContext } from "@orangebox/context"
 import { bodyHash } from "@orangebox/contract"
 import { accountForRequest, type PromptAccount, readBody } from "@orangebox/dialects"
 import type { Bodies, ContextReading } from "./context-reading.js"
@@ -49,7 +49,12 @@ export function rebuildPrompt(
       return { ok: true, from: "request", hash: context.request.hash, bytes, masked: maskedRequest(context, masked) }
     const absent = context.request?.absent === undefined ? "" : `: ${context.request.absent.replace("_", " ")}`
     const reason = context.request ? `the request's body is not there${absent}` : (gaps[0] ?? "no request is recorded")
-    return { ok: false, missing: [], changed: [], partial: undefined, reason }
+    if (!manifest) return { ok: false, missing: [], changed: [], partial: undefined, reason }
+    // How its items were put together, only the application knows; whether they are still what they were can be said.
+    const { missing, changed } = itemsAgain(manifest, bodies, sources)
+    const all = manifest.inclusion_log.length
+    const kept = `${all - missing.length - changed.length} of ${all} items are as they were`
+    return { ok: false, missing, changed, partial: undefined, reason: `${reason}; ${kept}` }
   }
   const hash = manifest.prompt_hash
   const whole = bodies.get(hash)
