@@ -157,13 +157,20 @@ describe("bad input at open", () => {
     )
   })
 
-  test("a configuration file with a mistake is named with file and option", () => {
+  test("[X-14] a configuration file with a mistake is named with file and option, in a warning; under audit: required it is an error", () => {
+    const told = (): string => {
+      const warnings: string[] = []
+      const recorder = Recorder.open({ cwd: folder.path, onWarning: ({ message }) => warnings.push(message) })
+      expect(recorder.isRecording).toBe(false)
+      return warnings.join("\n")
+    }
     writeFileSync(join(folder.path, "orangebox.config.json"), '{ "app": "x", "jurnal": {} }')
-    expect(thrown(open({}))).toMatch(/no option "jurnal".*orangebox\.config\.json/)
+    expect(told()).toMatch(/recording is off: there is no option "jurnal".*orangebox\.config\.json/)
     writeFileSync(join(folder.path, "orangebox.config.json"), "{ app: x }")
-    expect(thrown(open({}))).toMatch(/not valid JSON.*orangebox\.config\.json/)
+    expect(told()).toMatch(/not valid JSON.*orangebox\.config\.json/)
+    expect(thrown(open({ audit: "required" }))).toMatch(/not valid JSON.*orangebox\.config\.json/)
     writeFileSync(join(folder.path, "orangebox.config.json"), '{ "app": "from-file", "enabled": false }')
-    expect(Recorder.open({ cwd: folder.path }).isRecording).toBe(false)
+    expect(told()).toMatch(/recording is off: the repository's configuration says so/)
   })
 
   test("a place that cannot be written: one warning, recording off, the program goes on; under audit: required it is an error", async () => {
