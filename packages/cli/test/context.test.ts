@@ -26,7 +26,7 @@ function judge(run: { runId: string }, step: Step, question: string, historyCap:
     runId: run.runId,
     stepId: step.id,
     generatedAt: "2026-01-01T00:00:00Z",
-    items: [{ id: "question", type: "user_input", text: question, sourceRef: "event:e1" }],
+    items: [{ id: "question", type: "user_input", text: question, sourceRef: "user:e1" }],
     query: "scores",
     retrievers: [bm25Retriever({ chunks: [{ id: "notes", text: "Scores near one half separate nothing." }] })],
     budgets: { historyCap },

@@ -23,7 +23,7 @@ async function judge(run: Run, work: (step: Step, prompt: string) => Promise<voi
     stepId: step.id,
     generatedAt: "2026-01-01T00:00:00Z",
     objective: "Say whether the build is sound",
-    items: [{ id: "question", type: "user_input", text: "Is the build sound?", sourceRef: "event:e1" }],
+    items: [{ id: "question", type: "user_input", text: "Is the build sound?", sourceRef: "user:e1" }],
     query: "build scores",
     retrievers: [
       bm25Retriever({

@@ -66,7 +66,7 @@ export interface InputItem {
   readonly id: string
   readonly type: ItemType
   readonly text: string
-  /** Pointer to the origin, such as `event:<id>`. */
+  /** Pointer to the origin: `sourceRef` of a tool call, `file:notes/a.md`, or one of your own. */
   readonly sourceRef: string
   /** Heads the text in the prompt. Default: the type in words; never the id, which may be generated. */
   readonly title?: string

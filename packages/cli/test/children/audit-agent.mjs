@@ -17,7 +17,7 @@ const context = compile(stages.stage("plan"), {
   runId: run.runId,
   stepId: step.id,
   generatedAt: new Date().toISOString(),
-  items: [{ id: "m1", type: "user_input", text: "The date test fails on leap years.", sourceRef: "event:m1" }],
+  items: [{ id: "m1", type: "user_input", text: "The date test fails on leap years.", sourceRef: "user:m1" }],
 })
 step.context(context)
 const response = await step.fetch(`${origin}/v1/messages`, {

@@ -15,7 +15,7 @@ const step = run.step("plan")
 const compiled = compile(stages.stage("plan"), {
   runId: run.runId,
   generatedAt: new Date().toISOString(),
-  items: [{ id: "m1", type: "user_input", text: "The date test fails.", sourceRef: "event:m1" }],
+  items: [{ id: "m1", type: "user_input", text: "The date test fails.", sourceRef: "user:m1" }],
 })
 step.context(compiled)
 await step.tool({ name: "read", args: {} }, () => "what the tool said")
