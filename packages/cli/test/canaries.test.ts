@@ -82,7 +82,7 @@ describe.each(["redacted", "hashed"] as const)("[X-04] [X-01] canaries under cap
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test(`${CANARIES} of them, by every path, are in no byte of journal, database, packs or output`, {
-    timeout: 240_000,
+    timeout: 420_000,
   }, async () => {
     made = 0
     await recordEverything(folder, mode, kinds[mode])
@@ -119,6 +119,8 @@ async function recordEverything(folder: string, mode: CaptureMode, canary: () =>
     sdkRun(recorder, canary)
     await wireRun(recorder, canary, round)
     await proxyCalls(proxy.urlFor("anthropic"), proxy.urlFor("api"), canary, round)
+    if (round % 3 === 0) secondCopies(recorder, mode)
+    if (round % 3 === 1) await streams(recorder, proxy.urlFor("api"), canary, round)
   }
   await proxy.close()
   recorder.close()
@@ -175,6 +177,138 @@ function sdkRun(recorder: Recorder, canary: () => string): void {
   model.endModel({ response: { text: many() }, err: new Error(canary()) })
   step.end({ err: canary(), body: many(), attributes: { last: canary() } })
   run.fail(new Error(`it broke: ${canary()}`))
+}
+
+/** Every way in which a value may be written a second time, with nothing beside it that would give it away. */
+const DRESSES: readonly ((value: string) => string)[] = [
+  (value) => value,
+  (value) => `before${value}behind`,
+  (value) => `\u001b[32m${value}\u001b[0m`,
+  (value) => `  12→${value}`,
+  (value) => JSON.stringify({ a: JSON.stringify({ b: value }) }),
+  (value) => encodeURIComponent(`/x/${value}?`),
+  (value) => Buffer.from(value).toString("hex"),
+  (value) => Buffer.from(value).toString("hex").toUpperCase(),
+  (value) => Buffer.from(value).toString("base64"),
+  (value) => Buffer.from(`a${value}`).toString("base64"),
+  (value) => Buffer.from(`ab${value}`).toString("base64url"),
+  (value) => Buffer.from(value, "utf16le").toString("latin1"),
+]
+
+/** [X-12] Told once under a name, then by every path in every dress without it. */
+function secondCopies(recorder: Recorder, mode: CaptureMode): void {
+  const run = recorder.startRun({ entrypoint: "again" })
+  for (const [i, dress] of DRESSES.entries()) {
+    made++
+    const value = `${letters(7)}5${MARK}${letters(9)}`
+    run.startTool({ name: "cat", args: ".env" }).endTool({ result: `SERVICE_TOKEN="${value}"\n` })
+    const again = dress(value)
+    // Names of steps, tools and models are kept under `hashed`, where no body is searched that would give a value away.
+    const named = mode === "hashed" ? token() : again
+    made += 16
+    const scope = recorder.scope(`scope-${again}`)
+    scope.log.info(again, { [`key ${again}`]: 1, path: `/tmp/${again}` })
+    const other = scope.startRun({ entrypoint: `e ${named}`, conversationId: `c-${again}`, input: again })
+    const step = other.step(`name ${named}`, { [again]: again })
+    step.startTool({ name: `tool-${i}-${named}`, args: again }).endTool({ result: Buffer.from(again) })
+    step.startTool({ name: "shell", args: {} }).endTool({ err: new Error(again, { cause: new RangeError(again) }) })
+    step.queue.enqueue({ messageId: `m-${again}`, body: again, targetConversationId: `t-${again}` })
+    // Cut where a summary is cut, with the value across the place.
+    step.repair({ kind: "schema", before: again, after: again, reason: `${"r".repeat(235 - (i % 9))} ${again}` })
+    step.artifact({ id: "a", type: "diff", summary: again, content: again, path: `src/${again}.ts` })
+    const call = step.startModel({
+      provider: "p",
+      model: `m-${named}`,
+      request: { messages: [{ role: "user", content: again }] },
+    })
+    for (const piece of pieces(sse(again), 9)) call.chunk(piece)
+    call.endModel({ outputText: again, response: again })
+    step.end({ err: `x ${again}` })
+    other.fail(new Error(again))
+  }
+  run.complete({})
+}
+
+const frames = (...data: unknown[]): string => data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")
+const cutIn = (text: string, size: number): string[] => text.match(new RegExp(`.{1,${size}}`, "gs")) ?? []
+
+/** Two texts at once, a few characters a frame, in the way of each protocol. */
+const STREAMS: readonly (readonly [mime: string, write: (one: readonly string[], two: readonly string[]) => string])[] =
+  [
+    [
+      "text/event-stream",
+      (one, two) =>
+        frames(
+          ...alternating(one, two, (text, index) => ({
+            type: "content_block_delta",
+            index,
+            delta: { type: "text_delta", text },
+          })),
+          { type: "message_stop" },
+        ),
+    ],
+    [
+      "text/event-stream",
+      (one, two) =>
+        frames(
+          ...alternating(one, two, (text, index) => ({
+            choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: text } }] } }],
+          })),
+        ),
+    ],
+    [
+      "text/event-stream",
+      (one, two) => frames(...alternating(one, two, (text, index) => ({ choices: [{ index, text }] }))),
+    ],
+    [
+      "application/json",
+      (one, two) =>
+        JSON.stringify(
+          alternating(one, two, (text, index) => ({ candidates: [{ index, content: { parts: [{ text }] } }] })),
+        ),
+    ],
+    [
+      "text/plain",
+      (one, two) => alternating(one, two, (text, i) => `${i === 0 ? "0" : "g"}:${JSON.stringify(text)}\n`).join(""),
+    ],
+    ["text/event-stream", (one) => one.map((text) => `data: ${text}\n\n`).join("")],
+    ["text/event-stream", (one) => frames(...one.map((token, seq) => ({ seq, chunk: { token } })))],
+    [
+      "application/x-ndjson",
+      (one) => one.map((text) => `${JSON.stringify({ message: { content: text }, done: false })}\n`).join(""),
+    ],
+  ]
+
+function alternating<T>(
+  one: readonly string[],
+  two: readonly string[],
+  write: (text: string, index: number) => T,
+): T[] {
+  return Array.from({ length: Math.max(one.length, two.length) }, (_, i) =>
+    [one[i], two[i]].flatMap((text, index) => (text === undefined ? [] : [write(text, index)])),
+  ).flat()
+}
+
+async function streams(recorder: Recorder, api: string, canary: () => string, round: number): Promise<void> {
+  const run = recorder.startRun({ entrypoint: "streams" })
+  for (const [mime, write] of STREAMS) {
+    const [one, two] = [`see: ${canary()} , ${canary()} .`, `and: ${canary()} .`]
+    const wire = Buffer.from(write(cutIn(one, 3 + (round % 5)), cutIn(two, 4 + (round % 3))))
+    // Every other one dies in the middle of a frame.
+    const sent = round % 2 === 0 ? wire : wire.subarray(0, wire.length - 2)
+    answer = () => ({ headers: { "content-type": mime }, pieces: pieces(sent, 40 + round) })
+    await (
+      await run.fetch(`${origin}/v1/messages`, { method: "POST", body: JSON.stringify({ model: "m", messages: [] }) })
+    ).text()
+    await fetch(`${api}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", messages: [] }),
+    }).then(
+      (r) => r.text(),
+      () => {},
+    )
+  }
+  run.complete({})
 }
 
 async function wireRun(recorder: Recorder, canary: () => string, round: number): Promise<void> {

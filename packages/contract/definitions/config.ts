@@ -64,6 +64,13 @@ export const RedactionRules = z.strictObject({
     .array(z.strictObject({ id: z.string().min(1).max(64), ...Pattern, about: z.string().max(240).optional() }))
     .optional()
     .describe("Patterns in text: what they match is masked"),
+  safeIds: z
+    .array(z.string().min(1).max(256))
+    .max(1024)
+    .optional()
+    .describe(
+      "Conversation ids, scopes and names of attributes that stay readable under hashed; * at the end for any ending",
+    ),
 })
 
 /** Which bodies are kept when nothing goes wrong. */

@@ -87,6 +87,7 @@ export type RedactionRules = {
     flags?: string | undefined
     about?: string | undefined
   }[] | undefined
+  safeIds?: string[] | undefined
 }
 export type RedactionStatus = "not_required" | "redacted" | "blocked" | "failed"
 export type Segment = {
@@ -679,7 +680,7 @@ const ProfileNode: SchemaNode = { is: "one_of", values: ["debug","audit"] }
 const KeptBodiesNode: SchemaNode = { is: "union", says: "is none of always, on_fault, sample:N", of: [{ is: "one_of", values: ["always","on_fault"] }, { is: "string", pattern: /^sample:[1-9]\d{0,8}$/ }] }
 const AuditModeNode: SchemaNode = { is: "one_of", values: ["required","best_effort"] }
 const EnvironmentNode: SchemaNode = { is: "one_of", values: ["local","ci","staging","prod","unknown"] }
-const RedactionRulesNode: SchemaNode = { is: "object", fields: { pii: { is: "boolean", optional: true }, deny: { is: "list", of: { is: "object", fields: { path: { is: "string", min: 1, max: 512 }, policy: { is: "one_of", values: ["redact_required","hash_only","drop"], optional: true } } }, optional: true }, allow: { is: "list", of: { is: "object", fields: { path: { is: "string", min: 1, max: 512 } } }, optional: true }, keys: { is: "list", of: { is: "object", fields: { pattern: { is: "string", min: 1, max: 4096 }, flags: { is: "string", max: 8, optional: true }, action: { is: "one_of", values: ["mask","drop","hash","allow"] } } }, optional: true }, values: { is: "list", of: { is: "object", fields: { id: { is: "string", min: 1, max: 64 }, pattern: { is: "string", min: 1, max: 4096 }, flags: { is: "string", max: 8, optional: true }, about: { is: "string", max: 240, optional: true } } }, optional: true } } }
+const RedactionRulesNode: SchemaNode = { is: "object", fields: { pii: { is: "boolean", optional: true }, deny: { is: "list", of: { is: "object", fields: { path: { is: "string", min: 1, max: 512 }, policy: { is: "one_of", values: ["redact_required","hash_only","drop"], optional: true } } }, optional: true }, allow: { is: "list", of: { is: "object", fields: { path: { is: "string", min: 1, max: 512 } } }, optional: true }, keys: { is: "list", of: { is: "object", fields: { pattern: { is: "string", min: 1, max: 4096 }, flags: { is: "string", max: 8, optional: true }, action: { is: "one_of", values: ["mask","drop","hash","allow"] } } }, optional: true }, values: { is: "list", of: { is: "object", fields: { id: { is: "string", min: 1, max: 64 }, pattern: { is: "string", min: 1, max: 4096 }, flags: { is: "string", max: 8, optional: true }, about: { is: "string", max: 240, optional: true } } }, optional: true }, safeIds: { is: "list", of: { is: "string", min: 1, max: 256 }, max: 1024, optional: true } } }
 const JudgeCommandNode: SchemaNode = { is: "object", fields: { command: { is: "list", of: { is: "string", min: 1 }, min: 1 }, timeoutMs: { is: "number", int: true, min: 1, optional: true } } }
 const EffectClassNode: SchemaNode = { is: "one_of", values: ["pure","read","write_idempotent","write","unknown"] }
 const ToolMeaningNode: SchemaNode = { is: "object", fields: { action: { ...ActionTypeNode, optional: true }, effect: { ...EffectClassNode, optional: true }, path: { is: "string", min: 1, max: 256, optional: true }, command: { is: "string", min: 1, max: 256, optional: true } } }

@@ -5,6 +5,7 @@ export {
   type AttributeValue,
   type FlatAttributes,
   flattenAttributes,
+  MAX_ATTRIBUTE_NAME,
   MAX_ATTRIBUTE_TEXT,
 } from "./attributes.js"
 export { MASK_MIDDLE, MAX_LISTED_MASKS } from "./body-ref.js"

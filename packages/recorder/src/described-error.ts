@@ -1,4 +1,5 @@
 import { maskProxyTokens, summarizeText } from "@orangebox/contract"
+import { cutAtWord, endFromWord } from "./cut-at-word.js"
 import { safeStringify } from "./safe-stringify.js"
 
 /** One error of a cause chain, outermost first. */
@@ -36,7 +37,7 @@ export function describeError(thrown: unknown, summarize: (text: string) => stri
   const chain = chainOf(thrown, { seen: new Set(), left: MOST_LINKS })
   const outermost = chain[0]!
   const firstLine = outermost.message.split("\n", 1)[0] ?? ""
-  return { errorClass: outermost.class, summary: summarize(firstLine.slice(0, LONGEST_LINE)), chain }
+  return { errorClass: outermost.class, summary: summarize(cutAtWord(firstLine, LONGEST_LINE)), chain }
 }
 
 /** A value that was thrown, for places where `undefined` means that nothing was. */
@@ -85,21 +86,21 @@ function linkOf(thrown: unknown): ErrorLink {
   const stack = read(thrown, "stack")
   const code = read(thrown, "code")
   return {
-    class: typeof named === "string" && named !== "" ? named.slice(0, 256) : "Error",
+    class: typeof named === "string" && named !== "" ? cutAtWord(named, 256) : "Error",
     ...messageOf(typeof message === "string" ? message : textOf(message ?? thrown)),
     stack: typeof stack === "string" ? stackOf(stack) : null,
-    ...(typeof code === "string" || typeof code === "number" ? { code: String(code).slice(0, 256) } : {}),
+    ...(typeof code === "string" || typeof code === "number" ? { code: cutAtWord(String(code), 256) } : {}),
   }
 }
 
 function messageOf(text: string): Pick<ErrorLink, "message" | "message_length"> {
   if (text.length <= LONGEST_TEXT) return { message: maskProxyTokens(text) }
-  return { message: maskProxyTokens(text.slice(0, LONGEST_TEXT).toWellFormed()), message_length: text.length }
+  return { message: maskProxyTokens(cutAtWord(text, LONGEST_TEXT)), message_length: text.length }
 }
 
 /** A stack begins with the message, which is kept beside it; what tells where it happened stands at the end. */
 function stackOf(stack: string): string {
-  return maskProxyTokens(stack.length <= LONGEST_TEXT ? stack : `…${stack.slice(-LONGEST_TEXT).toWellFormed()}`)
+  return maskProxyTokens(endFromWord(stack, LONGEST_TEXT))
 }
 
 const isObject = (value: unknown): value is object =>

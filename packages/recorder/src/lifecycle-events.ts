@@ -133,7 +133,8 @@ export abstract class LifecycleEvents {
         outcome: after ? "repaired" : "failed",
         attempt: made.attempt,
         max_attempts: made.maxAttempts,
-        reason: typeof made.reason === "string" ? made.reason.slice(0, MAX_SUMMARY) : made.reason,
+        reason:
+          typeof made.reason === "string" ? this.run.builder.capture.beginning(made.reason, MAX_SUMMARY) : made.reason,
       }
     })
   }

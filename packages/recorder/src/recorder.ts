@@ -111,7 +111,7 @@ export class Recorder implements Scope {
     const active = new ActiveRecorder(
       new EventBuilder({
         sink: options.through?.(sink) ?? sink,
-        capture: openCapture(keeping, settings.redaction, options.key ?? sink.storeKey),
+        capture: openCapture(keeping, settings.redaction, options.key ?? sink.storeKey, app),
         now: options.now ?? systemClock,
         newId: options.newId ?? randomIds(),
         strict: settings.strict ?? false,
@@ -238,7 +238,7 @@ class ActiveRecorder {
   }
 
   logFor(source: string): Logger {
-    const context = contextOutsideRuns(source)
+    const context = contextOutsideRuns(this.builder.capture.chosenName(source))
     const place: LogPlace = {
       source,
       emitLog: (payload, extras) => this.builder.emit(context, "log", null, payload, extras),

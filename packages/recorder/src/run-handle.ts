@@ -1,5 +1,6 @@
 import { type Constraint, type PayloadProblem, summarizeText } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
+import { cutAtWord } from "./cut-at-word.js"
 import { describeError } from "./described-error.js"
 import type { EventBuilder } from "./event-builder.js"
 import { summaryOf } from "./lifecycle-events.js"
@@ -48,7 +49,7 @@ function conversationOf(options: StartRun): { conversationId?: string; problems?
   if (typeof given === "string" && given !== "" && given.length <= LONGEST_CONVERSATION_ID)
     return { conversationId: given }
   return {
-    conversationId: safeStringify(given).slice(0, LONGEST_CONVERSATION_ID),
+    conversationId: cutAtWord(safeStringify(given), LONGEST_CONVERSATION_ID),
     problems: [
       { code: "invalid", field: "conversation_id", reason: "is not a text of 1 to 512 characters; its JSON is kept" },
     ],
@@ -147,7 +148,11 @@ class RunHandle extends StepHandle implements Run {
 
   fail(err: unknown, end: RunFailure = {}): void {
     if (this.state.isEnded) return
-    if (this.run.detectsFaults) this.fault({ trigger: "system_error", detail: describeError(err).summary })
+    if (this.run.detectsFaults)
+      this.fault({
+        trigger: "system_error",
+        detail: describeError(err, (text) => summarizeText(this.capture.searched(text))).summary,
+      })
     if (!this.close()) return
     const bodies = new BodiesOfEvent(this.run.builder, "run_failed")
     const error = describeError(err, this.summarize)

@@ -74,7 +74,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     this.id = state.id
     this.runId = run.base.run_id
     this.traceId = run.base.trace_id
-    this.#context = stepContext(run.context, state, source)
+    this.#context = stepContext(run.context, state, run.builder.capture.chosenName(source))
   }
 
   get log(): Logger {

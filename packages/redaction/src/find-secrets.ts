@@ -24,6 +24,8 @@ export interface Search {
   readonly openAt: number
   /** How many rules were asked: what the search cost, beside the length of the text. */
   readonly work: number
+  /** What the text says once its dress is taken off, where it wears one. */
+  readonly views: readonly View[]
 }
 
 /**
@@ -35,7 +37,8 @@ export function findSecrets(text: string, ruleset: Ruleset): Search {
   const findings = new Findings()
   searchAll(text, undefined, ruleset, findings, 0)
   findings.open(startOfBrokenWord(text) ?? findings.openAt)
-  return { secrets: joined(findings.secrets), openAt: findings.openAt, work: findings.work }
+  const { openAt, work, views } = findings
+  return { secrets: joined(findings.secrets), openAt, work, views }
 }
 
 /** Base64 in base64 is looked into once more, and no further. */
@@ -48,10 +51,12 @@ function searchAll(text: string, outer: View | undefined, ruleset: Ruleset, find
     findings.work += places.all.length
     return places
   }
+  if (outer !== undefined) findings.views.push(outer)
   let places = look(text, keywords, ruleset.sweeps, findings.through(outer))
   const plain = undressed(text)
   const inner = plain === undefined ? outer : viewThrough(outer, plain)
   if (plain !== undefined) places = look(plain.text, keywords, ruleset.sweeps, findings.through(inner))
+  if (plain !== undefined && inner !== undefined) findings.views.push(inner)
   const bare = plain?.text ?? text
   for (const whole of unwrapped(bare, places.all)) {
     const keep = findings.through(viewThrough(inner, whole))
@@ -110,6 +115,7 @@ function search(text: string, keywords: KeywordIndex, sweeps: Ruleset["sweeps"],
 
 class Findings {
   readonly secrets: Secret[] = []
+  readonly views: View[] = []
   openAt = Number.POSITIVE_INFINITY
   work = 0
 

@@ -10,7 +10,12 @@ export function searchText(text: string, ruleset: Ruleset): Search {
   const { known } = ruleset
   if (known === undefined) return found
   for (const { start, end, plain } of found.secrets) known.learn(plain ?? text.slice(start, end))
-  const again = known.findIn(text)
+  const again = [...known.findIn(text)]
+  for (const view of found.views) {
+    for (const secret of known.findIn(view.text)) {
+      again.push({ ...secret, ...view.original(secret.start, secret.end) })
+    }
+  }
   const openAt = Math.min(found.openAt, known.openAt(text))
   if (again.length === 0) return { ...found, openAt }
   return { ...found, secrets: joined([...found.secrets, ...again]), openAt }

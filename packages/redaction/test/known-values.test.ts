@@ -54,6 +54,15 @@ test.each([
   ],
   ["in JSON", (value: string) => JSON.stringify({ a: value })],
   ["in JSON in JSON", (value: string) => JSON.stringify({ a: JSON.stringify({ b: value }) })],
+  ["with colours inside", (value: string) => `${value.slice(0, 6)}\u001b[32m${value.slice(6)}`],
+  [
+    "in escapes",
+    (value: string) => value.replaceAll(/./g, (c) => `\\u00${c.charCodeAt(0).toString(16).padStart(2, "0")}`),
+  ],
+  [
+    "in base64 of base64",
+    (value: string) => Buffer.from(Buffer.from(`{"key":"${value}"}`).toString("base64")).toString("base64"),
+  ],
   ["in UTF-16", (value: string) => Buffer.from(value, "utf16le").toString("latin1")],
   ["in the middle of a word", (value: string) => `prefix${value}suffix`],
 ] as const)("[X-12] [X-11] a known value is found %s", (_, dress) => {

@@ -125,7 +125,10 @@ function place(folder: string, name: "a" | "b", bytes: Uint8Array | null): void 
   if (bytes !== null) writeFileSync(join(folder, name), bytes)
 }
 
-const cut = (text: string): string =>
-  text.length <= MOST_DIFF_CHARS
-    ? text
-    : `${text.slice(0, MOST_DIFF_CHARS).toWellFormed()}\n\\ ${text.length - MOST_DIFF_CHARS} more characters are left out\n`
+const cut = (text: string): string => (text.length <= MOST_DIFF_CHARS ? text : cutAtLine(text))
+
+/** At the end of a line: nobody has looked for secrets yet, and half of one has no form. */
+function cutAtLine(text: string): string {
+  const end = text.lastIndexOf("\n", MOST_DIFF_CHARS - 1) + 1
+  return `${text.slice(0, end)}\\ ${text.length - end} more characters are left out\n`
+}

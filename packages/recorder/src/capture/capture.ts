@@ -36,6 +36,8 @@ export interface CaptureOptions {
   readonly key: Uint8Array
   readonly pii?: boolean
   readonly rules?: CompiledRules
+  /** Conversation ids, scopes and names of attributes that stay readable under `hashed`. `*` at the end stands for any ending. */
+  readonly safeIds?: readonly string[]
 }
 
 /** How a field is to be treated: by which policy, and with which rules its text is searched. */
@@ -67,12 +69,16 @@ export class Capture {
   readonly ruleset: Ruleset
   readonly #rules: CompiledRules | undefined
   readonly #seen = new SeenText()
+  readonly #safeIds: readonly string[]
+  readonly #cleanNames = new Set<string>()
+  #knownAtNames: number | undefined
   readonly #treatments = new Map<string, Map<string, FieldTreatment>>()
 
   constructor(options: CaptureOptions) {
     this.mode = options.mode
     this.key = options.key
     this.#rules = options.rules
+    this.#safeIds = options.safeIds ?? []
     this.ruleset = createRuleset({
       key: options.key,
       ...(options.mode === "full" ? {} : { known: new KnownValues() }),
@@ -122,6 +128,14 @@ export class Capture {
     return summarizeText(this.text(text.slice(0, SUMMARY_SOURCE)))
   }
 
+  /** The beginning of a text that has to be cut: searched before, with all that a secret at its end may need. */
+  beginning(text: string, longest: number): string {
+    if (text.length <= longest) return text
+    return this.searched(text.slice(0, longest + LONGEST_SECRET))
+      .slice(0, longest)
+      .toWellFormed()
+  }
+
   /** What a digest of this text may be taken of. */
   comparable(text: string): string {
     if (this.mode !== "redacted") return text
@@ -151,8 +165,28 @@ export class Capture {
     if (this.mode === "full") return id
     const { policy } = this.treatmentOf("run_started", "conversation_id")
     if (policy === "drop") return undefined
-    const isHidden = this.mode === "hashed" || policy === "hash_only"
-    return isHidden || redactText(id, this.ruleset.shapes).masks.length > 0 ? this.digestWord(id) : id
+    const isHidden = (this.mode === "hashed" && !this.isSafeId(id)) || policy === "hash_only"
+    return isHidden || redactText(id, this.ruleset).masks.length > 0 ? this.digestWord(id) : id
+  }
+
+  /** The name of a part of the application, or of an attribute: an id that its developer chose, out of anything. */
+  chosenName(name: string): string {
+    if (this.mode === "full") return name
+    if (this.mode === "hashed") return this.isSafeId(name) ? name : this.digestWord(name)
+    // The same few names over and over; what was clean may be known as a secret by now.
+    if (this.#knownAtNames !== this.ruleset.known?.size || this.#cleanNames.size > MOST_NAMES) {
+      this.#cleanNames.clear()
+      this.#knownAtNames = this.ruleset.known?.size
+    }
+    if (this.#cleanNames.has(name)) return name
+    const { text } = redactText(name, this.ruleset)
+    if (text === name) this.#cleanNames.add(name)
+    return text
+  }
+
+  /** Whether the user said that this id says nothing about anybody, or our own code made it. */
+  isSafeId(id: string): boolean {
+    return this.#safeIds.some((safe) => (safe.endsWith("*") ? id.startsWith(safe.slice(0, -1)) : id === safe))
   }
 
   /** Bytes of a body that an event names in `field`. */
@@ -209,6 +243,9 @@ export class Capture {
 
 const SUMMARY_SOURCE = 4096
 const MOST_TREATMENTS = 256
+const MOST_NAMES = 1024
+/** More than any rule finds. */
+const LONGEST_SECRET = 16_384
 
 /** Bodies that hold figures of the recorder and no recorded text: kept in every mode. A manifest has lost its words before it comes here. */
 const OUR_BODIES = new Set(["stream_index_ref", "manifest_ref"])

@@ -18,6 +18,7 @@ import {
   redactValue,
 } from "@orangebox/redaction"
 import type { Capture } from "./capture.js"
+import { OUR_ATTRIBUTES } from "./own-attributes.js"
 import { worse } from "./redaction-status.js"
 
 /** Everything an event says in its own line, as it may be written. */
@@ -219,15 +220,26 @@ class Gate {
 
   attributes(flat: FlatAttributes): FlatAttributes {
     let copy: Record<string, Attributes[string]> | undefined
+    const renamed: [name: string, captured: string][] = []
     for (const name of Object.keys(flat.attributes)) {
       const value = flat.attributes[name]!
       const captured = this.#safely(MASK_MIDDLE, () => this.#attribute(name, value))
+      const kept = this.#safely(MASK_MIDDLE, () => this.#attributeName(name))
+      if (kept !== name && captured !== undefined) renamed.push([name, kept])
       if (captured === value) continue
       copy ??= { ...flat.attributes }
       if (captured === undefined) delete copy[name]
       else copy[name] = captured
     }
-    return copy ? { ...flat, attributes: copy } : flat
+    const captured = copy ? { ...flat, attributes: copy } : flat
+    return renamed.length === 0 ? captured : withNames(captured, renamed)
+  }
+
+  #attributeName(name: string): string {
+    if (OUR_ATTRIBUTES.has(name) || JOINED_ID.test(name)) return name
+    const kept = this.#capture.chosenName(name)
+    if (kept !== name) this.status = worse(this.status, "redacted")
+    return kept
   }
 
   #attribute(name: string, value: Attributes[string]): Attributes[string] | undefined {
@@ -240,11 +252,15 @@ class Gate {
     if (treatment.policy === "drop") return undefined
     if (treatment.policy === "hash_only") return this.#capture.digestWord(String(value))
     if (typeof value === "number") return value
-    if (this.#isHashed) return staysReadable(name, value) ? value : this.#digested(value)
+    if (this.#isHashed) return this.#staysReadable(name, value) ? value : this.#digested(value)
     if (value.length < SHORTEST_NAMED || treatment.ruleset === undefined) return value
     const redacted = redactNamedText(name, value, treatment.ruleset)
     // What is masked compares no more; an id has to.
     return redacted.masks.length > 0 && JOINED_ID.test(name) ? this.#digested(value) : this.#noted(redacted)
+  }
+
+  #staysReadable(name: string, value: string): boolean {
+    return staysReadable(name, value) || (JOINED_ID.test(name) && this.#capture.isSafeId(value))
   }
 
   #digested(value: string): string {
@@ -264,6 +280,23 @@ class Gate {
       return rest
     })
   }
+}
+
+/** Attributes and what is said about them under other names. Of two that mask alike the second gets a number. */
+function withNames(
+  flat: FlatAttributes,
+  renamed: readonly (readonly [name: string, captured: string])[],
+): FlatAttributes {
+  const names = new Map<string, string>()
+  for (const [name, captured] of renamed) {
+    let free = captured
+    for (let i = 2; Object.hasOwn(flat.attributes, free) || names.has(free); i++) free = `${captured} ${i}`
+    names.set(free, name)
+  }
+  const nameOf = new Map([...names].map(([kept, name]) => [name, kept]))
+  const moved = <T>(record: { readonly [name: string]: T }): { [name: string]: T } =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [nameOf.get(name) ?? name, value]))
+  return { ...flat, attributes: moved(flat.attributes), marks: flat.marks && moved(flat.marks) }
 }
 
 /** Ids by which events of several runs are joined. */

@@ -1,4 +1,4 @@
-import { type FlatAttributes, flattenAttributes, MAX_ATTRIBUTE_TEXT } from "@orangebox/contract"
+import { type FlatAttributes, flattenAttributes, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTE_TEXT } from "@orangebox/contract"
 import { safeStringify } from "../safe-stringify.js"
 import type { Capture } from "./capture.js"
 
@@ -21,9 +21,12 @@ function withoutLongSecrets(capture: Capture, given: unknown): unknown {
   try {
     let copy: Record<string, unknown> | undefined
     for (const [name, value] of Object.entries(given)) {
-      if (typeof value !== "string" || !isLong(value)) continue
+      const isLongName = name.length > MAX_ATTRIBUTE_NAME
+      if (!isLongName && (typeof value !== "string" || !isLong(value))) continue
       copy ??= { ...given }
-      copy[name] = capture.text(value.slice(0, LONGEST))
+      if (isLongName) delete copy[name]
+      copy[isLongName ? capture.text(name.slice(0, LONGEST)) : name] =
+        typeof value === "string" && isLong(value) ? capture.text(value.slice(0, LONGEST)) : value
     }
     return copy ?? given
   } catch {

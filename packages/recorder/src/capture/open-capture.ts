@@ -34,12 +34,19 @@ export function keepingOf(settings: Knobs, environment: Environment): Keeping {
 }
 
 /** Rules are made ready before anything is recorded: one that cannot be used is refused here, with its place. */
-export function openCapture(keeping: Keeping, rules: Config["redaction"], key: Uint8Array | undefined): Capture {
+export function openCapture(
+  keeping: Keeping,
+  rules: Config["redaction"],
+  key: Uint8Array | undefined,
+  app: string,
+): Capture {
   const capture = new Capture({
     mode: keeping.capture,
     // Without a store nothing has to be compared with what another process masked.
     key: key ?? randomBytes(32),
     pii: keeping.pii,
+    // What an application is called stands on each of its processes.
+    safeIds: [app, ...(rules?.safeIds ?? [])],
     ...(rules === undefined ? {} : { rules: compileUserRules(rules) }),
   })
   learnEnvironment(capture, process.env)

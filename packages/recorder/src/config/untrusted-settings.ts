@@ -76,13 +76,14 @@ const CAPTURE_EFFECTS = {
 }
 
 function stricterRules(
-  { allow, keys, pii, ...rules }: NonNullable<Config["redaction"]>,
+  { allow, keys, pii, safeIds, ...rules }: NonNullable<Config["redaction"]>,
   user: Config,
   ignore: (setting: string, value: unknown, effect: string) => void,
 ): NonNullable<Config["redaction"]> {
   allow?.forEach(({ path }, i) => {
     ignore(`redaction.allow[${i}]`, path, "this field is no longer searched for names, personal data and your patterns")
   })
+  if (safeIds !== undefined) ignore("redaction.safeIds", safeIds, "these ids stay readable where only hashes are kept")
   const stricterKeys = keys?.filter(({ action, pattern }, i) => {
     if (action === "allow")
       ignore(`redaction.keys[${i}]`, pattern, "values under these keys are no longer masked by name")

@@ -1,3 +1,4 @@
+import { summarizeText } from "@orangebox/contract"
 import { describeError } from "../described-error.js"
 import type { Goodbye } from "../process-lifecycle.js"
 import type { RunState } from "../run-state.js"
@@ -8,7 +9,7 @@ import type { RunState } from "../run-state.js"
  */
 export function leaveRun(run: RunState, { exitCode, reason, thrown }: Goodbye): void {
   const how = reason === "closed" ? "its recorder was closed" : `its process ended (exit code ${exitCode ?? "unknown"})`
-  const error = thrown && describeError(thrown.error)
+  const error = thrown && describeError(thrown.error, (text) => summarizeText(run.builder.capture.searched(text)))
   const detail = error ? `${error.errorClass}: ${error.summary}` : `${how} with the run open`
   try {
     run.root?.fault({ trigger: "system_error", detail })

@@ -2,6 +2,7 @@ import { type Status, summarizeArgs } from "@orangebox/contract"
 import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
 import { BodiesOfEvent } from "../bodies-of-event.js"
 import { classified, emitEvaluation, keepWork, withActionType } from "../classify.js"
+import { cutAtWord } from "../cut-at-word.js"
 import { summaryOf } from "../lifecycle-events.js"
 import type { LogAttributes } from "../logger.js"
 import type { Run } from "../run.js"
@@ -68,8 +69,8 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   const step = markedChild(parent, made)
   const opening = new BodiesOfEvent(step.run.builder, "tool_called")
   const args = opening.addAs("args", made.argumentText, "application/json")
-  const tool_call_id = made.callId?.slice(0, 512) || undefined
-  const tool_name = made.name.slice(0, 512) || "?"
+  const tool_call_id = cutAtWord(made.callId ?? "", 512) || undefined
+  const tool_name = cutAtWord(made.name, 512) || "?"
   const known = classified(step, { name: made.name, args: made.argumentText })
   step.emit(
     "tool_called",

@@ -17,7 +17,7 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
   const step = parent.bareChild(attemptNo, isModelCall)
   if (marks.laneId === undefined && marks.inferredBy === undefined) return step
   const run = step["run"]
-  const plain = stepContext(run.context, step["state"], step.source)
+  const plain = stepContext(run.context, step["state"], run.builder.capture.chosenName(step.source))
   const lane = marks.laneId === undefined ? "" : `,"lane_id":${JSON.stringify(marks.laneId)}`
   const context: EventContext = { runId: plain.runId, jsonHead: `${plain.jsonHead}${lane}` }
   // On the instance: a class of its own would have to extend one that is still being loaded when this file is.
