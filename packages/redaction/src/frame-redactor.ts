@@ -83,7 +83,7 @@ export class FrameRedactor {
       this.#take(buffer.subarray(start), arrival)
       start = buffer.length
     }
-    this.#rest.copyWithin(0, start, buffer.length)
+    if (start > 0) this.#rest.copyWithin(0, start, buffer.length)
     this.#restLength = buffer.length - start
     return this.#release()
   }
