@@ -218,7 +218,7 @@ export class Exchange {
   /** The client of then was told by this proxy, and so is this one; where it had left before, nobody is told anything. */
   #failAsRecorded(answer: BrokenAnswer): void {
     if (this.#phase !== "receiving") return
-    const failure = recordedFailure(answer) ?? brokenAnswer(this.#parts.target)
+    const failure = recordedFailure(answer.served) ?? brokenAnswer(this.#parts.target)
     switch (answer.served.answer.end) {
       case "timeout":
         this.#fellSilent(failure)
@@ -233,7 +233,7 @@ export class Exchange {
   }
 
   /** An answer of ours, recorded and given like one that comes from the upstream. */
-  async #give({ status, headers, plan }: GivenAnswer): Promise<void> {
+  async #give({ status, headers, plan, served }: GivenAnswer): Promise<void> {
     if (this.#phase !== "receiving") return
     this.#phase = "answering"
     this.#observed?.waiting()
@@ -263,7 +263,10 @@ export class Exchange {
       this.#response.end()
       return
     }
-    this.#finish("upstream_reset", brokenAnswer(this.#parts.target))
+    // One that broke off breaks off again, in the words of then; where it was the client who left, this is our own doing.
+    const failure = plan.end.how === "reset" ? recordedFailure(served) : undefined
+    const how = served?.answer.end === "timeout" ? "timeout" : "upstream_reset"
+    this.#finish(how, failure ?? brokenAnswer(this.#parts.target))
     this.#breakOff()
   }
 

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { HeaderList } from "@orangebox/recorder"
 import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay"
 
-export type GivenAnswer = Pick<Extract<WireAnswer, { does: "answer" }>, "status" | "headers" | "plan">
+type Served = Extract<WireAnswer, { does: "answer" }>["served"]
+
+export interface GivenAnswer extends Pick<Extract<WireAnswer, { does: "answer" }>, "status" | "headers" | "plan"> {
+  /** What stands on the tape; undefined for an answer of our own. */
+  readonly served?: Served
+}
 export type ForwardedAnswer = Extract<WireAnswer, { does: "forward" }>
 export type BrokenAnswer = Extract<WireAnswer, { does: "break" }>
 
@@ -79,8 +84,8 @@ export function rewritten(
 }
 
 /** How a recorded call failed, so that it fails again in the same words. Undefined where they are not recorded. */
-export function recordedFailure({ served }: BrokenAnswer): Error | undefined {
-  const { error } = served.answer
+export function recordedFailure(served: Served | undefined): Error | undefined {
+  const error = served?.answer.error ?? null
   if (error === null) return undefined
   const failure: NodeJS.ErrnoException = new Error(error.message)
   failure.name = error.errorClass
