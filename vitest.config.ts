@@ -15,6 +15,7 @@ const SLOW = [
   "packages/recorder/test/wire/corpora.test.ts",
   "packages/proxy/test/replay-cassettes.test.ts",
   "packages/replay/test/diff/known-change.test.ts",
+  "packages/cli/test/agents/coding-agents.test.ts",
 ]
 const ALL = ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"]
 const stage = process.env.ORANGEBOX_TESTS

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest"
-import { HARNESS_MASKS } from "../src/calibrate/masks-file.js"
 import {
   acceptMasks,
   asRecorded,
@@ -69,14 +68,39 @@ test("[P-03] what no mask covers is shown as it is, and never proposed away", as
   ])
 })
 
-test("[P-03] a run recorded yesterday replays today once the lines of its harness are masked", async () => {
-  const [first, second] = [await runOn(...MONDAY), await runOn("2026-03-09", MONDAY[1], MONDAY[2])]
-  const ask = asRecorded(second.calls[0]!, second)
-  expect(openReplay(first).ask(ask).outcome).toBe("diverged")
-  expect(openReplay(first, { masks: HARNESS_MASKS }).ask(ask)).toMatchObject({
-    tier: "masked",
-    maskIds: ["harness_line@/system/**"],
-  })
+test("[P-03] [P-11] numbers and durations are proposed for too, lanes that began in another order are compared with their own, and all of it is used", async () => {
+  const runAt = (seconds: string, took: string, isTitleFirst: boolean): Promise<Tape> =>
+    withUpstream(
+      (_request, response) => {
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(anthropicAnswer("ok"))
+      },
+      async (url) => {
+        const { tape } = await recordRun(async (run) => {
+          const title = () => post(run.fetch, url, messages([`a title for ${took}`], { model: "claude-small" }))
+          const work = () =>
+            post(
+              run.fetch,
+              url,
+              messages([`the tests took ${took}`], { at: Number(seconds), system: "You are an agent." }),
+            )
+          for (const ask of isTitleFirst ? [title, work] : [work, title]) await ask()
+        })
+        const calls = tape.calls.map((call) => ({
+          ...call,
+          request: { ...call.request, url: "http://model/v1/messages" },
+        }))
+        return { ...tape, calls }
+      },
+    )
+  const first = await runAt("1794962324.5679", "0.34s", true)
+  const second = await runAt("1794962399.1", "12.5 s", false)
+  const { proposals, unmasked, unpaired } = proposeMasks(first, second)
+  expect([unmasked, unpaired]).toEqual([[], 0])
+  expect(proposals.map(({ id }) => id).sort()).toEqual(["duration@/messages/*/content", "epoch_s@/at"])
+  const session = openReplay(first, { masks: [...proposals].reverse() })
+  for (const call of second.calls)
+    expect(session.ask(asRecorded(call, second))).toMatchObject({ outcome: "served", mode: "exact", tier: "masked" })
 })
 
 test("[P-03] masks of another canonical form, or a wrong file, are refused", () => {
@@ -84,10 +108,10 @@ test("[P-03] masks of another canonical form, or a wrong file, are refused", () 
   expect(() => parseMasksFile({ v: 1, canon_version: 1, masks: [{ id: "x", type: "anything", at: "/a" }] })).toThrow(
     /masks\.0/,
   )
-  const twice = acceptMasks(
-    acceptMasks(EMPTY_MASKS, HARNESS_MASKS, { acceptedBy: "a", acceptedAt: "t" }),
-    HARNESS_MASKS,
-    { acceptedBy: "b", acceptedAt: "u" },
-  )
-  expect(twice.masks.map(({ accepted_by }) => accepted_by)).toEqual(["a", "a", "a", "a"])
+  const masks = [{ id: "uuid@/system", type: "uuid", at: "/system" }] as const
+  const twice = acceptMasks(acceptMasks(EMPTY_MASKS, masks, { acceptedBy: "a", acceptedAt: "t" }), masks, {
+    acceptedBy: "b",
+    acceptedAt: "u",
+  })
+  expect(twice.masks.map(({ accepted_by }) => accepted_by)).toEqual(["a"])
 })

@@ -20,6 +20,7 @@ import {
   verdictOf,
   verdictText,
 } from "../replaying/format-fork.js"
+import { readMasks } from "../replaying/masks.js"
 import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
@@ -33,6 +34,7 @@ interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions 
   readonly chain?: boolean
   readonly samples?: number
   readonly control?: boolean
+  readonly masks?: string
 }
 
 export function define(command: Command, session: Session): void {
@@ -49,6 +51,7 @@ export function define(command: Command, session: Session): void {
       [] as readonly string[],
     )
     .option("--profile <file>", "what changes, as an override profile (JSON)")
+    .option("--masks <file>", "with a command: masks that somebody accepted, as replay --accept writes them")
     .option(
       "--post <kind=mode,…>",
       "what answers behind the fork: exact, cached, live, deny; default: model=live",
@@ -87,6 +90,12 @@ async function fork(
   const { terminal } = session
   if (options.chain && command.length > 0) {
     throw wrongUsage("--chain sends recorded calls again, and the command would make its own", "Leave one of them away")
+  }
+  if (options.masks !== undefined && command.length === 0) {
+    throw wrongUsage(
+      "--masks is about the questions of a command, and there is none",
+      "Put it behind --, or leave it away",
+    )
   }
   const profile = profileOf(options)
   const source = await loadTape(session, options, address)
@@ -149,6 +158,7 @@ function runnerOf(
       })
   }
   const name = basename(program)
+  const masks = options.masks === undefined ? [] : readMasks(options.masks).masks
   const word = workspace?.word ?? ((text: string) => text)
   return async (fork, arm) => {
     const copy = await workspace?.open?.()
@@ -160,7 +170,7 @@ function runnerOf(
         command: [word(program), ...args.map(word)],
         input: [program, ...args].join(" "),
         fork,
-        policy: { reason: reasonOf(arm) },
+        policy: { reason: reasonOf(arm), masks },
         app: run.view.app ?? name,
         onHint: shared.onWarning,
       })

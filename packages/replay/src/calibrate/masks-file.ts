@@ -33,11 +33,3 @@ export function acceptMasks(
     .map(({ id, type, at }) => ({ id, type, at, accepted_by: by.acceptedBy, accepted_at: by.acceptedAt }))
   return { ...file, masks: [...file.masks, ...added] }
 }
-
-/**
- * Lines that known harnesses write into every prompt and that change by themselves: today's date, the working folder. Off like every other
- * mask until somebody turns them on, and then a run recorded yesterday replays today.
- */
-export const HARNESS_MASKS: readonly AcceptedMask[] = ["/system/**", "/instructions", "/messages/**", "/input/**"].map(
-  (at) => ({ id: `harness_line@${at}`, type: "harness_line", at }),
-)

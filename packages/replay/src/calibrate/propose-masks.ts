@@ -42,14 +42,15 @@ export function proposeMasks(first: Tape, second: Tape): Calibration {
   >()
   const unmasked: UnmaskedChange[] = []
   for (const [call, other] of pairs) {
-    if (call.sig === other.sig) continue
     const before = recordedText(call, first.bodies)
     const after = recordedText(other, second.bodies)
+    // Also what their client makes up anew: that needs nobody's word.
+    if (call.sig === other.sig || before === after) continue
     const [readBefore, readAfter] = [before, after].map((text) => (text === undefined ? undefined : readJson(text)))
     if (!readBefore?.ok || !readAfter?.ok) continue
     for (const change of jsonDifference(readBefore.node, readAfter.node)) {
-      const recorded = stringOf(change.before)
-      const now = stringOf(change.after)
+      const recorded = writtenValue(change.before)
+      const now = writtenValue(change.after)
       const types = recorded === null || now === null ? [] : typesFor(recorded, now)
       if (types.length === 0) {
         unmasked.push({
@@ -78,19 +79,34 @@ export function proposeMasks(first: Tape, second: Tape): Calibration {
   }
 }
 
-/** The same place in two runs: the k-th call of its kind and name, lane by lane. */
+/**
+ * The same place in two runs. Calls that ask the same belong together; of the others the k-th of its kind, lane by lane, and where two lanes
+ * began in another order, the k-th that looks like it.
+ */
 function pairCalls(first: Tape, second: Tape): { readonly pairs: [TapeCall, TapeCall][]; readonly unpaired: number } {
-  const waiting = new Map<string, TapeCall[]>()
-  const keyOf = (call: TapeCall): string =>
-    `${call.lane}\0${call.place}\0${call.kind}\0${call.kind === "model" ? "" : call.name}`
-  const others = askableCalls(second, "faithful")
-  for (const call of others) addToList(waiting, keyOf(call), call)
-  const pairs: [TapeCall, TapeCall][] = []
+  const placeOf = (call: TapeCall): string => `${call.place}\0${call.kind}\0${call.kind === "model" ? "" : call.name}`
+  const partners = new Map<TapeCall, TapeCall>()
+  const taken = new Set<TapeCall>()
   const calls = askableCalls(first, "faithful")
-  for (const call of calls) {
-    const partner = waiting.get(keyOf(call))?.shift()
-    if (partner) pairs.push([call, partner])
+  const others = askableCalls(second, "faithful")
+  const pairBy = (keyOf: (call: TapeCall, tape: Tape) => string): void => {
+    const waiting = new Map<string, TapeCall[]>()
+    for (const other of others) if (!taken.has(other)) addToList(waiting, keyOf(other, second), other)
+    for (const call of calls) {
+      const partner = partners.has(call) ? undefined : waiting.get(keyOf(call, first))?.shift()
+      if (!partner) continue
+      partners.set(call, partner)
+      taken.add(partner)
+    }
   }
+  pairBy((call, { bodies }) => `${placeOf(call)}\0${recordedText(call, bodies) ?? call.sig}`)
+  pairBy((call) => `${placeOf(call)}\0${call.lane}\0${call.shape}`)
+  pairBy((call) => `${placeOf(call)}\0${call.shape}`)
+  pairBy((call) => `${placeOf(call)}\0${call.lane}`)
+  const pairs = calls.flatMap((call): [TapeCall, TapeCall][] => {
+    const partner = partners.get(call)
+    return partner ? [[call, partner]] : []
+  })
   return { pairs, unpaired: calls.length + others.length - 2 * pairs.length }
 }
 
@@ -106,7 +122,12 @@ function typesFor(recorded: string, now: string): readonly MaskType[] {
   }, MASK_TYPES)
 }
 
-const stringOf = (node: JsonNode | undefined): string | null => (node?.kind === "string" ? node.value : null)
+/** Of what a mask can cover: a text, or a number as it is written. */
+function writtenValue(node: JsonNode | undefined): string | null {
+  if (node?.kind === "string") return node.value
+  return node?.kind === "number" ? node.lexeme : null
+}
+
 const written = (node: JsonNode | undefined, text: string): string | null =>
   node ? text.slice(node.start, node.end) : null
 

@@ -2,6 +2,7 @@ import { readJson, textHash } from "@orangebox/contract"
 import {
   canonicalRequestText,
   detectDialect,
+  MASK_TYPES,
   type MaskType,
   maskText,
   readBody,
@@ -84,17 +85,22 @@ export function maskedKey(text: string, masks: readonly AcceptedMask[]): MaskedT
   const used = new Set<string>()
   const reading = readJson(text)
   if (!reading.ok) return { key: textHash(text), used: [] }
-  const readers = masks.map((mask) => ({ ...mask, apply: maskText([mask.type]) }))
+  // In the order in which they were proposed to be enough together, whatever order a file lists them in.
+  const readers = MASK_TYPES.flatMap((type) => masks.filter((mask) => mask.type === type)).map((mask) => ({
+    ...mask,
+    apply: maskText([mask.type]),
+  }))
   for (const { node, pointer } of nodesOf(reading.node)) {
-    if (node.kind !== "string") continue
-    let value = node.value
+    if (node.kind !== "string" && node.kind !== "number") continue
+    const before = node.kind === "string" ? node.value : node.lexeme
+    let value = before
     for (const { id, at, apply } of readers) {
       if (!pointerMatches(at, pointer)) continue
       const masked = apply(value)
       if (masked !== value) used.add(id)
       value = masked
     }
-    if (value !== node.value) splices.push({ start: node.start, end: node.end, with: JSON.stringify(value) })
+    if (value !== before) splices.push({ start: node.start, end: node.end, with: JSON.stringify(value) })
   }
   return { key: textHash(spliced(text, splices)), used: [...used] }
 }
