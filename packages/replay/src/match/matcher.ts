@@ -102,17 +102,18 @@ export class TapeMatcher {
     this.#byStored ??= this.#indexRedacted()
     if (this.#byStored.size === 0) return undefined
     const key = `${ask.kind}\0${ask.name}\0${comparableText(ask.kind, { ...request, masks: [] })}`
-    const asked = comparableText(ask.kind, request)
-    const rules = new Map<TapeCall, readonly string[]>()
-    for (const { call, text, secrets } of this.#byStored.get(key) ?? NONE) {
+    const asked = comparable(ask.kind, request)
+    const masks = new Map<TapeCall, readonly string[]>()
+    for (const { call, recorded, secrets } of this.#byStored.get(key) ?? NONE) {
       if (!scope.isFree(call) || !hasFraming(call, ask) || !isOfCall(call, ask)) continue
-      const served = masksServedIn(text, asked, secrets)
-      if (served) rules.set(call, served)
+      const served = masksServedIn(recorded.text, asked.text, secrets)
+      const ids = served?.map((rule) => `redaction:${rule}`)
+      if (ids) masks.set(call, [...ids, ...clientMasksBetween(asked, recorded)])
     }
-    if (rules.size === 0) return undefined
-    return chosen([...rules.keys()], ask, scope.lane).match(
+    if (masks.size === 0) return undefined
+    return chosen([...masks.keys()], ask, scope.lane).match(
       () => "masked",
-      (call) => rules.get(call)!.map((rule) => `redaction:${rule}`),
+      (call) => masks.get(call)!,
     )
   }
 
@@ -155,10 +156,10 @@ export class TapeMatcher {
       const body = call.request.body
       if (body === null || body.masks.length === 0 || body.maskCount > body.masks.length) continue
       const request = recordedRequest(call, this.#tape.bodies)
-      const text = recordedText(call, this.#tape.bodies)
-      if (request === undefined || text === undefined) continue
+      const recorded = recordedComparable(call, this.#tape.bodies)
+      if (request === undefined || recorded === undefined) continue
       const key = `${call.kind}\0${call.name}\0${comparableText(call.kind, { ...request, masks: [] })}`
-      addToList(index, key, { call, text, secrets: secretsIn(request.body, body.masks) })
+      addToList(index, key, { call, recorded, secrets: secretsIn(request.body, body.masks) })
     }
     return index
   }
@@ -287,6 +288,6 @@ interface MaskedCall {
 interface RedactedCall {
   readonly call: TapeCall
   /** As it is compared, told apart by the tags of its secrets. */
-  readonly text: string
+  readonly recorded: WithoutClientNoise
   readonly secrets: readonly RecordedSecret[]
 }
