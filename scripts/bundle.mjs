@@ -29,6 +29,19 @@ for (const name of packages) {
   copyFileSync("LICENSE", join("packages", name, "LICENSE"))
 }
 
+// What a program is handed that records itself and is to be answered from a tape. Programs open their recorder without waiting, and only this
+// form of module can be loaded so; it takes everything in, because it stands beside whatever the program has installed.
+for (const name of ["proxy", "cli"]) {
+  const build = await rolldown({
+    input: { "tape-door": builtFile("replay", "sdk/open-tape") },
+    platform: "node",
+    resolve: { alias: Object.fromEntries(packages.map((one) => [`@orangebox/${one}`, builtFile(one, "index")])) },
+    logLevel: "warn",
+  })
+  await build.write({ file: join("packages", name, "bundle", "tape-door.cjs"), format: "cjs" })
+  await build.close()
+}
+
 async function bundle(name, input, isCommand) {
   const dir = join("packages", name, "bundle")
   const { dependencies = {}, peerDependencies = {} } = JSON.parse(

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { answerMessage, type ModelServer, startModelServer } from "./model-server.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
+import { shellAgent, startScriptedModel } from "./shell-agent.js"
 
 /** A model that answers with its name, what it was asked, and how many it has answered: no two answers are alike. */
 async function startModel(): Promise<ModelServer & { asked(): number }> {
@@ -165,14 +166,15 @@ describe("orangebox replay", () => {
   })
 
   test("[P-07] a command whose recorded tools would run again is refused with their names, unless that is allowed", async () => {
-    let source = ""
-    await record(scratch.path, async (recorder) => {
-      source = (await recordOrdinaryRun(recorder)).runId
-    })
+    const model = await startScriptedModel(["true", { says: "done" }])
+    await here(["run", "--no-workspace", "--", ...shellAgent], { ANTHROPIC_BASE_URL: model.origin })
+    await model.close()
+    const { runs } = jsonOf<{ runs: { run_id: string }[] }>(await here(["runs", "--json"]))
+    const source = runs[0]!.run_id
     const refused = await refusal(["replay", source], agent())
     expect(refused.exitCode).toBe(2)
     expect(refused.stdout).toBe("")
-    expect(refused.stderr).toContain("read_file (effect unknown), open_gate (effect unknown)")
+    expect(refused.stderr).toContain("bash (effect unknown)")
     expect(refused.stderr).toContain("The proxy is not a sandbox")
     expect(refused.stderr).toContain("--allow-tool-exec")
     const allowed = await here(["replay", source, "--allow-tool-exec", "--", process.execPath, "-e", "0"])

@@ -45,9 +45,9 @@ export class ProxySupervisor {
     this.#onWarning = onWarning
   }
 
-  async start(): Promise<{ readonly port: number }> {
+  async start(): Promise<{ readonly port: number; readonly run: Handoff | undefined }> {
     await this.#spawn()
-    return { port: this.#port }
+    return { port: this.#port, run: this.#runs[0] }
   }
 
   commandStarted(pid: number): void {

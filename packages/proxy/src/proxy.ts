@@ -36,6 +36,8 @@ export interface ProxyOptions {
   readonly prices?: PriceTable
   /** Answers from a tape instead of asking the upstreams; `recorder` is then the replay's own. */
   readonly replay?: ReplayRecorder
+  /** In a replay: requests that an agent's own recorder marks were answered or let go by its tape, so they go to the upstream. */
+  readonly forwardsMarked?: boolean
   /** Awaited before a replay answers: nobody waits for a model there. */
   readonly beforeAnswer?: () => Promise<void>
   /** Told what the traffic says about the agent's work. */
@@ -115,8 +117,10 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       refuse(response, route)
       return
     }
-    const observer = replay ? wireRuns : observerFor(request, wireRuns)
-    const parts = { target: route, agents, limits, observer, replay, beforeAnswer }
+    const marked = markedBy(request)
+    const isLetGo = marked !== undefined && options.forwardsMarked === true
+    const observer = marked && (isLetGo || !replay) ? linking(marked, response, wireRuns) : wireRuns
+    const parts = { target: route, agents, limits, observer, replay: isLetGo ? undefined : replay, beforeAnswer }
     new Exchange(request, response, parts).start({ expectsContinue })
   }
   server.on("request", (request, response) => handle(request, response, false))
@@ -214,13 +218,22 @@ const KEEP_ALIVE_MS = 11 * 60_000
 
 const STEP_NAME = /^(run_[0-9A-Z]{26})\/([0-9a-f]{16})$/
 
-/** An agent that records itself says which step a request belongs to; then it is not recorded a second time. */
-function observerFor(request: IncomingMessage, wireRuns: WireRunRecorder): Observer {
-  const named = STEP_NAME.exec(valuesOf(request.rawHeaders, STEP_HEADER)[0] ?? "")
-  if (!named) return wireRuns
+interface MarkedStep {
+  readonly runId: string
+  readonly stepId: string
+}
+
+/** An agent that records itself says which step a request belongs to. */
+function markedBy(request: IncomingMessage): MarkedStep | undefined {
+  const [, runId, stepId] = STEP_NAME.exec(valuesOf(request.rawHeaders, STEP_HEADER)[0] ?? "") ?? []
+  return runId === undefined || stepId === undefined ? undefined : { runId, stepId }
+}
+
+/** What is recorded already is not recorded a second time. */
+function linking({ runId, stepId }: MarkedStep, response: ServerResponse, wireRuns: WireRunRecorder): Observer {
   return {
     opened() {
-      wireRuns.linked(named[1]!, named[2]!)
+      wireRuns.linked(runId, stepId, () => !response.closed)
       return undefined
     },
   }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { basename } from "node:path"
 import { type CaptureMode, newProxyToken } from "@orangebox/contract"
-import type { RecorderOptions } from "@orangebox/recorder"
+import { type RecorderOptions, variablesForParent } from "@orangebox/recorder"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, notStarted } from "./command-process.js"
 import type { ProxyLimits } from "./limits.js"
@@ -107,9 +107,13 @@ export async function recordCommand(
     onWarning,
   )
   const startedAt = performance.now()
-  const { port } = await supervisor.start()
+  const { port, run } = await supervisor.start()
   const origin = `http://127.0.0.1:${port}`
-  const set = variablesFor(plan, { origin, token, folder: options.folder }, env)
+  const set = {
+    ...variablesFor(plan, { origin, token, folder: options.folder }, env),
+    // Runs that the command records itself are part of this one, where they stand in the same store.
+    ...(run ? variablesForParent(run) : {}),
+  }
 
   const child = spawn(program, args, { cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
   const ended = endOfCommand(child)

@@ -1,16 +1,19 @@
 import { spawn } from "node:child_process"
 import { basename } from "node:path"
-import type { RecorderOptions } from "@orangebox/recorder"
+import { given } from "@orangebox/contract"
+import { type RecorderOptions, type Run, variablesForParent } from "@orangebox/recorder"
 import {
   type Certification,
   type Fork,
   type JudgedRecording,
   type ReplayPolicy,
   replayRecorder,
+  selfRecordedRuns,
   type Tape,
 } from "@orangebox/replay"
 import { type ExtraVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, endRunOf, notStarted } from "./command-process.js"
+import { handOverTape } from "./hand-over-tape.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
 import type { WorkspaceCopy } from "./workspace/copy-workspace.js"
@@ -60,28 +63,33 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   const [program] = options.command
   const warn = options.onWarning ?? (() => {})
   const plan = planVariables(env, options.variables, options.upstreams)
+  const selfRecorded = selfRecordedRuns(options.recording.events)
   const replay = replayRecorder(options.tape, {
     ...options.recorder,
     app: options.app,
     folder: options.folder,
-    covers: ["model", "http"],
+    covers: selfRecorded.size > 0 ? ["model", "tool", "retriever", "http"] : ["model", "http"],
     onWarning: (warning) => warn(warning.message),
     ...(options.policy ? { policy: options.policy } : {}),
     ...(options.fork ? { fork: options.fork } : {}),
   })
-  const run = replay.recorder.startRun({
-    entrypoint: basename(program),
-    input: options.input ?? options.command.join(" "),
-  })
+  const startRun = (): Run =>
+    replay.recorder.startRun({
+      entrypoint: basename(program),
+      input: options.input ?? options.command.join(" "),
+    })
+  // Where the recorded run is the agent's own, so is the run it is now.
+  const run = selfRecorded.has(options.tape.runId) ? undefined : startRun()
   const { copy } = options
-  const workspace = options.workspace
-    ? await RecordedWorkspace.open(run, copy?.folder ?? process.cwd(), copy?.seen.root)
-    : undefined
+  const workspace =
+    options.workspace && run
+      ? await RecordedWorkspace.open(run, copy?.folder ?? process.cwd(), copy?.seen.root)
+      : undefined
   const held = workspace && new HeldWatch(workspace)
   let failure: unknown
   let isAtFork = options.atFork !== undefined
-  const beforeAnswer = async (): Promise<void> => {
-    if (isAtFork && replay.session.state.isForkReached) {
+  const beforeAnswer = async (isForkReached = replay.session.state.isForkReached): Promise<void> => {
+    if (isAtFork && isForkReached) {
       isAtFork = false
       await options.atFork?.().catch((error: unknown) => {
         failure = error
@@ -92,33 +100,66 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
   }
   const proxy = await startProxy({
     recorder: replay.recorder,
-    run,
+    ...(run ? { run } : {}),
     upstreams: plan.upstreams,
     versioned: plan.versioned,
     replay,
-    beforeAnswer,
+    beforeAnswer: () => beforeAnswer(),
+    forwardsMarked: selfRecorded.size > 0 && mayGoLive(options),
     ...(held ? { workspace: held } : {}),
     onWarning: (warning) => warn(warning.message),
   })
   for (const hint of hintsFor(options.command, env["HOME"])) options.onHint?.(hint)
+  const handed =
+    selfRecorded.size === 0
+      ? undefined
+      : await handOverTape({
+          ...{
+            tape: options.tape,
+            sourceEvents: options.recording.events,
+            data: options.folder,
+            policy: options.policy ?? {},
+          },
+          ...given({ fork: options.fork?.request, key: options.recorder?.key && hexOf(options.recorder.key) }),
+          asked: ({ stepId, isForkReached }) => {
+            if (run) held?.asked({ stepId, place: run, isWaiting: () => true })
+            return beforeAnswer(isForkReached)
+          },
+        })
   const set = variablesFor(plan, { origin: proxy.origin, token: proxy.token, folder: options.folder }, env)
   const [started, ...words] = copy?.mounting?.(options.command) ?? options.command
   const child = spawn(started, words, {
     cwd: copy?.folder,
-    env: { ...environmentIn(copy?.seen.folder, env), ...set },
+    env: {
+      ...environmentIn(copy?.seen.folder, env),
+      ...set,
+      ...handed?.variables,
+      ...(handed && run ? variablesForParent(run.handoff()) : {}),
+    },
     stdio: options.stdio ?? "inherit",
   })
   const ended = await endOfCommand(child)
   await proxy.close()
   await workspace?.finish()
-  endRunOf(run, ended)
+  const results = handed?.results() ?? []
+  handed?.close()
+  // A command that opened no recorder has no run of its own to tell that in.
+  const told = run ?? (results.length === 0 ? startRun() : undefined)
+  if (told) endRunOf(told, ended)
+  for (const result of results) replay.join(result)
   const certification = replay.certify(options.recording)
   replay.close()
   if (failure) throw failure
   if (ended.error) throw notStarted(program, ended.error)
   const { isForkReached } = replay.session.state
-  return { runId: run.runId, exitCode: ended.exitCode, signal: ended.signal, certification, isForkReached }
+  const runId = told?.runId ?? results.flatMap(({ events }) => events).find(({ run_id }) => run_id !== null)!.run_id!
+  return { runId, exitCode: ended.exitCode, signal: ended.signal, certification, isForkReached }
 }
+
+const mayGoLive = ({ fork, policy }: ReplayCommandOptions): boolean =>
+  fork !== undefined || policy?.onMiss === "live" || policy?.onDrift === "fork"
+
+const hexOf = (key: Uint8Array): string => Buffer.from(key).toString("hex")
 
 /** In another folder the variables that lead back to this one would be wrong: shells read `PWD`, and git whatever a hook has set. */
 const environmentIn = (folder: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

@@ -86,8 +86,10 @@ export class WireRunRecorder implements Observer {
   }
 
   /** A request that an instrumented agent records itself: one call is one step, so this run only points at it. */
-  linked(runId: string, stepId: string): void {
+  linked(runId: string, stepId: string, isWaiting: () => boolean): void {
     this.count({ linkedCalls: 1 })
+    const place = this.#runs.latest()?.run
+    if (place) this.#workspace?.asked({ stepId, place, isWaiting })
     if (this.#linked.has(stepId)) return
     this.#linked.add(stepId)
     this.#runs.latest()?.run.addLink({ runId, stepId }, "recorded by the agent itself")

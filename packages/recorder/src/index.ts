@@ -79,6 +79,8 @@ export type {
   ToolStep,
   ValidatorDecisionMade,
 } from "./step.js"
+// Processes that are started by a recording, or answered from one
+export { TAPE_VARIABLE, variablesForParent } from "./taped.js"
 export { ToolTimeoutError } from "./time-limit.js"
 // The wire: what a proxy or another client edge records with
 export {

@@ -23,9 +23,10 @@ import type { Run, StartRun } from "./run.js"
 import { openRun } from "./run-handle.js"
 import type { AppFacts } from "./run-state.js"
 import type { Sink } from "./sink.js"
-import type { SourceScope, Step } from "./step.js"
+import type { Handoff, SourceScope, Step } from "./step.js"
 import { StepHandle } from "./step-handle.js"
 import { readSurroundings } from "./surroundings.js"
+import { openTaped, parentOfProcess, TAPE_VARIABLE } from "./taped.js"
 import { RECORDER_VERSION } from "./version.js"
 import { type Fetch, recordingFetch, STEP_HEADER } from "./wire/fetch-edge.js"
 
@@ -76,6 +77,10 @@ export class Recorder implements Scope {
       if (held !== undefined) warn(offByRepository(held.path))
       return Recorder.off()
     }
+    const tape = process.env[TAPE_VARIABLE]
+    // What a sink is put through by its caller is a replay already; what is kept in memory is nobody's run.
+    if (tape !== undefined && options.through === undefined && options.sink === undefined)
+      return openTaped(tape, options)
     const surroundings = readSurroundings(cwd, process.env)
     const environment = settings.environment ?? surroundings.environment
     let keeping: ReturnType<typeof keepingOf>
@@ -136,6 +141,8 @@ export class Recorder implements Scope {
         },
       },
       sink.writerId ?? "memory",
+      // Runs of one trace stand in one store.
+      sink instanceof JournalSink ? parentOfProcess(process.env) : undefined,
     )
     if (options.onAny) active.builder.onAny(options.onAny)
     active.emitStarted()
@@ -223,18 +230,26 @@ class ActiveRecorder {
   readonly #app: AppFacts
   readonly #writerId: string
   readonly #forgetProcessEnd: () => void
+  /** Who started this process, where somebody records that: its runs are part of that one. */
+  readonly #parent: Handoff | undefined
   #isClosed = false
 
-  constructor(builder: EventBuilder, app: AppFacts, writerId: string) {
+  constructor(builder: EventBuilder, app: AppFacts, writerId: string, parent: Handoff | undefined) {
     this.builder = builder
+    this.#parent = parent
     this.#app = app
     this.#writerId = writerId
     this.#forgetProcessEnd = onProcessEnd((goodbye) => this.close(goodbye))
   }
 
   startRun(source: string, options: StartRun): Run {
-    const { parent, ...rest } = options
-    return openRun(this.builder, this.#app, source, parent === undefined || isNowhere(parent) ? rest : options)
+    const { parent = this.#parent, ...rest } = options
+    return openRun(
+      this.builder,
+      this.#app,
+      source,
+      parent === undefined || isNowhere(parent) ? rest : { ...rest, parent },
+    )
   }
 
   logFor(source: string): Logger {

@@ -31,8 +31,11 @@ export { reportText } from "./report/report-text.js"
 // Drivers: the engine alone, and the SDK's handles
 
 export { asRecorded, replayByEngine } from "./engine/replay-by-engine.js"
+export type { TapeSettings } from "./sdk/open-tape.js"
 export { ReplayDivergence } from "./sdk/replay-divergence.js"
 export { ReplayRecorder, replayRecorder } from "./sdk/replay-recorder.js"
+export { bodyFileName, readSavedReplay, type SavedReplay } from "./sdk/saved-replay.js"
+export { selfRecordedRuns } from "./tape/self-recorded.js"
 
 // Forks and what they change
 

@@ -236,6 +236,8 @@ export interface RunQuery {
   /** Started at or after, before; milliseconds since 1970. */
   readonly since?: number
   readonly until?: number
+  /** Only runs that no other run of this store started: the first of each trace. */
+  readonly isFirstOfTrace?: boolean
 }
 
 export interface RunRow {

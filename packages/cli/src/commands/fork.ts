@@ -206,7 +206,7 @@ function planned(source: ReplaySource, request: ForkRequest): Fork {
   })
 }
 
-function stepOf({ run, stepId }: ReplaySource, at: string | undefined): string {
+function stepOf({ run, stepId, tape }: ReplaySource, at: string | undefined): string {
   if (at === undefined) {
     if (stepId !== undefined) return stepId
     throw wrongUsage("there is no step to fork at", "Name one: --at '#4'")
@@ -216,6 +216,8 @@ function stepOf({ run, stepId }: ReplaySource, at: string | undefined): string {
   const step =
     digits === undefined ? steps.find(({ id }) => id === at.trim()) : steps.find(({ n }) => n === Number(digits))
   if (step?.id !== undefined) return step.id
+  // Steps of the runs that this one started have no number here.
+  if (tape.steps.has(at.trim())) return at.trim()
   throw new InputError("STEP_NUMBER", {
     what: `there is no step ${at}, this run has ${steps.length}`,
     where: run.row.runId,

@@ -19,6 +19,7 @@ import type { Terminal } from "../terminal.js"
 interface RunsOptions extends RunQuery {
   readonly conversation?: string
   readonly trace?: string
+  readonly all?: boolean
 }
 
 export function define(command: Command, session: Session): void {
@@ -33,6 +34,10 @@ export function define(command: Command, session: Session): void {
     .option("--trace <id>", "only runs of this trace: an agent and its sub-agents")
     .option("--since <when>", "started at or after: 2026-01-31, or how long ago: 2h, 3d", moment)
     .option("--until <when>", "started before", moment)
+    .option(
+      "--all",
+      "also those that another run started; by default only with --trace, --app, --status or --conversation",
+    )
   bindShell<RunsOptions>(command, session, listRuns, [
     ["orangebox runs", "the last twenty"],
     ["orangebox runs --status crashed --since 7d", "what crashed this week"],
@@ -44,9 +49,12 @@ const STATUSES = ["running", "completed", "failed", "crashed", "silent"] as cons
 
 function listRuns(session: Session, options: RunsOptions & GlobalOptions): Promise<undefined> {
   return withReading(session, options, async ({ store, freshness }) => {
-    const { conversation, trace, json, data: _data, ...query } = options
+    const { conversation, trace, json, data: _data, all, ...query } = options
+    // Whoever asks for something special means every run that has it.
+    const isFirstOfTrace = !(all || trace || conversation || query.app || query.status)
     const page = await store.listRuns({
       ...query,
+      isFirstOfTrace,
       ...given({ conversationId: conversation, traceId: trace }),
     })
     session.terminal.outVerbatim(

@@ -86,7 +86,7 @@ export function refuseGaps(
     readonly allowWith: (tools: string) => string
   },
 ): void {
-  const gaps = coverageGaps(tape, { covers: ["model", "http"], effects: effectsHere() })
+  const gaps = coverageGaps(tape, { covers: ["model", "tool", "retriever", "http"], effects: effectsHere() })
   const open = gaps.filter(({ tool }) => !options.isAllowed(tool))
   if (open.length === 0) return
   const tools = [...new Set(open.map(({ tool }) => tool))]
@@ -106,5 +106,6 @@ function toolWords(gaps: readonly CoverageGap[]): string {
   return [...counts].map(([word, count]) => (count === 1 ? word : `${word} × ${count}`)).join(", ")
 }
 
-/** How many recorded tool calls the command makes by itself when it runs again. */
-export const toolsExecutedBy = (tape: Tape): number => tape.calls.filter(({ kind }) => kind === "tool").length
+/** How many recorded tool calls the command makes by itself when it runs again: those that its recorder told of are answered. */
+export const toolsExecutedBy = (tape: Tape): number =>
+  tape.calls.filter(({ kind, isInferred }) => kind === "tool" && isInferred).length

@@ -70,11 +70,12 @@ export class Fork {
   readonly #cut: ReadonlySet<string>
   readonly #cutLanes: ReadonlySet<string>
   readonly #post: PostPolicy
-  readonly #request: ForkRequest
+  /** As it was asked for, for a process that plans it again. */
+  readonly request: ForkRequest
 
   constructor(tape: Tape, request: ForkRequest, place: ForkPlace) {
     this.#tape = tape
-    this.#request = request
+    this.request = request
     this.call = place.call
     this.at = place.at
     this.profile = request.profile ?? EMPTY_PROFILE
@@ -110,7 +111,7 @@ export class Fork {
     const wasReached = state.isForkReached
     if (isForkStep) state.isForkReached = true
     const isFree = source
-      ? this.#cut.has(source.stepId) || (wasReached && this.#request.siblings === "live")
+      ? this.#cut.has(source.stepId) || (wasReached && this.request.siblings === "live")
       : this.#isNew(session, ask)
     if (!isFree && this.profile.scope !== "whole_run") return undefined
     const isFirstFree = source?.stepId === this.#anchorCall().stepId
@@ -170,7 +171,7 @@ export class Fork {
 
   #simulate(session: ReplaySession, ask: Ask, source: TapeCall | null, effect: RuleEffect, ticket: number): Outcome {
     const { simulator: name = "none", ruleIds } = effect
-    const simulators = this.#request.simulators ?? {}
+    const simulators = this.request.simulators ?? {}
     const simulator = Object.hasOwn(simulators, name) ? simulators[name] : undefined
     if (!simulator) return this.#denied(session, ask, source, ticket, ruleIds, `there is no simulator ${name}`)
     const { value, isError = false } = simulator(ask, this.profile.seed ?? 0)
@@ -211,8 +212,8 @@ export class Fork {
       return egress === "deny" ? "the profile denies every connection (egress: deny)" : undefined
     if (ask.kind === "http" && egress !== "allow") return `the profile allows no plain requests (egress: ${egress})`
     if (ask.kind !== "tool") return undefined
-    const effect = effectOf({ name: ask.name, effect: ask.effect ?? source?.effect }, this.#request.effects ?? {})
-    const allowed = this.#request.allowEffects ?? []
+    const effect = effectOf({ name: ask.name, effect: ask.effect ?? source?.effect }, this.request.effects ?? {})
+    const allowed = this.request.allowEffects ?? []
     if (!isWrite(effect) || allowed.includes(ask.name) || allowed.includes("*")) return undefined
     const what = effect === "unknown" ? "nobody said what it does" : `it is a ${effect.replace("_", " ")}`
     return `${what}, and tools with effects do not run again; allow it with --allow-effects ${ask.name}`

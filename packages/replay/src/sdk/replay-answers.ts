@@ -27,6 +27,9 @@ import { servedResponse } from "./served-response.js"
 import { isOfParts, servedError, servedParts, servedValue } from "./served-value.js"
 import type { TapeSink } from "./tape-sink.js"
 
+/** Awaited before the call of a step is answered by a model, recorded or real: nobody is at work in the agent's files then. */
+export type BeforeAnswer = (stepId: string) => Promise<void>
+
 /**
  * Answers what agents ask, in the place of the world. By the time it is called the step is open, so its question was already put to the
  * session by the sink; what is left is to hand the answer over in the form the caller expects.
@@ -37,8 +40,11 @@ export class ReplayAnswers {
   readonly #queue: AnswerQueue
   readonly #openModels = new Map<string, ModelStep>()
 
-  constructor(session: ReplaySession, sink: TapeSink) {
+  readonly #beforeAnswer: BeforeAnswer | undefined
+
+  constructor(session: ReplaySession, sink: TapeSink, beforeAnswer?: BeforeAnswer) {
     this.#session = session
+    this.#beforeAnswer = beforeAnswer
     this.#sink = sink
     this.#queue = new AnswerQueue(session)
   }
@@ -82,6 +88,7 @@ export class ReplayAnswers {
   ): Promise<T> {
     const outcome = this.#outcomeOf(step)
     if (outcome.outcome === "denied") throw denial(call.model, outcome)
+    await this.#beforeAnswer?.(step.id)
     if (outcome.outcome === "live" || this.#cameThroughClient(outcome)) {
       // The client reads the recorded bytes again, and so gives the agent the very object it gave before: a stream, a class of its own.
       const asked = this.#session.state.tickets
@@ -161,6 +168,7 @@ export class ReplayAnswers {
       const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
       if (outcome === undefined) throw unheard("fetch")
       const answer = wireAnswer(outcome, this.#session.policy)
+      await this.#beforeAnswer?.(stepId!)
       if (answer.does === "forward") return this.#forward(answer, input, init)
       if (outcome.outcome === "served") await this.turnOf(outcome)
       signal?.throwIfAborted()

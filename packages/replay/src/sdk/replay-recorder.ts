@@ -15,10 +15,11 @@ import type { Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
 import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
-import type { CallKind, Tape } from "../tape/tape.js"
+import type { Bodies, CallKind, Tape } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
-import { ReplayAnswers } from "./replay-answers.js"
+import { type BeforeAnswer, ReplayAnswers } from "./replay-answers.js"
 import { ReplayRun, replayLogger } from "./replay-steps.js"
+import { joinState, type SavedReplay } from "./saved-replay.js"
 import { TapeSink } from "./tape-sink.js"
 
 export interface ReplayRecorderOptions extends RecorderOptions {
@@ -54,7 +55,14 @@ export class ReplayRecorder implements Scope {
   readonly #sink: TapeSink
   readonly #answers: ReplayAnswers
 
-  constructor(session: ReplaySession, options: RecorderOptions, covers: readonly CallKind[]) {
+  readonly #joined: SavedReplay[] = []
+
+  constructor(
+    session: ReplaySession,
+    options: RecorderOptions,
+    covers: readonly CallKind[],
+    hooks: { readonly beforeAnswer?: BeforeAnswer } = {},
+  ) {
     this.session = session
     this.#covers = covers
     let made: TapeSink | undefined
@@ -72,7 +80,7 @@ export class ReplayRecorder implements Scope {
       })
     }
     this.#sink = made
-    this.#answers = new ReplayAnswers(session, made)
+    this.#answers = new ReplayAnswers(session, made, hooks.beforeAnswer)
     this.source = this.recorder.source
   }
 
@@ -129,11 +137,25 @@ export class ReplayRecorder implements Scope {
     return this.#answers.turnOf(served)
   }
 
+  /** What this process has to say of the replay, where another one judges it. */
+  saved(): SavedReplay {
+    const bodies = new Map([...this.#sink.kept].map(([hash, bytes]) => [hash, Uint8Array.from(bytes)]))
+    return { state: this.session.state, events: this.#sink.events, bodies, dropped: this.recorder.counts().dropped }
+  }
+
+  /** Takes in what another process of the agent was answered from the same tape. */
+  join(saved: SavedReplay): void {
+    this.#joined.push(saved)
+    joinState(this.session.state, saved.state)
+  }
+
   /** Judges the replay. The source is the recording that the tape was made of. */
   certify(source: JudgedRecording): Certification {
-    const { events, bodies } = this.#sink
+    const events = [...this.#sink.events, ...this.#joined.flatMap((one) => one.events)]
+    const joined = new Map(this.#joined.flatMap((one) => [...one.bodies]))
+    const bodies: Bodies = { get: (hash) => joined.get(hash) ?? this.#sink.bodies.get(hash) }
     const reading = tapeOf(events, bodies)
-    const { dropped } = this.recorder.counts()
+    const dropped = this.#joined.reduce((sum, one) => sum + one.dropped, this.recorder.counts().dropped)
     const faults = dropped === 0 ? [] : [`${dropped} records of the replay could not be written`]
     return certify({
       session: this.session,

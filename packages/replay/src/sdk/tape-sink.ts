@@ -73,6 +73,11 @@ export class TapeSink implements Sink {
     return this.#lines.map((line) => JSON.parse(line) as Event)
   }
 
+  /** Of its bodies, those that the source has not. */
+  get kept(): ReadonlyMap<string, Uint8Array> {
+    return this.#kept
+  }
+
   /** What it recorded: most of it is what the source recorded, byte for byte, and is not held twice. */
   get bodies(): Bodies {
     const { bodies } = this.#session.tape

@@ -9,6 +9,10 @@ import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-rows.js"
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000
 
+/** A trace is causally connected, and nothing starts before what caused it. Of two that began at once the one that was stored first counts. */
+export const FIRST_OF_TRACE = `NOT EXISTS (SELECT 1 FROM run_rows AS cause WHERE cause.trace_id = run_rows.trace_id
+  AND (cause.started_at, cause.key) < (run_rows.started_at, run_rows.key))`
+
 export function listRuns(
   database: SqliteDatabase,
   query: RunQuery,
@@ -30,6 +34,7 @@ export function listRuns(
   when("app = ?", query.app)
   when("started_at >= ?", query.since)
   when("started_at < ?", query.until)
+  if (query.isFirstOfTrace) conditions.push(FIRST_OF_TRACE)
   const where = (list: readonly string[]): string => (list.length === 0 ? "" : `WHERE ${list.join(" AND ")}`)
   const total = Number(
     database.prepare(`SELECT count(*) AS total FROM run_rows ${where(conditions)}`).get(...values)?.["total"],

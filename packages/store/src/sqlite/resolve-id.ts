@@ -3,12 +3,13 @@ import type { Resolution, Target, TargetKind } from "../trace-store.js"
 import { ID_KINDS, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { eventKey, packHex, runKeyOf, unpackHash, unpackHex, unpackUuid } from "./keys.js"
+import { FIRST_OF_TRACE } from "./read-runs.js"
 
 const MAX_CANDIDATES = 10
 
 /**
  * From whatever id the caller has to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
- * newest run that is no canary and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
+ * newest run that is no canary and that no other run started, and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
  */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
   const text = input.trim()
@@ -147,10 +148,10 @@ function nearest(database: SqliteDatabase, text: string): Target[] {
   return newestRuns(database)
 }
 
-/** The canaries of `orangebox doctor` are no runs anybody means by `last`. */
+/** The canaries of `orangebox doctor` are no runs anybody means by `last`, and what a run started is part of it. */
 function newestRuns(database: SqliteDatabase, before = 0): Target[] {
   const rows = database.prepare(
-    "SELECT * FROM run_rows WHERE app IS NOT ? ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?",
+    `SELECT * FROM run_rows WHERE app IS NOT ? AND ${FIRST_OF_TRACE} ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?`,
   )
   return rows.all(CANARY_APP, before).map(runTarget)
 }
