@@ -84,7 +84,7 @@ export async function install(agent: CodingAgent): Promise<{ readonly program: s
   const folder = join(tmpdir(), "orangebox-test-agents", `${program}-${version}`)
   const started = join(folder, "node_modules", ".bin", program)
   const isDone = join(folder, "installed")
-  if (existsSync(isDone)) return { program: started }
+  if (existsSync(isDone) && existsSync(started)) return { program: started }
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), '{"private":true}')
   try {
