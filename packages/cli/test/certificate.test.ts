@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
@@ -6,8 +7,8 @@ import { answerMessage, startModelServer } from "./model-server.js"
 
 /** What the agent does stands in a file, so that it is started with the same command whatever it does. */
 const AGENT = `
-import { readFileSync } from "node:fs"
-const { asks, exitCode = 0, signal, together = false } = JSON.parse(readFileSync("plan.json", "utf8"))
+import { readFileSync, writeFileSync } from "node:fs"
+const { asks, exitCode = 0, signal, together = false, file } = JSON.parse(readFileSync("plan.json", "utf8"))
 const ask = async ({ query = "", headers = {}, ...body }) => {
   const response = await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages" + query, {
     method: "POST",
@@ -18,6 +19,7 @@ const ask = async ({ query = "", headers = {}, ...body }) => {
 }
 if (together) await Promise.all(asks.map(ask))
 else for (const one of asks) await ask(one)
+if (file) writeFileSync("out.txt", file)
 if (signal) process.kill(process.pid, signal)
 process.exitCode = exitCode
 `
@@ -30,6 +32,8 @@ interface Plan {
   readonly exitCode?: number
   readonly signal?: string
   readonly together?: boolean
+  /** What it leaves in out.txt. */
+  readonly file?: string
 }
 
 const SECRETS = ["x", "y"].map((letter) => `ghp_${letter.repeat(36)}`)
@@ -131,4 +135,35 @@ describe("[P-10] certificates of real processes", () => {
     },
     120_000,
   )
+
+  test("where the work tree was looked at, the files that were left are compared", async () => {
+    const repo = join(scratch.path, "repo")
+    mkdirSync(repo)
+    const plan = join(repo, "plan.json")
+    writeFileSync(plan, JSON.stringify({ ...PLAN, exitCode: 0, file: "done" }))
+    writeFileSync(join(repo, "out.txt"), "to do")
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: repo })
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    const model = await startModelServer((_, response) =>
+      answerMessage(response, { id: "msg_1", content: [{ type: "text", text: "done" }] }),
+    )
+    const data = ["--data", join(scratch.path, "data")]
+    const inRepo = (...args: string[]) =>
+      orangebox([...args, ...data, "--", ...command], { cwd: repo, env: { ANTHROPIC_BASE_URL: model.origin } })
+    await inRepo("run", "--quiet")
+    await model.close()
+    git("checkout", "-q", ".")
+    const same = await inRepo("replay", "last", "--json")
+    expect(same.exitCode, same.stderr).toBe(0)
+    expect(same.stderr).toContain('"out.txt": "sha256:')
+    git("checkout", "-q", ".")
+    writeFileSync(plan, JSON.stringify({ ...PLAN, exitCode: 0, file: "undone" }))
+    git("commit", "-q", "-a", "-m", "second")
+    const other = await inRepo("replay", "last~1", "--json")
+    expect(other.exitCode, other.stderr).toBe(1)
+    expect(other.stderr).toContain("the file out.txt differs")
+  }, 120_000)
 })

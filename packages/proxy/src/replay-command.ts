@@ -38,8 +38,11 @@ export interface ReplayCommandOptions {
   readonly variables?: readonly ExtraVariable[]
   readonly upstreams?: Readonly<Record<string, string>>
   readonly stdio?: "inherit" | "pipe" | "ignore"
-  /** Whether changes of the git work tree it runs in are recorded. Every call then waits for a look. Default: no. */
-  readonly workspace?: boolean
+  /**
+   * Whether changes of the git work tree it runs in are recorded. Every call then waits for a look; with `ends` there is one before the
+   * command and one behind it. Default: no.
+   */
+  readonly workspace?: boolean | "ends"
   /** Awaited once, when the call that the fork is at has been asked and not been answered: the agent waits, and its files are quiet. */
   readonly atFork?: () => Promise<void>
   readonly onHint?: (hint: string) => void
@@ -85,7 +88,7 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
     options.workspace && run
       ? await RecordedWorkspace.open(run, copy?.folder ?? process.cwd(), copy?.seen.root)
       : undefined
-  const held = workspace && new HeldWatch(workspace)
+  const held = workspace && options.workspace !== "ends" ? new HeldWatch(workspace) : undefined
   let failure: unknown
   let isAtFork = options.atFork !== undefined
   const beforeAnswer = async (isForkReached = replay.session.state.isForkReached): Promise<void> => {

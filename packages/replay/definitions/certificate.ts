@@ -13,7 +13,6 @@ export const DeclaredOutputs = z.strictObject({
   signal: z.string().nullable(),
   last_model_output: Hash.nullable(),
   final_outputs: z.array(Hash),
-  stdout: Hash.nullable(),
   /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
   files: z.record(z.string(), z.string()).nullable(),
 })
@@ -29,7 +28,6 @@ export const Compared = z.enum([
   "ending",
   "exit_status",
   "final_output",
-  "stdout",
   "files",
   "diff",
 ])

@@ -287,7 +287,7 @@ export type Certificate = {
     /** What was checked, in words made from the members below. */
     says: string
     covers: ("model" | "tool" | "retriever" | "http")[]
-    compared: ("recording" | "questions" | "answers" | "order" | "behaviour_headers" | "query" | "ending" | "exit_status" | "final_output" | "stdout" | "files" | "diff")[]
+    compared: ("recording" | "questions" | "answers" | "order" | "behaviour_headers" | "query" | "ending" | "exit_status" | "final_output" | "files" | "diff")[]
     /** What was not, each with why. */
     not_compared: {
       what: string
@@ -328,7 +328,6 @@ export type DeclaredOutputs = {
   signal: string | null
   last_model_output: string | null
   final_outputs: string[]
-  stdout: string | null
   /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
   files: Record<string, string> | null
 }
@@ -579,8 +578,8 @@ export type WorkspaceSnapshot = {
   left_out_more: number
 }
 
-const Compared: SchemaNode = { is: "one_of", values: ["recording","questions","answers","order","behaviour_headers","query","ending","exit_status","final_output","stdout","files","diff"] }
-const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { ended: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, signal: { is: "string", nullable: true }, last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, stdout: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, files: { is: "record", keys: { is: "string" }, of: { is: "string" }, nullable: true } } }
+const Compared: SchemaNode = { is: "one_of", values: ["recording","questions","answers","order","behaviour_headers","query","ending","exit_status","final_output","files","diff"] }
+const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { ended: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, signal: { is: "string", nullable: true }, last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, files: { is: "record", keys: { is: "string" }, of: { is: "string" }, nullable: true } } }
 const CertificateNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [2] }, type: { is: "one_of", values: ["orangebox-exactness"] }, id: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, driver: { is: "one_of", values: ["engine","sdk","proxy"] }, source_run: { is: "string" }, source_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, replay_run: { is: "string", nullable: true }, replay_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, fingerprint: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, scope: { is: "object", fields: { says: { is: "string" }, covers: { is: "list", of: { is: "one_of", values: ["model","tool","retriever","http"] } }, compared: { is: "list", of: Compared }, not_compared: { is: "list", of: { is: "object", fields: { what: { is: "string" }, why: { is: "string" } } } }, calls: { is: "number", int: true, min: 0 }, tools_executed: { is: "number", int: true, min: 0 }, hermetic: { is: "boolean" } } }, grades: { is: "object", fields: { wire: { is: "number", int: true, min: 0 }, sig: { is: "number", int: true, min: 0 }, masked: { is: "number", int: true, min: 0 } } }, masks: { is: "list", of: { is: "string" } }, accepted_masks: { is: "list", of: { is: "object", fields: { id: { is: "string" }, type: { is: "one_of", values: ["harness_line","uuid","iso_date","epoch_ms","epoch_s","duration","abs_path","git_sha","hex","port"] }, at: { is: "string" } } } }, aux_unconsumed: { is: "number", int: true, min: 0 }, upstream_sockets: { is: "one_of", values: [0] }, outputs: DeclaredOutputsNode, canon_version: { is: "number", int: true, min: 0 }, versions: { is: "object", fields: { replay: { is: "string" } } } } }
 const DivergenceCodeNode: SchemaNode = { is: "one_of", values: ["REQ_CHANGED","REQ_EXTRA","REQ_MISSING","OCCURRENCE_EXHAUSTED","AMBIGUOUS","ORDER_RELAXED","TOOL_DRIFT","PARAM_DRIFT","MODEL_ALIAS","STATEFUL_ID_UNKNOWN","STRIPPED_REASONING","FORK_SNAPPED","STATE_NOT_RESTORED","COVERAGE_GAP","NEEDS_RECONCILIATION","RULE_UNUSED","CANON_MISMATCH","RECORDING_ENDS","BODY_ABSENT","EFFECT_DENIED","NO_TRAFFIC"] }
 const Fidelity: SchemaNode = { is: "one_of", values: ["exact","exact_prefix","mixed","degraded","none"] }

@@ -5,6 +5,7 @@ import type { ReplaySource } from "@orangebox/reader"
 import {
   type Certification,
   type Chunking,
+  firstTree,
   parseChunking,
   parseTiming,
   type ReplayPolicy,
@@ -136,8 +137,8 @@ async function byCommand(
     command: [program!, ...args],
     input: command.join(" "),
     ...(workspace ? { copy: workspace.copy } : {}),
-    // An agent that runs no tools changes no files, and looking would cost every call.
-    workspace: toolsExecuted > 0,
+    // Between the calls of an agent that runs no tools nothing is to be seen, and looking there would cost every call.
+    workspace: toolsExecuted > 0 || (wasLookedAt(source) && "ends"),
     policy: policyOf(options),
     app: run.view.app ?? name,
     onHint: say,
@@ -151,6 +152,10 @@ async function byCommand(
     replayed: { runId, command: { name, exitCode, signal } },
   }
 }
+
+/** Whether the work tree of a run is on record: then what the replay leaves in its own can be held against it. */
+const wasLookedAt = ({ recording, tape }: ReplaySource): boolean =>
+  firstTree(recording.events, tape.bodies) !== undefined
 
 function policyOf(options: ReplayOptions): Partial<ReplayPolicy> {
   const { mode, onDrift, onMiss, chunking, timing, masks } = options

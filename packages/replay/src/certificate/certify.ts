@@ -105,7 +105,6 @@ function alone({ session }: ReplayToCertify): Found {
       signal: outputs.signal,
       last_model_output: outputs.lastModelOutput,
       final_outputs: [...outputs.finalOutputs],
-      stdout: outputs.stdout,
       files: null,
     },
   }
@@ -139,7 +138,6 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
       "ending",
       ...(isKnown("exit status") ? (["exit_status"] as const) : []),
       "final_output",
-      ...(isKnown("stdout") ? (["stdout"] as const) : []),
       ...(isKnown("files") ? (["files"] as const) : []),
       "diff",
     ],
@@ -149,6 +147,7 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
 }
 
 const ALWAYS_LEFT = [
+  { what: "stdout", why: "what a command writes there is not recorded" },
   { what: "timing", why: "answers come when they are asked for" },
   { what: "other headers", why: "credentials, ids and what clients say about themselves" },
 ] as const

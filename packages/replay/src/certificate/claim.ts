@@ -15,7 +15,6 @@ const WORDS: Record<Scope["compared"][number], string> = {
   ending: "how it ended",
   exit_status: "exit status",
   final_output: "final output",
-  stdout: "stdout",
   files: "files it changed",
   diff: "and the diff of the two runs is empty",
 }

@@ -97,7 +97,6 @@ class TapeBuilder {
   readonly #places = new CallPlaces()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
-  #stdout: string | null = null
 
   constructor(main: Run, bodies: Bodies, sign: Sign) {
     this.#main = main
@@ -142,10 +141,6 @@ class TapeBuilder {
       case "final_output":
         if (event.run_id === this.#main.runId) this.#finalOutputs.push(event.payload.output_ref)
         break
-      case "artifact_recorded":
-        if (event.run_id === this.#main.runId && event.payload.artifact_id === STDOUT_ARTIFACT)
-          this.#stdout = event.payload.hash
-        break
     }
   }
 
@@ -177,7 +172,6 @@ class TapeBuilder {
       outputs: {
         ended: this.#main.status,
         ...this.#end(),
-        stdout: this.#stdout,
         finalOutputs: this.#finalOutputs,
         lastModelOutput: models.at(-1)?.answer?.body?.hash ?? null,
         lastModelStep: models.at(-1)?.stepId ?? null,
@@ -389,9 +383,6 @@ export function stepAround(event: Event): string | null {
 
 export const MAIN_LANE = "main"
 export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
-
-/** The artifact that a command's stdout is recorded as. */
-export const STDOUT_ARTIFACT = "command/stdout"
 
 const NO_ADDRESS = { method: null, url: null, headers: null, retrieval: null } as const
 /** What opens or closes a step. */

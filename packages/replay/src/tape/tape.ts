@@ -55,8 +55,6 @@ export interface RunOutputs {
   /** How the command ended, where the run was one and that is on record. */
   readonly exitCode: number | null
   readonly signal: string | null
-  /** What the command wrote to stdout, by its hash, where that was piped. */
-  readonly stdout: string | null
   readonly finalOutputs: readonly string[]
   /** The body of the last answer of a model, in the order in which calls were opened. */
   readonly lastModelOutput: string | null
