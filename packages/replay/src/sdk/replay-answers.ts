@@ -88,7 +88,7 @@ export class ReplayAnswers {
   ): Promise<T> {
     const outcome = this.#outcomeOf(step)
     if (outcome.outcome === "denied") throw denial(call.model, outcome)
-    await this.#beforeAnswer?.(step.id)
+    if (this.#beforeAnswer) await this.#beforeAnswer(step.id)
     if (outcome.outcome === "live" || this.#cameThroughClient(outcome)) {
       // The client reads the recorded bytes again, and so gives the agent the very object it gave before: a stream, a class of its own.
       const asked = this.#session.state.tickets
@@ -168,7 +168,7 @@ export class ReplayAnswers {
       const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
       if (outcome === undefined) throw unheard("fetch")
       const answer = wireAnswer(outcome, this.#session.policy)
-      await this.#beforeAnswer?.(stepId!)
+      if (this.#beforeAnswer) await this.#beforeAnswer(stepId!)
       if (answer.does === "forward") return this.#forward(answer, input, init)
       if (outcome.outcome === "served") await this.turnOf(outcome)
       signal?.throwIfAborted()
