@@ -17,6 +17,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   show: ["last"],
   step: ["last#3"],
   context: ["last"],
+  cache: ["last"],
+  diagnose: ["last"],
   search: ["sheep"],
   diff: ["last~1", "last"],
   sql: ["SELECT 1"],
@@ -32,6 +34,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   collect: [],
   redact: [],
   prune: ["--max-age", "3000d"],
+  import: ["run.obxrun"],
   trust: ["--list"],
   completion: ["bash"],
 }
