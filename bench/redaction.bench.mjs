@@ -17,58 +17,129 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { compare, micros, row, times } from "./measure.mjs"
+import { CONTEXTS, cell, DRESSES, leaks, SECRETS } from "./secret-grid.mjs"
 
 export const title = "Redaction"
 
-const { createRuleset, explain, redactBytes, redactText, SeenText, StreamRedactor } = await import(
+const { createRuleset, describeRules, explain, redactBytes, redactText, SeenText, StreamRedactor } = await import(
   new URL("../packages/redaction/dist/index.js", import.meta.url).href
 )
-const ruleset = createRuleset({ key: new Uint8Array(32).fill(1) })
+const key = new Uint8Array(32).fill(1)
+const ruleset = createRuleset({ key })
 const corpora = new URL("../../shared/corpora/", import.meta.url).pathname
 
 export async function run() {
-  return [...labelled(), ...traces(), ...speed(), ...worstCases(), ...(await repeatedBody())]
+  return [
+    ...labelled(),
+    ...unseenSources(),
+    ...generated(),
+    ...traces(),
+    ...speed(),
+    ...worstCases(),
+    ...(await repeatedBody()),
+  ]
 }
 
 const STRICT_KINDS = ["llm", "vcs", "cloud", "jwt", "private_key"]
 
 /** Recall per kind, and clean rows with a mask. A secret is found when it does not stand in the redacted text any more. */
 function labelled() {
+  if (LABELLED === undefined) return [row("labelled rows", "skipped: ../shared/corpora/secrets-dev.jsonl.gz is absent")]
+  const recall = (what, rows, bound) =>
+    share(what, foundIn(rows, ruleset), rows.length, `≥ ${bound} %`, (percent) => percent >= bound)
+  const clean = LABELLED.filter(({ label }) => label === "clean")
+  return [
+    recall("open rows: secrets found", SECRET_ROWS, 90),
+    ...kindsOf(SECRET_ROWS).map(([kind, rows]) =>
+      STRICT_KINDS.includes(kind)
+        ? recall(`open rows: ${kind}`, rows, 97)
+        : share(`open rows: ${kind}`, foundIn(rows, ruleset), rows.length),
+    ),
+    share(
+      "open rows: clean ones with a mask",
+      clean.filter(({ text }) => redactText(text, ruleset).masks.length > 0).length,
+      clean.length,
+      "≤ 2 %",
+      (percent) => percent <= 2,
+    ),
+  ]
+}
+
+/** Each source in turn, without the rules that were written from it alone: what is found of a source that nobody has seen. */
+function unseenSources() {
+  if (LABELLED === undefined) return []
+  const sources = [...new Set(SECRET_ROWS.map(({ source }) => source))].sort()
+  const found = new Set()
+  const bySource = sources.map((source) => {
+    const rows = SECRET_ROWS.filter((one) => one.source === source)
+    const without = describeRules()
+      .filter(({ from }) => from.length === 1 && from[0] === source)
+      .map(({ id }) => id)
+    const others = createRuleset({ key, without })
+    for (const one of rows) if (isFound(one, others)) found.add(one)
+    const count = rows.filter((one) => found.has(one)).length
+    return share(`unseen: ${source}, without ${without.length} rules`, count, rows.length)
+  })
+  const recall = (what, rows, bound) => {
+    const count = rows.filter((one) => found.has(one)).length
+    return bound === undefined
+      ? share(what, count, rows.length)
+      : share(what, count, rows.length, `≥ ${bound} %`, (percent) => percent >= bound)
+  }
+  return [
+    recall("unseen sources, all together", SECRET_ROWS, 88),
+    ...bySource,
+    ...kindsOf(SECRET_ROWS).map(([kind, rows]) =>
+      recall(`unseen sources: ${kind}`, rows, STRICT_KINDS.includes(kind) ? 95 : undefined),
+    ),
+  ]
+}
+
+/** Secrets of our own making in every context and every dress. */
+function generated() {
+  const byDress = Object.keys(DRESSES).map((dress) => {
+    let found = 0
+    let total = 0
+    for (const [i, context] of Object.keys(CONTEXTS).entries()) {
+      for (const [j, kind] of Object.keys(SECRETS).entries()) {
+        const one = cell(context, dress, kind, 1 + i * 100 + j)
+        if (!leaks(redactText(one.text, ruleset).text, one)) found++
+        total++
+      }
+    }
+    return { dress, found, total }
+  })
+  const sum = (of) => byDress.reduce((all, one) => all + one[of], 0)
+  const worst = byDress.reduce((least, one) => (one.found / one.total < least.found / least.total ? one : least))
+  return [
+    share(
+      `generated: ${Object.keys(SECRETS).length} secrets × ${Object.keys(CONTEXTS).length} contexts × ${byDress.length} dresses`,
+      sum("found"),
+      sum("total"),
+      "≥ 97 %",
+      (percent) => percent >= 97,
+    ),
+    share(`generated, the dress least found (${worst.dress})`, worst.found, worst.total),
+  ]
+}
+
+const LABELLED = labelledRows()
+const SECRET_ROWS = LABELLED?.filter(({ label }) => label === "secret") ?? []
+
+function labelledRows() {
   const path = join(corpora, "secrets-dev.jsonl.gz")
-  if (!existsSync(path)) return [row("labelled rows", "skipped: ../shared/corpora/secrets-dev.jsonl.gz is absent")]
-  const all = gunzipSync(readFileSync(path))
+  if (!existsSync(path)) return undefined
+  return gunzipSync(readFileSync(path))
     .toString()
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line))
-  const heldOut = all.filter(({ fold }) => fold === 2)
-  const found = (rows) => rows.filter(({ text, secret }) => !redactText(text, ruleset).text.includes(secret)).length
-  const recall = (what, rows, bound) =>
-    share(what, found(rows), rows.length, `≥ ${bound} %`, (percent) => percent >= bound)
-  const over = (what, rows) =>
-    share(
-      what,
-      rows.filter(({ text }) => redactText(text, ruleset).masks.length > 0).length,
-      rows.length,
-      "≤ 2 %",
-      (percent) => percent <= 2,
-    )
-  const secrets = (rows) => rows.filter(({ label }) => label === "secret")
-  const clean = (rows) => rows.filter(({ label }) => label === "clean")
-  const kinds = [...new Set(secrets(all).map(({ kind }) => kind))].sort()
-  return [
-    recall("secrets found, all folds", secrets(all), 90),
-    recall("secrets found, held-out fold", secrets(heldOut), 90),
-    ...kinds.map((kind) => {
-      const rows = secrets(all).filter((one) => one.kind === kind)
-      return STRICT_KINDS.includes(kind)
-        ? recall(`secrets found: ${kind}`, rows, 97)
-        : share(`secrets found: ${kind}`, found(rows), rows.length)
-    }),
-    over("clean rows with a mask, all folds", clean(all)),
-    over("clean rows with a mask, held-out fold", clean(heldOut)),
-  ]
 }
+
+const isFound = ({ text, secret }, rules) => !redactText(text, rules).text.includes(secret)
+const foundIn = (rows, rules) => rows.filter((one) => isFound(one, rules)).length
+const kindsOf = (rows) =>
+  [...new Set(rows.map(({ kind }) => kind))].sort().map((kind) => [kind, rows.filter((one) => one.kind === kind)])
 
 function share(what, count, total, bound, holds) {
   const percent = (100 * count) / total
@@ -86,6 +157,7 @@ const TRACES = [
 const PROTOCOL_ID =
   /\b(?:toolu_|call_|msg_|chatcmpl-|resp_|req_|rs_|fc_|run_|gen-)[A-Za-z0-9_-]{10,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\bsha(?:256|512)[:-][A-Za-z0-9+/=]{40,}/g
 
+/** Masks in recorded traces, each printed once on request (`MASKS=1`), so that a person can say what it hides. */
 function traces() {
   return TRACES.flatMap((name) => {
     const texts = textsOf(name)
@@ -99,6 +171,7 @@ function traces() {
       if (redacted.masks.length > 0)
         ids += (text.match(PROTOCOL_ID)?.length ?? 0) - (redacted.text.match(PROTOCOL_ID)?.length ?? 0)
     }
+    if (process.env.MASKS !== undefined) printMasks(name, texts)
     const perMegabyte = masks / megabytes
     return [
       row(
@@ -110,6 +183,17 @@ function traces() {
       row(`protocol ids masked in ${name}`, String(ids), "0", ids === 0),
     ]
   })
+}
+
+function printMasks(name, texts) {
+  const seen = new Set(
+    texts.flatMap((text) =>
+      explain(text, ruleset).map(
+        ({ rule, start, masked }) => `${rule}: ${text.slice(Math.max(0, start - 40), start)}${masked}`,
+      ),
+    ),
+  )
+  for (const line of seen) console.error(`${name} ${JSON.stringify(line)}`)
 }
 
 function textsOf(name) {
@@ -190,6 +274,21 @@ const HOSTILE = {
   "numbers and bars": "123456789012345|",
   "programs with passwords": "mysql -u a ",
   backslashes: "\\",
+  "beginnings of colours": "\x1b]",
+  "written colours": "\\\\u001b[",
+  "encoded colours": "%1b]X",
+  "percent signs": "%41",
+  "zero bytes": "a\0",
+  entities: "&#97;",
+  "gutters of a key": `-----BEGIN PRIVATE KEY-----\n${"12→a".repeat(40)}\n`,
+  "block scalars": "password: |\n  ",
+  "names and values": "- name: api_key\n  value: ",
+  "parts of a form": 'name="password"\n\n',
+  "full lines": `${"password=".repeat(9)}abcdefg\n`,
+  "base64 of base64": Buffer.from(Buffer.from("the password is a1b2c3d4e5 ".repeat(40)).toString("base64")).toString(
+    "base64",
+  ),
+  "base64 behind slashes": "/Zm9vYmFy",
   "escaped quotes": '\\\\\\"token\\\\\\":\\\\\\"',
   ellipses: "…redacted…",
   emoji: "😀 token: ",

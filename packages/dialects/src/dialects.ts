@@ -44,3 +44,8 @@ export function behaviourHeadersOf(headers: Readonly<Record<string, string | und
   const names = new Set(providerAccesses().flatMap(({ behaviourHeaders }) => behaviourHeaders))
   return [...names].sort().flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]))
 }
+
+/** Whether a header, in lower case, says how a provider is to treat the call: its version, what is tried out. */
+export function isBehaviourHeader(header: string): boolean {
+  return DIALECTS.some(({ access }) => access.behaviourHeaders.includes(header) || access.versionHeader === header)
+}

@@ -24,6 +24,7 @@ export {
   DIALECTS,
   dialectOf,
   finishKindOf,
+  isBehaviourHeader,
   isProviderSecret,
   providerAccesses,
   versionedPath,

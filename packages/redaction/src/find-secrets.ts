@@ -15,6 +15,7 @@ export interface Secret {
   readonly plain?: string
   /** A number of a JSON text: what masks it has to be a string. */
   readonly isNumber?: true
+  readonly isLoose?: true
 }
 
 export interface Search {
@@ -125,10 +126,11 @@ class Findings {
 
   /** Keeps what is found in a view where it stands in the text. */
   through(view: View | undefined): Keep {
-    return (rule, { start, end, open }, text) => {
+    return (rule, { start, end, open, isLoose }, text) => {
       const place = view === undefined ? { start, end } : view.original(start, end)
       if (place.end > place.start) {
-        this.secrets.push(view === undefined ? { ...place, rule } : { ...place, rule, plain: text.slice(start, end) })
+        const secret = isLoose ? { ...place, rule, isLoose } : { ...place, rule }
+        this.secrets.push(view === undefined ? secret : { ...secret, plain: text.slice(start, end) })
       }
       if (open === true) this.open(place.start)
     }
@@ -153,11 +155,14 @@ export function joined(found: Secret[]): Secret[] {
   return apart
 }
 
-/** A form of its own says more than the name it was given to, and both more than that it was seen before. */
-function strongerRule(first: string, second: string): string {
-  if (first === KNOWN_VALUE) return second
-  return first === "assignment" && second !== KNOWN_VALUE ? second : first
+/** A form of its own says more than a part of one, that more than the name it was given to, and all more than that it was seen before. */
+function strongerRule(first: Secret, second: Secret): string {
+  return strengthOf(second) > strengthOf(first) ? second.rule : first.rule
 }
+
+const strengthOf = ({ rule, isLoose }: Secret): number =>
+  rule === KNOWN_VALUE ? 0 : rule === "assignment" ? 1 : isLoose ? LOOSE : 3
+const LOOSE = 2
 
 /** The rule that masks of known values name. */
 export const KNOWN_VALUE = "known-value"
@@ -166,8 +171,13 @@ const plainFirst = (a: Secret, b: Secret): number => (a.plain ?? "").length - (b
 
 function union(a: Secret, b: Secret): Secret {
   const end = Math.max(a.end, b.end)
-  const rule = strongerRule(a.rule, b.rule)
   // In plain only where one of the two is the whole.
   const { plain } = [a, b].find((one) => one.start === a.start && one.end === end && one.plain !== undefined) ?? {}
-  return plain === undefined ? { start: a.start, end, rule } : { start: a.start, end, rule, plain }
+  return {
+    start: a.start,
+    end,
+    rule: strongerRule(a, b),
+    ...(plain === undefined ? {} : { plain }),
+    ...(Math.max(strengthOf(a), strengthOf(b)) === LOOSE ? { isLoose: true } : {}),
+  }
 }

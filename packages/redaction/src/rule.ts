@@ -4,6 +4,8 @@ export interface Found {
   readonly end: number
   /** The text ended before the secret did: with more text it may reach further. */
   readonly open?: boolean
+  /** Known by less than the whole form: a rule that knows the whole names it better. */
+  readonly isLoose?: true
 }
 
 /**
@@ -16,6 +18,7 @@ export interface Rule {
   readonly id: string
   /** What it finds, in a few words, for people. */
   readonly about: string
+  readonly from: readonly string[]
   /** At least three characters each. Lower case means any case; a keyword with a capital letter is taken as it is written. */
   readonly keywords: readonly string[]
   /** For each keyword, where in it the three letters end that the index knows it by. */
@@ -31,6 +34,7 @@ export interface Rule {
 export interface SweepRule {
   readonly id: string
   readonly about: string
+  readonly from?: readonly string[]
   /** Global, and never longer than `longest`. */
   readonly pattern: RegExp
   readonly longest: number

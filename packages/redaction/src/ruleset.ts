@@ -1,7 +1,7 @@
 import { KeywordIndex } from "./keyword-index.js"
 import type { KnownValues } from "./known-values.js"
 import type { Rule, SweepRule } from "./rule.js"
-import { MULTI_LINE_RULES, NAME_RULES, PII_RULES, SHAPE_RULES } from "./rules/catalog.js"
+import { MULTI_LINE_RULES, NAME_RULES, PII_RULES, PUBLIC_KEY_RULES, SHAPE_RULES } from "./rules/catalog.js"
 import { RULES_VERSION } from "./rules/rules.generated.js"
 
 export interface RulesetOptions {
@@ -9,6 +9,10 @@ export interface RulesetOptions {
   readonly key: Uint8Array
   /** E-mail addresses, phone and card numbers, IBANs, IP addresses. */
   readonly pii?: boolean
+  /** Keys that their owners publish. */
+  readonly publicKeys?: boolean
+  /** Rules that are left out, by id: to measure what is found without them. */
+  readonly without?: readonly string[]
   /** Patterns of the user, already checked. */
   readonly patterns?: readonly SweepRule[]
   /** Learns what is found, and has it masked wherever it stands again. Without one every text is searched for itself. */
@@ -44,7 +48,14 @@ function keywordIndexes(): NonNullable<typeof indexes> {
   return indexes
 }
 
-export function createRuleset({ key, pii = false, patterns = [], known }: RulesetOptions): Ruleset {
+export function createRuleset({
+  key,
+  pii = false,
+  publicKeys = false,
+  without = [],
+  patterns = [],
+  known,
+}: RulesetOptions): Ruleset {
   const shapes: Ruleset = {
     profile: `shapes-${RULES_VERSION}`,
     key,
@@ -57,9 +68,9 @@ export function createRuleset({ key, pii = false, patterns = [], known }: Rulese
     },
   }
   return {
-    profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${patterns.length > 0 ? "+user" : ""}`,
+    profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${publicKeys ? "+public-keys" : ""}${patterns.length > 0 ? "+user" : ""}`,
     key,
-    keywords: keywordIndexes().everything,
+    keywords: keywordsOf(publicKeys, without),
     multiLine: keywordIndexes().multiLine,
     sweeps: [...(pii ? PII_RULES : []), ...patterns],
     known,
@@ -67,21 +78,38 @@ export function createRuleset({ key, pii = false, patterns = [], known }: Rulese
   }
 }
 
+function keywordsOf(publicKeys: boolean, without: readonly string[]): KeywordIndex {
+  if (without.length > 0) {
+    const all = [...SHAPE_RULES, ...NAME_RULES, ...(publicKeys ? PUBLIC_KEY_RULES : [])]
+    return new KeywordIndex(all.filter(({ id }) => !without.includes(id)))
+  }
+  const { everything } = keywordIndexes()
+  return publicKeys ? new KeywordIndex(PUBLIC_KEY_RULES, everything) : everything
+}
+
 export interface RuleDescription {
   readonly id: string
   readonly about: string
-  readonly pack: "shapes" | "names" | "pii" | "user"
+  /** Whose rows or tool it was written from; empty for those of the user. */
+  readonly from: readonly string[]
+  readonly pack: "shapes" | "names" | "public-keys" | "pii" | "user"
 }
 
 /** Every rule there is, and those of the user in this ruleset. */
 export function describeRules(ruleset?: Ruleset): RuleDescription[] {
   const row =
     (pack: RuleDescription["pack"]) =>
-    ({ id, about }: Rule | SweepRule): RuleDescription => ({ id, about, pack })
+    ({ id, about, ...rest }: Rule | SweepRule): RuleDescription => ({
+      id,
+      about,
+      from: rest.from ?? [],
+      pack,
+    })
   const own = ruleset?.sweeps.filter((rule) => !PII_RULES.includes(rule)) ?? []
   return [
     ...SHAPE_RULES.map(row("shapes")),
     ...NAME_RULES.map(row("names")),
+    ...PUBLIC_KEY_RULES.map(row("public-keys")),
     ...PII_RULES.map(row("pii")),
     ...own.map(row("user")),
   ]

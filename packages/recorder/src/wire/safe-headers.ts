@@ -1,34 +1,43 @@
-import { isProviderSecret } from "@orangebox/dialects"
+import { isBehaviourHeader, isProviderSecret } from "@orangebox/dialects"
 import { MASK_MIDDLE, maskedSecret } from "@orangebox/redaction"
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-const SECRET_HEADERS = new Set([
-  "authorization",
-  "proxy-authorization",
-  "cookie",
-  "set-cookie",
-  "x-amz-security-token",
-  "x-auth-token",
-  "x-orangebox-token",
-])
 const SECRET_NAME =
-  /(?:^|[-_])(?:token|secret|password|passwd|credential|api[-_]?key|auth|signature|session)(?:$|[-_])/i
+  /(?:^|[-_])(?:token|secret|password|passwd|credential|api[-_]?key|auth|authorization|signature|session|cookie|jwt|hmac)(?:$|[-_])/i
+/** Limits of tokens look secret and are not. */
+const RATE_LIMIT = /(?:^|-)ratelimit(?:$|-)/
+
+/** What may be read: everything that HTTP itself, proxies and tracing say about a message, and what clients say about themselves. */
+const READABLE = new Set(
+  `accept accept-charset accept-encoding accept-language accept-ranges age allow alt-svc cache-control cf-cache-status cf-ray
+  connection content-disposition content-encoding content-language content-length content-location content-range
+  content-security-policy content-type cross-origin-opener-policy cross-origin-resource-policy date dnt etag expect expires
+  from host http-referer idempotency-key if-match if-modified-since if-none-match keep-alive last-modified link location
+  max-forwards nel origin permissions-policy pragma priority proxy-connection range referer referrer-policy report-to
+  retry-after server server-timing strict-transport-security te timing-allow-origin traceparent tracestate trailer
+  transfer-encoding upgrade upgrade-insecure-requests user-agent vary via warning x-app x-cache x-cache-hits
+  x-cloud-trace-context x-content-type-options x-dns-prefetch-control x-download-options x-frame-options x-powered-by
+  x-real-ip x-robots-tag x-served-by x-should-retry x-timer x-title x-xss-protection`.split(/\s+/),
+)
+const READABLE_FAMILY = /^(?:access-control-|sec-(?:fetch|ch)-|x-forwarded-|x-b3-|x-orangebox-)/
+/** Whatever vendor puts its name before it. */
+const READABLE_END =
+  /(?:^|[-_])(?:version|beta|ms|model|request-?id|trace-?id|count|lang|os|arch|runtime|timeout|method|async|retry|attempt|stream|region|environment)$/
 
 export function headerOf(headers: HeaderList, name: string): string | undefined {
   return headers.find(([key]) => key.toLowerCase() === name)?.[1]
 }
 
-/** Headers as they may be stored: all of them, in order, the secret ones masked. */
+/** Headers as they may be stored: all of them, in order; those that nobody knows to be harmless are masked. */
 export function safeHeaders(headers: HeaderList): [string, string][] {
-  return headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedCredential(value) : value])
+  return headers.map(([name, value]) => [name, isReadable(name.toLowerCase()) ? value : maskedCredential(value)])
 }
 
-function isSecretHeader(name: string): boolean {
-  const lower = name.toLowerCase()
-  if (SECRET_HEADERS.has(lower) || isProviderSecret(lower)) return true
-  // Limits of tokens look secret and are not.
-  return SECRET_NAME.test(lower) && !/ratelimit/.test(lower)
+function isReadable(name: string): boolean {
+  if (RATE_LIMIT.test(name)) return true
+  if (isProviderSecret(name) || SECRET_NAME.test(name)) return false
+  return READABLE.has(name) || READABLE_FAMILY.test(name) || READABLE_END.test(name) || isBehaviourHeader(name)
 }
 
 // The scheme is not secret, and without it a Basic login and a Bearer token look the same.
@@ -37,10 +46,21 @@ function maskedCredential(value: string): string {
   return scheme + maskedSecret(value.slice(scheme.length))
 }
 
-const SECRET_QUERY = /^(?:key|api[-_]?key|token|access[-_]?token|auth|sig|signature|password|secret)$/i
+/** What asks for a page, a format or a version, and opens nothing. */
+const READABLE_QUERY =
+  /^(?:alt|api-?version|beta|before|after|cursor|dimensions?|fields|filter|format|from|id|include|lang(?:uage)?|limit|locale|model|offset|order(?:_by)?|page(?:_?size)?|prettyprint|purpose|q|query|region|search|size|sort|start|status|stream|timeout|to|type|user|v|version|view|x-id)$/i
+const CREDENTIAL_QUERY =
+  /(?:^|[-_.])(?:key|api-?key|token|auth|authorization|sig|signature|password|passwd|pwd|secret|code|session|sid|jwt|hmac|ticket|otp|credential|assertion|nonce|security-token)(?:$|[-_.])/i
+/** A number, a short word, words: nobody is let in by these. */
+const PLAIN_VALUE = /^(?:[\w.:-]{0,7}|\d{1,20}|[A-Za-z]+(?:[ _.-][A-Za-z]+){0,8})$/
+
+function isCredential(name: string, value: string): boolean {
+  if (CREDENTIAL_QUERY.test(name)) return true
+  return !READABLE_QUERY.test(name) && !PLAIN_VALUE.test(value)
+}
 
 /**
- * A URL as it may be stored: keys in its query and a password before its host are masked.
+ * A URL as it may be stored: a password before its host is gone, and of its query what is not known to be harmless is masked.
  * @param redact what is said about the rest of it, which is searched in its decoded form
  */
 export function safeUrl(url: string, redact: (text: string) => string = (text) => text): string {
@@ -48,7 +68,7 @@ export function safeUrl(url: string, redact: (text: string) => string = (text) =
   try {
     parsed = new URL(url)
   } catch {
-    return url.replace(/([?&][^=&]*(?:key|token|secret|sig)[^=&]*=)[^&#]*/gi, `$1${MASK_MIDDLE}`)
+    return url.replace(/([?&][^=&#]{1,80}=)[^&#]{8,}/g, `$1${MASK_MIDDLE}`)
   }
   if (parsed.username !== "" || parsed.password !== "") {
     parsed.username = ""
@@ -60,7 +80,8 @@ export function safeUrl(url: string, redact: (text: string) => string = (text) =
     .split("&")
     .map((pair) => {
       const [name = "", ...rest] = pair.split("=")
-      if (rest.length > 0 && SECRET_QUERY.test(decode(name))) return `${name}=${maskedSecret(decode(rest.join("=")))}`
+      const value = decode(rest.join("="))
+      if (value !== "" && isCredential(decode(name), value)) return `${name}=${maskedSecret(value)}`
       return searched(pair, redact)
     })
     .join("&")

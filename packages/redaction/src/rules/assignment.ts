@@ -20,8 +20,8 @@ export const assignment: Finder = {
     if (gaps.length === 0) return undefined
     const kind = kindOfName(text.slice(startOfTwoWords(text, start, nameEnd), nameEnd) + gaps[0]!.moreOfName)
     if (kind === undefined) return undefined
-    const isLiteral = kind === "password" && standsForItself(text, start, nameEnd)
-    return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral ? "literal" : "bare") ?? [])
+    const isLiteral = standsForItself(text, start, nameEnd)
+    return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral || gap.isLiteral ? "literal" : "bare") ?? [])
   },
 }
 
@@ -84,7 +84,7 @@ function readValue(text: string, gap: Gap, kind: NameKind, unquoted: "bare" | "l
   // A quote that is not closed: it may be before long, if the text ends here; until then the value is what a bare one would be.
   const bareEnd = endOfBareValue(text, start)
   const isOpen = text.length - start < LONGEST_VALUE && !text.slice(start).includes("\n")
-  const isFound = bareEnd > start && isSecret(text.slice(start, bareEnd), kind, "bare")
+  const isFound = bareEnd > start && isSecret(text.slice(start, bareEnd), kind, isOpen ? "quoted" : "bare")
   if (isOpen) return { start, end: isFound ? bareEnd : start, open: true }
   return isFound ? { start, end: bareEnd } : undefined
 }
@@ -116,14 +116,24 @@ function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | und
 }
 
 export function endOfBareValue(text: string, start: number): number {
-  const last = Math.min(text.length, start + LONGEST_BARE_VALUE)
-  let end = start
-  while (end < last && !endsBareValue(text.charCodeAt(end))) end++
-  if (end === last && end < text.length) return start
+  let end = endOfWord(text, start)
+  if (end - start > LONGEST_BARE_VALUE) return start
   // Three dots say that the rest was left out: there is nothing to hide.
   if (text.startsWith("...", end - 3)) return start
   while (end > start && isTrailing(text, start, end)) end--
   return end
+}
+
+// A text can be made of nothing but names and values, each inside the value of the one before: then all of them end at one place.
+let word = { text: "", start: 0, end: 0 }
+
+function endOfWord(text: string, start: number): number {
+  if (word.text !== text || start < word.start || start > word.end) {
+    let end = start
+    while (end < text.length && !endsBareValue(text.charCodeAt(end))) end++
+    word = { text, start, end }
+  }
+  return word.end
 }
 
 const ENDS_BARE_VALUE = new Uint8Array(128)

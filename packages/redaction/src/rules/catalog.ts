@@ -10,12 +10,17 @@ const isKeyed = (data: WrittenRule): data is KeyedData => data.kind !== "sweep"
 
 /** Secrets known by a form of their own, wherever they stand. No configuration lifts these. */
 export const SHAPE_RULES: readonly Rule[] = RULES.filter(isKeyed)
-  .filter(({ category }) => category !== "names")
+  .filter(({ category }) => category !== "names" && category !== "public-keys")
   .map(keyedRule)
 
 /** Secrets known by what they are called. */
 export const NAME_RULES: readonly Rule[] = RULES.filter(isKeyed)
   .filter(({ category }) => category === "names")
+  .map(keyedRule)
+
+/** Keys that their owners publish: in web pages, in programs they give away. Off unless asked for: they open nothing. */
+export const PUBLIC_KEY_RULES: readonly Rule[] = RULES.filter(isKeyed)
+  .filter(({ category }) => category === "public-keys")
   .map(keyedRule)
 
 /** Those of both that reach over lines. */
@@ -34,6 +39,7 @@ function keyedRule(data: KeyedData): Rule {
   return {
     id: data.id,
     about: data.about,
+    from: data.from,
     keywords: data.keywords,
     trigramEnds: data.trigramEnds,
     multiLine: data.multiLine === true,

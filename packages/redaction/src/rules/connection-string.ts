@@ -45,8 +45,11 @@ function loneTokenOf(text: string, at: number): Found | undefined {
   OAUTH_BASIC.lastIndex = at
   const token = OAUTH_BASIC.exec(text)?.[1]
   if (token === undefined || !/\d/.test(token) || isPlaceholder(token)) return undefined
+  if (PUBLISHED_AT.test(text.slice(OAUTH_BASIC.lastIndex - 2, OAUTH_BASIC.lastIndex + 60))) return undefined
   return { start: at + 3, end: at + 3 + token.length }
 }
 
+/** Addresses that are written into web pages: see `sentry-dsn`. */
+const PUBLISHED_AT = /^@[a-z0-9.]{0,40}sentry\.io\//
 /** What stands for a password where an address is explained. */
 const OPEN_PASSWORDS = new Set(["password", "pass", "passwd", "pwd", "token", "port", "[password]", "@"])

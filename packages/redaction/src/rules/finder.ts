@@ -3,6 +3,7 @@ import type { Found, Rule, SweepRule } from "../rule.js"
 import { beginsWord, endsWord } from "../text-edges.js"
 import { isInsideBase64 } from "./character-run.js"
 import { GAP_PATTERNS, readGaps } from "./gap.js"
+import { looseForm } from "./loose-form.js"
 import { isPlaceholder } from "./placeholder.js"
 import { acceptsAll } from "./predicates.js"
 import { isPublishedExample } from "./published-example.js"
@@ -11,26 +12,29 @@ import type { FormData, NamedData, PhraseData, Start, SweepData } from "./rule-d
 /** What a rule does where one of its keywords stands, and every pattern it does it with. */
 export type Finder = Pick<Rule, "find" | "patterns">
 
-export function formFinder({ start, pattern, ignoreCase, accept, fillerIsSecret }: FormData): Finder {
+export function formFinder({ start, pattern, ignoreCase, accept, fillerIsSecret, exact }: FormData): Finder {
   const begin = beginning(start)
   const sticky = stickyPattern(pattern, ignoreCase)
   const accepts = acceptsAll(accept)
+  const loose = exact || start !== undefined ? undefined : looseForm(pattern)
+  const wholeForm = (text: string, at: number): Found | undefined => {
+    sticky.lastIndex = at
+    const secret = sticky.exec(text)?.[0]
+    if (secret === undefined || !endsWord(text, at + secret.length)) return undefined
+    const isNone =
+      isPlaceholder(fillerIsSecret ? secret.replace(/[xX]{6,}/g, "") : secret) ||
+      !accepts(secret) ||
+      isPublishedExample(secret)
+    return isNone ? undefined : { start: at, end: at + secret.length }
+  }
   return {
     patterns: [...begin.patterns, sticky],
     find(text, keywordAt, keyword) {
       const at = begin.find(text, keywordAt)
       if (at < 0 || !beginsWord(text, at)) return undefined
-      sticky.lastIndex = at
-      const secret = sticky.exec(text)?.[0]
-      if (secret === undefined || !endsWord(text, at + secret.length)) return undefined
-      if (
-        isPlaceholder(fillerIsSecret ? secret.replace(/[xX]{6,}/g, "") : secret) ||
-        !accepts(secret) ||
-        isPublishedExample(secret) ||
-        (isPlain(keyword) && isInsideBase64(text, at, at + secret.length))
-      )
-        return undefined
-      return { start: at, end: at + secret.length }
+      const found = wholeForm(text, at) ?? loose?.(text, at, text.slice(at, at + keyword.length))
+      if (found === undefined || (isPlain(keyword) && isInsideBase64(text, found.start, found.end))) return undefined
+      return found
     },
   }
 }
@@ -73,8 +77,15 @@ export function namedFinder({ name, nameIgnoresCase, pattern, ignoreCase }: Name
   }
 }
 
-export function sweepRule({ id, about, pattern, ignoreCase, longest, accept }: SweepData): SweepRule {
-  return { id, about, pattern: new RegExp(pattern, ignoreCase ? "gi" : "g"), longest, accepts: acceptsAll(accept) }
+export function sweepRule({ id, about, from, pattern, ignoreCase, longest, accept }: SweepData): SweepRule {
+  return {
+    id,
+    about,
+    from,
+    pattern: new RegExp(pattern, ignoreCase ? "gi" : "g"),
+    longest,
+    accepts: acceptsAll(accept),
+  }
 }
 
 interface Beginning {

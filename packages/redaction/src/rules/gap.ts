@@ -11,6 +11,8 @@ export interface Gap {
   readonly moreOfName: string
   /** A sign that also stands between words of ordinary text, so that only a quoted value, or a strong one, counts. */
   readonly isWeak: boolean
+  /** What stands here is the value itself: no name of a variable, as in code. */
+  readonly isLiteral: boolean
 }
 
 const MORE_OF_NAME = / (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|\d{1,2})(?=[\s:='"])/iy
@@ -50,8 +52,8 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[
   const moreOfName = /^ (?:key|token)$/i.test(more) ? more : ""
 
   const gaps: Gap[] = []
-  const add = (at: number | undefined, isWeak = false): void => {
-    if (at !== undefined) gaps.push(gapAt(text, at, moreOfName, isWeak))
+  const add = (at: number | undefined, isWeak = false, isLiteral = false): void => {
+    if (at !== undefined) gaps.push(gapAt(text, at, moreOfName, isWeak, isLiteral))
   }
   // One look at the next character spares most names the trial of every sign.
   const next = text.charAt(closed)
@@ -63,11 +65,17 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[
   if (next === ":") add(after(ANNOTATED, text, closed))
   const sign =
     (SIGNS.includes(behind) ? (after(SIGN, text, closed) ?? after(DASH, text, closed)) : undefined) ??
-    (LABELLED.test(behind) ? labelledValue(text, closed) : undefined) ??
-    (isClosed ? (after(COMMA, text, closed) ?? partOfForm(text, nameStart, closed)) : undefined) ??
-    (next === ">" && text.charCodeAt(nameStart - 1) === LESS ? after(ELEMENT, text, closed) : undefined)
+    (isClosed ? after(COMMA, text, closed) : undefined)
   if (sign !== undefined) {
     add(after(NEXT_LINE, text, sign) ?? sign)
+    return gaps
+  }
+  const literal =
+    (LABELLED.test(behind) ? labelledValue(text, closed) : undefined) ??
+    (isClosed ? partOfForm(text, nameStart, closed) : undefined) ??
+    (next === ">" && text.charCodeAt(nameStart - 1) === LESS ? after(ELEMENT, text, closed) : undefined)
+  if (literal !== undefined) {
+    add(literal, false, true)
     return gaps
   }
   const cell = behind === "|" && isInTable(text, nameStart) ? after(CELL, text, closed) : undefined
@@ -76,7 +84,8 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[
     const isOption = text.charCodeAt(nameStart) === HYPHEN
     const spaces = after(SPACES, text, closed)
     const isStated = STATED.test(more)
-    if (spaces !== undefined && (isOption || isStated || isQuoteAt(text, spaces))) add(spaces, !isOption && !isStated)
+    if (spaces !== undefined && (isOption || isStated || isQuoteAt(text, spaces)))
+      add(spaces, !isOption && !isStated, isOption)
   }
   return gaps
 }
@@ -128,11 +137,11 @@ function isQuoteAt(text: string, at: number): boolean {
   return after(QUOTE, text, at) !== undefined
 }
 
-function gapAt(text: string, at: number, moreOfName: string, isWeak: boolean): Gap {
+function gapAt(text: string, at: number, moreOfName: string, isWeak: boolean, isLiteral: boolean): Gap {
   QUOTE.lastIndex = at
   const match = QUOTE.exec(text)
-  if (match === null) return { valueAt: at, quote: "", depth: 0, moreOfName, isWeak }
-  return { valueAt: QUOTE.lastIndex, quote: match[2]!, depth: match[1]!.length, moreOfName, isWeak }
+  if (match === null) return { valueAt: at, quote: "", depth: 0, moreOfName, isWeak, isLiteral }
+  return { valueAt: QUOTE.lastIndex, quote: match[2]!, depth: match[1]!.length, moreOfName, isWeak, isLiteral }
 }
 
 function after(pattern: RegExp, text: string, at: number): number | undefined {

@@ -45,6 +45,8 @@ interface Described {
   /** What it finds, in a few words, for people. */
   readonly about: string
   readonly category: string
+  /** Whose rows or tool it was written from, or `vendor` where the vendor publishes the form itself. What stems from one source alone is left out where that source is measured. */
+  readonly from: readonly string[]
 }
 
 interface Keyed extends Described {
@@ -62,11 +64,15 @@ interface Matching {
 
 /**
  * A secret known by its own form: a prefix its vendor chose so that it can be found, and what may follow. It begins and ends where a word
- * does, is no placeholder and no published example, and a keyword that could be a piece of base64 does not count inside of it.
+ * does, is no placeholder and no published example, and a keyword that could be a piece of base64 does not count inside of it. Where the whole
+ * form is not there, the prefix and 16 or more key characters are a secret all the same, unless they read like words or spell the alphabet:
+ * a key may be longer tomorrow, and a stream may have cut it.
  */
 export interface FormData extends Keyed, Matching {
   readonly kind: "form"
   readonly start?: Start
+  /** Its prefix is too common to be a vendor's alone: only the whole form counts, not the prefix with any 16 key characters behind it. */
+  readonly exact?: boolean
   /** A row of x of the right length counts as a secret: a check of prefix and length cannot tell the two apart. */
   readonly fillerIsSecret?: boolean
 }

@@ -123,7 +123,7 @@ const ABOUT_IT = wordList(`
 
 /** Before the telling word: there is nothing secret about it. */
 const HARMLESS = wordList(`
-  public pub max min num total next page prev previous continuation sync cursor resume prompt completion output
+  public pub publishable site browser max min num total next page prev previous continuation sync cursor resume prompt completion output
   cached reasoning special eos bos pad unk sep stop start end first last non not no is has use without invalid
   missing cancel cancellation abort forgot reset confirm idempotency design logprob draft image audio csrf xsrf avg
   trial ice

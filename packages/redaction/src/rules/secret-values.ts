@@ -19,10 +19,11 @@ export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): 
       if (quoting === "literal" && !PATH.test(value) && (looksChosen(value) || isPlainPassword(value))) return true
       return isChosen || looksTyped(value, quoting) || (quoting === "quoted" && isPlainPassword(value))
     case "secret":
+      if (quoting === "literal" && !PATH.test(value) && looksChosen(value) && !ALPHABET.test(value)) return true
       return (
-        (isChosen && !spellsAlphabet(value)) ||
+        (isChosen && !ALPHABET.test(value)) ||
         looksRandom(value, 10) ||
-        (looksTyped(value, quoting) && !TOKEN.test(value))
+        (looksTyped(value, quoting) && (!TOKEN.test(value) || signsIn(value) >= 3))
       )
     case "connection":
       return quoting !== "bare" && value.length >= 12 && /[=@;]/.test(value) && !isCode(value)
@@ -32,8 +33,8 @@ export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): 
     default:
       // The vendor says what its keys look like; what is shorter was cut, what is longer was encoded.
       return (
-        (KEY_FORMATS[kind].test(value) && looksRandom(value, 40)) ||
-        looksRandom(value, 16) ||
+        (KEY_FORMATS[kind].test(value) && isDrawn(value)) ||
+        (looksRandom(value, 16) && !PERIODIC.test(value)) ||
         (isChosen && isNoToken(value))
       )
   }
@@ -53,9 +54,13 @@ const KEY_FORMATS = {
   "softlayer-key": /^[a-z0-9]{64}$/,
 } as const
 
+/** The same few characters over and over. */
+const PERIODIC = /^(.{2,12})\1\1/
 /** Holds what no vendor puts into a token: then a person made it up. */
 const isNoToken = (value: string): boolean => !TOKEN.test(value) && !/[\s:\\]/.test(value)
 
+/** No generator draws the alphabet. */
+const ALPHABET = /abcdefghij|qrstuvwxyz/i
 /** What an anonymous guest of a file server gives as password: an address, often without its host. */
 const ANONYMOUS = /^[\w.-]{1,32}@$/
 const TOKEN = /^[\w.~+/=%|^@!#$&*-]+$/
@@ -98,7 +103,8 @@ function isDrawn(value: string): boolean {
 
 /** What spells a piece of the alphabet, or counts, was typed and not given out: no generator draws so many neighbours in a row. */
 export function spellsAlphabet(value: string, letters = 7): boolean {
-  const lower = value.toLowerCase()
+  // `aAbBcC` spells it as well.
+  const lower = value.toLowerCase().replace(/([a-z])\1/g, "$1")
   let run = 1
   for (let i = 1; i < lower.length && run < letters; i++) {
     run = lower.charCodeAt(i) === lower.charCodeAt(i - 1) + 1 ? run + 1 : 1
@@ -107,7 +113,7 @@ export function spellsAlphabet(value: string, letters = 7): boolean {
 }
 
 /** Nothing but one character, with something at its end: a drawing of a secret. */
-function isMostlyOne(value: string): boolean {
+export function isMostlyOne(value: string): boolean {
   const counts = new Map<string, number>()
   for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
   return Math.max(...counts.values()) * 2 > value.length
@@ -115,7 +121,7 @@ function isMostlyOne(value: string): boolean {
 
 /** What a person would choose as a password, in quotes: anything but a plain word. */
 function looksChosen(value: string): boolean {
-  if (value.length < 6 || value.length > 80 || isCode(value)) return false
+  if (value.length < 6 || value.length > 1024 || (isCode(value) && !isDottedPassword(value))) return false
   if (isNamed(value) && /^[A-Za-z_. -]+$/.test(value)) return false
   if (/^[A-Za-z_]+$/.test(value)) return false
   if (/\s/.test(value)) return value.length >= 8 && !/[.?!:,](?:\s|$)|^[A-Z][a-z]+ [a-z]/.test(value)
@@ -137,18 +143,25 @@ const ABOUT_PASSWORDS = wordList(`
 function looksTyped(value: string, quoting: Quoting): boolean {
   if (value.length < 8 || ((quoting === "bare" || quoting === "literal") && (isNamed(value) || isCode(value))))
     return false
-  if (value.length >= 12 && new Set(value.replace(/[\w\s.,:;-]/g, "")).size >= 4) return true
+  if (value.length >= 12 && signsIn(value) >= 4) return true
   return /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[A-Z]?[a-z]+[._-]?\d{1,3}$/.test(value)
 }
 
+/** How many different signs it has that do not stand in names, numbers and sentences. */
+const signsIn = (value: string): number => new Set(value.replace(/[\w\s.,:;-]/g, "")).size
+
 /** A member, a call, an index, a path, an address: something that is looked up, not the thing itself. */
 function isCode(value: string): boolean {
-  return (
-    /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[a-z][a-z0-9+]{1,12}:\/\//.test(
-      value,
-    ) && !/^[\w-]{10,40}\.[\w-]{16,}/.test(value)
-  )
+  return CODE.test(value) && !value.split(".").some(isDrawnPart)
 }
+const CODE =
+  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[a-z][a-z0-9+]{1,12}:\/\//
+
+/** Words with dots between them and a digit somewhere, where no program's name can stand. */
+const isDottedPassword = (value: string): boolean => /^\w+(?:\.\w+)+$/.test(value) && /[a-z]\d/i.test(value)
+
+/** No part of a program's name is so long and mixed: it is one of a token's. */
+const isDrawnPart = (part: string): boolean => /^[\w-]{16,}$/.test(part) && traitsOf(part).changes >= 3
 
 const isNamed = (value: string): boolean => value.search(NAMED) >= 0
 const NAMED = /passw(?:or)?d?|passphrase|secret|token|api[_-]?key|credentials?/gi
