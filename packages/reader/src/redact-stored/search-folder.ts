@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process"
 import { closeSync, readdirSync, readSync } from "node:fs"
 import { join, sep } from "node:path"
 import { OrangeboxError } from "@orangebox/contract"
-import { type DataFolder, openPrivateFile } from "@orangebox/journal"
+import { checkPrivateFile, type DataFolder, openPrivateFile } from "@orangebox/journal"
 import { scanPack } from "@orangebox/store"
 import type { Search } from "./search.js"
 
@@ -29,8 +30,7 @@ export function* searchFolder(
     }
     if (isOfStore(path, folder) && !(isWholeStore && (search.isValue || isText(path)))) continue
     try {
-      const pieces = /\.pack$/.test(path) && isOfStore(path, folder) ? scanPack(path) : piecesOf(path)
-      const finding = findIn(pieces, search)
+      const finding = findIn(isOfStore(path, folder) ? storePieces(path) : piecesOf(path), search)
       if (finding === "holds") yield { path, state: "holds" }
       else if (finding !== undefined) yield { path, state: "unknown", reason: `it cannot be looked into: ${finding}` }
     } catch (error) {
@@ -66,6 +66,40 @@ function findIn(pieces: Generator<Buffer, string | undefined>, search: Search): 
     before = piece.subarray(-OVERLAP_BYTES)
   }
 }
+
+function storePieces(path: string): Generator<Buffer, string | undefined> {
+  if (/\.pack$/.test(path)) return scanPack(path)
+  return /\.db(-wal|-shm|-journal)?$/.test(path) ? piecesOfDatabase(path) : piecesOf(path)
+}
+
+const DATABASE_PIECE_BYTES = 32 * 1024 * 1024
+
+/**
+ * Read by another process. Closing a descriptor drops all locks that a process has on the file, also those of a connection that is closed and
+ * not yet collected; another process would then take the log for its own, and lose what it commits when the first one goes.
+ */
+function* piecesOfDatabase(path: string): Generator<Buffer, undefined> {
+  checkPrivateFile(path)
+  for (let at = 0; ; at += DATABASE_PIECE_BYTES) {
+    const args = ["--input-type=commonjs", "-e", READ_PIECE, path, String(at), String(DATABASE_PIECE_BYTES)]
+    const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { maxBuffer: 2 * DATABASE_PIECE_BYTES })
+    if (error !== undefined) throw error
+    if (status !== 0) throw new Error(stderr.toString().trim().split("\n").at(-1))
+    if (stdout.length > 0) yield stdout
+    if (stdout.length < DATABASE_PIECE_BYTES) return undefined
+  }
+}
+
+const READ_PIECE = `
+const { openSync, readSync, writeSync } = require("node:fs")
+const [path, at, length] = process.argv.slice(1)
+let fd
+try { fd = openSync(path, "r") } catch (error) { if (error.code === "ENOENT") process.exit(0); throw error }
+const piece = Buffer.alloc(Number(length))
+let size = 0
+for (let read = 1; read > 0 && size < piece.length; size += read) read = readSync(fd, piece, size, piece.length - size, Number(at) + size)
+for (let from = 0; from < size; ) from += writeSync(1, piece, from, size - from)
+`
 
 function* piecesOf(path: string): Generator<Buffer, undefined> {
   const handle = openPrivateFile(path, "read")
