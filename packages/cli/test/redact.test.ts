@@ -130,7 +130,7 @@ test("[X-03] tags are those of the store where there is one", async () => {
     tags.push(masks[0]!.tag)
   }
   expect(tags[0]).toBe(tags[1])
-  expect(readFileSync(join(scratch.path, ".orangebox", "store.key"))).toHaveLength(32)
+  expect(readFileSync(join(scratch.path, ".orangebox", "store.key"))).toHaveLength(64)
 })
 
 test("bytes become text and bytes again, cut anywhere", () => {

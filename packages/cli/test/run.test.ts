@@ -122,7 +122,7 @@ describe("orangebox run", () => {
     expect(absent.stderr).not.toMatch(/ at .*\.js:\d+/)
     const wrong = await orangebox(["run", "--variable", "1X=http://127.0.0.1", "--data", folder.path, "--", "true"])
     expect(wrong.exitCode).toBe(2)
-    expect(wrong.stderr).toMatch(/no name of a variable/)
+    expect(wrong.stderr).toMatch(/does not begin with the name of a variable/)
     const empty = await orangebox(["run", "--data", folder.path])
     expect(empty.exitCode).toBe(2)
     folder.remove()

@@ -60,7 +60,7 @@ const NULLABLE: { readonly [type in EventType]?: readonly string[] } = {
   run_completed: ["total_steps"],
   run_failed: ["failed_step_id", "error_message_ref"],
   prompt_assembled: ["token_budget"],
-  context_manifest: ["prefix_hash", "prefix_length"],
+  context_manifest: ["prefix_hash", "prefix_length", "included_count", "excluded_count"],
   artifact_recorded: [
     "content_ref",
     "path",
