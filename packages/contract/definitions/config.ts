@@ -48,6 +48,7 @@ const Pattern = { pattern: z.string().min(1).max(4096), flags: z.string().max(8)
 /** What the user adds to the built-in redaction rules. */
 export const RedactionRules = z.strictObject({
   pii: z.boolean().optional().describe("Also mask e-mail addresses, phone and card numbers, IBANs and IP addresses"),
+  publicKeys: z.boolean().optional().describe("Also mask keys that their owners publish: site keys, DSNs, pk_live_…"),
   deny: z
     .array(z.strictObject({ path: FieldPath, policy: z.enum(["redact_required", "hash_only", "drop"]).optional() }))
     .optional()

@@ -28,6 +28,8 @@ export interface Ruleset {
   /** Of these, those that reach over lines. */
   readonly multiLine: KeywordIndex
   readonly sweeps: readonly SweepRule[]
+  /** Keys that their owners publish are masked as well. */
+  readonly hasPublicKeys: boolean
   readonly known: KnownValues | undefined
   /** Shapes only: for what the user allowed, and keys on the way of the data that no configuration can allow. */
   readonly shapes: Ruleset
@@ -62,6 +64,7 @@ export function createRuleset({
     keywords: keywordIndexes().shapes,
     multiLine: keywordIndexes().multiLine,
     sweeps: [],
+    hasPublicKeys: false,
     known,
     get shapes() {
       return shapes
@@ -73,6 +76,7 @@ export function createRuleset({
     keywords: keywordsOf(publicKeys, without),
     multiLine: keywordIndexes().multiLine,
     sweeps: [...(pii ? PII_RULES : []), ...patterns],
+    hasPublicKeys: publicKeys,
     known,
     shapes,
   }
@@ -93,24 +97,28 @@ export interface RuleDescription {
   /** Whose rows or tool it was written from; empty for those of the user. */
   readonly from: readonly string[]
   readonly pack: "shapes" | "names" | "public-keys" | "pii" | "user"
+  /** Whether the ruleset it was asked of goes by it. */
+  readonly isOn: boolean
 }
 
 /** Every rule there is, and those of the user in this ruleset. */
 export function describeRules(ruleset?: Ruleset): RuleDescription[] {
   const row =
-    (pack: RuleDescription["pack"]) =>
+    (pack: RuleDescription["pack"], isOn = true) =>
     ({ id, about, ...rest }: Rule | SweepRule): RuleDescription => ({
       id,
       about,
       from: rest.from ?? [],
       pack,
+      isOn,
     })
   const own = ruleset?.sweeps.filter((rule) => !PII_RULES.includes(rule)) ?? []
+  const isPii = ruleset?.sweeps.some((rule) => PII_RULES.includes(rule)) === true
   return [
     ...SHAPE_RULES.map(row("shapes")),
     ...NAME_RULES.map(row("names")),
-    ...PUBLIC_KEY_RULES.map(row("public-keys")),
-    ...PII_RULES.map(row("pii")),
+    ...PUBLIC_KEY_RULES.map(row("public-keys", ruleset?.hasPublicKeys === true)),
+    ...PII_RULES.map(row("pii", isPii)),
     ...own.map(row("user")),
   ]
 }

@@ -16,7 +16,7 @@ import { readPattern } from "./safe-pattern.js"
  * What a user may write. Paths are `event_type.field`, `*` standing for any one part: `tool_called.args_ref`, `*.attributes.user`. Without a
  * policy a denied field is `redact_required`. Keys are those of nested objects: the whole value under them goes.
  */
-export type UserRules = Omit<RedactionRules, "pii">
+export type UserRules = Omit<RedactionRules, "pii" | "publicKeys">
 
 export interface RuleProblem {
   /** Where the rule stands: `deny[2].path`. For patterns with the character: `values[0].pattern:17`. */

@@ -70,8 +70,8 @@ async function redact(session: Session, options: RedactOptions & GlobalOptions, 
     if (files.length > 0) {
       throw wrongUsage("--rules reads no files", "Leave away either")
     }
-    const { ruleset, isPii } = rules
-    session.terminal.out(options.json ? safeJson(rulesJson(ruleset, isPii), 2) : rulesText(ruleset, isPii))
+    const { ruleset } = rules
+    session.terminal.out(options.json ? safeJson(rulesJson(ruleset), 2) : rulesText(ruleset))
     return EXIT.fine
   }
   return options.explain || options.check

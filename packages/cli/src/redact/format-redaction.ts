@@ -19,18 +19,18 @@ export function summaryText(summary: InputSummary, { ruleset, hasStoreKey }: Rul
   return parts.join(" · ")
 }
 
-export function rulesText(ruleset: Ruleset, isPii: boolean): string {
+export function rulesText(ruleset: Ruleset): string {
   const rules = describeRules(ruleset)
   const table = formatTable(
     [{ title: "RULE" }, { title: "PACK" }, { title: "ON" }, { title: "FINDS" }],
-    rules.map(({ id, pack, about }) => [id, pack, pack === "pii" && !isPii ? "no" : "yes", about]),
+    rules.map(({ id, pack, isOn, about }) => [id, pack, isOn ? "yes" : "no", about]),
   )
   return `${table}\n${plural(rules.length, "rule")} · profile ${ruleset.profile}`
 }
 
-export function rulesJson(ruleset: Ruleset, isPii: boolean) {
+export function rulesJson(ruleset: Ruleset) {
   return {
     profile: ruleset.profile,
-    rules: describeRules(ruleset).map(({ id, pack, about }) => ({ id, pack, is_on: pack !== "pii" || isPii, about })),
+    rules: describeRules(ruleset).map(({ id, pack, isOn, about }) => ({ id, pack, is_on: isOn, about })),
   }
 }

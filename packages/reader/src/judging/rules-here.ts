@@ -8,7 +8,6 @@ import { dataPath } from "../open/data-folder.js"
 
 export interface RulesHere {
   readonly ruleset: Ruleset
-  readonly isPii: boolean
   /** Whether tags can be compared with those in the store. */
   readonly hasStoreKey: boolean
   /** What the user should know about the configuration. */
@@ -19,16 +18,15 @@ export interface RulesHere {
 export function rulesHere(cwd: string, options: Pick<ReaderOptions, "data"> & { readonly pii?: boolean }): RulesHere {
   const found = findConfig(cwd)
   const { redaction = {}, profile } = found?.config ?? {}
-  const isPii = options.pii ?? redaction.pii ?? profile === "audit"
   const folder = dataPath(options.data)
   const key = ownKey(folder)
   return {
     ruleset: createRuleset({
       key: key ?? randomBytes(32),
-      pii: isPii,
+      pii: options.pii ?? redaction.pii ?? profile === "audit",
+      publicKeys: redaction.publicKeys === true,
       patterns: compileUserRules(redaction).patterns,
     }),
-    isPii,
     hasStoreKey: key !== undefined,
     warning: found && ignoredSettingsWarning(found.path, found.ignored.filter(isAboutRedaction)),
   }

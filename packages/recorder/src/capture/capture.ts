@@ -35,6 +35,7 @@ export interface CaptureOptions {
   /** Of the store. */
   readonly key: Uint8Array
   readonly pii?: boolean
+  readonly publicKeys?: boolean
   readonly rules?: CompiledRules
   /** Conversation ids, scopes and names of attributes that stay readable under `hashed`. `*` at the end stands for any ending. */
   readonly safeIds?: readonly string[]
@@ -83,6 +84,7 @@ export class Capture {
       key: options.key,
       ...(options.mode === "full" ? {} : { known: new KnownValues() }),
       ...(options.pii === undefined ? {} : { pii: options.pii }),
+      ...(options.publicKeys === undefined ? {} : { publicKeys: options.publicKeys }),
       ...(options.rules === undefined ? {} : { patterns: options.rules.patterns }),
     })
   }

@@ -45,6 +45,7 @@ export function openCapture(
     // Without a store nothing has to be compared with what another process masked.
     key: key ?? randomBytes(32),
     pii: keeping.pii,
+    publicKeys: rules?.publicKeys === true,
     // What an application is called stands on each of its processes.
     safeIds: [app, ...(rules?.safeIds ?? [])],
     ...(rules === undefined ? {} : { rules: compileUserRules(rules) }),

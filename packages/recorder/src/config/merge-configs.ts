@@ -31,6 +31,7 @@ function mergeRules(user: Rules, repository: Rules): Rules {
   const allow = [...(user.allow ?? []), ...(repository.allow ?? [])].filter((rule) => contradictsNone(rule, deny))
   const names = new Set(user.values?.map(({ id }) => id))
   const pii = repository.pii ?? user.pii
+  const publicKeys = repository.publicKeys ?? user.publicKeys
   const safeIds = [...(user.safeIds ?? []), ...(repository.safeIds ?? [])]
   return {
     deny,
@@ -39,6 +40,7 @@ function mergeRules(user: Rules, repository: Rules): Rules {
     // A rule of the same name would make its masks look like the user's.
     values: [...(user.values ?? []), ...(repository.values ?? []).map((rule) => renamed(rule, names))],
     ...(pii === undefined ? {} : { pii }),
+    ...(publicKeys === undefined ? {} : { publicKeys }),
     ...(safeIds.length === 0 ? {} : { safeIds }),
   }
 }

@@ -76,7 +76,7 @@ const CAPTURE_EFFECTS = {
 }
 
 function stricterRules(
-  { allow, keys, pii, safeIds, ...rules }: NonNullable<Config["redaction"]>,
+  { allow, keys, pii, publicKeys, safeIds, ...rules }: NonNullable<Config["redaction"]>,
   user: Config,
   ignore: (setting: string, value: unknown, effect: string) => void,
 ): NonNullable<Config["redaction"]> {
@@ -91,8 +91,11 @@ function stricterRules(
   })
   const isPiiWanted = user.redaction?.pii ?? user.profile === "audit"
   if (pii === false && isPiiWanted) ignore("redaction.pii", false, "personal data is no longer masked")
+  const isWeaker = publicKeys === false && user.redaction?.publicKeys === true
+  if (isWeaker) ignore("redaction.publicKeys", false, "public keys are no longer masked")
   return {
     ...rules,
+    ...(publicKeys === undefined || isWeaker ? {} : { publicKeys }),
     ...(stricterKeys === undefined ? {} : { keys: stricterKeys }),
     ...(pii === undefined || (pii === false && isPiiWanted) ? {} : { pii }),
   }
