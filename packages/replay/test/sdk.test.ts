@@ -96,6 +96,28 @@ test("[P-03] any scripted agent replays exactly: the same answers, the same fing
     { numRuns: 40 },
   ))
 
+test("[P-12] a call that the application tells in its protocol and sends through the recorder's fetch is certified, its tries served with it", () =>
+  withUpstream(
+    (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(anthropicAnswer("yes"))
+    },
+    async (url, asked) => {
+      const body = messages(["hello"])
+      const agent = (run: Run) =>
+        run.model({ provider: "anthropic", model: "claude-x", request: JSON.parse(body) }, async (_send, step) =>
+          (await step.fetch(`${url}/v1/messages`, { method: "POST", body })).json(),
+        )
+      const recording = await recordRun(agent)
+      const { recorder } = await replay(recording.tape, async (run) => {
+        await agent(run)
+        run.complete({ output: "done" })
+      })
+      expect(asked()).toBe(1)
+      expect(recorder.certify(recording)).toMatchObject({ issued: true })
+    },
+  ))
+
 test("[P-05] a replay is an ordinary run: valid, marked on every event, and nothing is written under its source", async () => {
   const acts: Act[] = [
     { does: "tool", name: "write", args: { n: 1 }, fails: false, inside: [] },

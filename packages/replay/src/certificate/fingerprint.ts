@@ -104,8 +104,6 @@ export const isCounted = (call: TapeCall, covers: readonly CallKind[]): boolean 
  * is served as one value.
  */
 function triesOf(call: TapeCall, byId: ReadonlyMap<string, TapeCall>): readonly TapeCall[] {
-  return call.attempts.flatMap((id) => {
-    const attempt = byId.get(id)
-    return attempt && attempt.sig === call.sig ? [attempt] : []
-  })
+  const isTold = call.request.url === null
+  return isTold ? [] : call.attempts.flatMap((id) => byId.get(id) ?? [])
 }
