@@ -86,7 +86,10 @@ function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRule
   const earlier = sent.filter(({ prompt, segments }) => prompt !== null && segments !== undefined)
   const reference = referenceOf(call, earlier)
   if (reference === undefined) return { ...none, call, verdict: null, why: "first" }
-  const { tokens, isExact, why } = keptBy(reference, rule)
+  const kept = keptBy(reference, rule)
+  const { tokens, isExact } = kept
+  const isElsewhere = reference.runId !== call.runId && reference.runId !== null
+  const why = kept.why !== undefined && isElsewhere ? `in ${reference.runId}: ${kept.why}` : kept.why
   if (tokens === null) return { ...none, call, verdict: "unknown", reference, why }
   if (tokens === 0) return { ...none, call, verdict: null, reference, expected: 0, why }
   if (call.read === null) return { ...none, call, verdict: "unknown", reference, why: "it does not say what it read" }

@@ -297,3 +297,22 @@ describe("[G-02] calls and tools", () => {
     expect(json.not_run.map(({ detector }) => detector)).toContain("constraint_violation")
   })
 })
+
+test("[G-02] tries that all failed ended the run, and are what explains it", async () => {
+  const url = await serving(refused(529, "overloaded"))
+  const { top, json } = await diagnosed(async (run, recorder) => {
+    await run
+      .model({ provider: "anthropic", model: "claude-x", request: asked() }, async (call) => {
+        for (let at = 0; at < 5; at++) {
+          await (
+            await recorder.fetch(url, { method: "POST", headers: call.headers, body: JSON.stringify(asked()) })
+          ).text()
+        }
+        throw new Error("overloaded")
+      })
+      .catch(() => {})
+    run.fail(new Error("overloaded"))
+  })
+  expect(top).toMatchObject({ detector: "retry_storm", severity: "fatal" })
+  expect(json.is_unexplained).toBe(false)
+})

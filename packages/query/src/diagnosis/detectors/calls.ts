@@ -72,7 +72,7 @@ export function retryStorm({ view }: CaseFile): Detected {
       {
         detector: "retry_storm",
         kind: null,
-        severity: "waste",
+        severity: call.error !== undefined && isBadEnd(view) ? "fatal" : "waste",
         confidence: "proven",
         cause: attempts[0]!.n,
         fails: call.n,

@@ -111,7 +111,12 @@ function culpritOf(
   if (kind === "tool_result_missing" && built?.has(id) === true) {
     return "a transform: what the application built holds the result, what was sent does not"
   }
-  if (kind === "tool_result_missing" && tool !== undefined && tool.closed === undefined)
+  if (
+    kind === "tool_result_missing" &&
+    tool !== undefined &&
+    tool.closed === undefined &&
+    tool.inferredBy === undefined
+  )
     return "the tool: it never ended"
   return "the application: no transform is on record"
 }
