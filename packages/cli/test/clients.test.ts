@@ -87,7 +87,7 @@ function freePort(): Promise<number> {
   })
 }
 
-test("[K-12] under run an agent that records itself is shown by its own run, which is the last one", async () => {
+test("[K-12] under run an agent that records itself is shown by its own run, which the last one names", async () => {
   const vendor = await startModelServer((_, response) =>
     answerMessage(response, { content: [{ type: "text", text: "Hi" }] }),
   )
@@ -100,8 +100,11 @@ test("[K-12] under run an agent that records itself is shown by its own run, whi
   const [, own] = /1 recorded by the agent itself, in (run_\w+)/.exec(stderr) ?? []
   expect(stderr).toContain(`show      orangebox show ${own}`)
   expect(stderr).not.toMatch(/tokens +unknown/)
-  const shown = await orangebox(["show", "last", "--data", folder.path])
+  const shown = await orangebox(["show", own!, "--data", folder.path])
   expect(shown.stdout).toMatch(new RegExp(`^${own} · agent · ask · completed .* · 1 model call`))
+  // The last run is the command's, which replays; it names the agent's own.
+  const last = await orangebox(["show", "last", "--data", folder.path])
+  expect(last.stdout).toMatch(new RegExp(`spawned +${own}#1 ask`))
   const json = JSON.parse((await orangebox(["run", "--json", ...command], { env })).stderr) as Record<string, unknown>
   expect(json).toMatchObject({ model_calls: 0, linked_calls: 1, agent_run_id: expect.stringMatching(/^run_/) })
 })

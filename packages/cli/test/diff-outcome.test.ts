@@ -72,7 +72,7 @@ describe("[P-13] exit status, final output and files are outcome", () => {
     ]
     const [found, exitCode, text] = await diff(three, four)
     expect([found.verdict, exitCode]).toEqual(["differs", 1])
-    expect(found.outcome.fields).toEqual(["error"])
+    expect(found.outcome.fields).toEqual(["error", "exit"])
     expect(text).toContain('OUTCOME error CommandFailed "exit 3" -> CommandFailed "exit 4"')
   })
 

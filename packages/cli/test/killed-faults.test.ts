@@ -56,7 +56,8 @@ const PROMPT = /^\{"prompt":"[\s\S]*The date test fails/
 
 describe("[F-08] [F-07] a process that is killed leaves a fault with what its run saw", () => {
   test.each([
-    ["profile audit", { profile: "audit" }],
+    // Personal data may go over many words, so with its rules on a stream lags by more than this answer is long.
+    ["profile audit", { profile: "audit", redaction: { pii: false } }],
     ["bodies on_fault", { bodies: "on_fault" }],
     ["every body kept, audit required", { audit: "required" }],
   ])(

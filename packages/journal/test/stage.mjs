@@ -19,7 +19,9 @@ export function setStage(folder) {
   writeFileSync(join(modules, "contract", "package.json"), '{ "type": "module", "exports": "./index.js" }')
   writeFileSync(
     join(modules, "contract", "index.js"),
-    ["error.js", "hash.js"].map((file) => `export * from ${JSON.stringify(new URL(file, contract).href)}\n`).join(""),
+    ["error.js", "hash.js", "json/depth.js"]
+      .map((file) => `export * from ${JSON.stringify(new URL(file, contract).href)}\n`)
+      .join(""),
   )
   cpSync(here("../bundle"), join(modules, "journal", "bundle"), { recursive: true })
   cpSync(here("../package.json"), join(modules, "journal", "package.json"))

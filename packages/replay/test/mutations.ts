@@ -255,16 +255,18 @@ export const RECORDING_MUTATIONS: readonly RecordingMutation[] = [
     },
   },
   {
-    name: "two events have changed their numbers",
+    // Of two neighbours that belong to different steps nobody can say which came first; of a call and its end anybody can.
+    name: "a call and its end have changed their numbers",
     change(recording, at) {
       const events = own(recording)
-      const index = 1 + (at % (events.length - 2))
-      const [a, b] = [events[index]!, events[index + 1]!]
+      const openings = events.filter(({ event_type }) => event_type === "model_called" || event_type === "tool_called")
+      const opening = openings[at % Math.max(1, openings.length)] ?? events[0]!
+      const from = events.indexOf(opening)
+      const to = events.findLastIndex(({ step_id }) => step_id === opening.step_id)
+      const [a, b] = [events[from]!, events[to]!]
       return {
         ...recording,
-        events: events
-          .with(index, { ...a, sequence_no: b.sequence_no })
-          .with(index + 1, { ...b, sequence_no: a.sequence_no }),
+        events: events.with(from, { ...a, sequence_no: b.sequence_no }).with(to, { ...b, sequence_no: a.sequence_no }),
       }
     },
   },

@@ -115,7 +115,7 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
   const { tape } = session
   const recorded = fingerprintOf(tape, covers)
   const now = fingerprintOf(replay.tape, covers, { source: tape })
-  const ends = compareOutputs({ ...source, tape }, replay)
+  const ends = compareOutputs({ ...source, tape }, replay, areToolsServed(run))
   const beside = compareBesideSignatures(tape, replay.tape, covers)
   const isKnown = (what: string): boolean => ends.unknown.every((unknown) => unknown.what !== what)
   return {
@@ -208,6 +208,8 @@ function toolsExecuted({ session, replay, covers }: ReplayToCertify): number {
   return replay.tape.calls.filter((call) => isTool(call) && call.mode === "live").length
 }
 
+const areToolsServed = (run: ReplayToCertify): boolean => run.covers.includes("tool") && toolsExecuted(run) === 0
+
 /** Every byte a certificate speaks for is there and hashes to its name: what was asked as well as what was answered. */
 function bodyProblems({ session, replay, areReplayBodiesHere, covers }: ReplayToCertify): string[] {
   const found: string[] = []
@@ -260,20 +262,20 @@ function acceptanceProblems(session: ReplaySession, report: DivergenceReport): s
 }
 
 /** As `orangebox diff` compares the two, under the masks that were accepted for the replay. */
-function differenceBetween(
-  { session, source }: ReplayToCertify,
-  replay: NonNullable<ReplayToCertify["replay"]>,
-): string[] {
+function differenceBetween(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["replay"]>): string[] {
+  const { session, source } = run
   const toDiff = ({ events, bodies }: JudgedRecording, runId: string): RunToDiff => ({
     events: events.filter(({ run_id }) => run_id === runId),
     body: (hash) => bodies.get(hash) ?? { absent: "unknown" },
   })
   const masks = [...new Set(session.policy.masks.map(({ type }) => type))]
   const diff = diffRuns(toDiff(source, session.tape.runId), toDiff(replay, replay.tape.runId), { masks, payloads: 0 })
-  if (exitCodeOf(diff) === 0) return []
+  // Tools that were answered from the tape have left no files, and the certificate says that these were not compared.
+  const ends = diff.outcome.fields.filter((field) => field !== "files" || !areToolsServed(run))
   const { inserted, removed, changed, moved, reordered } = diff.stats
   const counts = Object.entries({ inserted, removed, changed, moved, reordered }).filter(([, count]) => count > 0)
-  const what = [...counts.map(([change, count]) => `${count} ${change}`), ...diff.outcome.fields].join(", ")
+  if (exitCodeOf(diff) === 0 || (counts.length === 0 && ends.length === 0)) return []
+  const what = [...counts.map(([change, count]) => `${count} ${change}`), ...ends].join(", ")
   const first = diff.items.find(({ change }) => change !== "same" && change !== "noise")
   const step = first && (first.a ?? first.b)
   const where = step ? `; first ${first.change} ${first.kind} ${step.name} (#${step.n})` : ""

@@ -1,4 +1,4 @@
-import type { DeterminismMode } from "@orangebox/contract"
+import { type DeterminismMode, MASK_MIDDLE } from "@orangebox/contract"
 import type { Divergence, DivergenceCode } from "../generated.js"
 import type { AskedRequest, Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
@@ -65,9 +65,14 @@ const DROPPED = new Set([
   "strict-transport-security",
 ])
 
-/** The recorded headers as they are served again: type, request id, rate limits and retry-after stay; what is ours is said. */
+/**
+ * The recorded headers as they are served again: type, request id, rate limits and retry-after stay; what is ours is said. A masked value is
+ * not what was received, and holds a sign that no header can carry.
+ */
 function servedHeaders(answer: RecordedAnswer, mode: DeterminismMode, stepId: string): HeaderPairs {
-  const kept = (answer.headers ?? []).filter(([name]) => !DROPPED.has(name.toLowerCase()))
+  const kept = (answer.headers ?? []).filter(
+    ([name, value]) => !DROPPED.has(name.toLowerCase()) && !value.includes(MASK_MIDDLE),
+  )
   const hasType = kept.some(([name]) => name.toLowerCase() === "content-type")
   const type: HeaderPairs = hasType || answer.body === null ? [] : [["content-type", answer.body.mimeType]]
   return [...kept, ...type, ["x-orangebox-mode", mode], ["x-orangebox-source-step", stepId]]
