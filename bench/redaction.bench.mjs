@@ -55,6 +55,7 @@ function labelled() {
         ? recall(`open rows: ${kind}`, rows, 97)
         : share(`open rows: ${kind}`, foundIn(rows, ruleset), rows.length),
     ),
+    share("open rows: masks that hide a labelled secret", ...masksOnSecrets(SECRET_ROWS)),
     share(
       "open rows: clean ones with a mask",
       clean.filter(({ text }) => redactText(text, ruleset).masks.length > 0).length,
@@ -63,6 +64,15 @@ function labelled() {
       (percent) => percent <= 2,
     ),
   ]
+}
+
+/** How many masks there are in rows with a secret, and how many of them hide some of it: the others hide a user, a second secret, or nothing of worth. */
+function masksOnSecrets(rows) {
+  const masks = rows.flatMap(({ text, secret }) =>
+    explain(text, ruleset).map(({ start, end }) => ({ start, end, at: text.indexOf(secret), length: secret.length })),
+  )
+  const hiding = masks.filter(({ start, end, at, length }) => at >= 0 && start < at + length && end > at)
+  return [hiding.length, masks.length]
 }
 
 /** Each source in turn, without the rules that were written from it alone: what is found of a source that nobody has seen. */
@@ -153,6 +163,10 @@ const TRACES = [
   "cassettes-openllmetry",
   "cassettes-pydantic-ai",
   "who-and-when",
+  "fixtures-vercel-ai",
+  "inspect-logs",
+  "otlp-samples",
+  "responses-gemini-cli",
 ]
 const PROTOCOL_ID =
   /\b(?:toolu_|call_|msg_|chatcmpl-|resp_|req_|rs_|fc_|run_|gen-)[A-Za-z0-9_-]{10,}|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\bsha(?:256|512)[:-][A-Za-z0-9+/=]{40,}/g
@@ -219,9 +233,7 @@ function speed() {
     throughput("text without keywords", [prose], 100),
     ...(recorded.length > 0 ? [throughput("recorded trajectories", recorded, 30)] : []),
     throughput("a stream in pieces of 64 characters", [prose], undefined, (text) => {
-      const redactor = new StreamRedactor(ruleset)
-      for (let at = 0; at < 200_000; at += 64) redactor.push(text.slice(at, at + 64))
-      redactor.finish()
+      streamed(text.slice(0, 200_000), 64)
       return 200_000
     }),
   ]
@@ -230,10 +242,11 @@ function speed() {
 function throughput(what, texts, bound, work = (text) => redactText(text, ruleset) && text.length) {
   let best = 0
   for (let round = 0; round < 5; round++) {
-    const start = performance.now()
     let length = 0
-    for (const text of texts) length += work(text)
-    best = Math.max(best, length / 1000 / (performance.now() - start))
+    const ms = processorTime(() => {
+      for (const text of texts) length += work(text)
+    })
+    best = Math.max(best, length / 1000 / ms)
   }
   return row(
     what,
@@ -294,29 +307,49 @@ const HOSTILE = {
   emoji: "😀 token: ",
 }
 
+/** In processor time: a machine that does other work as well would be measured with it. */
 function worstCases() {
-  const costs = Object.entries(HOSTILE).map(([what, unit]) => {
-    const text = unit.repeat(Math.ceil(1_000_000 / unit.length)).slice(0, 1_000_000)
-    const start = performance.now()
-    redactText(text, ruleset)
-    return { what, ms: performance.now() - start }
-  })
-  const slowest = costs.reduce((worst, one) => (one.ms > worst.ms ? one : worst))
-  return [
-    row(
-      `slowest of ${costs.length} hostile megabytes (${slowest.what})`,
-      `${slowest.ms.toFixed(0)} ms`,
+  const hostile = Object.entries(HOSTILE).map(([what, unit]) => ({
+    what,
+    text: unit.repeat(Math.ceil(1_000_000 / unit.length)).slice(0, 1_000_000),
+  }))
+  const slowest = (how, work) => {
+    const costs = hostile.map(({ what, text }) => ({ what, ms: processorTime(() => work(text)) }))
+    const worst = costs.reduce((worst, one) => (one.ms > worst.ms ? one : worst))
+    return row(
+      `slowest of ${costs.length} hostile megabytes, ${how} (${worst.what})`,
+      `${worst.ms.toFixed(0)} ms`,
       "≤ 1,000 ms",
-      slowest.ms <= 1000,
+      worst.ms <= 1000,
+    )
+  }
+  return [
+    slowest("whole", (text) => redactText(text, ruleset)),
+    slowest("streamed in pieces of 64 characters", (text) => streamed(text, 64)),
+    slowest("streamed in pieces of 5 characters", (text) => streamed(text, 5)),
+    row(
+      "an explanation of a 1 MB text",
+      `${processorTime(() => explain("word ".repeat(200_000), ruleset)).toFixed(0)} ms`,
     ),
-    row("an explanation of a 1 MB text", `${timed(() => explain("word ".repeat(200_000), ruleset)).toFixed(0)} ms`),
   ]
 }
 
-function timed(work) {
-  const start = performance.now()
+function streamed(text, width) {
+  const redactor = new StreamRedactor(ruleset)
+  for (let at = 0; at < text.length; at += width) redactor.push(text.slice(at, at + width))
+  redactor.finish()
+}
+
+function processorTime(work) {
+  const before = process.cpuUsage()
   work()
-  return performance.now() - start
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+function repeatedSpeed(bytes, nanos) {
+  const speed = (1000 * bytes) / nanos
+  return row("redaction, most of it remembered", `${speed.toFixed(0)} MB/s`, "≥ 100 MB/s", speed >= 100)
 }
 
 /** A 50 KB request that repeats the one before it but for its last message. */
@@ -351,6 +384,7 @@ async function repeatedBody() {
     row(`SHA-256 and bare write of ${Math.round(bodies[0].length / 1000)} KB`, micros(found.bare)),
     row("redaction, searched anew", micros(found.searched)),
     row("redaction, most of it remembered", micros(found.remembered)),
+    repeatedSpeed(bodies[0].length, found.remembered),
     // Recording without redaction may take 2 × of the 4 ×; this is the share that is left.
     row("redaction, remembered : SHA-256 + write", times(ratio), "≤ 2 ×", ratio <= 2),
   ]

@@ -1,14 +1,16 @@
 // What is published and what child processes run: one file per entry of a package in packages/*/bundle, made of the modules tsc wrote to
 // dist/. Opening files is most of what starting costs. A library leaves our other packages to their own bundle, so that each exists once in
 // an application; the command takes all of them in, and its commands stay chunks that load when they are asked for.
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { rolldown } from "rolldown"
+import { buildWeb } from "./build-web.mjs"
 
 /** Modules that are started or loaded by their address, beside a package's door. */
 const OWN_ENTRIES = {
   proxy: ["proxy-process"],
   reader: ["sql/sql-process", "judging/classify-calls"],
+  server: ["answer-worker"],
   cli: ["main", "demo/agent"],
 }
 
@@ -41,6 +43,10 @@ for (const name of ["proxy", "cli"]) {
   await build.write({ file: join("packages", name, "bundle", "tape-door.cjs"), format: "cjs" })
   await build.close()
 }
+
+// The web UI lies beside the command that serves it.
+await buildWeb()
+cpSync("packages/web/built", "packages/cli/bundle/web", { recursive: true })
 
 async function bundle(name, input, isCommand) {
   const dir = join("packages", name, "bundle")

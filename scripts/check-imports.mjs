@@ -41,6 +41,7 @@ const PROVIDER_WORDS =
 /** Where another package may name them, and why. */
 const MAY_NAME_PROVIDERS = [
   [/^dialects\//, "the place for it"],
+  [/^exchange\/src\/formats\//, "what foreign formats call things"],
   [/^cli\/src\/demo\//, "an agent and a model server that speak one dialect with each other"],
   [/^cli\/src\/doctor\/wire-canary\.ts$/, "a scripted answer of one dialect"],
   [/^cli\/src\/commands\//, "help pages show users the variables they know"],

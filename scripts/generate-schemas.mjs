@@ -291,7 +291,11 @@ export function filesOf(definitions, folder, isUnreleased = false) {
   const comments = commentsIn(join(folder, "definitions"))
   const schemas = join(folder, "schemas")
   return new Map([
-    [join(folder, "src/generated.ts"), generatedSource(definitions, { packageName, comments })],
+    [
+      join(folder, "src/generated.ts"),
+      // Most packages check what they read; one that only describes what it answers writes what it needs for that.
+      definitions.generated?.() ?? generatedSource(definitions, { packageName, comments }),
+    ],
     ...[...definitions.jsonSchemas({ isUnreleased, read: (name) => readFileSync(join(schemas, name), "utf8") })].map(
       ([name, text]) => [join(schemas, name), text],
     ),
@@ -304,8 +308,8 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
     if (!existsSync(join(folder, "definitions"))) continue
     const definitions = await loadDefinitions(join(folder, "definitions"))
     const files = filesOf(definitions, folder, process.argv.includes("--unreleased"))
-    mkdirSync(join(folder, "schemas"), { recursive: true })
-    for (const file of readdirSync(join(folder, "schemas")))
+    if (files.size > 1) mkdirSync(join(folder, "schemas"), { recursive: true })
+    for (const file of existsSync(join(folder, "schemas")) ? readdirSync(join(folder, "schemas")) : [])
       if (!files.has(join(folder, "schemas", file))) rmSync(join(folder, "schemas", file))
     for (const [file, text] of files) writeFileSync(file, text)
     console.error(`${files.size} files of packages/${name}`)

@@ -11,6 +11,7 @@ import * as decisions from "../../packages/decisions/definitions/index.js"
 import * as decisionsShipped from "../../packages/decisions/src/generated.js"
 import * as replay from "../../packages/replay/definitions/index.js"
 import * as replayShipped from "../../packages/replay/src/generated.js"
+import * as server from "../../packages/server/definitions/index.js"
 import { filesOf } from "../generate-schemas.mjs"
 
 const packages = { context, contract, decisions, replay }
@@ -35,6 +36,10 @@ test.each(Object.entries(packages))(
     ).toEqual([])
   },
 )
+
+test("[O-03] what packages/server says of its answers is what its definitions say; if not: npm run schemas", () => {
+  for (const [file, text] of filesOf(server, "packages/server")) expect(readFileSync(file, "utf8"), file).toBe(text)
+})
 
 const HASH = `sha256:${"a".repeat(64)}`
 const span = { schema_version: "0.1.0", seq: 1, extensionId: "x", turnId: "t", spanId: "s", timestamp: 5 }

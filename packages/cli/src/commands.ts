@@ -14,7 +14,7 @@ interface CommandEntry {
   readonly takesRun?: boolean
 }
 
-type Group = "Record" | "Look" | "Judge" | "Try again" | "Hand on" | "Keep in order"
+type Group = "Record" | "Look" | "Judge" | "Try again" | "Hand on" | "Connect" | "Keep in order"
 type Row = readonly [name: string, summary: string, load: CommandEntry["load"], takes?: "a run"]
 
 /** In the order of a user's day. */
@@ -26,20 +26,24 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
     ["doctor", "check the machine and fly a canary", () => import("./commands/doctor.js")],
   ],
   Look: [
+    ["ui", "look at it in the browser", () => import("./commands/ui.js"), "a run"],
     ["runs", "list recorded runs", () => import("./commands/runs.js")],
     ["show", "a run, one line per step", () => import("./commands/show.js"), "a run"],
     ["step", "everything about one step, and its bodies", () => import("./commands/step.js"), "a run"],
     ["context", "what a step saw, why, and what was left out", () => import("./commands/context.js"), "a run"],
     ["cache", "what the provider's cache served, and what broke it", () => import("./commands/cache.js"), "a run"],
     ["diagnose", "what is broken, and the step that shows it", () => import("./commands/diagnose.js"), "a run"],
+    ["handoff", "a run for a debugging agent, in 1,500 tokens", () => import("./commands/handoff.js"), "a run"],
     ["search", "search everything recorded", () => import("./commands/search.js")],
     ["diff", "compare two runs: what differs, and where it began", () => import("./commands/diff.js"), "a run"],
+    ["stats", "what runs add up to: money, tokens, times, use", () => import("./commands/stats.js")],
     ["sql", "ask the store in SQL, read-only", () => import("./commands/sql.js")],
   ],
   Judge: [
     ["decisions", "what the agent did, action by action", () => import("./commands/decisions.js"), "a run"],
     ["check", "hold runs against rules; the gate for CI", () => import("./commands/check.js"), "a run"],
     ["report", "what a run did, and was that what was asked", () => import("./commands/report.js"), "a run"],
+    ["findings", "what was found out about a run, and adding to it", () => import("./commands/findings.js"), "a run"],
     ["override", "your own word about a run or a step", () => import("./commands/override.js"), "a run"],
   ],
   "Try again": [
@@ -48,7 +52,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
   ],
   "Hand on": [
     ["export", "a run in one file that can be read anywhere", () => import("./commands/export.js"), "a run"],
-    ["import", "put an exported run into this store", () => import("./commands/import.js")],
+    ["import", "transcripts and exported runs, into this store", () => import("./commands/import.js")],
     ["verify", "check runs, bodies and digests", () => import("./commands/verify.js"), "a run"],
     [
       "snapshot",
@@ -56,6 +60,10 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
       () => import("./commands/snapshot.js"),
       "a run",
     ],
+  ],
+  Connect: [
+    ["mcp", "serve what was recorded to an agent, over MCP", () => import("./commands/mcp.js")],
+    ["serve", "the HTTP API, web UI and MCP, with a collector", () => import("./commands/serve.js")],
   ],
   "Keep in order": [
     ["collect", "bring the store up to the journals", () => import("./commands/collect.js")],

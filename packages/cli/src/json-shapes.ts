@@ -1,7 +1,5 @@
 import type { Problem } from "@orangebox/contract"
-import type { Observability } from "@orangebox/decisions"
 import type { LockHolder, RecordedProblem } from "@orangebox/store"
-import { snakeJson } from "@orangebox/text"
 
 /** Shapes that several commands print, as `docs/cli-json.md` describes them. */
 
@@ -13,7 +11,3 @@ export function problemJson(problem: Problem & Partial<RecordedProblem>) {
   const { code, severity, subject, field, reason, file, offset } = problem
   return { code, severity, subject, field, reason, ...(file === undefined ? {} : { file, offset: offset ?? null }) }
 }
-
-/** The holes in a run's trail. */
-export const trailJson = ({ failures, bypasses, unreadCalls, pendingTools }: Observability): object =>
-  snakeJson({ failures, bypasses, unreadCalls, pendingTools })

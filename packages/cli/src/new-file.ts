@@ -2,15 +2,15 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync
 import { InputError } from "@orangebox/contract"
 
 /**
- * Writes a file whole or not at all, readable by its owner alone, and over another one only when that is asked for.
+ * Writes a file whole or not at all, readable by its owner alone unless a mode is given, and over another one only when that is asked for.
  *
  * @returns how many bytes it has
  */
-export function writeNewFile(path: string, pieces: Iterable<Uint8Array>, isForced: boolean): number {
+export function writeNewFile(path: string, pieces: Iterable<Uint8Array>, isForced: boolean, mode = 0o600): number {
   refuseToOverwrite(path, isForced)
   const unfinished = `${path}.${process.pid}.part`
   try {
-    const bytes = writePieces(unfinished, pieces)
+    const bytes = writePieces(unfinished, pieces, mode)
     refuseToOverwrite(path, isForced)
     renameSync(unfinished, path)
     return bytes
@@ -25,11 +25,11 @@ function discard(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // Why it could not be written is told; that it cannot be removed either says no more.
+    // Why it could not be written is reported; that it cannot be removed either says no more.
   }
 }
 
-/** To be asked before long work too: nobody wants to hear it afterwards. */
+/** To be asked before long work too: afterwards it is too late. */
 export function refuseToOverwrite(path: string, isForced: boolean): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) {
@@ -47,8 +47,8 @@ export function refuseToOverwrite(path: string, isForced: boolean): void {
   })
 }
 
-function writePieces(path: string, pieces: Iterable<Uint8Array>): number {
-  const file = openSync(path, "w", 0o600)
+function writePieces(path: string, pieces: Iterable<Uint8Array>, mode: number): number {
+  const file = openSync(path, "w", mode)
   try {
     let bytes = 0
     for (const piece of pieces) {

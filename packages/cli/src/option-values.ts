@@ -1,3 +1,4 @@
+import { durationIn, momentIn } from "@orangebox/text"
 import { InvalidArgumentError } from "commander"
 
 /** What options are given as, turned into values. Commander names the option; these say what was expected. */
@@ -29,20 +30,11 @@ export function budgetParser(least: number): (text: string) => number {
   }
 }
 
-const DURATION_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
-
 /** `90s`, `12h`, `30d`, `2w`. */
 export function parseDuration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text)
-  if (!match) throw new InvalidArgumentError("It must be a time such as 90s, 12h, 30d or 2w.")
-  return Number(match[1]) * DURATION_MS[match[2]!]!
+  const duration = durationIn(text)
+  if (duration === undefined) throw new InvalidArgumentError("It must be a time such as 90s, 12h, 30d or 2w.")
+  return duration
 }
 
 const SIZE_BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 }
@@ -60,9 +52,8 @@ export function parseSize(text: string): number {
 /** A moment: an ISO date or time, or how long ago (`2h`, `3d`). */
 export function momentParser(now: () => number): (text: string) => number {
   return (text) => {
-    if (/^\d+(?:\.\d+)?(ms|s|m|h|d|w)$/.test(text)) return now() - parseDuration(text)
-    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-    if (Number.isNaN(at))
+    const at = momentIn(text, now())
+    if (at === undefined)
       throw new InvalidArgumentError("It must be a date such as 2026-01-31, or how long ago: 2h, 3d.")
     return at
   }

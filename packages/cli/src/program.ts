@@ -1,7 +1,7 @@
 import { Command } from "commander"
 import { COMMANDS } from "./commands.js"
-import { examples, type Session } from "./session.js"
-import { fitted, type TerminalStreams } from "./terminal.js"
+import { examples, prose, type Session } from "./session.js"
+import type { TerminalStreams } from "./terminal.js"
 import { versionOf } from "./version.js"
 
 /** The command line as far as these arguments need it: the commands they name with all their options, the others by name. */
@@ -19,15 +19,16 @@ export async function buildProgram(
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
     .configureOutput({
-      writeOut: (text) => void stdout.write(fittedHelp(text, (stdout.isTTY && stdout.columns) || undefined)),
+      getOutHelpWidth: () => session.terminal.helpColumns,
+      writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      // Errors of usage are told like all others, by the caller.
+      // Errors of usage are reported like all others, by the caller.
       outputError: () => {},
     })
     .exitOverride()
     .addHelpText(
       "after",
-      examples([
+      examples(session, [
         ["orangebox demo", "see it all on a scripted agent: no key, no network"],
         ["orangebox run -- claude -p 'fix it'", "record any agent"],
         ["orangebox show", "the last run, one line per step"],
@@ -36,20 +37,14 @@ export async function buildProgram(
     )
     .addHelpText(
       "after",
-      "\nA run is addressed by its id, the beginning of one, or last; a step as last#13.\nExit codes: 0 fine, 1 findings, 2 bad usage or input, 3 system error.",
+      prose(
+        session,
+        "A run is addressed by its id, the beginning of one, or last; a step as last#13.\nExit codes: 0 fine, 1 findings, 2 bad usage or input, 3 system error.",
+      ),
     )
   for (const { name, summary, group, load, isHidden = false } of COMMANDS) {
     const command = program.command(name, { hidden: isHidden }).summary(summary).helpGroup(`${group}:`)
     if (args.includes(name)) (await load()).define(command, session)
   }
   return program
-}
-
-/** On a narrow terminal the meaning of an example stands below its command, which can be copied then. */
-function fittedHelp(text: string, columns: number | undefined): string {
-  if (columns === undefined) return text
-  const examplesInTwo = text.replace(/^ {2}(orangebox .+?) {3,}(\S.*)$/gm, (line, command: string, meaning: string) =>
-    line.length <= columns ? line : `  ${command}\n      ${meaning}`,
-  )
-  return fitted(examplesInTwo, columns)
 }

@@ -1,4 +1,6 @@
-import { InputError } from "@orangebox/contract"
+import type { Readable } from "node:stream"
+import { type Advice, InputError } from "@orangebox/contract"
+import { wrapCommand, wrapText } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT } from "./exit-code.js"
 import type { Terminal } from "./terminal.js"
@@ -6,6 +8,10 @@ import type { Terminal } from "./terminal.js"
 /** One call of the command: where it speaks, and what its exit code will be. */
 export interface Session {
   readonly terminal: Terminal
+  /** What a command reads that is given `-`. */
+  readonly stdin: Readable
+  /** What was typed behind the name of the program. */
+  readonly args: readonly string[]
   /** One of `EXIT`; `orangebox run` hands on the exit code of its command. */
   exitCode: number
 }
@@ -32,7 +38,7 @@ export function bindShell<Options>(
   shell: Shell<Options>,
   lines: readonly Example[] = [],
 ): void {
-  if (lines.length > 0) command.addHelpText("after", examples(lines))
+  if (lines.length > 0) command.addHelpText("after", examples(session, lines))
   command.action(async function action(this: Command): Promise<void> {
     if (!WITHOUT_CONFIG.has(command.name())) await checkConfig()
     const options = this.optsWithGlobals<Options & GlobalOptions>()
@@ -43,17 +49,42 @@ export function bindShell<Options>(
 /** What says itself how the configuration is, and what has to work in every shell wherever it stands. */
 const WITHOUT_CONFIG: ReadonlySet<string> = new Set(["doctor", "completion", "__complete"])
 
-/** A configuration that cannot be used is told by every command, before it does anything: none knows which setting it would have needed. */
+/** A configuration that cannot be used is reported by every command, before it does anything: none knows which setting it would have needed. */
 async function checkConfig(): Promise<void> {
-  const { findConfig } = await import("@orangebox/recorder")
-  findConfig(process.cwd())
+  const { findConfigHere } = await import("./config-here.js")
+  findConfigHere()
 }
 
 /** Options that do not go together, or an argument that is none. */
-export const wrongUsage = (what: string, next: string): InputError => new InputError("USAGE", { what, next })
+export const wrongUsage = (what: string, next: string | Advice): InputError => new InputError("USAGE", { what, next })
 
-/** The examples at the end of a help page. */
-export function examples(lines: readonly Example[]): string {
-  const width = Math.max(...lines.map(([command]) => command.length))
-  return `\nExamples:\n${lines.map(([command, meaning]) => `  ${command.padEnd(width)}   ${meaning}`).join("\n")}`
+/**
+ * What a help page says below its options, laid out when it is asked for: a paragraph for each line, and for `  name  meaning` one that hangs
+ * below its meaning.
+ */
+export function prose(session: Session, text: string): () => string {
+  return () => {
+    const { helpColumns } = session.terminal
+    const lines = text.split("\n").flatMap((line) => {
+      const lead = /^ {2}\S+ {2,}/.exec(line)?.[0] ?? ""
+      const indent = lead === "" ? "" : " ".repeat(15)
+      return wrapText(line.slice(lead.length), helpColumns, { at: " ", lead, indent })
+    })
+    return `\n${lines.join("\n")}`
+  }
+}
+
+/** The examples at the end of it: beside each command its meaning, or below it where there is no room. A long one can still be pasted. */
+export function examples(session: Session, lines: readonly Example[]): () => string {
+  return () => {
+    const { helpColumns } = session.terminal
+    const width = Math.max(...lines.map(([command]) => command.length))
+    const beside = lines.map(([command, meaning]) => `  ${command.padEnd(width)}   ${meaning}`)
+    const areBeside = beside.every((line) => line.length <= helpColumns)
+    const below = lines.flatMap(([command, meaning]) => [
+      ...wrapCommand(command, helpColumns - 2).map((line) => `  ${line}`),
+      ...wrapText(meaning, helpColumns, { at: " ", lead: "      ", indent: "      " }),
+    ])
+    return `\nExamples:\n${(areBeside ? beside : below).join("\n")}`
+  }
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import type { Writable } from "node:stream"
+import type { Readable, Writable } from "node:stream"
 import { fitLines, type Painter, plain, safeText } from "@orangebox/text"
 import { painterFor } from "./colours.js"
 import { type ProgressBar, progressBar } from "./progress-bar.js"
@@ -12,7 +12,7 @@ export interface Terminal {
   outVerbatim(text: string): void
   /** Exact bytes, for pipes and files. */
   outBytes(bytes: Uint8Array): void
-  /** Resolves when whoever reads stdout has caught up: for output that must not pile up in memory. */
+  /** Resolves when the reader of stdout has caught up: for output that must not pile up in memory. */
   drained(): Promise<void>
   /** Talk: hints, warnings. Made safe here. */
   say(line: string): void
@@ -23,6 +23,8 @@ export interface Terminal {
   readonly isOutTerminal: boolean
   /** Undefined where nothing limits the width. */
   readonly columns: number | undefined
+  /** Of a help page: no wider than is good to read, and the same everywhere but on a terminal. */
+  readonly helpColumns: number
   /** Paints nothing where colours would not be seen. */
   readonly paint: Painter
   readonly paintTalk: Painter
@@ -36,19 +38,20 @@ export type OutputStream = Writable & { readonly isTTY?: boolean; readonly colum
 export interface TerminalStreams {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
+  /** The process's own where none is given. */
+  readonly stdin?: Readable
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal {
   const isOutTerminal = stdout.isTTY === true
-  // A terminal that says 0 does not know how wide it is.
-  const columns = isOutTerminal ? stdout.columns || undefined : undefined
+  const columns = columnsOf(stdout, env)
   const progress = progressBar(stderr)
   const write = (stream: OutputStream, what: string | Uint8Array): void => {
     progress.clear()
     stream.write(what)
   }
-  const talkColumns = stderr.isTTY === true ? stderr.columns || undefined : undefined
+  const talkColumns = columnsOf(stderr, env)
   const talk = (text: string): void => write(stderr, `${fitted(text, talkColumns)}\n`)
   const outVerbatim = (text: string): void => write(stdout, text.endsWith("\n") ? text : `${text}\n`)
   return {
@@ -61,13 +64,19 @@ export function openTerminal({ stdout, stderr, env }: TerminalStreams): Terminal
     sayPainted: talk,
     isOutTerminal,
     columns,
+    helpColumns: Math.min(columns ?? 80, 100),
     paint: painterFor(isOutTerminal, env) ?? plain,
     paintTalk: painterFor(stderr.isTTY === true, env) ?? plain,
     progress,
   }
 }
 
+/** A pipe is as wide as COLUMNS says, where it is set; a terminal that says 0 does not know how wide it is. */
+function columnsOf({ isTTY, columns }: OutputStream, env: TerminalStreams["env"]): number | undefined {
+  return (isTTY === true ? columns : Number(env["COLUMNS"])) || undefined
+}
+
 /** JSON is for programs and stays as it is. */
-export function fitted(text: string, columns: number | undefined): string {
+function fitted(text: string, columns: number | undefined): string {
   return columns === undefined || /^[[{]/.test(text) ? text : fitLines(text, columns)
 }

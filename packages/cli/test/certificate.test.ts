@@ -9,8 +9,8 @@ import { answerMessage, startModelServer } from "./model-server.js"
 const AGENT = `
 import { readFileSync, writeFileSync } from "node:fs"
 const { asks, exitCode = 0, signal, together = false, file } = JSON.parse(readFileSync("plan.json", "utf8"))
-const ask = async ({ query = "", headers = {}, ...body }) => {
-  const response = await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages" + query, {
+const ask = async ({ path = "/v1/messages", query = "", headers = {}, ...body }) => {
+  const response = await fetch(process.env.ANTHROPIC_BASE_URL + path + query, {
     method: "POST",
     headers: { "content-type": "application/json", "anthropic-version": "2023-06-01", ...headers },
     body: JSON.stringify(body),
@@ -70,6 +70,7 @@ const OTHER: readonly (readonly [string, Plan])[] = [
   ["another version", withFirst({ headers: { "anthropic-version": "2024-10-22" } })],
   ["a beta", withFirst({ headers: { "anthropic-beta": "context-1m-2025-08-07" } })],
   ["another query", withFirst({ query: "?beta=true" })],
+  ["another path", withFirst({ path: "/other/v1/messages" })],
   [
     "secrets that changed places",
     { ...PLAN, asks: [first, asked(`read with ${SECRETS[1]}, write with ${SECRETS[0]}`), third] },
@@ -113,7 +114,7 @@ describe("[P-10] certificates of real processes", () => {
     const { exitCode, stderr } = await run(PLAN, ["replay", runId, "--certificate", file], gone)
     expect(exitCode, stderr).toBe(0)
     const certificate = JSON.parse(readFileSync(file, "utf8")) as { outputs: object }
-    expect(certificate).toMatchObject({ v: 2, driver: "proxy", outputs: { exit_code: 3, signal: null } })
+    expect(certificate).toMatchObject({ v: 3, driver: "proxy", outputs: { exit_code: 3, signal: null } })
     const check = (path: string) => orangeboxHere(["verify", "--certificate", path, "--data", scratch.path])
     expect(await check(file)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(" holds") })
     const forged = join(scratch.path, "forged.json")
@@ -124,6 +125,19 @@ describe("[P-10] certificates of real processes", () => {
     })
     writeFileSync(forged, JSON.stringify({ ...certificate, v: 1 }))
     expect((await check(forged)).exitCode).toBe(2)
+    const text = readFileSync(file, "utf8")
+    for (const [said, why] of [
+      [text.replace('"exit_code": 3', '"exit_code": 0, "exit_code": 3'), "/outputs/exit_code stands there twice"],
+      [text.replace('"exit_code": 3', '"exit\\u005fcode": 0, "exit_code": 3'), "/outputs/exit_code stands there twice"],
+      [text.replace('"exit_code": 3', '"exit_code": 3, "tests": "passed"'), "tests"],
+      [text.replace('"exit_code": 3', '"exit_code": 3, "__proto__": {}'), "__proto__"],
+      [`${text}\n{}`, "something else stands there"],
+    ] as const) {
+      expect(said).not.toBe(text)
+      writeFileSync(forged, said)
+      const refused = await check(forged)
+      expect(refused, said).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(why) })
+    }
   }, 120_000)
 
   test.each(OTHER)(

@@ -25,7 +25,7 @@ export interface CommandOptions {
 }
 
 export function orangebox(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
-  const { ORANGEBOX_HOME: _home, ORANGEBOX: _switch, NO_COLOR: _color, ...env } = process.env
+  const { ORANGEBOX_HOME: _home, ORANGEBOX: _switch, NO_COLOR: _color, COLUMNS: _columns, ...env } = process.env
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: options.cwd ?? tmpdir(),
@@ -56,8 +56,13 @@ export function orangebox(args: readonly string[], options: CommandOptions = {})
 }
 
 /** The same without a process of its own, which is most of what a command costs: for tables of many cases. */
-export async function orangeboxHere(args: readonly string[]): Promise<Finished> {
-  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
+export async function orangeboxHere(
+  args: readonly string[],
+  /** Of the terminal that it speaks to; without it a pipe. */
+  columns?: number,
+): Promise<Finished> {
+  const stream = () => Object.assign(new PassThrough(), columns === undefined ? {} : { isTTY: true, columns })
+  const streams = { stdout: stream(), stderr: stream() }
   const exitCode = await runCommandLine(args, { ...streams, env: {} })
   const textOf = (stream: PassThrough): string => String(stream.read() ?? "")
   return { stdout: textOf(streams.stdout), stderr: textOf(streams.stderr), exitCode }

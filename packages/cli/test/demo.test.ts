@@ -5,7 +5,15 @@ import { type Finished, jsonOf, orangebox, orangeboxHere, type Scratch, scratchF
 interface DemoJson {
   readonly data_folder: string
   readonly runs: readonly { run_id: string; status: string; digest: string; events: number }[]
-  readonly crash: { run_id: string; n: number; pid: number; acknowledged_bytes: number; stored_bytes: number }
+  readonly clocked: { run_id: string; status: string; finding: { detector: string; kind: string; cause_step: number } }
+  readonly crash: {
+    finding: { detector: string; cause_step: number }
+    run_id: string
+    n: number
+    pid: number
+    acknowledged_bytes: number
+    stored_bytes: number
+  }
   readonly test_exit_codes: readonly number[]
   readonly lost: number
 }
@@ -30,6 +38,12 @@ describe("orangebox demo", () => {
     expect(demo.runs.map(({ status }) => status)).toEqual(["completed", "crashed"])
     expect(demo.test_exit_codes).toEqual([1, 0])
     expect(demo.lost).toBe(0)
+  })
+
+  test("[G-04] it ends with what is broken: where the killed run stood, and what broke the cache of another", () => {
+    expect(demo.crash.finding).toMatchObject({ detector: "crash", cause_step: demo.crash.n })
+    expect(demo.clocked.status).toBe("completed")
+    expect(demo.clocked.finding).toMatchObject({ detector: "cache_bust", kind: "volatile_value", cause_step: 6 })
   })
 
   test("[O-01] the demo cleans up its processes and its project, and leaves only the records", () => {
@@ -88,7 +102,7 @@ describe("orangebox demo", () => {
       "file_edit src/days.js +1",
       "file_edit src/days.js +2",
       "file_edit package.json +2",
-      "7 answers, 7 counted",
+      "10 answers, 10 counted",
     ])
   })
 
@@ -134,13 +148,13 @@ describe("orangebox demo", () => {
     expect(good.stdout).toContain("the digest is the same")
   })
 
-  test("[C-03] both of its runs keep the contract, and the crashed one counts as open, not as corrupt", async () => {
+  test("[C-03] its runs keep the contract, and the crashed one counts as open, not as corrupt", async () => {
     const verdict = jsonOf<{ ok: boolean; runs: { findings: unknown[]; open: unknown[] }[] }>(
       await read("verify", "--json"),
     )
     expect(verdict.ok).toBe(true)
     expect(verdict.runs.flatMap(({ findings }) => findings)).toEqual([])
-    expect(verdict.runs.map(({ open }) => open.length > 0).sort()).toEqual([false, true])
+    expect(verdict.runs.map(({ open }) => open.length > 0).sort()).toEqual([false, false, true])
   })
 
   test("in words it names both runs, the crashed step and commands that work as they are printed", async () => {

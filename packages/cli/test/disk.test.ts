@@ -62,7 +62,7 @@ test("[S-10] status and prune say what journals hold and until when; prune --jou
   })
   const said = await call(["prune"])
   expect(said.stdout).toMatch(/journals still hold [\d.]+ k?B in \d+ files: .* until 20\d\d-/)
-  expect(said.stdout).toContain("orangebox prune --journals")
+  expect(said.stdout).toMatch(/orangebox prune .*--journals$/m)
   expect(await prune(["--journals"])).toMatchObject({
     journals_removed: 1,
     journals: { kept: { files: 0 }, in_use: { files: 1 } },
@@ -74,7 +74,7 @@ test("[S-10] status and prune say what journals hold and until when; prune --jou
   expect(readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".ndjson"))).toEqual([])
   expect(await totals()).toBe(2)
   expect((await call(["verify"])).exitCode).toBe(0)
-}, 60_000)
+})
 
 test("[S-10] a dry run says what the prune then takes, and what is gone says so", async () => {
   await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
@@ -100,7 +100,7 @@ test("[S-10] a dry run says what the prune then takes, and what is gone says so"
     expect((await call(["verify", "last"])).exitCode).toBe(0)
   }
   expect(await totals()).toBe(0)
-}, 60_000)
+})
 
 test("[R-17] the money in roll-ups goes by the prices that hold where the data lies, and a rebuild prices again", async () => {
   const config = join(scratch.path, "orangebox.config.json")
@@ -115,7 +115,7 @@ test("[R-17] the money in roll-ups goes by the prices that hold where the data l
   expect(await usd()).toEqual([12, 0])
   await call(["collect", "--rebuild"])
   expect(await usd()).toEqual([24, 0])
-}, 60_000)
+})
 
 test("[S-10] retention is set per class by the user's file and the environment; a repository's file does nothing until it is trusted, and never to data elsewhere", async () => {
   await record(folder, async (recorder) => void (await recordOrdinaryRun(recorder)))
@@ -171,4 +171,4 @@ test("[S-10] retention is set per class by the user's file and the environment; 
     elsewhere.remove()
   }
   expect(await prune()).toMatchObject({ runs_pruned: 1, policy: { max_age_ms: 0 } })
-}, 60_000)
+})

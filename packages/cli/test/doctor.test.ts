@@ -34,7 +34,7 @@ describe("[O-06] orangebox doctor", () => {
       "canary: search ok",
     ])
     const { runs } = jsonOf<{ runs: { run_id: string; app: string }[] }>(
-      await orangeboxHere(["runs", "--json", "--data", folder]),
+      await orangeboxHere(["runs", "--all", "--json", "--data", folder]),
     )
     expect(runs).toContainEqual(expect.objectContaining({ run_id: examined.canary_run_id, app: "orangebox-doctor" }))
     // Both canaries are newer than it.

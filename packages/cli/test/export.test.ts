@@ -139,7 +139,7 @@ describe("[O-10] orangebox export", () => {
     const said = await orangeboxHere(["export", "-o", path, "--data", folder])
     expect(said.stdout).toMatch(/! not in the file: \d+ bodies pruned, /)
     const verified = await orangeboxHere(["verify", path])
-    expect(verified.stdout).toMatch(/\(\+\d+ pruned or redacted\)/)
+    expect(verified.stdout).toMatch(/\d \+\d+ gone/)
     expect(verified.exitCode).toBe(0)
     const body = await orangeboxHere(["step", `${path}#5`, "--body", "request"])
     expect(body.exitCode).toBe(2)
@@ -264,5 +264,29 @@ describe("[O-10] orangebox export", () => {
         expect(stderr).toMatch(message)
       }
     })
+  })
+
+  test("[O-10] a run that the exported one started has an address in the file, and the hints name it", async () => {
+    const folder = join(scratch.path, "family")
+    let inner = ""
+    await record(folder, async (recorder) => {
+      const run = recorder.startRun({ entrypoint: "outer" })
+      const started = run.step("delegate").startRun({ entrypoint: "inner" })
+      started.step("work").end()
+      started.fail(new Error("inner failed"))
+      inner = started.runId
+      run.complete()
+    })
+    const path = join(scratch.path, "family.obxrun")
+    await orangeboxHere(["export", "last", "-o", path, "--data", folder])
+    const { stdout } = await orangeboxHere(["diagnose", path])
+    expect(stdout).toContain(`next: orangebox show ${path}:${inner}`)
+    expect((await orangeboxHere(["show", `${path}:${inner}`])).stdout).toContain("inner failed")
+    expect((await orangeboxHere(["step", `${path}:${inner.slice(0, -2)}#2`])).stdout).toContain("#2 work")
+    const beyond = await orangeboxHere(["show", `${path}#9`])
+    expect(beyond.stderr).toContain(`orangebox show ${path}`)
+    const unknown = await orangeboxHere(["show", `${path}:run_0000`])
+    expect(unknown.exitCode).toBe(2)
+    expect(unknown.stderr).toContain(inner)
   })
 })

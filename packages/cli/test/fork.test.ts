@@ -145,6 +145,21 @@ describe("in a recorded work tree", () => {
   })
   afterEach(() => expect(digestOf(repo()), "the original").toBe(before))
 
+  test("[P-04] a fork that needs leave says the whole command to type, which then starts", async () => {
+    writeFileSync(join(scratch.path, "agent.mjs"), SHELL_AGENT)
+    const typed = ["fork", source, "--at", "#3", "--data", data(), "--", process.execPath, "../agent.mjs"]
+    const refused = await orangebox(typed, { cwd: repo() })
+    expect(refused.exitCode).toBe(2)
+    const command = /let them run: orangebox (.*)/.exec(refused.stderr)?.[1] ?? ""
+    expect(command).toContain("--allow-effects bash --copy-ignored -- ")
+    model = await startScriptedModel(from(1, "true"))
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "")
+    const started = await orangebox(words, { cwd: repo(), env: { ANTHROPIC_BASE_URL: model.origin } })
+    await model.close()
+    expect(started.stderr).not.toContain("without what git ignores")
+    expect([0, 1]).toContain(started.exitCode)
+  })
+
   test("[P-04] the agent finds the files as they were at the forked step, and the original is not touched by a byte", async () => {
     const { document, exitCode, stderr } = await fork(4, from(4, LOOK), "--keep-workspace")
     expect(exitCode).toBe(0)

@@ -100,17 +100,40 @@ test("[P-11] a fork at a call that nobody looked at does not undo what the agent
   expect(exitCode).toBe(0)
 })
 
-test("[P-11] where no copy can be shown in the place of the original, full paths are refused before anything runs", async () => {
-  repository()
-  await record([`echo two >> ${file()}`, { says: "done" }])
-  const before = readFileSync(file(), "utf8")
+/** Neither `unshare` nor `bwrap` is found, so the trial fails as it does where there are no namespaces. */
+function withoutNamespaces(): { readonly PATH: string } {
   const bare = join(scratch.path, "bare")
   mkdirSync(bare)
-  for (const name of ["git", "sh"])
+  for (const name of ["git", "sh", "cat", "sed", "mkfifo"])
     execFileSync("ln", ["-s", execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim(), bare])
-  const { exitCode, stderr, heard } = await forkAt(2, ["true"], { PATH: bare })
-  expect([exitCode, heard]).toEqual([2, []])
-  expect(stderr).toContain("name files of the work tree by their full path")
-  expect(readFileSync(file(), "utf8")).toBe(before)
+  return { PATH: bare }
+}
+
+test("[P-11] where no copy can be shown in the place of the original, full paths are rewritten, and that is said", async () => {
+  repository()
+  await record([`echo two >> ${file()}`, `cat ${file()}; pwd`, { says: "done" }])
+  writeFileSync(file(), "another day\n")
+  const bare = withoutNamespaces()
+  const { exitCode, stderr, heard } = await forkAt(3, [`cat ${file()}x`], bare)
+  expect(stderr).toContain(`this system cannot show the copy at ${repo()}`)
+  const [, copy] = /written as (\/\S+)\. /.exec(stderr)!
+  // The model that is asked live hears of the copy, which is where the agent is.
+  expect(heard[0]).toBe(`one\ntwo\n${copy}\n`)
+  expect([exitCode, readFileSync(file(), "utf8")]).toEqual([0, "another day\n"])
   expect(readdirSync(repo()).sort()).toEqual([".git", ".orangebox", "a.txt"])
+
+  const source = jsonOf<{ runs: { run_id: string }[] }>(await orangeboxHere(["runs", "--json", "--data", data()])).runs
+  const replayed = await orangebox(
+    ["replay", source.at(-1)!.run_id, "--workspace", "--allow-tool-exec", "--json", "--", ...shellAgent],
+    { cwd: repo(), env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:9", ...bare } },
+  )
+  const { report, blocking } = JSON.parse(replayed.stderr.slice(replayed.stderr.indexOf("\n{\n"))) as {
+    readonly report: { readonly masks: readonly string[]; readonly counts: object }
+    readonly blocking: readonly { readonly condition: string; readonly reason: string }[]
+  }
+  expect(report).toMatchObject({ masks: ["workspace:path"], counts: { asked: 3, missed: 0, unconsumed: 0 } })
+  // What the agent was told is not what was recorded, and the reason says so.
+  expect(blocking.map(({ condition }) => condition)).toEqual(["fingerprint", "acceptance"])
+  expect(blocking[1]!.reason).toContain("could not be shown at the path of the work tree")
+  expect([replayed.exitCode, replayed.stdout, readFileSync(file(), "utf8")]).toEqual([1, "done\n", "another day\n"])
 })

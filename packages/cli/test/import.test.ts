@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { readPortable, writePortable } from "@orangebox/replay"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -63,6 +63,32 @@ describe("[O-10] an exported run, imported elsewhere", () => {
     expect([refused.exitCode, refused.stdout]).toEqual([2, ""])
     expect(refused.stderr).toContain("the store has this run with other events")
     expect(await digestOf(runId, at("b"))).toBe(before)
+  })
+
+  test("is there again, with the same digest, when the database is gone, and the copy of its file goes when it is let go", async () => {
+    await orangeboxHere(["import", at("run.obxrun"), "--data", at("lost")])
+    const digest = await digestOf(runId, at("lost"))
+    rmSync(join(at("lost"), "store"), { recursive: true })
+    const found = await orangeboxHere(["verify", runId, "--digest", digest, "--data", at("lost")])
+    expect(found.exitCode, found.stderr).toBe(0)
+    expect((await orangeboxHere(["runs", "--data", at("lost")])).stdout).toContain("imported")
+    expect((await orangeboxHere(["search", "retries 17", "--data", at("lost")])).stdout).toContain(runId.slice(0, 20))
+    await orangeboxHere(["prune", "--journals", "--data", at("lost")])
+    expect(existsSync(join(at("lost"), "imports"))).toBe(false)
+  })
+
+  test("does not come back when it was pruned, nor with a text that was taken out", async () => {
+    await orangeboxHere(["import", at("run.obxrun"), "--data", at("pruned")])
+    await orangeboxHere(["prune", "--max-age", "0s", "--data", at("pruned")])
+    for (const _ of ["as it is", "rebuilt"]) {
+      const runs = await orangeboxHere(["runs", "--json", "--data", at("pruned")])
+      expect([runs.exitCode, runs.stderr, jsonOf<{ runs: object[] }>(runs).runs]).toEqual([0, "", []])
+      rmSync(join(at("pruned"), "store", "trace.db"), { force: true })
+    }
+    await orangeboxHere(["import", at("run.obxrun"), "--data", at("redacted")])
+    const redacted = await orangeboxHere(["redact", "--stored", "--value", "retries: 17", "--data", at("redacted")])
+    expect(redacted.exitCode, redacted.stderr).toBe(0)
+    expect(existsSync(join(at("redacted"), "imports"))).toBe(false)
   })
 
   test("a damaged file is not imported", async () => {

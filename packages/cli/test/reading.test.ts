@@ -35,7 +35,7 @@ describe("reading commands", () => {
 
   test("runs are paged with n of N and a cursor that goes on where the page ended", async () => {
     const first = await orangeboxHere(at("runs", "--limit", "2"))
-    expect(first.stdout).toMatch(/2 of 3 runs · more with: --cursor \S+/)
+    expect(first.stdout).toMatch(/2 of 3 runs · next: orangebox runs .*--cursor \S+/)
     const cursor = /--cursor (\S+)/.exec(first.stdout)![1]!
     const rest = jsonOf<{ runs: { run_id: string }[]; total: number }>(
       await orangeboxHere(at("runs", "--cursor", cursor, "--json")),

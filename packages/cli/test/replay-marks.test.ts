@@ -84,7 +84,7 @@ test("[P-02] a replay of what was made up is exact, and keeps the mark", async (
 
 test("[P-02] the list of runs tells a replay, and its file shows the same marks", async () => {
   const runs = await orangeboxHere(["runs", "--data", scratch.path])
-  expect(runs.stdout).toContain("zoo · guess · replay")
+  expect(runs.stdout).toContain("replay guess · zoo")
   const json = await orangeboxHere(["runs", "--json", "--data", scratch.path])
   expect(json.stdout).toContain(`"source_run_id": "${source}"`)
   expect((await orangeboxHere(["show", file])).stdout).toMatch(/\[simulated\] model/)

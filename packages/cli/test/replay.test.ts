@@ -214,18 +214,19 @@ describe("orangebox replay", () => {
   test("[P-03] calibration proposes typed masks, a person accepts them, and then a new id in the prompt still replays", async () => {
     const ids = ["0b7c1f3e-94d1-4b0e-9d1b-6a3c5a4f1e11", "f3a1d7c2-1b5e-4c8d-8a77-2f9be04c6d22"] as const
     const model = await startModel()
-    const same = AGENT.replace('"why " + first', '"why"')
-    const asking = (id: string) => [process.execPath, "--input-type=module", "-e", same, `session ${id}`]
-    for (const id of ids) await here(["run", "--", ...asking(id)], { ANTHROPIC_BASE_URL: model.origin })
+    // Its session is its own affair: the command line is the same every time.
+    const same = AGENT.replace('"why " + first', '"why"').replace("process.argv[1]", '"session " + process.env.SESSION')
+    const asking = [process.execPath, "--input-type=module", "-e", same]
+    for (const id of ids) await here(["run", "--", ...asking], { ANTHROPIC_BASE_URL: model.origin, SESSION: id })
     model.close()
     const source = jsonOf<{ runs: { run_id: string }[] }>(await here(["runs", "--json"])).runs[1]!.run_id
     const masks = join(scratch.path, "masks.json")
     const proposed = await here(["replay", source, "--calibrate", "last", "--accept", masks])
     expect(proposed.stdout).toContain("uuid@/messages/")
     expect(proposed.exitCode).toBe(0)
-    const other = asking("99999999-8888-4777-8666-555555555555")
-    expect((await here(["replay", source, "--", ...other])).exitCode).toBe(1)
-    const masked = await here(["replay", source, "--masks", masks, "--", ...other])
+    const other = { SESSION: "99999999-8888-4777-8666-555555555555" }
+    expect((await here(["replay", source, "--", ...asking], other)).exitCode).toBe(1)
+    const masked = await here(["replay", source, "--masks", masks, "--", ...asking], other)
     expect(masked.stderr).toContain("masks: uuid@/messages/")
     expect(masked.exitCode).toBe(0)
   })

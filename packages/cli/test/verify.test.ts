@@ -54,6 +54,23 @@ describe("orangebox verify", () => {
     return jsonOf<Verdict>(await orangeboxHere(["verify", path, "--json"]))
   }
 
+  test("[R-02] a run without a name that goes on behind its end is sound, and what came late is declared", async () => {
+    const folder = join(scratch.path, "misused")
+    await record(folder, async (recorder) => {
+      const run = recorder.startRun({ entrypoint: "" })
+      run.complete()
+      const late = run.step("")
+      await late.tool({ name: "late", args: {} }, () => 2)
+      late.end()
+    })
+    const { stdout, exitCode } = await orangeboxHere(["verify", "--data", folder])
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain("declared: after_the_end")
+    const shown = await orangeboxHere(["show", "--data", folder])
+    expect(shown.stdout).toContain("unnamed")
+    expect(shown.stdout).not.toContain("not recorded")
+  })
+
   test("[O-09] every run ends with its digest, and the digest proves that nothing was changed since", async () => {
     const verdict = jsonOf<Verdict>(
       await orangeboxHere(["verify", runId, "--digest", digest, "--data", good, "--json"]),
@@ -128,13 +145,13 @@ describe("orangebox verify", () => {
       const tool = run.startTool({ name: "read_file", args: {} })
       const odd: unknown = { read: "file" }
       tool.emit("tool_result", {
-        ...{ tool_name: odd as string, status: "success", result_ref: null, latency_ms: 1 },
+        ...{ tool_name: "read_file", status: "success", result_ref: null, latency_ms: odd as number },
         ...{ error_class: null, error_message_ref: null },
       })
       run.complete()
     })
     const verdict = jsonOf<Verdict>(await orangeboxHere(["verify", "--data", folder, "--json"]))
-    expect(verdict.runs[0]!.findings).toMatchObject([{ code: "invalid", field: "payload.tool_name" }])
+    expect(verdict.runs[0]!.findings).toMatchObject([{ code: "invalid", field: "payload.latency_ms" }])
     expect(verdict.findings).toEqual([])
     const { stdout } = await orangeboxHere(["verify", "--data", folder])
     expect(stdout).toContain("1 run verified, 1 finding")

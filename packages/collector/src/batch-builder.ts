@@ -62,6 +62,7 @@ export class BatchBuilder {
       return
     }
     known.chunks.push(...update.chunks)
+    if (update.withheldBytes !== undefined) known.withheldBytes = update.withheldBytes
     if (update.end !== undefined) known.end = update.end
     if (update.abandoned !== undefined) known.abandoned = update.abandoned
   }

@@ -49,7 +49,7 @@ export async function closeWriters(
 async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: Intake): Promise<string[]> {
   const { writer, exit, torn, lastFile } = ending
   const { writerId } = writer
-  const openRuns = await store.openRunsOf(writerId)
+  const openRuns = await ownRuns(await store.openRunsOf(writerId), store)
   const news = openRuns.filter((run) => !run.isMarkedCrashed)
   const goodbye = news.length === 0 || exit === undefined ? undefined : await goodbyeOf(writerId, store)
   const ended = { writerId, pid: writer.identity?.pid ?? 0, ...endOf(ending, goodbye), goodbye }
@@ -57,7 +57,7 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   const stop = reserve?.lastWords ? stopIn(reserve.lastWords.text) : undefined
   for (const run of news) {
     batch.addEvent(crashAnnotation(run, ended), writerId)
-    // Who could still speak has raised the fault itself, and a stop is told below from the last words.
+    // Who could still speak has raised the fault itself, and a stop is read below from the last words.
     if (ended.endedBy === "gone" && run.runId !== stop?.runId) await faultOfDeath(run, ended, store, batch)
   }
   for (const streamId of await openStreamsOf(writer, openRuns, store)) {
@@ -82,6 +82,16 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
     batch.setOffset({ file: exit.key, offset: exit.exit.nextOffset })
   }
   return news.map((run) => run.runId)
+}
+
+/** Without runs that another program recorded: the death of the process that read them in says nothing about them. */
+async function ownRuns(runs: readonly OpenRun[], store: TraceStore): Promise<OpenRun[]> {
+  const own: OpenRun[] = []
+  for (const run of runs) {
+    const [first] = (await store.eventsOf(run.runId, { limit: 1 })).events
+    if (first?.actor_type !== "backend") own.push(run)
+  }
+  return own
 }
 
 function endOf(

@@ -7,9 +7,10 @@ import { Bookmarks } from "./bookmarks.js"
 import { closeWriters, type EndingWriter } from "./close-writers.js"
 import { type DrainContext, type DrainEnd, drainFile } from "./drain-file.js"
 import { type KeptWindow, sweepLeftovers, tidyFinished } from "./finished-journals.js"
-import { emptyTally, Intake, type Tally } from "./intake.js"
+import { Intake } from "./intake.js"
 import { hasEnded, KnownWriters, standingOf, type WriterEntry } from "./known-writers.js"
 import { gapAt, problemOf, takeTornTail } from "./take-line.js"
+import { emptyTally, type Tally } from "./tally.js"
 import { reading, UnreadableFileError } from "./unreadable-file.js"
 
 export interface CollectionOptions {

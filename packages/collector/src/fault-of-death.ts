@@ -26,7 +26,9 @@ export async function faultOfDeath(run: OpenRun, ended: Ended, store: TraceStore
   const death = new Death(run, ended, store, batch)
   const own = await allEvents(store, run.runId)
   const artifacts = spooled.length > 0 ? [...spooled] : death.nameKept(own)
-  artifacts.push(...(await death.keepPartialAnswers(artifacts)))
+  const answers = await death.keepPartialAnswers(artifacts)
+  artifacts.push(...answers.artifacts)
+  const { missing } = answers
   const fault = {
     trigger: "system_error",
     detail: summarizeText(`${ended.evidence}; the run was left open`),
@@ -38,8 +40,9 @@ export async function faultOfDeath(run: OpenRun, ended: Ended, store: TraceStore
   death.say("fault", "fault", run.lastOpenStepId, {
     ...fault,
     ...faultEvidence(ids, wasSent ? "not_stored" : "nothing_sent"),
+    ...(missing.length > 0 ? { missing } : {}),
   })
-  await death.reviseManifests(own, { ...fault, missing: [], artifacts: artifacts.map(artifactFacts) }, artifacts)
+  await death.reviseManifests(own, { ...fault, missing, artifacts: artifacts.map(artifactFacts) }, artifacts)
 }
 
 type Artifact = Event<"artifact_recorded">
@@ -112,14 +115,18 @@ class Death {
   }
 
   /** An answer that was still coming has no end and so no hash; as far as it came, it is an artifact like the others. */
-  async keepPartialAnswers(known: readonly Artifact[]): Promise<Artifact[]> {
+  async keepPartialAnswers(known: readonly Artifact[]): Promise<{ artifacts: Artifact[]; missing: string[] }> {
     const folder = /^(.*)\/[^/]*\/[^/]*$/s.exec(known[0]?.payload.path ?? "")?.[1] ?? SNAPSHOT_FOLDER
     const numbers = known.map(({ payload }) => Number(/\d+$/.exec(payload.artifact_id)?.[0] ?? 0))
     let no = Math.max(0, ...numbers)
     const artifacts: Artifact[] = []
-    for (const { streamId, stepId, mime } of await this.#store.partialStreamsOf(this.#run.runId)) {
+    const missing: string[] = []
+    for (const { streamId, stepId, mime, withheldBytes } of await this.#store.partialStreamsOf(this.#run.runId)) {
       const bytes = await this.#store.readPartialStream(streamId)
-      if (bytes === undefined || bytes.length === 0) continue
+      if (bytes === undefined || bytes.length === 0) {
+        if (withheldBytes > 0) missing.push(`answer: ${withheldBytes} bytes had come, not yet searched for secrets`)
+        continue
+      }
       const ref: ArtifactRef = {
         artifact_hash: bodyHash(bytes),
         artifact_type: "answer_snapshot",
@@ -130,17 +137,24 @@ class Death {
         redaction_profile: known[0]?.artifact_refs[0]?.redaction_profile ?? "none",
       }
       this.#batch.addBody({ hash: ref.artifact_hash, bytes, byteSize: bytes.length, mime: ref.mime_type })
-      artifacts.push(this.#artifact({ kind: "answer_snapshot", ref, stepId, summary: PARTIAL_ANSWER }, ++no, folder))
+      const answer = { kind: "answer_snapshot", ref, stepId, summary: PARTIAL_ANSWER, withheldBytes } as const
+      artifacts.push(this.#artifact(answer, ++no, folder))
     }
-    return artifacts
+    return { artifacts, missing }
   }
 
   #artifact(
-    body: { readonly kind: SnapshotKind; readonly ref: ArtifactRef; readonly stepId: string | null; summary?: string },
+    body: {
+      readonly kind: SnapshotKind
+      readonly ref: ArtifactRef
+      readonly stepId: string | null
+      readonly summary?: string
+      readonly withheldBytes?: number
+    },
     no: number,
     folder: string,
   ): Artifact {
-    const { kind, ref, stepId, summary = SNAPSHOT_SUMMARIES[kind] } = body
+    const { kind, ref, stepId, summary = SNAPSHOT_SUMMARIES[kind], withheldBytes = 0 } = body
     const artifact_id = `${kind}-${no}`
     const ending = ref.mime_type.startsWith("application/json") ? "json" : "txt"
     return this.say(
@@ -154,6 +168,7 @@ class Death {
         content_ref: ref.artifact_hash,
         hash: ref.artifact_hash,
         size_bytes: ref.byte_size,
+        ...(withheldBytes > 0 ? { withheld_bytes: withheldBytes } : {}),
         path: `${folder}/${this.#run.runId}/${artifact_id}.${ending}`,
       },
       [{ ...ref, artifact_type: kind }],

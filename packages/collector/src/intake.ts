@@ -3,31 +3,7 @@ import { type Batch, type CommitSummary, failpoint, type RecordedProblem, type T
 import { BatchBuilder } from "./batch-builder.js"
 import type { Bookmarks } from "./bookmarks.js"
 import { passingFailure } from "./store-failure.js"
-
-/** What came into the store, added up over commits. */
-export interface Tally {
-  commits: number
-  events: number
-  duplicates: number
-  conflicts: number
-  buried: number
-  newBodies: number
-  newBodyBytes: number
-  gaps: number
-  problems: number
-}
-
-export const emptyTally = (): Tally => ({
-  commits: 0,
-  events: 0,
-  duplicates: 0,
-  conflicts: 0,
-  buried: 0,
-  newBodies: 0,
-  newBodyBytes: 0,
-  gaps: 0,
-  problems: 0,
-})
+import { emptyTally } from "./tally.js"
 
 /** The one way into the store: rows and bookmarks in one commit, and the bookmarks move only when it has returned. */
 export class Intake {

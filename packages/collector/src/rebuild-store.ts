@@ -1,6 +1,7 @@
 import { openDataFolder } from "@orangebox/journal"
 import type { RebuildReport } from "@orangebox/store"
-import { type CatchUpOptions, type CatchUpReport, catchUp } from "./catch-up.js"
+import { catchUp } from "./catch-up.js"
+import type { CatchUpOptions, CatchUpReport } from "./catch-up-report.js"
 import { heldElsewhere, tryToHold } from "./held-store.js"
 
 export interface RebuildOptions extends Pick<CatchUpOptions, "prices"> {

@@ -94,7 +94,9 @@ export function takeChunk(line: ChunkLine, place: Place, bytesAt: BytesAt, batch
     runId: line.start?.runId ?? null,
     stepId: line.start?.stepId ?? null,
     role: line.start?.role ?? UNKNOWN_ROLE,
+    withheldBytes: line.withheldBytes,
   }
+  if (line.bytes.byteSize === 0) batch.addStream({ ...update, chunks: [] })
   let offset = line.streamOffset
   for (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) {
     batch.addStream({ ...update, chunks: [{ offset, bytes: piece, atMicros: line.atUs }] })

@@ -10,7 +10,7 @@ export class UnreadableFileError extends OrangeboxError {
       what: cause instanceof OrangeboxError ? cause.what : `the journal cannot be read (${errno})`,
       where: path,
       next:
-        (cause instanceof OrangeboxError ? cause.next : undefined) ??
+        (cause instanceof OrangeboxError ? cause.advice : undefined) ??
         "Check that you may read it; nothing of it is lost meanwhile",
       cause,
     })

@@ -1,5 +1,8 @@
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { catchUp } from "@orangebox/collector"
 import { bodyHash } from "@orangebox/contract"
+import { acquireStoreLock } from "@orangebox/store"
 import { expect, test } from "vitest"
 import {
   dataFolder,
@@ -39,6 +42,46 @@ test("[L-01] catching up twice takes nothing twice", async () => {
 
   expect(await catchUp({ dataFolder: folder })).toMatchObject({ commits: 0, events: 0, duplicates: 0, behindBytes: 0 })
 })
+
+test("[L-04] where all journals are in the store already, catching up writes nothing and takes no lock; one more line, a mark that is gone or a window that is over, and it works again", async () => {
+  const folder = dataFolder()
+  const journal = openWriter(folder)
+  recordRun(journal)
+  sayGoodbye(journal)
+  await catchUp({ dataFolder: folder })
+  const lines = join(folder, "journal", readdirSync(join(folder, "journal")).find((name) => name.endsWith(".ndjson"))!)
+  const mark = lines.replace(/ndjson$/, "committed")
+  const lock = acquireStoreLock(join(folder, "store"))
+  if (!lock.isHeld) throw new Error("the lock was not free")
+  const before = statesIn(folder)
+
+  expect(await catchUp({ dataFolder: folder, waitMs: 0 })).toMatchObject({ commits: 0, behindBytes: 0 })
+  expect(await catchUp({ dataFolder: folder, waitMs: 0 })).not.toHaveProperty("heldBy")
+  expect(statesIn(folder)).toEqual(before)
+
+  const ended = readFileSync(lines)
+  appendFileSync(lines, "{")
+  expect(await catchUp({ dataFolder: folder, waitMs: 0 })).toHaveProperty("heldBy")
+  writeFileSync(lines, ended)
+  rmSync(mark)
+  expect(await catchUp({ dataFolder: folder, waitMs: 0 })).toHaveProperty("heldBy")
+  writeFileSync(mark, "")
+  const keep = { ageMs: 0, bytes: 1e9, files: 10 }
+  expect(await catchUp({ dataFolder: folder, waitMs: 0, keep })).toHaveProperty("heldBy")
+  lock.release()
+  expect(await catchUp({ dataFolder: folder, keep })).toMatchObject({ filesRemoved: 1 })
+})
+
+/** What a write would change. SQLite's shared memory is no record. */
+function statesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith("-shm"))
+    .map(({ parentPath, name }) => {
+      const { size, mtimeMs } = statSync(join(parentPath, name))
+      return `${name} ${size} ${mtimeMs}`
+    })
+    .sort()
+}
 
 test("[L-02] lines that a living writer goes on to append are taken by the next pass, from where the last one stopped", async () => {
   const folder = dataFolder()

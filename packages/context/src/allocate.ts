@@ -143,7 +143,7 @@ class Allocator {
     return true
   }
 
-  /** What the first ones would have cost is counted; nobody reads the sizes of ten thousand, and counting them would take longer than compiling. */
+  /** What the first ones would have cost is counted; the sizes of ten thousand are not read, and counting them would take longer than compiling. */
   #leaveOut(candidate: Candidate, room: number): void {
     const size = this.#counted++ < MOST_COUNTED ? { tokens: this.#cost(candidate.placed) } : {}
     this.#considered.reject(candidate, "budget_limit", { ...size, room_tokens: Math.floor(room) })

@@ -137,7 +137,7 @@ function inclusionEntry(
   }
 }
 
-/** Without it an item could not be rendered again from its source. One that is longer than a title is kept by nobody. */
+/** Without it an item could not be rendered again from its source. One that is longer than a title is not kept. */
 function titleOf({ section, value }: Placed): { title?: string } {
   if ((section !== "inputs" && section !== "evidence") || value.title.length > LONGEST_TITLE) return {}
   return { title: value.title.toWellFormed() }

@@ -261,7 +261,7 @@ export type ToldManifest = {
   request_ref?: string | null | undefined
 }
 /**
- * What the recorder read off a request that nobody compiled and nobody told of: its segments are on `prompt_assembled`, and why they are there,
+ * What the recorder read off a request that was neither compiled nor told of: its segments are on `prompt_assembled`, and why they are there,
  * what was left out and what it might cost is null. Here it only says that there is a manifest, and which faults came to it.
  */
 export type DerivedManifest = {

@@ -87,13 +87,21 @@ function textsBehind(sourceRef: string, sources: ContextSources, files: Workspac
   const [scheme, rest] = schemeOf(sourceRef)
   if (scheme !== "file") {
     const texts = sources.textsOf?.(sourceRef)
-    return texts === undefined ? { why: "its pointer leads to nothing that is here" } : { texts }
+    const own = WHY_NOT.find(([begins]) => sourceRef.startsWith(begins))
+    if (texts !== undefined && (texts.length > 0 || own === undefined)) return { texts }
+    return { why: own?.[1] ?? "its pointer leads to nothing that is here" }
   }
   const [, path = rest, from, to] = /^(.*?)(?:#L(\d+)(?:-L(\d+))?)?$/s.exec(rest) ?? []
   const text = fileText(path, files)
   if (text === undefined) return { why: `there is no ${path} here` }
   return { texts: [from === undefined ? text : textOfLines(text, Number(from), Number(to ?? from))] }
 }
+
+/** What pointers of the compiler itself lead to, where that is not there. */
+const WHY_NOT = [
+  ["chunk:", "no recorded retrieval kept the text of this chunk"],
+  ["results#", "the results of a step are recorded in its prompt alone"],
+] as const
 
 /** `catalog:step-awareness@1.0.0#3.mission`. */
 function ofCatalog(ref: string, catalogs: readonly StageCatalog[]): Found {

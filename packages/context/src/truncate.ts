@@ -28,7 +28,7 @@ export function truncateToFit(
   return low === 0 ? undefined : { placed: shortened(item, text, low), cutAt: low }
 }
 
-/** The same cut once more, for whoever has the source and knows where it was cut. */
+/** The same cut once more, where the source is at hand and the place of the cut is known. */
 export const cutAgain = (item: Placed, cutAt: number): Placed => shortened(item, contentOf(item), cutAt)
 
 function contentOf(item: Placed): string {

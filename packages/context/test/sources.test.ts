@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildLlmContext, buildStepAwarenessBundle, type ContextSetup, type FileReader } from "@orangebox/context"
 import { describe, expect, test } from "vitest"
+import { asOrdinaryUser } from "./ordinary-user.js"
 import { diskReader, outcome, PIPELINE_FILES, setupOver, workspace } from "./workspace.js"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -69,10 +70,10 @@ describe("provenance", () => {
     expect(problems[0]!.reason).toContain("EISDIR")
   })
 
-  test.skipIf(process.getuid?.() === 0)("[B-06] so is one that the process may not read", () => {
+  test("[B-06] so is one that the process may not read", () => {
     const folder = workspace({ "run_history.jsonl": "{}" })
     chmodSync(join(folder, "run_history.jsonl"), 0)
-    const { bundle } = buildLlmContext({ stepId: 3 }, withReader(diskReader(folder)))
+    const { bundle } = asOrdinaryUser(folder, () => buildLlmContext({ stepId: 3 }, withReader(diskReader(folder))))
     expect(bundle.provenance).toContainEqual({ path: "run_history.jsonl", sha256: "FILE_UNREADABLE", size_bytes: 0 })
   })
 

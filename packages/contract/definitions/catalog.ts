@@ -8,6 +8,7 @@ import { Decision } from "./events/decision.js"
 import { Evaluation } from "./events/evaluation.js"
 import { Fault } from "./events/fault.js"
 import { FinalOutput } from "./events/final-output.js"
+import { Findings } from "./events/findings.js"
 import { InputReceived } from "./events/input-received.js"
 import { LinkAdded } from "./events/link-added.js"
 import { Log } from "./events/log.js"
@@ -25,6 +26,7 @@ import { RunCompleted } from "./events/run-completed.js"
 import { RunFailed } from "./events/run-failed.js"
 import { RunStarted } from "./events/run-started.js"
 import { SafetyDecision } from "./events/safety-decision.js"
+import { SourceDiagnosticsRegistered } from "./events/source-diagnostics.js"
 import { StepEnded } from "./events/step-ended.js"
 import { StepStarted } from "./events/step-started.js"
 import { ToolCalled } from "./events/tool-called.js"
@@ -59,11 +61,13 @@ export const CATALOG = {
   decision: Decision,
   evaluation: Evaluation,
   override: Override,
+  findings: Findings,
   fault: Fault,
   repair: Repair,
   process_started: ProcessStarted,
   process_exited: ProcessExited,
   process_crashed: ProcessCrashed,
+  source_diagnostics: SourceDiagnosticsRegistered,
 } as const
 
 export type EventType = keyof typeof CATALOG

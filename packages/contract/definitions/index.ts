@@ -13,9 +13,11 @@ import { Segment, SegmentKind } from "./events/prompt-assembled.js"
 import { Candidate, CandidateList } from "./events/retrieval-executed.js"
 import { EffectClass } from "./events/tool-called.js"
 import * as fields from "./fields.js"
+import * as findings from "./findings-report.js"
 import * as ids from "./ids.js"
 import * as link from "./link.js"
 import { RecordV0 } from "./record-v0.js"
+import * as sources from "./source-diagnostics.js"
 
 export { jsonSchemas } from "./json-schemas.js"
 
@@ -28,6 +30,8 @@ export const shared = {
   ...envelope,
   ...link,
   ...config,
+  ...findings,
+  ...sources,
   ArtifactType,
   NoEvidence,
   ProcessEnd,
@@ -55,8 +59,11 @@ export const types = {
   Profile: config.Profile,
   RedactionRules: config.RedactionRules,
   RedactionStatus: envelope.RedactionStatus,
+  ReportedFinding: findings.ReportedFinding,
   Segment,
+  SourceDetector: sources.SourceDetector,
   Status: fields.Status,
+  StepSelector: sources.StepSelector,
   TokenUsage: fields.TokenUsage,
   ToolMeaning: config.ToolMeaning,
 }
@@ -75,8 +82,10 @@ export const schemas = {
   Environment: fields.Environment,
   EventId: ids.EventId,
   FaultTrigger,
+  FindingsReport: findings.FindingsReport,
   RecordV0,
   RunId: ids.RunId,
+  SourceDiagnostics: sources.SourceDiagnostics,
   StepId: ids.StepId,
   TraceId: ids.TraceId,
   Verdict,

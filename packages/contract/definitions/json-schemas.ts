@@ -6,6 +6,8 @@ import { SCHEMA_VERSION } from "../src/version.js"
 import { CATALOG, EVENT_TYPES, type EventType, eventSchema } from "./catalog.js"
 import { Config } from "./config.js"
 import { CandidateList } from "./events/retrieval-executed.js"
+import { FindingsReport } from "./findings-report.js"
+import { SourceDiagnostics } from "./source-diagnostics.js"
 
 /**
  * The published JSON Schemas (draft 2020-12), generated from the definitions and kept in `schemas/` beside them.
@@ -18,11 +20,13 @@ export function publishedSchemas(): ReadonlyMap<string, JsonSchema> {
   return new Map([
     ...eventFiles("current"),
     ["event.schema.json", unionOf(EVENT_TYPES)],
+    ["orangebox.diagnostics.schema.json", { title: "orangebox.diagnostics/1", ...jsonSchema(SourceDiagnostics) }],
+    ["orangebox.findings.schema.json", { title: "orangebox.findings/1", ...jsonSchema(FindingsReport) }],
     ["orangebox.config.schema.json", { title: "orangebox.config.json", ...jsonSchema(Config) }],
   ])
 }
 
-/** Every file of `schemas/`. `isUnreleased` says that nobody has the current version yet. */
+/** Every file of `schemas/`. `isUnreleased` says that the current version is not published yet. */
 export function jsonSchemas(options: { isUnreleased: boolean; read: (name: string) => string }): Map<string, string> {
   const digests = [
     ["1.0.0", schemaDigest("first")],
@@ -47,7 +51,7 @@ export function schemaDigest(edition: Edition): string {
 
 /**
  * The history with a version's digest in it. A digest that is already there stays: changing what a published version means is a new
- * version. `isUnreleased` says that nobody has the version yet.
+ * version. `isUnreleased` says that the version is not published yet.
  */
 export function recordVersion(
   history: SchemaHistory,

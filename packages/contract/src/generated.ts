@@ -21,7 +21,8 @@ export type BodyMask = {
 /** One line of the body behind `candidate_list_ref`. */
 export type Candidate = {
   rank: number
-  chunk_id: string
+  /** Null where the retriever gave it none. */
+  chunk_id: string | null
   document_id: string | null
   score: number | null
   source_uri: string | null
@@ -91,6 +92,22 @@ export type RedactionRules = {
   safeIds?: string[] | undefined
 }
 export type RedactionStatus = "not_required" | "redacted" | "blocked" | "failed"
+export type ReportedFinding = {
+  claim: string
+  cause_step: number
+  confidence: "proven" | "likely" | "possible"
+  evidence: {
+    /** Another run than the one that is reported on. */
+    run_id?: RunId | undefined
+    step: number
+    body?: string | undefined
+    from?: number | undefined
+    to?: number | undefined
+    quote?: string | undefined
+  }[]
+  /** What was looked at to show that the claim is wrong. */
+  disproof_tried: string
+}
 export type Segment = {
   contributor: string
   kind: "persona" | "tool-def" | "skill" | "agent-profile" | "history" | "user-msg" | "other"
@@ -123,7 +140,49 @@ export type Segment = {
   tool_call_id?: string | undefined
   is_error?: boolean | undefined
 }
+/**
+ * A rule of a source about its steps, as data: repositories are not trusted, so none of it is run. Exactly one of `count`, `missing`,
+ * `mismatch` and `threshold` says what breaks it. What is compared are attributes of steps.
+ */
+export type SourceDetector = {
+  id: string
+  /** What it means when it is broken. Shown as the source's words. */
+  says: string
+  severity: "harm" | "waste" | "notice"
+  /** The steps that it is about. */
+  of: StepSelector
+  /** Steps with the same values under these attributes, more often than this; and, where something is named, more often than that. */
+  count?: {
+    by: string[]
+    more_than: number
+    exceeding?: StepSelector | undefined
+  } | undefined
+  /** A step without one of these that has the same value under an attribute. */
+  missing?: {
+    without: StepSelector
+    by: string
+  } | undefined
+  /** A step whose attribute has another value than one of its own, or of the step that has the same value under `by`. */
+  mismatch?: {
+    attribute: string
+    other: string
+    in?: StepSelector | undefined
+    by?: string | undefined
+  } | undefined
+  /** A step whose attribute, or `duration_ms`, is a number above this. */
+  threshold?: {
+    attribute: string
+    above: number
+  } | undefined
+}
 export type Status = "success" | "timeout" | "error" | "partial"
+/** Steps by what they are: their kind (`queue.deliver`, `tool`), their name, how they ended, whose they are. What is not given is not asked. */
+export type StepSelector = {
+  kind?: string | undefined
+  name?: string | undefined
+  status?: "success" | "error" | "timeout" | "open" | undefined
+  source?: string | undefined
+}
 /** Normalised counts; null is unknown, and unknown is not zero. `prompt` includes cached tokens whatever the provider's habit. */
 export type TokenUsage = {
   prompt: number | null
@@ -269,6 +328,15 @@ export type Envelope = {
 export type Environment = "local" | "ci" | "staging" | "prod" | "unknown"
 export type EventId = string
 export type FaultTrigger = "system_error" | "schema_repair_failure" | "loop_guard_override" | "tool_failure" | "missing_pointer" | "debug_request"
+/** What was found out about a run: `orangebox.findings/1`, kept beside it as an annotation. */
+export type FindingsReport = {
+  schema?: "orangebox.findings/1" | undefined
+  run_id?: RunId | undefined
+  author: string
+  author_kind: "agent" | "person" | "judge"
+  verdict: "found" | "not_found" | "unsure"
+  findings: ReportedFinding[]
+}
 export type RecordV0 = {
   schema_version: string
   seq: number
@@ -312,6 +380,11 @@ export type RecordV0 = {
   error?: string | undefined
 }
 export type RunId = string
+/** What a source knows about its own steps: notes for whoever investigates it, and rules. */
+export type SourceDiagnostics = {
+  notes: string[]
+  detectors: SourceDetector[]
+}
 export type StepId = string
 export type TraceId = string
 export type Verdict = "pass" | "warn" | "fail" | "unknown"
@@ -335,7 +408,7 @@ export type Payloads = {
     branch?: string | undefined
     /** The commit that was checked out when recording began. */
     commit?: string | undefined
-    /** Whether tracked files differed from that commit. Absent where nobody looked. */
+    /** Whether tracked files differed from that commit. Absent where git was not asked. */
     is_dirty?: boolean | undefined
     ticket_id?: string | undefined
     capture_mode?: CaptureMode | undefined
@@ -427,7 +500,8 @@ export type Payloads = {
     /** Where the prompt that was compiled for this call stands in its request, and what stands beside it; there when one was. */
     prompt_account?: {
       prompt: "whole" | "split" | "inside" | "elsewhere" | "missing"
-      delivery: "verbatim" | "context_injected" | "unknown"
+      delivery: "verbatim" | "context_injected" | "incomplete" | "unknown"
+      missing_items?: number[] | undefined
       beside: {
         what: "system" | "turn" | "text" | "tools" | "provider" | "settings"
         where: "before" | "after" | "beside"
@@ -500,6 +574,9 @@ export type Payloads = {
     total_latency_ms: number
     /** Of the command of the run, where the run is one. */
     exit_code?: number | undefined
+    stdout_bytes?: number | undefined
+    stdout_ref?: string | undefined
+    stdout_digest?: string | undefined
   }
   run_failed: {
     status: "failed"
@@ -511,6 +588,9 @@ export type Payloads = {
     /** How the command of the run ended, where the run is one: its exit code, or the signal that ended it. */
     exit_code?: number | undefined
     signal?: string | undefined
+    stdout_bytes?: number | undefined
+    stdout_ref?: string | undefined
+    stdout_digest?: string | undefined
     total_steps?: number | undefined
     total_latency_ms?: number | undefined
   }
@@ -552,13 +632,15 @@ export type Payloads = {
     total_length: number
     token_budget?: number | null | undefined
     excluded_count?: number | undefined
+    /** The whole as it was counted: counts of parts do not always add up to it. */
+    total_tokens?: number | null | undefined
   }
   context_manifest: {
     manifest_ref: string
     snapshot_id: string
     /** 0 is the manifest of the step; a fault appends a higher one that names its artifacts. */
     revision: number
-    /** Null where nobody said: of a request that no dialect reads, of what an application left out without a word. */
+    /** Null where it was not said: of a request that no dialect reads, of what an application left out without a word. */
     included_count: number | null
     excluded_count: number | null
     prefix_hash: BodyId | null
@@ -571,6 +653,8 @@ export type Payloads = {
     content_ref: string | null
     hash: BodyId
     size_bytes: number
+    /** Of an answer that was still coming: so many more bytes had come, and had not been searched for secrets yet. */
+    withheld_bytes?: number | undefined
     /** Always relative to the workspace. */
     path: string | null
     lines_added?: number | null | undefined
@@ -602,6 +686,16 @@ export type Payloads = {
     verdict: Verdict
     reason: string
     reason_ref?: string | undefined
+  }
+  /** What was found out about a run: the report is a `FindingsReport`, its pointers resolved when it was written. */
+  findings: {
+    author: string
+    author_kind: "agent" | "person" | "judge"
+    verdict: "found" | "not_found" | "unsure"
+    finding_count: number
+    /** The first claim. */
+    summary: string
+    report_ref: string
   }
   fault: {
     trigger: FaultTrigger
@@ -664,6 +758,12 @@ export type Payloads = {
     error_summary?: string | undefined
     error_ref?: string | undefined
   }
+  /** What a source knows about its own steps: notes for whoever investigates it, and rules. */
+  source_diagnostics: {
+    note_count: number
+    detector_count: number
+    diagnostics_ref: string
+  }
 }
 
 const ActionTypeNode: SchemaNode = { is: "one_of", values: ["plan","edit","run_tests","command","open_pr","merge","deploy","api_call","message","no_op","override","other"] }
@@ -674,7 +774,7 @@ const ArtifactRefNode: SchemaNode = { is: "object", fields: { artifact_hash: Bod
 const Count: SchemaNode = { is: "number", int: true, min: 0 }
 const Name: SchemaNode = { is: "string", min: 1, max: 512 }
 const BodyRef: SchemaNode = { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)", bodyRef: true }
-const CandidateNode: SchemaNode = { is: "object", fields: { rank: Count, chunk_id: Name, document_id: { ...Name, nullable: true }, score: { is: "number", nullable: true }, source_uri: { is: "string", max: 4096, nullable: true }, content_ref: { ...BodyRef, nullable: true } } }
+const CandidateNode: SchemaNode = { is: "object", fields: { rank: Count, chunk_id: { ...Name, nullable: true }, document_id: { ...Name, nullable: true }, score: { is: "number", nullable: true }, source_uri: { is: "string", max: 4096, nullable: true }, content_ref: { ...BodyRef, nullable: true } } }
 const CandidateListNode: SchemaNode = { is: "list", of: CandidateNode }
 const CaptureModeNode: SchemaNode = { is: "one_of", values: ["full","redacted","hashed"] }
 const ProfileNode: SchemaNode = { is: "one_of", values: ["debug","audit"] }
@@ -708,7 +808,16 @@ const Replay: SchemaNode = { is: "object", fields: { source_run_id: RunIdNode, f
 const EnvelopeNode: SchemaNode = { is: "object", fields: { schema_version: { is: "string", pattern: /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/, says: "is not a version such as 1.1.0" }, event_id: { is: "string", pattern: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, says: "is not a UUIDv7", since: "1.1" }, trace_id: { ...TraceIdNode, nullable: true }, run_id: { ...RunIdNode, nullable: true }, step_id: { ...StepIdNode, nullable: true }, parent_step_id: { ...StepIdNode, nullable: true }, sequence_no: { is: "number", int: true, min: 0, nullable: true }, event_type: { is: "string" }, timestamp_utc: { is: "string", pattern: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?Z$/, says: "is not a UTC time (2026-01-31T12:00:00.000Z)" }, mono_us: { is: "number", int: true, min: 0, since: "1.1" }, actor_type: ActorTypeNode, determinism_mode: DeterminismModeNode, artifact_refs: { is: "list", of: ArtifactRefNode }, redaction_status: RedactionStatusNode, source: { is: "string", min: 1, max: 256, since: "1.1" }, conversation_id: { is: "string", min: 1, max: 512, optional: true, since: "1.1" }, attributes: { ...AttributesSchema, optional: true, since: "1.1" }, attribute_marks: { ...AttributeMarks, optional: true, since: "1.1" }, attributes_dropped: { is: "number", int: true, over: 0, optional: true, since: "1.1" }, links: { is: "list", of: LinkNode, optional: true, since: "1.1" }, inferred_by: { is: "string", min: 1, max: 256, optional: true, since: "1.1" }, lane_id: { is: "string", min: 1, max: 256, optional: true, since: "1.1" }, attempt_no: { is: "number", int: true, over: 0, optional: true, since: "1.1" }, replay: { ...Replay, optional: true, since: "1.1" }, problems: { is: "list", of: { is: "object", fields: { code: { is: "string" }, field: { is: "string" }, reason: { is: "string" } } }, optional: true, since: "1.1" } } }
 const EventIdNode: SchemaNode = { is: "string", pattern: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, says: "is not a UUIDv7" }
 const FaultTriggerNode: SchemaNode = { is: "one_of", values: ["system_error","schema_repair_failure","loop_guard_override","tool_failure","missing_pointer","debug_request"] }
+const AuthorKind: SchemaNode = { is: "one_of", values: ["agent","person","judge"] }
+const FindingsVerdict: SchemaNode = { is: "one_of", values: ["found","not_found","unsure"] }
+const FindingConfidence: SchemaNode = { is: "one_of", values: ["proven","likely","possible"] }
+const FindingEvidence: SchemaNode = { is: "object", fields: { run_id: { ...RunIdNode, optional: true }, step: Count, body: { ...Name, optional: true }, from: { ...Count, optional: true }, to: { ...Count, optional: true }, quote: { is: "string", min: 1, max: 2000, optional: true } } }
+const ReportedFindingNode: SchemaNode = { is: "object", fields: { claim: { is: "string", min: 1, max: 1000 }, cause_step: Count, confidence: FindingConfidence, evidence: { is: "list", of: FindingEvidence, min: 1, max: 20 }, disproof_tried: { is: "string", max: 1000 } } }
+const FindingsReportNode: SchemaNode = { is: "object", fields: { schema: { is: "one_of", values: ["orangebox.findings/1"], optional: true }, run_id: { ...RunIdNode, optional: true }, author: Name, author_kind: AuthorKind, verdict: FindingsVerdict, findings: { is: "list", of: ReportedFindingNode, max: 20 } } }
 const RecordV0Node: SchemaNode = { is: "union", by: "kind", of: [{ is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["log"] }, level: LevelNode, msg: { is: "string" } } }, { is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["span-open"] }, name: { is: "string", min: 1, max: 512 } } }, { is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["span-close"] }, durationMs: { is: "number", min: 0 }, error: { is: "string", optional: true } } }] }
+const StepSelectorNode: SchemaNode = { is: "object", fields: { kind: { ...Name, optional: true }, name: { ...Name, optional: true }, status: { is: "one_of", values: ["success","error","timeout","open"], optional: true }, source: { ...Name, optional: true } } }
+const SourceDetectorNode: SchemaNode = { is: "object", fields: { id: Name, says: { is: "string", min: 1, max: 300 }, severity: { is: "one_of", values: ["harm","waste","notice"] }, of: StepSelectorNode, count: { is: "object", fields: { by: { is: "list", of: Name, min: 1, max: 4 }, more_than: Count, exceeding: { ...StepSelectorNode, optional: true } }, optional: true }, missing: { is: "object", fields: { without: StepSelectorNode, by: Name }, optional: true }, mismatch: { is: "object", fields: { attribute: Name, other: Name, in: { ...StepSelectorNode, optional: true }, by: { ...Name, optional: true } }, optional: true }, threshold: { is: "object", fields: { attribute: Name, above: { is: "number" } }, optional: true } } }
+const SourceDiagnosticsNode: SchemaNode = { is: "object", fields: { notes: { is: "list", of: { is: "string", min: 1, max: 1000 }, max: 20 }, detectors: { is: "list", of: SourceDetectorNode, max: 50 } } }
 const VerdictNode: SchemaNode = { is: "one_of", values: ["pass","warn","fail","unknown"] }
 const Summary: SchemaNode = { is: "string", max: 512 }
 const Version: SchemaNode = { is: "string", max: 256 }
@@ -733,8 +842,10 @@ export const Envelope = new ObjectSchema<Envelope>(EnvelopeNode)
 export const Environment = new WordSchema<Environment>(EnvironmentNode)
 export const EventId = new Schema<EventId>(EventIdNode)
 export const FaultTrigger = new WordSchema<FaultTrigger>(FaultTriggerNode)
+export const FindingsReport = new ObjectSchema<FindingsReport>(FindingsReportNode)
 export const RecordV0 = new Schema<RecordV0>(RecordV0Node)
 export const RunId = new Schema<RunId>(RunIdNode)
+export const SourceDiagnostics = new ObjectSchema<SourceDiagnostics>(SourceDiagnosticsNode)
 export const StepId = new Schema<StepId>(StepIdNode)
 export const TraceId = new Schema<TraceId>(TraceIdNode)
 export const Verdict = new WordSchema<Verdict>(VerdictNode)
@@ -745,27 +856,29 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   retrieval_executed: { "type":"retrieval_executed","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { retriever_id: Name, retriever_version: { ...Version, nullable: true }, query_text_ref: BodyRef, top_k: { ...Count, nullable: true }, filters: { is: "record", keys: { is: "string" }, of: { is: "union", of: [{ is: "string" }, { is: "number" }, { is: "boolean" }, { is: "one_of", values: [null] }] } }, candidate_count: Count, candidate_list_ref: BodyRef, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, latency_ms: { ...LatencyMs, optional: true, since: "1.1" }, status: { ...StatusNode, optional: true, since: "1.1" } } }) },
   tool_called: { "type":"tool_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"tool"}, payload: new ObjectSchema({ is: "object", fields: { tool_name: Name, tool_version: { ...Version, nullable: true }, call_signature_hash: BodyIdNode, args_ref: BodyRef, timeout_ms: { ...LatencyMs, nullable: true }, tool_call_id: { ...Name, optional: true, since: "1.1" }, args_summary: { ...Summary, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, effect_class: { ...EffectClassNode, optional: true, since: "1.1" } } }) },
   tool_result: { "type":"tool_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"tool"}, payload: new ObjectSchema({ is: "object", fields: { tool_name: Name, status: StatusNode, result_ref: { ...BodyRef, nullable: true }, error_class: { ...Name, nullable: true }, error_message_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, tool_call_id: { ...Name, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.1" }, result_summary: { ...Summary, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" }, told_model: { is: "object", fields: { is_error: { is: "boolean", nullable: true }, ref: { ...BodyRef, nullable: true } }, optional: true, since: "1.2" } } }) },
-  model_called: { "type":"model_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, model_api_version: { ...Version, nullable: true }, temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { ...Count, nullable: true }, seed: { is: "number", nullable: true, optional: true }, request_ref: BodyRef, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" }, stream: { is: "boolean", optional: true, since: "1.1" }, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, wire_digest: { ...BodyIdNode, optional: true, since: "1.1" }, shape_digest: { ...BodyIdNode, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, prefix_fingerprint: { ...BodyIdNode, nullable: true, optional: true, since: "1.1" }, prefix_length: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_use: { is: "one_of", values: ["warm","real","unknown"], optional: true, since: "1.1" }, cache_params_digest: { ...BodyIdNode, optional: true, since: "1.2" }, cache_key_tag: { ...Name, optional: true, since: "1.2" }, account_tag: { ...Name, optional: true, since: "1.2" }, prompt_account: { is: "object", fields: { prompt: { is: "one_of", values: ["whole","split","inside","elsewhere","missing"] }, delivery: { is: "one_of", values: ["verbatim","context_injected","unknown"] }, beside: { is: "list", of: { is: "object", fields: { what: { is: "one_of", values: ["system","turn","text","tools","provider","settings"] }, where: { is: "one_of", values: ["before","after","beside"] }, count: Count, length: { ...Count, nullable: true } } } } }, optional: true, since: "1.2" }, http_method: { is: "string", max: 32, optional: true, since: "1.1" }, url: { is: "string", max: 8192, optional: true, since: "1.1" }, request_headers_ref: { ...BodyRef, optional: true, since: "1.1" } } }) },
+  model_called: { "type":"model_called","mayAnnotate":false,"since":"1.0","role":{"does":"opens","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, model_api_version: { ...Version, nullable: true }, temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { ...Count, nullable: true }, seed: { is: "number", nullable: true, optional: true }, request_ref: BodyRef, capture_mode: { ...CaptureModeNode, optional: true, since: "1.1" }, stream: { is: "boolean", optional: true, since: "1.1" }, call_signature_hash: { ...BodyIdNode, optional: true, since: "1.1" }, wire_digest: { ...BodyIdNode, optional: true, since: "1.1" }, shape_digest: { ...BodyIdNode, optional: true, since: "1.1" }, canon_version: { ...Count, optional: true, since: "1.1" }, prefix_fingerprint: { ...BodyIdNode, nullable: true, optional: true, since: "1.1" }, prefix_length: { ...Count, nullable: true, optional: true, since: "1.1" }, cache_use: { is: "one_of", values: ["warm","real","unknown"], optional: true, since: "1.1" }, cache_params_digest: { ...BodyIdNode, optional: true, since: "1.2" }, cache_key_tag: { ...Name, optional: true, since: "1.2" }, account_tag: { ...Name, optional: true, since: "1.2" }, prompt_account: { is: "object", fields: { prompt: { is: "one_of", values: ["whole","split","inside","elsewhere","missing"] }, delivery: { is: "one_of", values: ["verbatim","context_injected","incomplete","unknown"] }, missing_items: { is: "list", of: Count, max: 1000, optional: true }, beside: { is: "list", of: { is: "object", fields: { what: { is: "one_of", values: ["system","turn","text","tools","provider","settings"] }, where: { is: "one_of", values: ["before","after","beside"] }, count: Count, length: { ...Count, nullable: true } } } } }, optional: true, since: "1.2" }, http_method: { is: "string", max: 32, optional: true, since: "1.1" }, url: { is: "string", max: 8192, optional: true, since: "1.1" }, request_headers_ref: { ...BodyRef, optional: true, since: "1.1" } } }) },
   model_result: { "type":"model_result","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"model"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, finish_reason: { ...Name, nullable: true }, token_usage: TokenUsageNode, response_ref: { ...BodyRef, nullable: true }, latency_ms: LatencyMs, status: { ...StatusNode, optional: true, since: "1.1" }, http_status: { is: "number", int: true, min: 100, max: 999, nullable: true, optional: true, since: "1.1" }, error_class: { ...Name, nullable: true, optional: true, since: "1.1" }, error_ref: { ...BodyRef, nullable: true, optional: true, since: "1.1" }, error_summary: { ...Summary, optional: true, since: "1.1" }, first_byte_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, thinking_ms: { ...LatencyMs, nullable: true, optional: true, since: "1.1" }, usage_ref: { ...BodyRef, optional: true, since: "1.1" }, service_tier: { ...Name, optional: true, since: "1.1" }, cache_write_1h_tokens: { ...Count, optional: true, since: "1.1" }, response_headers_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_index_ref: { ...BodyRef, optional: true, since: "1.1" }, stream_end: { is: "one_of", values: ["complete","client_abort","upstream_reset","timeout"], optional: true, since: "1.1" }, provider_request_id: { ...Name, optional: true, since: "1.1" }, output_summary: { ...Summary, optional: true, since: "1.1" }, requested_tools: { is: "list", of: Name, optional: true, since: "1.1" }, requested_tool_ids: { is: "list", of: { ...Name, nullable: true }, optional: true, since: "1.2" }, cache_diagnosis: { is: "object", fields: { type: Name, missed_tokens: { ...Count, nullable: true } }, optional: true, since: "1.2" }, stored_bytes: { ...Count, optional: true, since: "1.1" } } }) },
   validator_decision: { "type":"validator_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { validator_name: Name, validator_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["pass","fail","warn"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   safety_decision: { "type":"safety_decision","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { policy_name: Name, policy_version: { ...Version, nullable: true }, decision: { is: "one_of", values: ["allow","block","redact","escalate"] }, reason_ref: { ...BodyRef, nullable: true } } }) },
   final_output: { "type":"final_output","mayAnnotate":false,"since":"1.0","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { output_ref: BodyRef, citations_ref: { ...BodyRef, optional: true }, response_channel: { ...Name, nullable: true }, output_summary: { ...Summary, optional: true, since: "1.1" } } }) },
-  run_completed: { "type":"run_completed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["success"] }, total_steps: { ...Count, nullable: true }, total_latency_ms: LatencyMs, exit_code: { is: "number", int: true, optional: true, since: "1.2" } } }) },
-  run_failed: { "type":"run_failed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["failed"] }, failed_step_id: { ...StepIdNode, nullable: true }, error_class: Name, error_message_ref: { ...BodyRef, nullable: true }, error_summary: { ...Summary, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, signal: { ...Name, optional: true, since: "1.2" }, total_steps: { ...Count, optional: true, since: "1.1" }, total_latency_ms: { ...LatencyMs, optional: true, since: "1.1" } } }) },
+  run_completed: { "type":"run_completed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["success"] }, total_steps: { ...Count, nullable: true }, total_latency_ms: LatencyMs, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, stdout_bytes: { ...Count, optional: true, since: "1.2" }, stdout_ref: { ...BodyRef, optional: true, since: "1.2" }, stdout_digest: { ...Name, optional: true, since: "1.2" } } }) },
+  run_failed: { "type":"run_failed","mayAnnotate":false,"since":"1.0","role":{"does":"closes","step":"run"}, payload: new ObjectSchema({ is: "object", fields: { status: { is: "one_of", values: ["failed"] }, failed_step_id: { ...StepIdNode, nullable: true }, error_class: Name, error_message_ref: { ...BodyRef, nullable: true }, error_summary: { ...Summary, optional: true, since: "1.1" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, signal: { ...Name, optional: true, since: "1.2" }, stdout_bytes: { ...Count, optional: true, since: "1.2" }, stdout_ref: { ...BodyRef, optional: true, since: "1.2" }, stdout_digest: { ...Name, optional: true, since: "1.2" }, total_steps: { ...Count, optional: true, since: "1.1" }, total_latency_ms: { ...LatencyMs, optional: true, since: "1.1" } } }) },
   step_started: { "type":"step_started","mayAnnotate":false,"since":"1.1","role":{"does":"opens","step":"step"}, payload: new ObjectSchema({ is: "object", fields: { name: Name, kind: { ...Name, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },
   step_ended: { "type":"step_ended","mayAnnotate":false,"since":"1.1","role":{"does":"closes","step":"step"}, payload: new ObjectSchema({ is: "object", fields: { status: StatusNode, latency_ms: LatencyMs, error_class: { ...Name, optional: true }, error_ref: { ...BodyRef, optional: true }, error_summary: { ...Summary, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },
   log: { "type":"log","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { level: LevelNode, message: { is: "string", max: 8192 }, message_ref: { ...BodyRef, optional: true }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true }, body_ref: { ...BodyRef, optional: true } } }) },
   link_added: { "type":"link_added","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { link: LinkNode } }) },
   attributes_set: { "type":"attributes_set","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: {  } }) },
-  prompt_assembled: { "type":"prompt_assembled","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { segments: { is: "list", of: SegmentNode }, total_length: Count, token_budget: { ...Count, nullable: true, optional: true }, excluded_count: { ...Count, optional: true } } }) },
+  prompt_assembled: { "type":"prompt_assembled","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { segments: { is: "list", of: SegmentNode }, total_length: Count, token_budget: { ...Count, nullable: true, optional: true }, excluded_count: { ...Count, optional: true }, total_tokens: { ...Count, nullable: true, optional: true, since: "1.2" } } }) },
   context_manifest: { "type":"context_manifest","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { manifest_ref: BodyRef, snapshot_id: Name, revision: Count, included_count: { ...Count, nullable: true }, excluded_count: { ...Count, nullable: true }, prefix_hash: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true } } }) },
-  artifact_recorded: { "type":"artifact_recorded","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { artifact_id: Name, artifact_type: ArtifactType, summary: Summary, content_ref: { ...BodyRef, nullable: true }, hash: BodyIdNode, size_bytes: Count, path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace", nullable: true }, lines_added: { ...Count, nullable: true, optional: true }, lines_removed: { ...Count, nullable: true, optional: true }, net_lines_added: { ...Count, nullable: true, optional: true, since: "1.2" }, net_lines_removed: { ...Count, nullable: true, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, nullable: true, optional: true } } }) },
+  artifact_recorded: { "type":"artifact_recorded","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { artifact_id: Name, artifact_type: ArtifactType, summary: Summary, content_ref: { ...BodyRef, nullable: true }, hash: BodyIdNode, size_bytes: Count, withheld_bytes: { ...Count, optional: true, since: "1.2" }, path: { is: "string", max: 4096, pattern: /^(?!\/|[A-Za-z]:[\\/])/, says: "must be relative to the workspace", nullable: true }, lines_added: { ...Count, nullable: true, optional: true }, lines_removed: { ...Count, nullable: true, optional: true }, net_lines_added: { ...Count, nullable: true, optional: true, since: "1.2" }, net_lines_removed: { ...Count, nullable: true, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, nullable: true, optional: true } } }) },
   decision: { "type":"decision","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { action_type: ActionTypeNode, action_summary: Summary, decision_ref: { ...BodyRef, optional: true } } }) },
   evaluation: { "type":"evaluation","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { evaluator: Name, subject_step_id: { ...StepIdNode, nullable: true }, alignment: VerdictNode, quality: VerdictNode, policy: VerdictNode, score: { is: "number", nullable: true }, evaluation_ref: { ...BodyRef, nullable: true } } }) },
   override: { "type":"override","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { author: Name, subject_step_id: { ...StepIdNode, nullable: true }, verdict: VerdictNode, reason: Summary, reason_ref: { ...BodyRef, optional: true } } }) },
+  findings: { "type":"findings","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { author: Name, author_kind: AuthorKind, verdict: FindingsVerdict, finding_count: Count, summary: Summary, report_ref: BodyRef } }) },
   fault: { "type":"fault","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { trigger: FaultTriggerNode, detail: Summary, artifact_ids: { is: "list", of: Name }, missing: { is: "list", of: Name, optional: true }, no_evidence: { ...NoEvidenceNode, optional: true, since: "1.2" }, stops_run: { is: "boolean", optional: true, since: "1.2" }, requested_by: { is: "one_of", values: ["runtime_user","builder_user"], optional: true } } }) },
   repair: { "type":"repair","mayAnnotate":false,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { kind: { is: "one_of", values: ["history","schema"] }, before_ref: BodyRef, after_ref: { ...BodyRef, nullable: true }, outcome: { is: "one_of", values: ["repaired","failed"] }, attempt: { ...Count, optional: true }, max_attempts: { ...Count, optional: true }, reason: { ...Summary, optional: true } } }) },
   process_started: { "type":"process_started","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, app_id: Name, pid: { is: "number", int: true, min: 0 }, thread_id: { is: "number", int: true, min: 0 }, runtime: Name, recorder_version: Name, capture_mode: Name } }) },
   process_exited: { "type":"process_exited","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, exit_code: { is: "number", int: true, nullable: true }, reason: { is: "one_of", values: ["exit","uncaught_exception","closed"] }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true, since: "1.2" }, error_origin: { is: "one_of", values: ["uncaught_exception","unhandled_rejection"], optional: true, since: "1.2" }, records_written: Count, records_dropped: Count, logs_sampled_out: Count } }) },
   process_crashed: { "type":"process_crashed","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, pid: { is: "number", int: true, min: 0 }, last_open_step_id: { ...StepIdNode, nullable: true }, evidence: Summary, ended_by: { ...ProcessEndNode, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, error_class: { ...Name, optional: true, since: "1.2" }, error_summary: { ...Summary, optional: true, since: "1.2" }, error_ref: { ...BodyRef, optional: true, since: "1.2" } } }) },
+  source_diagnostics: { "type":"source_diagnostics","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { note_count: Count, detector_count: Count, diagnostics_ref: BodyRef } }) },
 }

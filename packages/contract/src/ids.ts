@@ -80,17 +80,34 @@ export function derivedEventId(atMs: number, name: string): string {
   return `${uuidTime(atMs)}${digits.slice(0, 3)}-${variant}${digits.slice(5, 7)}-${digits.slice(7, 19)}`
 }
 
+/** Ids of what another program recorded: the same name always gives the same id, so reading it again adds nothing. */
+export const derivedIds = {
+  run: (atMs: number, name: string): string => {
+    const bytes = hash("sha256", `run\0${name}`, "buffer")
+    return `run_${ulidTime(atMs)}${[...bytes.subarray(0, 16)].map((byte) => CROCKFORD[byte & 31]).join("")}`
+  },
+  trace: (name: string): string => nonZero(hash("sha256", `trace\0${name}`, "hex").slice(0, 32)),
+  step: (name: string): string => nonZero(hash("sha256", `step\0${name}`, "hex").slice(0, 16)),
+  event: derivedEventId,
+} as const
+
+const nonZero = (hex: string): string => (/^0+$/.test(hex) ? `${hex.slice(1)}1` : hex)
+
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 function ulid(atMs: number): string {
+  const start = takeRandom(16)
+  let random = ""
+  for (let i = start; i < start + 16; i++) random += CROCKFORD[pool[i]! & 31]!
+  return ulidTime(atMs) + random
+}
+
+function ulidTime(atMs: number): string {
   let time = ""
   let rest = wholeMs(atMs)
   for (let i = 0; i < 10; i++) {
     time = CROCKFORD[rest % 32]! + time
     rest = Math.floor(rest / 32)
   }
-  const start = takeRandom(16)
-  let random = ""
-  for (let i = start; i < start + 16; i++) random += CROCKFORD[pool[i]! & 31]!
-  return time + random
+  return time
 }

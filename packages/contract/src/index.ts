@@ -1,5 +1,6 @@
 // Events
 
+export { type Advice, advice, adviceText, type SuggestedCommand, suggested } from "./advice.js"
 export {
   type Attributes,
   type AttributeValue,
@@ -44,6 +45,7 @@ export {
   type Envelope,
   Environment,
   FaultTrigger,
+  FindingsReport,
   type FsyncPolicy,
   type JudgeCommand,
   type KeptBodies,
@@ -56,9 +58,13 @@ export {
   type Profile,
   type RedactionRules,
   type RedactionStatus,
+  type ReportedFinding,
   RunId,
   type Segment,
+  type SourceDetector,
+  SourceDiagnostics,
   type Status,
+  type StepSelector,
   type TokenUsage,
   type ToolMeaning,
   Verdict,
@@ -66,7 +72,7 @@ export {
 export { given } from "./given.js"
 export { type BodyHash, bodyHash, canonicalHash, incrementalBodyHash, textHash } from "./hash.js"
 // Ids, hashes, JSON
-export { CANARY_APP, type IdSource, randomIds } from "./ids.js"
+export { CANARY_APP, derivedIds, type IdSource, randomIds } from "./ids.js"
 export { canonicalJson, canonicalJsonNode, canonicalJsonText } from "./json/canonical.js"
 export { isNestedDeeper } from "./json/depth.js"
 export { type JsonMember, type JsonNode, type JsonReading, readJson, whyNotJson } from "./json/tree.js"
@@ -101,6 +107,7 @@ export {
   snapshotKindOf,
 } from "./snapshot-kind.js"
 export { MAX_LOG_MESSAGE, MAX_SUMMARY, summarizeArgs, summarizeText } from "./summary.js"
+export { SERIALISED_BODY, TOLD_MESSAGES, whyNotWire } from "./told-body.js"
 export { repeatsCall } from "./upgrade/v1-1.js"
 export { type EventReading, type PayloadProblem, readEvent, validate, validatePayload } from "./validate.js"
 export { type RunRules, validateRun } from "./validate-run.js"

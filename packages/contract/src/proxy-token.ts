@@ -4,7 +4,7 @@ const PREFIX = "obxproxy_"
 const FORM = /obxproxy_[0-9a-f]{32}/g
 
 /**
- * The path part that lets a client into a running proxy. It has a form of its own, so that whoever records an address can leave it out.
+ * The path part that lets a client into a running proxy. It has a form of its own, so that a recorder of addresses can leave it out.
  * @param secret 16 bytes; random ones by default
  */
 export function newProxyToken(secret: Uint8Array = randomBytes(16)): string {

@@ -55,7 +55,8 @@ export function validateRun(events: readonly Event[], rules: RunRules = {}): Pro
       error("sequence", "sequence_no", no === previousNo ? `${no} is used twice` : `${no} comes after ${previousNo}`)
     } else if (no > previousNo + 1) {
       const where = previousNo === -1 ? "before the first" : `after ${previousNo}`
-      const reason = `${no - previousNo - 1} event(s) missing ${where}`
+      const missing = no - previousNo - 1
+      const reason = `${missing} ${missing === 1 ? "event is" : "events are"} missing ${where}`
       say("sequence_hole", "gap", event.event_id, "sequence_no", reason)
     }
     previousNo = Math.max(previousNo, no)

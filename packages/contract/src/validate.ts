@@ -221,7 +221,9 @@ function problemsOf(schema: Schema<unknown>, value: unknown, prefix: string): Pa
       return issue.keys.map((key) => ({ code: "unknown_field", field: path === "" ? key : `${path}.${key}`, reason }))
     }
     // A missing word or literal reads as an invalid one; to the caller who wrote the event it is a missing field like any other.
-    if (valueAt(value, issue.path) === undefined) return [{ code: "required", field: path, reason: "is required" }]
+    const found = valueAt(value, issue.path)
+    if (found === undefined) return [{ code: "required", field: path, reason: "is required" }]
+    if (found === "") return [{ code: "invalid", field: path, reason: "is empty" }]
     return [{ code: "invalid", field: path, reason: issue.message }]
   })
 }

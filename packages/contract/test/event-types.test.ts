@@ -59,7 +59,7 @@ const NULLABLE: { readonly [type in EventType]?: readonly string[] } = {
   final_output: ["response_channel"],
   run_completed: ["total_steps"],
   run_failed: ["failed_step_id", "error_message_ref"],
-  prompt_assembled: ["token_budget"],
+  prompt_assembled: ["token_budget", "total_tokens"],
   context_manifest: ["prefix_hash", "prefix_length", "included_count", "excluded_count"],
   artifact_recorded: [
     "content_ref",
@@ -165,7 +165,7 @@ describe("[C-02] values", () => {
     expect(complaints("maybe")).toHaveLength(1)
   })
 
-  test("[C-02] there are thirteen event types in 1.0 and sixteen more in 1.1", () => {
+  test("[C-02] there are thirteen event types in 1.0 and seventeen more in 1.1", () => {
     const since = (version: string): string[] => EVENT_TYPES.filter((type) => definitionOf(type).since === version)
     expect(since("1.0")).toEqual(Object.keys(REQUIRED))
     expect(since("1.1")).toEqual([
@@ -180,11 +180,13 @@ describe("[C-02] values", () => {
       "decision",
       "evaluation",
       "override",
+      "findings",
       "fault",
       "repair",
       "process_started",
       "process_exited",
       "process_crashed",
+      "source_diagnostics",
     ])
   })
 

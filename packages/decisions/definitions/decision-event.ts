@@ -35,7 +35,7 @@ export const BundleTool = z.strictObject({
 export const Transformation = z.strictObject({
   type: z.enum(["template", "rewrite", "summarize", "other"]),
   summary: z.string(),
-  /** Nobody recorded it: it shows in what was sent. */
+  /** It was not recorded: it shows in what was sent. */
   is_inferred: z.boolean().optional(),
 })
 
@@ -131,7 +131,7 @@ export const DecisionEvaluation = z.strictObject({
   }),
   quality: z.strictObject({ status: Verdict, checks: z.array(CheckOutcome) }),
   policy: z.strictObject({ status: Verdict, checks: z.array(CheckOutcome) }),
-  /** Who judged: checks that ran now, an evaluation on record, or nobody. */
+  /** Who judged: checks that ran now, an evaluation on record, or no one. */
   evaluator: z.string().nullable().optional(),
   /** A person's word, which stands over the statuses and leaves them as they are. */
   overrides: z.array(HumanOverride).optional(),

@@ -32,6 +32,16 @@ export const JudgeQuestion = z.strictObject({
     ),
     is_cut: z.boolean(),
   }),
+  /** Only where the question is what went wrong (`orangebox diagnose --judge`): what is known already, and where one would begin to read. */
+  diagnosis: z
+    .strictObject({
+      expected: Text,
+      /** One line for each step, with recorded text in it. */
+      skeleton: z.string(),
+      findings: z.array(z.strictObject({ step_no: z.number().int(), detector: z.string(), claim: z.string() })),
+      suspects: z.array(z.strictObject({ step_no: z.number().int(), step_id: z.string(), why: z.array(z.string()) })),
+    })
+    .optional(),
 })
 
 /** What a judge answers: one JSON document, on stdout where the judge is a command. */

@@ -16,7 +16,7 @@ export interface EvidencePointer {
  * One committed action boundary, as plain data: what an agent did, read from the events around it. Checks evaluate it and DecisionEvents
  * are made of it.
  *
- * A text that is null was not kept (hashed capture, pruned, shed): whoever asks about it must answer `unknown`. `unread` lists which parts
+ * A text that is null was not kept (hashed capture, pruned, shed): a rule that asks about it must answer `unknown`. `unread` lists which parts
  * of the action could not be read for that reason, or not wholly because a secret was masked in them; a list such as `paths` is complete only
  * when the parts it is read from are not in it.
  */
@@ -107,8 +107,8 @@ export interface FileEdit {
   readonly linesAdded: number
   /** Null where the old text is not known: a whole file was written over whatever stood there. */
   readonly linesRemoved: number | null
-  /** All changes of the file since the run began, where the work tree showed them. */
-  readonly net?: { readonly added: number; readonly removed: number }
+  /** All changes of the file since the run began, where the work tree showed them, or they were summed up while their text was there. */
+  readonly net?: { readonly added: number; readonly removed: number | null }
   readonly beforeHash: string | null
   readonly afterHash: string | null
   readonly evidence: EvidencePointer
@@ -158,9 +158,16 @@ export interface RunActions {
   readonly request: ActionText
   readonly actions: readonly Action[]
   /** What looks at the work tree found changed, in order. */
-  readonly seenChanges?: readonly FileEdit[]
+  readonly seenChanges?: readonly FileEdit[] | undefined
+  /** The work tree, where it was looked at before the first action and after the last, and nothing that differs was left out. */
+  readonly workTree?: WorkTree | undefined
   readonly stepCount: number
   readonly modelCalls: readonly ModelUse[]
+}
+
+export interface WorkTree {
+  /** Null where it is not kept. */
+  readonly root: string | null
 }
 
 /** What one logical model call used, for limits on money and tokens. */

@@ -7,14 +7,17 @@ import { type BodyLookup, bodyText } from "./recorded-run.js"
 
 /**
  * The work products of an action: those read from what it was told and what it gave back, then those recorded beside it. An edit whose
- * diff the application recorded itself is told once, in the words of the application, which saw the file.
+ * diff the application recorded itself is listed once, in the words of the application, which saw the file.
  */
 export function artifactsOf(action: Action, events: readonly Event[], bodies: BodyLookup): DecisionArtifact[] {
   const recorded = events.flatMap((event) => recordedArtifact(event, bodies))
   const recordedPaths = new Set(
     recorded.flatMap(({ type, metadata }) => (type === "file_edit" || type === "diff" ? [metadata.path] : [])),
   )
-  const edits = action.edits.filter(({ path }) => !recordedPaths.has(path))
+  const isRecorded = ({ evidence: { ref } }: { readonly evidence: EvidencePointer }): boolean =>
+    ref !== null && recorded.some(({ content_ref }) => content_ref === ref)
+  const edits = action.edits.filter((edit) => !recordedPaths.has(edit.path) && !isRecorded(edit))
+  const testRuns = action.testRuns.filter((run) => !isRecorded(run))
   return [
     ...edits.map((edit, at) =>
       made(action, "file_edit", at, edit.evidence, edit.diff, {
@@ -31,7 +34,7 @@ export function artifactsOf(action: Action, events: readonly Event[], bodies: Bo
       }),
     ),
     ...unreadWork(action).filter(({ type }) => !recorded.some((one) => one.type === type)),
-    ...action.testRuns.map((run, at) =>
+    ...testRuns.map((run, at) =>
       made(action, "test_run", at, run.evidence, `${run.command}\n${run.summary}`, {
         summary: `${run.runner}: ${run.summary}`,
         exit_code: run.exitCode,

@@ -18,6 +18,8 @@ export interface BypassFinding {
   readonly detail: string
   /** `possible` for what stands in the first request of a talk: an earlier run may have produced it, or it is an example. */
   readonly certainty: "certain" | "possible"
+  /** Of a result: the tool that the model had asked for, where the request says which. */
+  readonly tool?: string
 }
 
 export function bypassesOf(reading: RunReading, prompts: ReadonlyMap<string, CallPrompt>): BypassFinding[] {
@@ -31,7 +33,7 @@ export function bypassesOf(reading: RunReading, prompts: ReadonlyMap<string, Cal
 function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string, CallPrompt>): BypassFinding[] {
   const found: BypassFinding[] = []
   const results = new RecordedResults(run.actions)
-  const answers = { texts: new Set<string>(), toolIds: new Set<string>(), areAllRead: true }
+  const answers: Answers = { texts: new Set(), toolIds: new Set(), toolsWithoutId: new Set(), areAllRead: true }
   const seen = new Seen()
   for (const call of calls) {
     const prompt = prompts.get(call.step.id)?.prompt
@@ -42,24 +44,42 @@ function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string
           return [{ bypass: "assistant_turn", detail: "no recorded call produced this assistant turn", message }]
         }
         if (message.role === "tool" && !results.explain(message, prompt.messages)) {
-          return [{ bypass: "tool_result", detail: "no recorded tool call produced this result", message }]
+          const tool = callOf(message, prompt.messages)?.name
+          return [{ bypass: "tool_result", detail: "no recorded tool call produced this result", message, tool }]
         }
         return []
       })
       found.push(...findingsOf(strange, isFirst, call.step))
     }
-    if (call.answer.text === null && call.answer.exists) answers.areAllRead = false
+    // An answer that holds nothing, as one that is still being worked on, came in another way than this call.
+    if (!call.answer.text && call.answer.toolCalls.length === 0 && call.answer.exists) answers.areAllRead = false
     if (call.answer.text) answers.texts.add(bare(call.answer.text))
-    for (const { id } of call.answer.toolCalls) if (id !== null) answers.toolIds.add(id)
+    for (const { id, name } of call.answer.toolCalls) {
+      if (id === null || id === "") answers.toolsWithoutId.add(name)
+      else answers.toolIds.add(id)
+    }
   }
   return found
+}
+
+/** What the model has said so far. */
+interface Answers {
+  readonly texts: Set<string>
+  readonly toolIds: Set<string>
+  /** Tools that it asked for without an id: the client gives the call one of its own, and sends that back. */
+  readonly toolsWithoutId: Set<string>
+  areAllRead: boolean
 }
 
 interface Strange {
   readonly bypass: "assistant_turn" | "tool_result"
   readonly detail: string
   readonly message: Message
+  readonly tool?: string | undefined
 }
+
+const callOf = ({ tool_call_id: id }: Message, messages: readonly Message[]) =>
+  messages.flatMap(({ tool_calls }) => tool_calls ?? []).find((candidate) => candidate.id === id)
 
 function findingsOf(
   strange: readonly Strange[],
@@ -68,11 +88,12 @@ function findingsOf(
 ): BypassFinding[] {
   const at = { stepId: id, stepNo: no }
   if (!isFirst) {
-    return strange.map(({ bypass, detail, message }) => ({
+    return strange.map(({ bypass, detail, message, tool }) => ({
       bypass,
       ...at,
       detail: `${detail}: ${JSON.stringify(message.content.slice(0, 80))}`,
       certainty: "certain" as const,
+      ...(tool === undefined ? {} : { tool }),
     }))
   }
   return (["assistant_turn", "tool_result"] as const).flatMap((bypass) => {
@@ -93,9 +114,10 @@ function findingsOf(
 /** Clients trim and rejoin what a model said before they send it back; only the letters must agree. */
 const bare = (text: string): string => text.replace(/\s+/g, "")
 
-function isAnswered(message: Message, answers: { texts: Set<string>; toolIds: Set<string> }): boolean {
-  const ids = message.tool_calls?.flatMap(({ id }) => id ?? []) ?? []
-  if (ids.length > 0) return ids.every((id) => answers.toolIds.has(id))
+function isAnswered(message: Message, answers: Answers): boolean {
+  const calls = message.tool_calls?.filter(({ id }) => id !== null && id !== undefined) ?? []
+  if (calls.length > 0)
+    return calls.every(({ id, name }) => answers.toolIds.has(id!) || answers.toolsWithoutId.has(name))
   const text = bare(message.content)
   return text === "" || answers.texts.has(text)
 }
@@ -133,9 +155,10 @@ class Seen {
 const keyOf = ({ role, content, tool_call_id, tool_calls }: Message): string =>
   `${role}\0${tool_call_id ?? ""}\0${tool_calls?.map(({ id, name }) => id ?? name).join() ?? ""}\0${content}`
 
-/** The results of recorded tool calls. A tool recorded without the model's id for it is known by its words, else by its name. */
+/** The results of recorded tool calls. Where the call or the message lacks the model's id for it, a result is known by its words, else by its name. */
 class RecordedResults {
   readonly #ids = new Set<string>()
+  readonly #named = new Set<string>()
   readonly #texts = new Set<string>()
   readonly #unnamed = new Map<string, number>()
   #hasUnread = false
@@ -145,6 +168,7 @@ class RecordedResults {
       if (tool === null) continue
       if (tool.callId !== null) {
         this.#ids.add(tool.callId)
+        if (tool.resultText !== null) this.#named.add(bare(outputTextOf(tool.resultText)))
         continue
       }
       if (tool.resultText !== null) this.#texts.add(bare(outputTextOf(tool.resultText)))
@@ -156,9 +180,10 @@ class RecordedResults {
   explain(message: Message, messages: readonly Message[]): boolean {
     const id = message.tool_call_id
     if (this.#hasUnread || (id !== undefined && this.#ids.has(id))) return true
+    if (id === undefined && this.#named.has(bare(message.content))) return true
     if (this.#unnamed.size === 0) return false
     if (this.#texts.has(bare(message.content))) return true
-    const call = messages.flatMap(({ tool_calls }) => tool_calls ?? []).find((candidate) => candidate.id === id)
+    const call = callOf(message, messages)
     const left = call ? (this.#unnamed.get(call.name) ?? 0) : 0
     if (call && left > 0) this.#unnamed.set(call.name, left - 1)
     return left > 0
@@ -197,7 +222,7 @@ function workspaceBypasses({ index, bodies, run }: RunReading): BypassFinding[] 
     const written = between.flatMap(({ paths }) =>
       paths.filter(({ access }) => access !== "read").map(({ path }) => path),
     )
-    // What a command does before it asks a model for the first time, such as writing its settings, went past nobody's decision.
+    // What a command does before it asks a model for the first time, such as writing its settings, needed no decision.
     const isStart = look !== undefined && firstAnswer !== undefined && placeOf.get(firstAnswer.eventId)! > after.place
     for (const path of changedPaths(before.files, after.files)) {
       if (written.some((candidate) => isSamePath(candidate, path))) continue

@@ -15,5 +15,8 @@ export function capturedText(text: string | null, ref: string | null, named?: Ar
 /** A secret was taken out of the text, and with it whatever else stood there. */
 export const holdsMask = (text: string): boolean => text.includes(MASK_MIDDLE)
 
+/** Whether a name can be held against a rule: a mask or a digest in its place matches nothing. */
+export const isNameKept = (name: string): boolean => !holdsMask(name) && !name.startsWith("hmac:")
+
 export const isMasked = (text: string, named?: ArtifactRef): boolean =>
   (named?.masks?.length ?? named?.mask_count ?? 0) > 0 || holdsMask(text)

@@ -5,6 +5,7 @@ import {
   countIn,
   Environment,
   type Event,
+  type LoosePayload,
   numberIn,
   payloadOf,
   recordsIn,
@@ -41,7 +42,7 @@ import { changeOwners } from "./workspace-changes.js"
 
 /**
  * Every action of a run as a DecisionEvent, in order. Ids are derived from the boundary events, so that two readings of one run agree;
- * `evaluation` is always there, with statuses `unknown` where nobody judged.
+ * `evaluation` is always there, with statuses `unknown` where there was no judgement.
  *
  * @example
  * for (const decision of decisionsOf({ events, bodies })) console.log(JSON.stringify(decision))
@@ -115,7 +116,7 @@ class DecisionMaker {
       model_output: prompt ? this.#output(prompt.call) : NO_OUTPUT,
       agent_action: {
         action_type: action.type,
-        // What a replay made up is never told without its mark, whoever reads it and however often it is replayed.
+        // What a replay made up is never shown without its mark, in any reader and however often it is replayed.
         action_summary: this.#reading.index.stepOf(action.stepId)?.isMadeUp
           ? `[simulated] ${action.summary}`
           : action.summary,
@@ -168,7 +169,7 @@ class DecisionMaker {
     }
   }
 
-  /** The input that came last before the action; in a run of many turns that nobody recorded as inputs, the question the turn asks. */
+  /** The input that came last before the action; in a run of many turns that the agent did not record as inputs, the question the turn asks. */
   #userRequest(action: Action, prompt: CallPrompt | undefined): CapturedText | null {
     const at = this.#placeOf.get(action.eventId) ?? 0
     const input = lastBefore(this.#inputs, at)
@@ -282,7 +283,7 @@ function sessionOf({ index, run }: RunReading): DecisionEvent["session"] {
   return {
     session_id: index.steps[0]?.opened?.conversation_id ?? run.runId,
     run_id: run.runId,
-    agent_id: textIn(started, "agent_id") ?? textIn(started, "app_id") ?? "unknown",
+    agent_id: agentIn(started),
     agent_version: textIn(started, "agent_version") ?? "unknown",
     environment: environment.success ? environment.data : "unknown",
   }
@@ -368,10 +369,10 @@ function toolResultsOf(action: Action, { index }: RunReading): DecisionEvent["ag
   ]
 }
 
-/** For how long a step had been open when the run was heard of last: at least so long it was at work. */
+/** For how long a step had been open when the run was heard of last: at least so long it was at work. Null where nothing was heard since. */
 function openFor(stepId: string, { stepOf, facts }: RunReading["index"]): number | null {
   const opened = stepOf(stepId)?.opened?.mono_us
-  return typeof opened === "number" && facts.lastMono >= opened ? (facts.lastMono - opened) / 1000 : null
+  return typeof opened === "number" && facts.lastMono > opened ? (facts.lastMono - opened) / 1000 : null
 }
 
 // A recording that does not say how it was captured kept its text as it was: everything before capture modes did.
@@ -406,3 +407,7 @@ function decisionSpanId(boundaryEventId: string): string {
 }
 
 const digitsOf = (name: string): string => textHash(name).slice("sha256:".length)
+
+/** Whose run it is: the agent that was named, else the application. */
+export const agentIn = (started: LoosePayload): string =>
+  textIn(started, "agent_id") ?? textIn(started, "app_id") ?? "unknown"

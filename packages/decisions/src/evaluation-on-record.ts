@@ -1,11 +1,11 @@
 import { type Event, numberIn, payloadOf, textIn, Verdict } from "@orangebox/contract"
 import { parseJson } from "@orangebox/dialects"
 import { worstVerdict } from "./checks/verdict.js"
-import { DecisionEvaluation, type HumanOverride } from "./generated.js"
+import { DecisionEvaluation, type HumanOverride, type Violation } from "./generated.js"
 import type { RunReading } from "./read-run.js"
 import { bodyText } from "./recorded-run.js"
 
-/** Nobody judged, or nobody could: unknown is not a pass. */
+/** Nothing was judged, or nothing could be: unknown is not a pass. */
 export const UNKNOWN_EVALUATION: DecisionEvaluation = Object.freeze({
   alignment: { status: "unknown", score: null, violations: [] },
   quality: { status: "unknown", checks: [] },
@@ -23,7 +23,7 @@ export interface VerdictsOnRecord {
 }
 type Override = HumanOverride
 
-/** An evaluation of a run as a whole that somebody kept. */
+/** An evaluation of a run as a whole that was kept. */
 export interface RecordedEvaluation {
   readonly eventId: string
   readonly at: string
@@ -31,14 +31,14 @@ export interface RecordedEvaluation {
   readonly evaluation: DecisionEvaluation
   readonly author: string | null
   readonly toolVersion: string | null
-  /** By which rules; null where whoever judged does not say. */
+  /** By which rules; null where the judge does not say. */
   readonly rulesHash: string | null
   /** The run had not ended when it was judged. */
   readonly isOpen: boolean
 }
 
 /**
- * What was judged while the run was recorded, or later by somebody else. The last verdict counts; an evaluation that could tell nothing takes
+ * What was judged while the run was recorded, or later by another. The last verdict counts; an evaluation that could tell nothing takes
  * away none that was reached when there was more to see.
  */
 export function verdictsOnRecord({ index, bodies }: Pick<RunReading, "index" | "bodies">): VerdictsOnRecord {
@@ -128,12 +128,32 @@ function evaluationIn(event: Event, body: string | null): DecisionEvaluation {
   const detailed = DecisionEvaluation.safeParse(body === null ? undefined : parseJson(body))
   if (detailed.success) return { ...detailed.data, evaluator }
   return {
-    alignment: { status: verdictIn(payload, "alignment"), score: numberIn(payload, "score") ?? null, violations: [] },
+    alignment: {
+      status: verdictIn(payload, "alignment"),
+      score: numberIn(payload, "score") ?? null,
+      violations: brokenIn(event),
+    },
     quality: { status: verdictIn(payload, "quality"), checks: [] },
     policy: { status: verdictIn(payload, "policy"), checks: [] },
     evaluator,
   }
 }
+
+/** The breaches of an evaluation whose words are not kept; where not even the rules are named, that there was one. */
+function brokenIn({ attributes, payload }: Event): Violation[] {
+  const named = (textIn({ ...attributes }, "broken") ?? "").split(" ").flatMap((entry): Violation[] => {
+    const [, severity, id] = /^(fail|warn):(.+)$/.exec(entry) ?? []
+    return id === undefined
+      ? []
+      : [{ id, severity: severity as "fail" | "warn", message: `${id}: ${NOT_KEPT}`, evidence: null }]
+  })
+  if (named.length > 0) return named
+  const worst = ["alignment", "quality", "policy"].map((part) => verdictIn(payloadOf({ payload }), part))
+  const severity = (["fail", "warn"] as const).find((one) => worst.includes(one))
+  return severity === undefined ? [] : [{ id: "unknown", severity, message: `a rule: ${NOT_KEPT}`, evidence: null }]
+}
+
+const NOT_KEPT = "broken when it was judged, and what broke it is not kept"
 
 function overrideIn(event: Event, reason: string | null): Override {
   const payload = payloadOf(event)

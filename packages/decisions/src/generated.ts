@@ -86,7 +86,7 @@ export type TextForm = "redacted" | "hash"
 export type Transformation = {
   type: "template" | "rewrite" | "summarize" | "other"
   summary: string
-  /** Nobody recorded it: it shows in what was sent. */
+  /** It was not recorded: it shows in what was sent. */
   is_inferred?: boolean | undefined
 }
 export type Violation = {
@@ -128,7 +128,7 @@ export type DecisionEvaluation = {
       rule?: string | undefined
     }[]
   }
-  /** Who judged: checks that ran now, an evaluation on record, or nobody. */
+  /** Who judged: checks that ran now, an evaluation on record, or no one. */
   evaluator?: string | null | undefined
   /** A person's word, which stands over the statuses and leaves them as they are. */
   overrides?: HumanOverride[] | undefined
@@ -273,6 +273,22 @@ export type JudgeQuestion = {
     }[]
     is_cut: boolean
   }
+  /** Only where the question is what went wrong (`orangebox diagnose --judge`): what is known already, and where one would begin to read. */
+  diagnosis?: {
+    expected: string | null
+    /** One line for each step, with recorded text in it. */
+    skeleton: string
+    findings: {
+      step_no: number
+      detector: string
+      claim: string
+    }[]
+    suspects: {
+      step_no: number
+      step_id: string
+      why: string[]
+    }[]
+  } | undefined
 }
 
 const Pointer: SchemaNode = { is: "object", fields: { step_id: { is: "string" }, ref: { is: "string", nullable: true }, start: { is: "number", int: true, min: 0, optional: true }, end: { is: "number", int: true, min: 0, optional: true } } }
@@ -291,7 +307,7 @@ const DecisionArtifactNode: SchemaNode = { is: "object", fields: { type: { is: "
 const DecisionToolResult: SchemaNode = { is: "object", fields: { tool_call_id: { is: "string", nullable: true }, tool_name: { is: "string" }, status: { is: "one_of", values: ["success","timeout","error","partial","open","crashed"] }, exit_code: { is: "number", int: true, nullable: true }, result: { is: "string", nullable: true }, result_form: { ...TextFormNode, optional: true }, result_ref: { is: "string", nullable: true }, duration_ms: { is: "number", min: 0, nullable: true, optional: true } } }
 const DecisionEventNode: SchemaNode = { is: "object", fields: { schema_version: { is: "one_of", values: ["0.2"] }, event_id: { is: "string", pattern: /^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/, says: "Invalid UUID" }, timestamp: { is: "string", pattern: /^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|([+-](?:[01]\d|2[0-3]):[0-5]\d)))$/, says: "Invalid ISO datetime" }, trace_id: { is: "string" }, span_id: { is: "string", pattern: /^[0-9a-f]{16}$/ }, parent_span_id: { is: "string", pattern: /^[0-9a-f]{16}$/, nullable: true }, session: { is: "object", fields: { session_id: { is: "string" }, run_id: { is: "string" }, agent_id: { is: "string" }, agent_version: { is: "string" }, environment: { is: "one_of", values: ["local","ci","staging","prod","unknown"] } } }, request: { is: "object", fields: { request_id: { is: "string" }, user_request_raw: { is: "string" }, user_request_form: { ...TextFormNode, optional: true }, constraints: { is: "list", of: { is: "object", fields: { id: { is: "string", min: 1, max: 512 }, type: { is: "one_of", values: ["style","safety","format","scope","other"] }, rule: { is: "string", max: 4096 } } } }, context: { is: "object", fields: { channel: { is: "string" }, repo: { is: "string", nullable: true }, branch: { is: "string", nullable: true }, ticket_id: { is: "string", nullable: true } } } } }, prompt_provenance: { is: "object", fields: { provider: { is: "one_of", values: ["openai","anthropic","other"] }, provider_name: { is: "string", optional: true }, model: { is: "string" }, capture_mode: { is: "one_of", values: ["full","redacted","hashed"] }, prompt_bundle: PromptBundleNode, prompt_bundle_hash: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/ }, parameters: { is: "object", fields: { temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { is: "number", int: true, min: 0, nullable: true } } }, model_step_id: { is: "string", pattern: /^[0-9a-f]{16}$/, nullable: true }, request_ref: { is: "string", nullable: true } } }, model_output: { is: "object", fields: { completion_id: { is: "string", nullable: true }, output_raw: { is: "string", nullable: true }, output_form: { ...TextFormNode, optional: true }, output_structured: { is: "record", keys: { is: "string" }, of: { is: "any" }, nullable: true }, tool_calls: { is: "list", of: DecisionToolCall }, usage: { is: "object", fields: { input_tokens: { is: "number", int: true, min: 0, nullable: true }, output_tokens: { is: "number", int: true, min: 0, nullable: true }, latency_ms: { is: "number", min: 0, nullable: true } } }, error: { ...ModelError, optional: true } } }, agent_action: { is: "object", fields: { action_type: { is: "one_of", values: ["plan","edit","run_tests","command","open_pr","merge","deploy","api_call","message","no_op","override","other"] }, action_summary: { is: "string" }, artifacts: { is: "list", of: DecisionArtifactNode }, tool_results: { is: "list", of: DecisionToolResult }, step_no: { is: "number", int: true, min: 0 }, status: { is: "one_of", values: ["success","timeout","error","partial","open","crashed"] }, inferred_by: { is: "string", nullable: true } } }, evaluation: DecisionEvaluationNode } }
 const JudgeAnswerNode: SchemaNode = { is: "object", others: "dropped", fields: { status: { is: "one_of", values: ["pass","warn","fail","unknown"] }, score: { is: "number", min: 0, max: 1, nullable: true, optional: true }, message: { is: "string", max: 4000, optional: true }, violations: { is: "list", of: { is: "object", others: "dropped", fields: { message: { is: "string", min: 1, max: 4000 }, step_id: { is: "string", max: 64, optional: true }, excerpt: { is: "string", max: 4000, optional: true } } }, max: 100, optional: true } } }
-const JudgeQuestionNode: SchemaNode = { is: "object", fields: { protocol: { is: "one_of", values: ["orangebox.judge/1"] }, judge: { is: "string" }, constraint: { is: "object", fields: { id: { is: "string" }, type: { is: "string" }, rule: { is: "string" } } }, instruction: { is: "string" }, note: { is: "string" }, run: { is: "object", fields: { run_id: { is: "string" }, status: { is: "one_of", values: ["completed","failed","crashed","running","silent"] }, request: { is: "string", nullable: true }, action_count: { is: "number", int: true, min: 0 }, actions: { is: "list", of: { is: "object", fields: { step_id: { is: "string" }, step_no: { is: "number", int: true }, type: { is: "string" }, status: { is: "string" }, summary: { is: "string" }, output: { is: "string", nullable: true }, paths: { is: "list", of: { is: "string" } }, commands: { is: "list", of: { is: "string" } }, tests: { is: "list", of: { is: "object", fields: { runner: { is: "string" }, outcome: { is: "string" }, summary: { is: "string" } } } } } } }, is_cut: { is: "boolean" } } } } }
+const JudgeQuestionNode: SchemaNode = { is: "object", fields: { protocol: { is: "one_of", values: ["orangebox.judge/1"] }, judge: { is: "string" }, constraint: { is: "object", fields: { id: { is: "string" }, type: { is: "string" }, rule: { is: "string" } } }, instruction: { is: "string" }, note: { is: "string" }, run: { is: "object", fields: { run_id: { is: "string" }, status: { is: "one_of", values: ["completed","failed","crashed","running","silent"] }, request: { is: "string", nullable: true }, action_count: { is: "number", int: true, min: 0 }, actions: { is: "list", of: { is: "object", fields: { step_id: { is: "string" }, step_no: { is: "number", int: true }, type: { is: "string" }, status: { is: "string" }, summary: { is: "string" }, output: { is: "string", nullable: true }, paths: { is: "list", of: { is: "string" } }, commands: { is: "list", of: { is: "string" } }, tests: { is: "list", of: { is: "object", fields: { runner: { is: "string" }, outcome: { is: "string" }, summary: { is: "string" } } } } } } }, is_cut: { is: "boolean" } } }, diagnosis: { is: "object", fields: { expected: { is: "string", nullable: true }, skeleton: { is: "string" }, findings: { is: "list", of: { is: "object", fields: { step_no: { is: "number", int: true }, detector: { is: "string" }, claim: { is: "string" } } } }, suspects: { is: "list", of: { is: "object", fields: { step_no: { is: "number", int: true }, step_id: { is: "string" }, why: { is: "list", of: { is: "string" } } } } } }, optional: true } } }
 export const DecisionEvaluation = new ObjectSchema<DecisionEvaluation>(DecisionEvaluationNode)
 export const DecisionEvent = new ObjectSchema<DecisionEvent>(DecisionEventNode)
 export const JudgeAnswer = new ObjectSchema<JudgeAnswer>(JudgeAnswerNode)

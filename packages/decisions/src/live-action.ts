@@ -9,6 +9,8 @@ export interface ToolCallAhead {
   readonly name: string
   readonly args: unknown
   readonly stepId?: string
+  /** The same object for all calls of a run. */
+  readonly run?: object
 }
 
 /**
@@ -50,6 +52,8 @@ export interface ToolEnd {
   readonly result: unknown
   readonly status: "success" | "timeout" | "error" | "partial"
   readonly exitCode?: number | undefined
+  /** It was seen in the traffic of an agent that does not record itself. */
+  readonly isOnWire?: true
 }
 
 /** The same action when its call has ended. */
@@ -57,7 +61,7 @@ export function endedTool({ tool, stepId }: Action, end: ToolEnd, options: ReadO
   const resultText = end.result === undefined ? null : textOf(end.result)
   const resultRef = resultText === null ? null : textHash(resultText)
   const ended = { ...tool!, resultText, resultRef, status: end.status, exitCode: end.exitCode ?? null }
-  return readTool(ended, options.tools ?? {}, { stepId, isOnWire: typeof end.result === "string" })
+  return readTool(ended, options.tools ?? {}, { stepId, isOnWire: end.isOnWire === true })
 }
 
 /** What an agent said, as the action it is. */

@@ -92,7 +92,7 @@ function modelCallOf(step: Step, bodies: BodyLookup): ModelCall {
   }
 }
 
-/** Why a call has no answer, in the words of whoever says so first: its own record, its last try's, the provider's. */
+/** Why a call has no answer, in the words of the first that says so: its own record, its last try's, the provider's. */
 export function errorOf(
   { step, sent, result, answer }: ModelCall,
   bodies: BodyLookup,
@@ -175,16 +175,26 @@ function usageIn(closing: LoosePayload): TokenUsage | null {
   }
 }
 
-const namedTools = (closing: LoosePayload): RequestedTool[] =>
-  listIn(closing, "requested_tools").flatMap((name) =>
-    typeof name === "string" ? [{ id: null, name, arguments: null, runsAt: "client" as const }] : [],
-  )
+function namedTools(closing: LoosePayload): RequestedTool[] {
+  const ids = listIn(closing, "requested_tool_ids")
+  return listIn(closing, "requested_tools").flatMap((name, at) => {
+    const id = ids[at]
+    if (typeof name !== "string") return []
+    return [{ id: typeof id === "string" ? id : null, name, arguments: null, runsAt: "client" as const }]
+  })
+}
 
 /** An answer an application recorded in a shape of its own: the usual names for text and tool calls are looked for, else it is all text. */
 function plainAnswer(body: string, closing: LoosePayload): Pick<ModelAnswer, "text" | "toolCalls"> {
   const value = parseJson(body)
   if (typeof value === "string") return { text: value, toolCalls: namedTools(closing) }
   const record = asRecord(value)
+  const streamed = value === undefined ? streamedParts(body) : undefined
+  if (streamed !== undefined) {
+    const deltas = streamed.flatMap((part) => (part["type"] === "text-delta" ? (textIn(part, "delta") ?? []) : []))
+    const calls = streamed.filter((part) => part["type"] === "tool-call")
+    return { text: deltas.join(""), toolCalls: calls.flatMap(requestedTool) }
+  }
   if (!record) return { text: body, toolCalls: namedTools(closing) }
   const message = asRecord(record["message"]) ?? record
   const parts = [
@@ -199,6 +209,21 @@ function plainAnswer(body: string, closing: LoosePayload): Pick<ModelAnswer, "te
     (texts.length > 0 ? texts.join("\n") : undefined) ??
     (toolCalls.length > 0 ? "" : body)
   return { text, toolCalls: toolCalls.length > 0 ? toolCalls : namedTools(closing) }
+}
+
+/** The parts of an answer that the AI SDK streamed: a line of JSON for each. */
+function streamedParts(body: string): LoosePayload[] | undefined {
+  const parts: LoosePayload[] = []
+  for (const line of body.split("\n")) {
+    if (line.trim() === "") continue
+    const part = asRecord(parseJson(line))
+    // The last line may have been cut where its process died.
+    if (part === undefined || textIn(part, "type") === undefined) break
+    parts.push(part)
+  }
+  return parts.some(({ type }) => type === "text-start" || type === "tool-call" || type === "finish")
+    ? parts
+    : undefined
 }
 
 function requestedTool(part: LoosePayload): RequestedTool[] {

@@ -1,12 +1,13 @@
-import type { Action, FileEdit } from "./action.js"
+import type { Action, FileEdit, RunActions } from "./action.js"
 import { linesOf } from "./edits/made-edit.js"
 
 /** What became of one file over a whole run. */
 export interface NetChange {
   /** As the work tree names it, else the shortest way it was named. */
   readonly path: string
-  readonly linesAdded: number
-  /** Null where nobody knows how many there were: a whole file was written over whatever stood there. */
+  /** Null where several edits were made and their text is not kept: together they may be fewer lines than one by one. */
+  readonly linesAdded: number | null
+  /** Null where it is unknown how many there were: a whole file was written over whatever stood there. */
   readonly linesRemoved: number | null
   /** The edits it is made of, in order. */
   readonly edits: readonly FileEdit[]
@@ -14,20 +15,24 @@ export interface NetChange {
 
 /**
  * The files that differ at the end of a run, each once. A file that the work tree was seen to change counts as the work tree shows it, whatever
- * tools were told; one that was never seen there counts as they were. A file that ends as it began is no change.
- *
- * @param seen what looks at the work tree found, in order
+ * tools were told; one that was never seen there counts as they were told, unless it stands in a tree that was looked at to the end: there
+ * it is as it was, or git ignores it. A file that ends as it began is no change.
  */
-export function netChanges(actions: readonly Pick<Action, "edits">[], seen: readonly FileEdit[] = []): NetChange[] {
+export function netChanges({ actions, seenChanges = [], workTree }: Changes): NetChange[] {
   const files = new Map<string, { seen: FileEdit[]; told: FileEdit[] }>()
-  for (const edit of seen) fileOf(files, edit.path).seen.push(edit)
+  for (const edit of seenChanges) fileOf(files, edit.path).seen.push(edit)
   for (const edit of actions.flatMap(({ edits }) => edits)) fileOf(files, edit.path).told.push(edit)
   return [...files].flatMap(([path, file]) => {
+    if (file.seen.length === 0 && workTree && isInTree(path, workTree.root)) return []
     const edits = file.seen.length > 0 ? file.seen : file.told
-    const net = netOf(edits)
+    const net = netLines(edits)
     const isSame = net.linesAdded === 0 && net.linesRemoved === 0 && edits.length > 1
     return isSame ? [] : [{ path, ...net, edits }]
   })
+}
+
+export interface Changes extends Pick<RunActions, "seenChanges" | "workTree"> {
+  readonly actions: readonly Pick<Action, "edits">[]
 }
 
 type Files = Map<string, { seen: FileEdit[]; told: FileEdit[] }>
@@ -58,7 +63,12 @@ export function isSamePath(one: string, other: string): boolean {
   return isAbsolute(a) ? a.endsWith(`/${b}`) : b.endsWith(`/${a}`)
 }
 
-function netOf(edits: readonly FileEdit[]): Pick<NetChange, "linesAdded" | "linesRemoved"> {
+/** A digest of a path is of one inside; what lies outside has none. */
+const isInTree = (path: string, root: string | null): boolean =>
+  isAbsolute(path) ? root !== null && path.startsWith(`${root.replace(/\/$/, "")}/`) : !path.startsWith("../")
+
+/** How many lines of a file are others after all these edits of it. */
+export function netLines(edits: readonly FileEdit[]): Pick<NetChange, "linesAdded" | "linesRemoved"> {
   const last = edits.at(-1)!
   if (last.net !== undefined) return { linesAdded: last.net.added, linesRemoved: last.net.removed }
   if (edits.length === 1) return { linesAdded: last.linesAdded, linesRemoved: last.linesRemoved }
@@ -73,12 +83,9 @@ function netOf(edits: readonly FileEdit[]): Pick<NetChange, "linesAdded" | "line
     const lines = linesOf(diff).filter((line) => !/^(?:---|\+\+\+) /.test(line))
     const plus = lines.filter((line) => line.startsWith("+")).map((line) => line.slice(1))
     const minus = lines.filter((line) => line.startsWith("-")).map((line) => line.slice(1))
-    // A diff that is not kept, or was cut, tells only how many there were.
-    if (plus.length !== linesAdded || minus.length !== (linesRemoved ?? 0)) {
-      added.unread += linesAdded
-      removed.unread += linesRemoved ?? 0
-      continue
-    }
+    // A diff that is not kept, or was cut, tells only how many there were, and not which.
+    if (plus.length !== linesAdded || minus.length !== (linesRemoved ?? 0))
+      return { linesAdded: null, linesRemoved: null }
     const [fresh, gone] = [plus.filter((line) => !removed.take(line)), minus.filter((line) => !added.take(line))]
     added.put(fresh)
     removed.put(gone)
@@ -89,17 +96,15 @@ function netOf(edits: readonly FileEdit[]): Pick<NetChange, "linesAdded" | "line
 
 class Lines {
   readonly #lines = new Map<string, number>()
-  unread = 0
   #count = 0
 
   get count(): number {
-    return this.#count + this.unread
+    return this.#count
   }
 
   clear(): void {
     this.#lines.clear()
     this.#count = 0
-    this.unread = 0
   }
 
   put(lines: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { asRecord, type Event, payloadOf, textIn } from "@orangebox/contract"
-import { injectionWords, parseJson, promptAccountIn } from "@orangebox/dialects"
+import { injectionWords, missingWords, parseJson, promptAccountIn } from "@orangebox/dialects"
 import { hasEnded, isOpen } from "@orangebox/runs"
 import type { Action } from "./action.js"
 import { type BypassFinding, bypassesOf } from "./bypass.js"
@@ -27,7 +27,7 @@ export interface ObservabilityFinding {
 export interface Observability {
   readonly failures: readonly ObservabilityFinding[]
   readonly bypasses: readonly BypassFinding[]
-  /** Model calls whose request is not kept: whether anything went past the recorder there, nobody can tell. */
+  /** Model calls whose request is not kept: whether anything went past the recorder there cannot be told. */
   readonly unreadCalls: number
   /** Tools still running in a run that has not ended: no failure yet. */
   readonly pendingTools: number
@@ -72,16 +72,28 @@ function promptFailures(reading: RunReading, prompts: ReadonlyMap<string, CallPr
     const injected = injectionOf(call)
     if (injected !== undefined)
       found.push({ failure: "unrecorded_transformation", ...at, detail: `context_injected: ${injected}` })
+    const missing = missingOf(call)
+    if (missing !== undefined)
+      found.push({ failure: "unrecorded_transformation", ...at, detail: `context_incomplete: ${missing}` })
     if (unrecorded !== null) found.push({ failure: "unrecorded_transformation", ...at, detail: unrecorded })
   }
   return found
 }
 
 /** The request holds more, or other, context than was compiled for it. */
-function injectionOf({ sent, step }: CallPrompt["call"]): string | undefined {
-  const account = promptAccountIn(payloadOf(sent.opened)) ?? promptAccountIn(payloadOf(step.opened))
+function injectionOf(call: CallPrompt["call"]): string | undefined {
+  const account = accountOf(call)
   return account && injectionWords(account)
 }
+
+/** It lacks what was told of it. */
+function missingOf(call: CallPrompt["call"]): string | undefined {
+  const account = accountOf(call)
+  return account && missingWords(account)
+}
+
+const accountOf = ({ sent, step }: CallPrompt["call"]) =>
+  promptAccountIn(payloadOf(sent.opened)) ?? promptAccountIn(payloadOf(step.opened))
 
 function uncorrelated({ index, run }: RunReading): ObservabilityFinding[] {
   const found: ObservabilityFinding[] = []

@@ -11,10 +11,8 @@ import {
 } from "@orangebox/contract"
 import {
   createRequestMemory,
-  type Dialect,
-  detectDialect,
   dialectByShape,
-  type JsonBody,
+  dialectTold,
   type PromptPart,
   parseJson,
   type RequestMemory,
@@ -98,7 +96,9 @@ export class PromptReader {
   #sent(call: ModelCall, bytes: Uint8Array): SentPrompt {
     const body = readBody(bytes, this.#memory)
     const dialect =
-      dialectOfCall(payloadOf(call.sent.opened)) ?? dialectByBody(body) ?? dialectByShape(body, call.provider)
+      dialectOfCall(payloadOf(call.sent.opened)) ??
+      dialectTold(call.provider, body) ??
+      dialectByShape(body, call.provider)
     const outline = dialect && body.root?.kind === "object" ? dialect.outlineRequest(body.root, body.text) : undefined
     if (!outline || outline.parts.length === 0) return plainPrompt(body.text)
     return {
@@ -235,15 +235,11 @@ function toolOf(part: PromptPart, text: string): Tool {
   return { name: part.name ?? "?", description, schema: schema ? { ...schema } : null }
 }
 
-function dialectByBody(body: JsonBody): Dialect | undefined {
-  return detectDialect({ method: "POST", path: "/", requestBody: body })?.dialect
-}
-
-/** A request in no dialect: the list of messages the AI SDK calls `prompt`, or else one text. */
+/** A request in no dialect: what another program's record tells of it, or else one text. */
 function plainPrompt(text: string): SentPrompt {
   const value = parseJson(text)
   const record = asRecord(value)
-  const listed = record ? recordsIn(record, "prompt") : []
+  const listed = record ? recordsIn(record, "new_messages") : []
   const messages: Message[] =
     listed.length > 0
       ? listed.map((message) => plainMessage(message))

@@ -2,12 +2,13 @@ import { type ActionType, countIn, type Event, given, payloadOf, summarizeText, 
 import { foldRun, hasEnded, type Run, type Step } from "@orangebox/runs"
 import type { Action, ActionText, ModelUse, RunActions } from "./action.js"
 import { holdsMask } from "./captured-text.js"
+import { classifiedWork } from "./classified-work.js"
 import { captureIn, captureOf, errorOf, hasNoAnswer, type ModelCall, modelCallsOf } from "./model-calls.js"
 import { PromptReader } from "./prompt-bundle.js"
 import { type BodyLookup, bodyText, type RecordedRun } from "./recorded-run.js"
 import { asActionType, readToolStep, type ToolMeanings } from "./tool-action.js"
 import { isSeenOnWire, questionIn } from "./user-requests.js"
-import { seenChanges, withWorkspaceChanges } from "./workspace-changes.js"
+import { seenChanges, withWorkspaceChanges, workTreeOf } from "./workspace-changes.js"
 
 /** A run read once: everything in this package that asks about a run asks this. */
 export interface RunReading {
@@ -30,7 +31,8 @@ export function actionsOf(run: RecordedRun, options: ReadOptions = {}): RunActio
 
 export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunReading {
   const { bodies } = recorded
-  const index = foldRun(recorded.events, { isWriterAlive: recorded.isWriterAlive === true })
+  const { events, isWriterAlive = false, gaps = [] } = recorded
+  const index = foldRun(events, { isWriterAlive, gaps })
   const calls = modelCallsOf(index, bodies)
   const callOfStep = new Map(calls.map((call) => [call.step.id, call]))
   const boundaries = boundariesOf({ index, bodies, callOfStep, meanings: options.tools ?? {} })
@@ -48,6 +50,7 @@ export function readRun(recorded: RecordedRun, options: ReadOptions = {}): RunRe
       request: questionOf(index, calls, bodies) ?? requestOf(index, bodies),
       actions,
       seenChanges: seenChanges(index, bodies),
+      workTree: workTreeOf(index, bodies),
       stepCount: index.steps.length,
       modelCalls: calls.map(useOf),
     },
@@ -200,7 +203,8 @@ function newAction(place: Place, made: Made): Action {
 const NONE: readonly never[] = []
 
 function toolAction(reading: Reading, event: Event, step: Step, askers: Askers): Action {
-  const facts = readToolStep(step, reading.bodies, reading.meanings)
+  const read = readToolStep(step, reading.bodies, reading.meanings)
+  const facts = read.unread.length === 0 ? read : { ...read, ...classifiedWork(step, reading.bodies) }
   const modelStepId = askers.ofTool(step, facts.tool?.callId ?? null)
   return newAction(placeOf(reading, event, step), { boundary: "tool", modelStepId, ...facts })
 }

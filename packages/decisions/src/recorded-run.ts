@@ -1,4 +1,5 @@
 import type { Event } from "@orangebox/contract"
+import type { Gap } from "@orangebox/runs"
 
 /** The bytes or the text behind a ref; undefined when they are not there, whatever the reason. */
 export type BodyLookup = (ref: string) => Uint8Array | string | undefined
@@ -9,6 +10,8 @@ export interface RecordedRun {
   readonly bodies: BodyLookup
   /** Whether the process that writes it is known to be there still. */
   readonly isWriterAlive?: boolean
+  /** What was lost of it, as far as that is on record. */
+  readonly gaps?: readonly Gap[]
 }
 
 /** A body as text; null when it is not kept. */

@@ -94,7 +94,7 @@ const TELLING: ReadonlySet<string> = new Set([
   "log",
 ])
 
-/** A retrieval is a step of its own; what it found is for whoever asked, and that is the step above. */
+/** A retrieval is a step of its own; what it found is for the step above, which asked. */
 const waitsAt = (step: Step): string =>
   payloadOf(step.opened)["kind"] === "retrieval" ? (step.parent ?? step).id : step.id
 

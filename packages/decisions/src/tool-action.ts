@@ -44,7 +44,7 @@ export function readToolStep(step: Step, bodies: BodyLookup, meanings: ToolMeani
 /** What a tool call means where it stands. */
 export interface ToolPlace {
   readonly stepId: string
-  /** It was seen in the traffic of an agent that nobody instrumented. */
+  /** It was seen in the traffic of an agent without our SDK. */
   readonly isOnWire: boolean
   /** The application's own word: a decision event in the step, or an attribute on the call. */
   readonly toldType?: ActionType | undefined

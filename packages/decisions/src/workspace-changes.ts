@@ -1,6 +1,8 @@
-import { countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
+import { asRecord, countIn, type Event, payloadOf, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import { isFailure, isWorkspaceLook, type Run, type Step } from "@orangebox/runs"
-import type { Action, FileEdit } from "./action.js"
+import type { Action, FileEdit, WorkTree } from "./action.js"
+import { isClassifiedEdit } from "./classified-work.js"
 import { isSamePath } from "./net-changes.js"
 import { type BodyLookup, bodyText } from "./recorded-run.js"
 
@@ -44,8 +46,8 @@ export function looksIn(index: Run, actions: readonly Action[]): Look[] {
 
 /**
  * Which action changed the files that a look found changed: artifact event → the step of the action. A file that a tool was told to edit is that
- * tool's; else it is the work of the one command among them. Of several commands nobody can tell which it was, and then the change stays
- * nobody's. What changed behind an answer alone is the answer's.
+ * tool's; else it is the work of the one command among them. Which of several commands it was cannot be told, and then the change belongs to
+ * none of them. What changed behind an answer alone is the answer's.
  */
 export function changeOwners(index: Run, actions: readonly Action[]): ReadonlyMap<Event, string> {
   const owners = new Map<Event, string>()
@@ -60,7 +62,31 @@ export function changeOwners(index: Run, actions: readonly Action[]): ReadonlyMa
 
 /** What looks at the work tree, or the application itself, saw changed, in order. */
 export function seenChanges(index: Run, bodies: BodyLookup): FileEdit[] {
-  return index.own.filter(isChange).map((event) => editOf(event, bodies))
+  return index.own.filter((event) => isChange(event) && !isClassifiedEdit(event)).map((event) => editOf(event, bodies))
+}
+
+/**
+ * The work tree of a run that was looked at before its first action and after its last. Undefined where it was not, as in a run that died,
+ * and where files that differ were not read: what was not seen may have changed there.
+ */
+export function workTreeOf(index: Run, bodies: BodyLookup): WorkTree | undefined {
+  const snapshot = (id: string): Event | undefined =>
+    index.own.find((event) => event.event_type === "artifact_recorded" && payloadOf(event)["artifact_id"] === id)
+  const before = snapshot("workspace/before")
+  if (before === undefined) return undefined
+  const logs = index.own.filter(({ event_type }) => event_type === "log")
+  const isUnchanged = logs.some(
+    ({ attributes = {} }) => attributes["workspace"] !== undefined && attributes["at_step"] === undefined,
+  )
+  if (!isUnchanged && snapshot("workspace/after") === undefined) return undefined
+  const hasLeftOut = logs.some(
+    ({ attributes, payload }) =>
+      payloadOf({ payload })["level"] === "warn" && typeof attributes?.["files"] === "number",
+  )
+  if (hasLeftOut) return undefined
+  const text = bodyText(bodies, textIn(payloadOf(before), "content_ref"))
+  const root = textIn(asRecord(text === null ? undefined : parseJson(text)) ?? {}, "root")
+  return { root: root ?? null }
 }
 
 /** Actions with what the work tree shows of them: a command tells what it runs, and rarely what that changes. */
@@ -82,7 +108,7 @@ export function withWorkspaceChanges(index: Run, bodies: BodyLookup, actions: re
   })
 }
 
-function isChange(event: Event): boolean {
+export function isChange(event: Event): boolean {
   if (event.event_type !== "artifact_recorded") return false
   const type = payloadOf(event)["artifact_type"]
   return type === "diff" || type === "file_edit"
@@ -109,7 +135,7 @@ const isTold = ({ edits, paths }: Action, path: string): boolean =>
   edits.some((edit) => isSamePath(edit.path, path)) ||
   paths.some((one) => one.access !== "read" && isSamePath(one.path, path))
 
-function editOf(event: Event, bodies: BodyLookup): FileEdit {
+export function editOf(event: Event, bodies: BodyLookup): FileEdit {
   const payload = payloadOf(event)
   const ref = textIn(payload, "content_ref") ?? null
   const diff = bodyText(bodies, ref) ?? ""
@@ -119,8 +145,9 @@ function editOf(event: Event, bodies: BodyLookup): FileEdit {
     kind: /^\+\+\+ \/dev\/null$/m.test(diff) ? "delete" : /^--- \/dev\/null$/m.test(diff) ? "create" : "change",
     diff,
     linesAdded: countIn(payload, "lines_added") ?? 0,
-    linesRemoved: countIn(payload, "lines_removed") ?? null,
-    ...(added !== undefined && removed !== undefined && { net: { added, removed } }),
+    // What has no lines to add has none to take away either.
+    linesRemoved: countIn(payload, "lines_removed") ?? (countIn(payload, "lines_added") === undefined ? 0 : null),
+    ...(added !== undefined && { net: { added, removed: removed ?? null } }),
     beforeHash: null,
     afterHash: null,
     evidence: { stepId: event.step_id ?? "", ref },

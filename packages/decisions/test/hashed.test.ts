@@ -4,11 +4,13 @@ import {
   type CheckedConstraint,
   classifier,
   decisionsOf,
+  evaluateRun,
   observabilityOf,
   readRun,
   runReport,
   userRequests,
 } from "../src/index.js"
+import { summaryRows } from "../src/report/format-report.js"
 import { recordInMemory } from "./recorded.js"
 
 const RULES: readonly CheckedConstraint[] = [
@@ -124,6 +126,72 @@ test("[D-08] what the user asked is the question in the prompt, not the command 
   ])
   expect(runReport(recorded()).run.request).toBe("fix the hidden-bug")
   expect(userRequests(readRun(recorded()))).toEqual(["fix the hidden-bug"])
+})
+
+describe("[D-08] under hashed capture changes are counted as where the text is kept", () => {
+  /** One file named in three ways, taken back and changed otherwise; another edit fails. */
+  async function recordEdits(capture: "hashed" | "redacted", isClassified: boolean) {
+    const rule = { id: "d", type: "other" as const, rule: "diff.max_lines 4" }
+    const { recorder, recorded, sink } = recordInMemory({
+      capture,
+      cwd: "/projects/hidden-repo",
+      ...(isClassified && { classify: classifier([]) }),
+    })
+    const run = recorder.startRun({ entrypoint: "wr", input: "edit", constraints: [rule] })
+    const edit = (file_path: string, old_string: string, new_string: string, result: () => string) =>
+      run.tool({ name: "Edit", args: { file_path, old_string, new_string } }, result).catch(() => undefined)
+    await edit("src/hidden-a.js", "one\n", "one\ntwo\nthree\n", () => "ok")
+    await edit("/projects/hidden-repo/src/hidden-a.js", "one\ntwo\nthree\n", "one\n", () => "ok")
+    await edit("./src/hidden-a.js", "x", "y", () => "ok")
+    await edit("src/hidden-b.js", "zz", "q\nq\nq\nq\n", () => {
+      throw new Error("old_string not found")
+    })
+    run.complete({ output: "done" })
+    expect(JSON.stringify(capture === "hashed" ? sink.events : [])).not.toContain("hidden")
+    const evaluation = evaluateRun(actionsOf(recorded()), [rule])
+    return { ...runReport(recorded(), { evaluation }).summary, text: formatTerminal(recorded()) }
+  }
+  const formatTerminal = (recorded: Parameters<typeof runReport>[0]): string =>
+    summaryRows(runReport(recorded)).find(([name]) => name === "changes")![1]
+
+  test("one file by three names, with its net lines, and no breach that is none", async () => {
+    const counted = { files_changed: 1, lines_added: 1, lines_removed: 1, violations: { fail: 0, warn: 0 } }
+    expect(await recordEdits("redacted", true)).toMatchObject(counted)
+    expect(await recordEdits("hashed", true)).toMatchObject(counted)
+  })
+
+  test("without a classifier they are unknown, and not zero", async () => {
+    const { text, ...summary } = await recordEdits("hashed", false)
+    expect(summary).toMatchObject({ files_changed: null, lines_added: null, lines_removed: null })
+    expect(text).toBe("unknown, what its edits changed is not kept; 0 commands")
+  })
+
+  test("tests that ran are counted, with the outcome that was seen at capture, else an unknown one", async () => {
+    for (const [printed, isClassified, outcome] of [
+      ["Exit code 1\n      Tests  1 failed | 3 passed (4)", true, "failed"],
+      ["Exit code: 0\n      Tests  4 passed (4)", true, "passed"],
+      ["Tests  4 passed (4)", false, "unknown"],
+    ] as const) {
+      const { recorder, recorded } = recordInMemory({
+        capture: "hashed",
+        ...(isClassified && { classify: classifier([]) }),
+      })
+      const run = recorder.startRun({ entrypoint: "t", input: "test" })
+      const attributes = { action_type: "run_tests" }
+      await run.tool({ name: "Bash", args: { command: "npx vitest run" }, attributes }, () => printed)
+      run.complete()
+      expect(runReport(recorded()).summary).toMatchObject({ test_runs: 1, last_test_outcome: outcome })
+    }
+  })
+
+  test("a path that left only a digest breaks no rule about paths: whether it did is unknown", async () => {
+    const { recorder, recorded } = recordInMemory({ capture: "hashed", classify: classifier([]) })
+    const run = recorder.startRun({ entrypoint: "t", input: "x" })
+    await run.tool({ name: "Edit", args: { file_path: "src/a.ts", old_string: "a", new_string: "b" } }, () => "ok")
+    run.complete()
+    const [paths] = evaluateRun(actionsOf(recorded()), [{ id: "p", type: "scope", rule: "paths.only src/**" }]).results
+    expect(paths).toMatchObject({ status: "unknown" })
+  })
 })
 
 test("[D-08] under hashed capture files of the work tree are told apart by their number, and an answer owns what follows it", async () => {

@@ -12,7 +12,7 @@ export interface DetectedDialect {
   readonly by: "address" | "body"
 }
 
-/** Undefined for a provider nobody here knows: its calls are kept as they are. */
+/** Undefined for a provider that no dialect knows: its calls are kept as they are. */
 export function detectDialect(
   call: CallAddress & { readonly requestBody?: Uint8Array | JsonBody | undefined },
 ): DetectedDialect | undefined {
@@ -29,7 +29,7 @@ export function detectDialect(
 
 /**
  * For a request that an application tells of without an address: the provider it names, where the body is in that provider's protocol, else
- * a body that can only be one's. Undefined is unknown; between two protocols that both fit nobody guesses.
+ * a body that can only be one's. Undefined is unknown; between two protocols that both fit there is no guess.
  */
 export function dialectTold(provider: string, request: JsonBody): Dialect | RequestDialect | undefined {
   const { root } = request

@@ -129,7 +129,7 @@ export interface Answer {
   readonly error: ProviderError | null
   /** Why its cache did not serve all of the prompt, where the provider says so. */
   readonly cacheMiss?: CacheMiss | null
-  /** `partial` when the terminal event never came: the connection broke, or somebody left. */
+  /** `partial` when the terminal event never came: the connection broke, or a side left. */
   readonly ended: "complete" | "partial"
 }
 

@@ -25,7 +25,7 @@ export interface FoldedResponse {
   readonly usage: Usage
   readonly error: ProviderError | null
   readonly cacheMiss: CacheMiss | null
-  /** How long it thought before it said something, as far as the pieces tell; undefined where nobody timed them or it did not think. */
+  /** How long it thought before it said something, as far as the pieces tell; undefined where they were not timed or it did not think. */
   readonly thinkingMs: number | undefined
   readonly ended: "complete" | "partial"
   /** Events of a type the dialect does not know, verbatim. */

@@ -1,4 +1,5 @@
 // Clients
+export { skillLoadedBy } from "./clients/skill-load.js"
 export {
   clientMasksBetween,
   resultWithoutClientNoise,
@@ -51,6 +52,7 @@ export {
   besideWords,
   type ExpectedPrompt,
   injectionWords,
+  missingWords,
   type PromptAccount,
   partsExpected,
   promptAccountIn,

@@ -8,7 +8,7 @@ import { type SseFrame, sseParser } from "./sse.js"
 
 /**
  * The words in a body, for full-text search: a streamed answer as the text it adds up to, a JSON body as its strings, anything else as it
- * is. Bytes that are not text have no words. Long base64 is left out: nobody searches a picture by its spelling.
+ * is. Bytes that are not text have no words. Long base64 is left out: pictures are not searched by their spelling.
  */
 export function readableText(bytes: Uint8Array, mimeType: string, dialect?: Dialect): string {
   const text = decodeUtf8(bytes).replace(/^\uFEFF/, "")
@@ -73,7 +73,7 @@ function foldedText(folded: FoldedResponse): string {
   return lines.filter((line) => line !== null && line !== "").join("\n")
 }
 
-// Tool arguments are JSON inside JSON; quoting deeper than that is somebody's data, and is indexed as it stands.
+// Tool arguments are JSON inside JSON; quoting deeper than that is data, and is indexed as it stands.
 const DEEPEST_JSON_TEXT = 3
 const LONG = 512
 

@@ -44,7 +44,7 @@ export interface AppendResult {
 export interface StreamWriter {
   readonly id: string
   /** True when the piece is in the journal. */
-  write(bytes: Uint8Array): boolean
+  write(bytes: Uint8Array, withheldBytes?: number): boolean
   /** Hash and size of everything that was passed to `write`; `complete` when all of it is in the journal. */
   finish(): { readonly hash: BodyHash; readonly byteSize: number; readonly complete: boolean }
 }

@@ -35,7 +35,7 @@ export type Decoded =
   | { readonly line: JournalLine }
   | { readonly problem: "unknown_format" | "unknown_line"; readonly reason: string }
 
-/** What is nested deeper overflows the stack of whoever walks it; recorders cut values long before. */
+/** What is nested deeper overflows the stack of a walk over it; recorders cut values long before. */
 const DEEPEST = 500
 
 /**
@@ -69,6 +69,7 @@ function decodeValue(value: unknown): Decoded {
           streamOffset: count.read(line["o"], "o"),
           atUs: number.read(line["us"], "us"),
           bytes: bodyEntry(line["d"]),
+          withheldBytes: line["held"] === undefined ? 0 : count.read(line["held"], "held"),
         },
       }
     case "gap":

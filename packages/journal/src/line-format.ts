@@ -78,6 +78,8 @@ export interface ChunkLine {
   /** Microseconds since the stream was opened. */
   readonly atUs: number
   readonly bytes: BodyEntry
+  /** So many bytes had come behind this piece that the writer could not judge yet, and did not write. */
+  readonly withheldBytes: number
 }
 
 export const RUN_RANGE = object({

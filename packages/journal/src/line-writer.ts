@@ -40,9 +40,10 @@ export class LineWriter {
   }
 
   /** `isAnnounced`: an earlier chunk in this file says already what the stream belongs to. */
-  chunk(file: OpenJournalFile, { streamId, start, streamOffset, atUs, bytes }: Chunk, isAnnounced: boolean): void {
+  chunk(file: OpenJournalFile, chunk: Chunk, isAnnounced: boolean): void {
+    const { streamId, start, streamOffset, atUs, bytes, withheldBytes } = chunk
     const of = isAnnounced ? "" : `"of":${JSON.stringify(STREAM_START.write(start))},`
-    const head = `"chunk","s":"${streamId}",${of}"o":${streamOffset},"us":${atUs},"d":`
+    const head = `"chunk","s":"${streamId}",${of}"o":${streamOffset},"us":${atUs},${withheldBytes > 0 ? `"held":${withheldBytes},` : ""}"d":`
     this.#write(file, head, `${chunkJson(file, bytes)}}`)
   }
 

@@ -51,7 +51,7 @@ export function createPrivateFile(path: string, access: "append" | "change", fro
   return fd
 }
 
-/** For a file that SQLite opens by its name: nobody but this user can exchange it in between, because the folder is private. */
+/** For a file that SQLite opens by its name: only this user can exchange it in between, because the folder is private. */
 export function checkPrivateFile(path: string): void {
   const found = fs.lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
@@ -105,7 +105,7 @@ function check(path: string, found: Found, isWritten: boolean): void {
     )
   }
   if (process.platform === "win32") return
-  const uid = process.getuid?.()
+  const uid = process.geteuid?.()
   if (uid !== undefined && found.uid !== uid) {
     throw refusal(
       path,

@@ -76,7 +76,7 @@ function check(path: string, found: Stats): void {
   if (found.isSymbolicLink()) throw refusal(path, "is a symbolic link", "Set ORANGEBOX_HOME to the folder it points to")
   if (!found.isDirectory()) throw refusal(path, "is a file, not a folder", "Move it away or choose another folder")
   if (process.platform === "win32") return
-  const uid = process.getuid?.()
+  const uid = process.geteuid?.()
   if (uid !== undefined && found.uid !== uid) {
     throw refusal(
       path,

@@ -15,7 +15,7 @@ const MOST_BYTES = 4096
  * The key of a data folder: 32 random bytes, made once. Tags of masked secrets and digests of short values are keyed with it, so that they
  * compare within the store and tell nothing to a reader who has the store without the key.
  *
- * A folder that came with a clone or an archive may bring a key, which whoever packed it knows, and its owner and mode say nothing: they
+ * A folder that came with a clone or an archive may bring a key, which the one who packed it knows, and its owner and mode say nothing: they
  * are those of the user who unpacked it. So behind the key stands its seal, made with a key of the user's own that no folder holds. A key
  * without it is refused until the user agrees to it (`sealStoreKey`). Where a user has no folder to keep the own key in, owner and mode
  * have to do.

@@ -10,6 +10,7 @@ export interface Chunk {
   readonly streamOffset: number
   readonly atUs: number
   readonly bytes: Uint8Array
+  readonly withheldBytes: number
 }
 
 /** Hashes a stream as it passes and hands on its pieces. `append` says whether a piece was kept. */
@@ -25,11 +26,11 @@ export function streamWriter(
   let complete = true
   return {
     id,
-    write: (bytes) => {
-      if (bytes.length === 0) return true
+    write: (bytes, withheldBytes = 0) => {
+      if (bytes.length === 0 && withheldBytes === 0) return true
       running.update(bytes)
       const atUs = Math.round((monoMs() - openedAt) * 1000)
-      const kept = append({ streamId: id, start, streamOffset: byteSize, atUs, bytes })
+      const kept = append({ streamId: id, start, streamOffset: byteSize, atUs, bytes, withheldBytes })
       byteSize += bytes.length
       complete &&= kept
       return kept

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process"
-import { OrangeboxError } from "@orangebox/contract"
-import type { Run } from "@orangebox/recorder"
+import { given, OrangeboxError } from "@orangebox/contract"
+import type { Run, WrittenOutput } from "@orangebox/recorder"
+import type { PipedStdout } from "./piped-stdout.js"
 
 /**
  * Signals sent to us are meant for the command. What a terminal sends on a key goes to its whole foreground group, so the command has it
@@ -32,27 +33,32 @@ export interface EndedCommand {
   readonly signal: NodeJS.Signals | null
   /** Why it could not be started. */
   readonly error?: Error
+  /** What it wrote to its stdout, where that was read along to its end. */
+  readonly stdout?: WrittenOutput | undefined
 }
 
-/** Waits for a command, which gets the signals that are meant for it. */
-export async function endOfCommand(child: ChildProcess): Promise<EndedCommand> {
+/** Waits for a command, which gets the signals that are meant for it, and for what it wrote. */
+export async function endOfCommand(child: ChildProcess, piped?: PipedStdout): Promise<EndedCommand> {
+  piped?.commandStarted()
   const letSignalsBe = passSignals(child)
   const ended = await new Promise<EndedCommand>((resolve) => {
     child.once("error", (error) => resolve({ exitCode: null, signal: null, error }))
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
   })
+  const stdout = await piped?.commandEnded()
   letSignalsBe()
-  return ended
+  return { ...ended, stdout }
 }
 
 /** Ends the run of a command as the command ended, whether it was recorded or replayed. */
 export function endRunOf(
   run: Run,
-  { exitCode, signal }: Pick<EndedCommand, "exitCode"> & { signal: string | null },
+  { exitCode, signal, stdout }: Pick<EndedCommand, "exitCode" | "stdout"> & { signal: string | null },
 ): void {
-  if (signal !== null) run.fail(new CommandFailed(`killed by ${signal}`), { signal })
-  else if (exitCode === 0) run.complete({ exitCode })
-  else run.fail(new CommandFailed(`exit ${exitCode}`), exitCode === null ? {} : { exitCode })
+  const wrote = given({ stdout })
+  if (signal !== null) run.fail(new CommandFailed(`killed by ${signal}`), { signal, ...wrote })
+  else if (exitCode === 0) run.complete({ exitCode, ...wrote })
+  else run.fail(new CommandFailed(`exit ${exitCode}`), { ...(exitCode === null ? {} : { exitCode }), ...wrote })
 }
 
 /** Names a command that did not end well. */

@@ -79,10 +79,10 @@ function layerFor(name: string, limits: DecodeLimits): ContentDecoder {
   }
 }
 
-// Flushing makes every piece give all it holds at once: an event stream is recorded while it runs. And a body that ends early is kept as far
-// as it came.
-const ZLIB_FLUSH = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
-const BROTLI_FLUSH = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH }
+// Flushing makes every piece give all it holds at once: an event stream is recorded while it runs, and of a body that ends early there is
+// nothing left inside when its end is found to be missing.
+const ZLIB_FLUSH = { flush: constants.Z_SYNC_FLUSH }
+const BROTLI_FLUSH = { flush: constants.BROTLI_OPERATION_FLUSH }
 
 // "deflate" means the zlib format, but some servers always sent the bare one. The first byte tells them apart, should no second have come: in
 // the bare format it would announce a stored block and then leave bits set that every encoder leaves clear.
@@ -166,7 +166,7 @@ class ZlibLayer implements ContentDecoder {
     this.#wake?.()
   }
 
-  // A stream that was destroyed does not call back, so a failure has to wake whoever waits.
+  // A stream that was destroyed does not call back, so a failure has to wake the waiting caller.
   #settled(start: (done: () => void) => void): Promise<readonly Uint8Array[]> {
     return new Promise((resolve, reject) => {
       const done = (): void => {

@@ -63,7 +63,7 @@ export interface ExchangeParts {
   readonly beforeAnswer: (() => Promise<void>) | undefined
 }
 
-/** A model thinks longer than this, and what is done then delays nobody; a cache on this machine may answer before. */
+/** A model thinks longer than this, and what is done then delays no one; a cache on this machine may answer before. */
 const WAITING_MS = 20
 
 /** How far an exchange has come; every way out goes through `#finish` once. */
@@ -84,6 +84,7 @@ export class Exchange {
   #answer: IncomingMessage | undefined
   #observed: ObservedCall | undefined
   #recorded: RecordedResponse | undefined
+  #passedBytes = 0
   /** A piece that is being decoded, and not written to the client yet. */
   #passing: Promise<void> | undefined
   #waitTimer: NodeJS.Timeout | undefined
@@ -215,7 +216,7 @@ export class Exchange {
     })
   }
 
-  /** The client of then was told by this proxy, and so is this one; where it had left before, nobody is told anything. */
+  /** The client of then was told by this proxy, and so is this one; where it had left before, there is no one to tell. */
   #failAsRecorded(answer: BrokenAnswer): void {
     if (this.#phase !== "receiving") return
     const failure = recordedFailure(answer.served) ?? brokenAnswer(this.#parts.target)
@@ -240,25 +241,24 @@ export class Exchange {
     if (this.#observed)
       this.#recorded = new RecordedResponse(this.#observed.call, { status, headers }, this.#parts.limits)
     const [first] = plan.pieces
-    const isAtOnce = plan.pieces.length === 1 && plan.end.how === "complete" && plan.end.atMs === 0
+    // A client that can count the bytes of an answer is done with it before one that has to be decoded is on record.
+    const isEncoded = headerIn(headers, "content-encoding") !== undefined
+    const isAtOnce = plan.pieces.length === 1 && plan.end.how === "complete" && plan.end.atMs === 0 && !isEncoded
     const length: HeaderList = first && isAtOnce ? [["content-length", String(first.bytes.length)]] : []
     this.#response.writeHead(status, flatHeaders([...headers, ...length]))
     if (first && isAtOnce && this.#giveWhole(first.bytes)) return
-    // What is due at once leaves with its headers, in one packet.
-    if (first && first.atMs > 0) this.#response.flushHeaders()
+    // What is due at once leaves with its headers, in one packet; an answer that broke off behind its headers is nothing but these.
+    if (first ? first.atMs > 0 : plan.end.how !== "complete") this.#response.flushHeaders()
     await giveTapedAnswer(plan, {
       isOver: () => this.#isOver(),
       write: (bytes) => {
-        void this.#recorded?.take(bytes)
-        if (this.#response.write(bytes)) return undefined
-        return new Promise((resolve) => {
-          this.#response.once("drain", resolve)
-          this.#response.once("close", resolve)
-        })
+        const recording = this.#recorded?.take(bytes)
+        return recording ? recording.then(() => this.#written(bytes)) : this.#written(bytes)
       },
     })
     if (this.#isOver()) return
     if (plan.end.how === "complete") {
+      await this.#recorded?.finish()
       this.#finish("complete", undefined)
       this.#response.end()
       return
@@ -268,6 +268,15 @@ export class Exchange {
     const how = served?.answer.end === "timeout" ? "timeout" : "upstream_reset"
     this.#finish(how, failure ?? brokenAnswer(this.#parts.target))
     this.#breakOff()
+  }
+
+  /** Undefined when the client can take more at once. */
+  #written(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#response.write(bytes)) return undefined
+    return new Promise((resolve) => {
+      this.#response.once("drain", resolve)
+      this.#response.once("close", resolve)
+    })
   }
 
   /** All of an answer in one record and one packet. False where it has to be recorded in pieces. */
@@ -362,19 +371,24 @@ export class Exchange {
   }
 
   #pass(answer: IncomingMessage, piece: Buffer): void {
-    if (this.#phase === "answering" && answer.headers["content-length"] === String(piece.length)) {
-      if (this.#giveWhole(piece)) return
-    }
+    this.#passedBytes += piece.length
+    const isLast = answer.headers["content-length"] === String(this.#passedBytes)
+    if (this.#phase === "answering" && isLast && piece.length === this.#passedBytes && this.#giveWhole(piece)) return
     const recording = this.#recorded?.take(piece)
     if (recording === undefined) {
       this.#write(answer, piece)
       return
     }
-    // Decoding runs beside this thread; the next piece waits for it, so that the journal stays ahead of the client.
+    // Decoding runs beside this thread; the next piece waits for it, so that the journal stays ahead of the client. A client that has counted
+    // all bytes is done with the answer, and so has the journal to be.
     answer.pause()
-    this.#passing = recording.then(() => {
+    this.#passing = recording.then(async () => {
+      if (isLast) await this.#recorded?.finish()
       this.#passing = undefined
-      if (this.#write(answer, piece)) answer.resume()
+      if (isLast && this.#phase === "answering") {
+        this.#finish("complete", undefined)
+        this.#response.end(piece)
+      } else if (this.#write(answer, piece)) answer.resume()
     })
   }
 
@@ -472,7 +486,7 @@ export class Exchange {
       this.#answer?.resume()
       return
     }
-    // Destroyed first: the upstream must stop working for nobody, and writing the record takes longer than a packet.
+    // Destroyed first: the upstream must not work without a client, and writing the record takes longer than a packet.
     this.#upstream?.destroy()
     this.#finish("client_abort", undefined)
   }

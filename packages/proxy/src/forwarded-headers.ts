@@ -23,7 +23,7 @@ export function pairsOf(rawHeaders: readonly string[]): Pairs {
   return pairs
 }
 
-/** Said to this proxy, and to nobody behind it. */
+/** Said to this proxy alone. */
 const OURS = new Set([STEP_HEADER, CACHE_USE_HEADER])
 
 /** What is sent on: the client's headers in their order and spelling, with the upstream's Host in the place of ours. */

@@ -8,7 +8,14 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { type Event, payloadRefs } from "@orangebox/contract"
 import { TAPE_VARIABLE } from "@orangebox/recorder"
-import { bodyFileName, readSavedReplay, type SavedReplay, type Tape, type TapeSettings } from "@orangebox/replay"
+import {
+  bodyFileName,
+  readCutOffReplay,
+  readSavedReplay,
+  type SavedReplay,
+  type Tape,
+  type TapeSettings,
+} from "@orangebox/replay"
 
 // A program loads it without waiting, so it is the one module here that is not of the module system of today.
 const DOOR = fileURLToPath(
@@ -52,13 +59,24 @@ export async function handOverTape({ tape, sourceEvents, asked, ...how }: TapeTo
   writeFileSync(at("settings.json"), JSON.stringify(settings), { mode: 0o600 })
   return {
     variables: { [TAPE_VARIABLE]: at("settings.json") },
-    results: () =>
-      readdirSync(at("results")).map((name) => readSavedReplay(readFileSync(join(at("results"), name), "utf8"))),
+    results: () => resultsIn(at("results"), tape),
     close() {
       hook.close()
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+/** What each process left at its end, or had recorded when it was killed. */
+function resultsIn(folder: string, tape: Tape): SavedReplay[] {
+  const names = readdirSync(folder).sort()
+  const textOf = (name: string): string => readFileSync(join(folder, name), "utf8")
+  return names.flatMap((name) => {
+    if (name.endsWith(".json")) return [readSavedReplay(textOf(name))]
+    const process = name.replace(/\.\w+$/, "")
+    if (!name.endsWith(".records") || names.includes(`${process}.json`)) return []
+    return [readCutOffReplay(textOf(name), tape, `process ${process.split("-")[0]} of the command`)]
+  })
 }
 
 function hashesIn(events: readonly Event[]): ReadonlySet<string> {

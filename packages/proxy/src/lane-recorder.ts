@@ -100,7 +100,7 @@ export class LaneRecorder {
     return tool.step.id
   }
 
-  /** Returns the step of the call; undefined when nobody saw the one this result belongs to. */
+  /** Returns the step of the call; undefined when the call this result belongs to was not seen. */
   toolAnswered({ toolCallId, tool, text, isError }: ToolAnswered): string | undefined {
     const at = this.#tools.findIndex((pending) =>
       toolCallId ? pending.callId === toolCallId : pending.callId === null && pending.name === tool,

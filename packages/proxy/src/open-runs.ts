@@ -27,7 +27,7 @@ export interface OpenRuns {
   close(): void
 }
 
-/** `orangebox run`: one command is one run, and somebody else ends it. */
+/** `orangebox run`: one command is one run, and the command ends it. */
 export function oneRun(run: Run): OpenRuns {
   const only: OpenRun = { run, hold: () => () => {} }
   let ending = (_: Run): void => {}
@@ -45,7 +45,7 @@ export function oneRun(run: Run): OpenRuns {
   }
 }
 
-/** A standing proxy: every conversation is a run, and one in which nothing happens any more has ended. Nobody said so: it is deduced. */
+/** A standing proxy: every conversation is a run, and one in which nothing happens any more has ended. That is deduced. */
 export function runPerConversation(startRun: (opening: RunOpening) => Run, idleMs: number): OpenRuns {
   const runs = new Set<IdleRun>()
   let ending = (_: Run): void => {}

@@ -7,7 +7,20 @@ import type { ProxyStats } from "./proxy-stats.js"
 export type ToProxy =
   | { readonly kind: "start"; readonly task: ProxyTask }
   | { readonly kind: "command_started"; readonly pid: number }
-  | { readonly kind: "command_ended"; readonly exitCode: number | null; readonly signal: string | null }
+  | {
+      readonly kind: "command_ended"
+      readonly exitCode: number | null
+      readonly signal: string | null
+      readonly stdout: { readonly byteSize: number; readonly sha256: string; readonly base64: string | null } | null
+    }
+  /** Our stdout has no reader any more: see `STDOUT_HEIR`. */
+  | { readonly kind: "stdout_gone" }
+
+/**
+ * Where the command's stdout is read along, the proxy has the other end of that pipe and our stdout as well, and does nothing with them: it
+ * is there when the process that reads along is killed, and a command that lives on must not lose its stdout.
+ */
+export const STDOUT_HEIR = { from: 4, to: 5 } as const
 
 /** What it answers. */
 export type FromProxy =
@@ -33,6 +46,7 @@ export interface ProxyTask {
   /** Whether changes of the git work tree are recorded. */
   readonly workspace: boolean
   readonly classifier: string | undefined
+  readonly inheritsStdout: boolean
   readonly run: {
     readonly entrypoint: string
     readonly input: string

@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs"
+import { closeSync, readFileSync } from "node:fs"
 import { rootCertificates } from "node:tls"
 import { given, OrangeboxError } from "@orangebox/contract"
-import { type Classify, Recorder, type RecorderOptions, type Run } from "@orangebox/recorder"
+import { type Classify, Recorder, type RecorderOptions, type Run, type WrittenOutput } from "@orangebox/recorder"
 import { CommandFailed, endRunOf } from "./command-process.js"
+import { passOn } from "./piped-stdout.js"
 import { type RecordingProxy, startProxy } from "./proxy.js"
-import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
+import { type FromProxy, type ProxyTask, STDOUT_HEIR, type ToProxy } from "./proxy-messages.js"
 import { differsFromCommit } from "./workspace/git.js"
 import { RecordedWorkspace } from "./workspace/record-workspace.js"
 
@@ -22,11 +23,25 @@ let commandPid: number | undefined
 process.on("message", (message: ToProxy) => {
   if (message.kind === "start") void start(message.task)
   else if (message.kind === "command_started") commandPid = message.pid
-  else void finish((run) => endRunOf(run, message))
+  else if (message.kind === "stdout_gone") leaveStdout()
+  else void finish((run) => endRunOf(run, { ...message, stdout: unpacked(message.stdout) }))
 })
-// The terminal's signals are for the command. This process leaves when it is told to, or when there is nobody left to serve.
+// The terminal's signals are for the command. This process leaves when it is told to, or when no client is left to serve.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => {})
 process.on("disconnect", outliveSupervisor)
+
+const unpacked = (stdout: Extract<ToProxy, { kind: "command_ended" }>["stdout"]): WrittenOutput | undefined =>
+  stdout === null
+    ? undefined
+    : { ...stdout, bytes: stdout.base64 === null ? undefined : Buffer.from(stdout.base64, "base64") }
+
+let isHeirOfStdout = false
+
+function leaveStdout(): void {
+  if (!isHeirOfStdout) return
+  isHeirOfStdout = false
+  for (const fd of Object.values(STDOUT_HEIR)) closeSync(fd)
+}
 
 interface Running {
   readonly proxy: RecordingProxy
@@ -36,6 +51,7 @@ interface Running {
 }
 
 async function start(task: ProxyTask): Promise<void> {
+  isHeirOfStdout = task.inheritsStdout
   try {
     const recorder = Recorder.open({
       app: task.app,
@@ -92,6 +108,8 @@ async function finish(end: (run: Run) => void): Promise<void> {
 
 // The supervisor was killed, but its command may live on and still needs its way to the model.
 function outliveSupervisor(): void {
+  if (isHeirOfStdout) passOn(STDOUT_HEIR.from, STDOUT_HEIR.to)
+  leaveStdout()
   const isAlive = (): boolean => {
     try {
       return commandPid !== undefined && process.kill(commandPid, 0)

@@ -15,6 +15,8 @@ export interface ProxyStats {
   readonly unseenTurns: number
   /** Requests the proxy did not forward. */
   readonly refused: number
+  /** Of these, the ones that asked for a WebSocket. */
+  readonly refusedWebSockets: number
   /** Calls and other requests that ended in an error of the upstream, a reset or a time-out. */
   readonly errors: number
   /** Attempts of calls that were, or could have been, asked again. */
@@ -40,6 +42,7 @@ export const NO_STATS: ProxyStats = {
   unrecorded: 0,
   unseenTurns: 0,
   refused: 0,
+  refusedWebSockets: 0,
   errors: 0,
   failedAttempts: 0,
   clientAborts: 0,

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { OrangeboxError } from "@orangebox/contract"
-import type { Handoff } from "@orangebox/recorder"
+import type { Handoff, WrittenOutput } from "@orangebox/recorder"
+import type { PipedStdout } from "./piped-stdout.js"
 import type { FromProxy, ProxyTask, ToProxy } from "./proxy-messages.js"
 import { addStats, NO_STATS, type ProxyStats } from "./proxy-stats.js"
 
@@ -12,6 +13,19 @@ const PROXY_PROCESS = fileURLToPath(
 
 /** A proxy that dies this often cannot be helped, and starting it again for ever would only hide that. */
 const MOST_RESTARTS = 10
+
+/** How the command ended. */
+export interface EndedRun {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stdout: WrittenOutput | undefined
+}
+
+const packed = ({ byteSize, sha256, bytes }: WrittenOutput) => ({
+  byteSize,
+  sha256,
+  base64: bytes === undefined ? null : Buffer.from(bytes).toString("base64"),
+})
 
 /** What all processes of one recording did together. */
 export interface SupervisedFacts {
@@ -28,7 +42,7 @@ export interface SupervisedFacts {
  */
 export class ProxySupervisor {
   readonly #onWarning: (message: string) => void
-  readonly #task: ProxyTask
+  readonly #task: Omit<ProxyTask, "inheritsStdout">
   #child: ChildProcess | undefined
   #current: { stats: ProxyStats; lost: number } = { stats: NO_STATS, lost: 0 }
   #before = { stats: NO_STATS, lost: 0 }
@@ -37,15 +51,22 @@ export class ProxySupervisor {
   #isRecording = true
   #isEnding = false
   #commandPid: number | undefined
+  #piped: PipedStdout | undefined
   #port: number
 
-  constructor(task: ProxyTask, onWarning: (message: string) => void) {
+  constructor(task: Omit<ProxyTask, "inheritsStdout">, onWarning: (message: string) => void) {
     this.#task = task
     this.#port = task.port
     this.#onWarning = onWarning
   }
 
-  async start(): Promise<{ readonly port: number; readonly run: Handoff | undefined }> {
+  /** @param piped the command's stdout, where it is read along */
+  async start(piped?: PipedStdout): Promise<{ readonly port: number; readonly run: Handoff | undefined }> {
+    this.#piped = piped
+    piped?.onReaderGone(() => {
+      this.#piped = undefined
+      this.#send({ kind: "stdout_gone" })
+    })
     await this.#spawn()
     return { port: this.#port, run: this.#runs[0] }
   }
@@ -56,12 +77,13 @@ export class ProxySupervisor {
   }
 
   /** Ends the run, and the process. */
-  async finish(end: { readonly exitCode: number | null; readonly signal: string | null }): Promise<SupervisedFacts> {
+  async finish(end: EndedRun): Promise<SupervisedFacts> {
     this.#isEnding = true
     const child = this.#child
     if (child?.connected) {
       const gone = new Promise<void>((resolve) => void child.once("exit", () => resolve()))
-      this.#send({ kind: "command_ended", ...end })
+      const { exitCode, signal, stdout } = end
+      this.#send({ kind: "command_ended", exitCode, signal, stdout: stdout ? packed(stdout) : null })
       await gone
     }
     return {
@@ -79,11 +101,12 @@ export class ProxySupervisor {
 
   #spawn(): Promise<void> {
     return new Promise((resolve, reject) => {
+      const piped = this.#piped
       // A session of its own, so that the terminal's signals reach the command and not the recording.
       const child = fork(PROXY_PROCESS, [], {
         detached: true,
         execArgv: [],
-        stdio: ["ignore", "ignore", "inherit", "ipc"],
+        stdio: ["ignore", "ignore", "inherit", "ipc", ...(piped ? [piped.spareEnd, 1] : [])],
       })
       this.#child = child
       child.on("message", (message) => {
@@ -108,7 +131,15 @@ export class ProxySupervisor {
         if (!this.#isEnding) this.#died(signal ?? `exit ${exitCode}`)
       })
       const parent = this.#runs[0]
-      this.#send({ kind: "start", task: { ...this.#task, port: this.#port, run: { ...this.#task.run, parent } } })
+      this.#send({
+        kind: "start",
+        task: {
+          ...this.#task,
+          port: this.#port,
+          inheritsStdout: piped !== undefined,
+          run: { ...this.#task.run, parent },
+        },
+      })
     })
   }
 
@@ -118,7 +149,7 @@ export class ProxySupervisor {
       lost: this.#before.lost + this.#current.lost,
     }
     this.#current = { stats: NO_STATS, lost: 0 }
-    // The first process never listened: whoever started it is told by the promise.
+    // The first process never listened: the promise tells the one who started it.
     if (this.#runs.length === 0) return
     if (++this.#restarts > MOST_RESTARTS) {
       this.#onWarning(`the proxy died ${this.#restarts} times, last by ${how}; it is not started again`)

@@ -27,7 +27,7 @@ export interface ProxyOptions {
   readonly run?: Run
   /** Default: any free one. */
   readonly port?: number
-  /** The first part of every path; random by default. Whoever knows it can spend the user's money through this port. */
+  /** The first part of every path; random by default. A client that knows it can spend the user's money through this port. */
   readonly token?: string
   /** How long a conversation may be silent before its run counts as ended. Default 15 minutes. */
   readonly idleRunMs?: number
@@ -38,7 +38,7 @@ export interface ProxyOptions {
   readonly replay?: ReplayRecorder
   /** In a replay: requests that an agent's own recorder marks were answered or let go by its tape, so they go to the upstream. */
   readonly forwardsMarked?: boolean
-  /** Awaited before a replay answers: nobody waits for a model there. */
+  /** Awaited before a replay answers: no model is waited for there. */
   readonly beforeAnswer?: () => Promise<void>
   /** Told what the traffic says about the agent's work. */
   readonly workspace?: WorkspaceWatch
@@ -92,7 +92,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    // Longer than clients keep their idle connections: whoever closes first must not be us, or a request could meet a closing door.
+    // Longer than clients keep their idle connections: the proxy must not be the first to close, or a request could meet a closing door.
     keepAliveTimeout: KEEP_ALIVE_MS,
     noDelay: true,
   })
@@ -111,8 +111,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const { replay, beforeAnswer } = options
     if (!isOutside(route)) unknown.forget(request.socket)
     if (!("upstream" in route)) {
-      wireRuns.count({ refused: 1 })
-      // Whoever knows the token is the agent. Without it anybody may have knocked, in the recording as well.
+      wireRuns.count({ refused: 1, refusedWebSockets: route.code === WEB_SOCKET ? 1 : 0 })
+      // A client with the token is the agent. Without it anybody may have knocked, in the recording as well.
       if (route.code === "upstream") replay?.session.turnedAway("request", route.message)
       refuse(response, route)
       return
@@ -239,8 +239,10 @@ function linking({ runId, stepId }: MarkedStep, response: ServerResponse, wireRu
   }
 }
 
+const WEB_SOCKET = "websocket"
+
 /**
- * Nobody can insist on another protocol: a request that only offers one (Java's client offers HTTP/2 with its first) is a request like any
+ * No client can insist on another protocol: a request that only offers one (Java's client offers HTTP/2 with its first) is a request like any
  * other. A WebSocket is no request, and half a recording is worse than none: 426 makes a client that prefers one fall back to HTTP, on the
  * paths where it would.
  */
@@ -249,8 +251,8 @@ function routeFor(request: IncomingMessage, door: Door): Route {
   if (!("upstream" in route) || !/websocket/i.test(request.headers.upgrade ?? "")) return route
   const isModelPath = detectDialect({ method: "POST", path: route.path }) !== undefined && request.method === "GET"
   return isModelPath
-    ? { status: 426, code: "websocket", message: "model calls are recorded over HTTP; ask again without the upgrade" }
-    : { status: 501, code: "websocket", message: "WebSockets are not recorded, and so not forwarded" }
+    ? { status: 426, code: WEB_SOCKET, message: "model calls are recorded over HTTP; ask again without the upgrade" }
+    : { status: 501, code: WEB_SOCKET, message: "WebSockets are not recorded, and so not forwarded" }
 }
 
 /** Only `CONNECT` comes here, which `routeOf` refuses on every path. */

@@ -5,6 +5,7 @@ import { type RecorderOptions, variablesForParent } from "@orangebox/recorder"
 import { type ExtraVariable, type PlannedVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, notStarted } from "./command-process.js"
 import type { ProxyLimits } from "./limits.js"
+import { PipedStdout } from "./piped-stdout.js"
 import type { ProxyStats } from "./proxy-stats.js"
 import { ProxySupervisor } from "./proxy-supervisor.js"
 import { hintsFor, whyNothing } from "./why-nothing.js"
@@ -107,7 +108,12 @@ export async function recordCommand(
     onWarning,
   )
   const startedAt = performance.now()
-  const { port, run } = await supervisor.start()
+  const stdio = options.stdio ?? "inherit"
+  const piped = stdio === "inherit" ? PipedStdout.open() : undefined
+  const { port, run } = await supervisor.start(piped).catch((error: unknown) => {
+    piped?.close()
+    throw error
+  })
   const origin = `http://127.0.0.1:${port}`
   const set = {
     ...variablesFor(plan, { origin, token, folder: options.folder }, env),
@@ -115,8 +121,12 @@ export async function recordCommand(
     ...(run ? variablesForParent(run) : {}),
   }
 
-  const child = spawn(program, args, { cwd, env: { ...env, ...set }, stdio: options.stdio ?? "inherit" })
-  const ended = endOfCommand(child)
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, ...set },
+    stdio: piped ? ["inherit", piped.commandEnd, "inherit"] : stdio,
+  })
+  const ended = endOfCommand(child, piped)
   if (child.pid !== undefined) supervisor.commandStarted(child.pid)
   options.onStart?.({
     origin,
@@ -126,8 +136,8 @@ export async function recordCommand(
     proxyPid: supervisor.pid,
   })
 
-  const { exitCode, signal, error } = await ended
-  const facts = await supervisor.finish({ exitCode: error ? NOT_FOUND : exitCode, signal })
+  const { exitCode, signal, error, stdout } = await ended
+  const facts = await supervisor.finish({ exitCode: error ? NOT_FOUND : exitCode, signal, stdout })
   if (error) throw notStarted(program, error)
   const verdict: CommandVerdict = {
     runIds: facts.runIds,

@@ -14,6 +14,7 @@ import {
 import { type ExtraVariable, planVariables, variablesFor } from "./client-variables.js"
 import { endOfCommand, endRunOf, notStarted } from "./command-process.js"
 import { handOverTape } from "./hand-over-tape.js"
+import { PipedStdout } from "./piped-stdout.js"
 import { startProxy } from "./proxy.js"
 import { hintsFor } from "./why-nothing.js"
 import type { WorkspaceCopy } from "./workspace/copy-workspace.js"
@@ -131,6 +132,8 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
         })
   const set = variablesFor(plan, { origin: proxy.origin, token: proxy.token, folder: options.folder }, env)
   const [started, ...words] = copy?.mounting?.(options.command) ?? options.command
+  const stdio = options.stdio ?? "inherit"
+  const piped = stdio === "inherit" ? PipedStdout.open() : undefined
   const child = spawn(started, words, {
     cwd: copy?.folder,
     env: {
@@ -139,9 +142,9 @@ export async function replayCommand(options: ReplayCommandOptions): Promise<Repl
       ...handed?.variables,
       ...(handed && run ? variablesForParent(run.handoff()) : {}),
     },
-    stdio: options.stdio ?? "inherit",
+    stdio: piped ? ["inherit", piped.commandEnd, "inherit"] : stdio,
   })
-  const ended = await endOfCommand(child)
+  const ended = await endOfCommand(child, piped)
   await proxy.close()
   await workspace?.finish()
   const results = handed?.results() ?? []

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
 import type { HeaderList } from "@orangebox/recorder"
 import type { EmissionPlan, ReplayRecorder, WireAnswer } from "@orangebox/replay"
 
@@ -59,6 +59,10 @@ export async function answerFromTape(
     }
     case "answer":
       await replay.turnOf(answer.served)
+      // What the agent has sent already is read before it gets an answer: two questions sent at once are on record as under way together. A
+      // request that came while this one was worked on is read in the turn after this one.
+      await nextTurn()
+      await nextTurn()
       await exchange.give(answer)
       if (exchange.isClientGone()) replay.session.release(answer.served)
       else if (answer.plan.end.how === "hold") replay.session.stayedOn(answer.served)
@@ -97,7 +101,7 @@ export function recordedFailure(served: Served | undefined): Error | undefined {
 export interface TapedAnswerGiven {
   /** In the journal, then at the client; resolves when the client can take more. */
   write(bytes: Uint8Array): Promise<void> | undefined
-  /** True when nobody listens any more. */
+  /** True when no client listens any more. */
   isOver(): boolean
 }
 
@@ -115,6 +119,6 @@ export async function giveTapedAnswer(plan: EmissionPlan, given: TapedAnswerGive
 
 async function due(startedAt: number, atMs: number): Promise<void> {
   const waitMs = startedAt + atMs - performance.now()
-  // The server keeps the process going while anybody listens; an answer that nobody waits for must not.
+  // The server keeps the process going while anybody listens; an answer without a client must not.
   if (waitMs > 0.5) await sleep(waitMs, undefined, { ref: false })
 }

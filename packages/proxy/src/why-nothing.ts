@@ -39,6 +39,11 @@ export function whyNothing(
   if (stats.linkedCalls > 0) return null
   if (stats.unrecorded > 0) return `${plural(stats.unrecorded, "request")} passed, but none could be recorded`
   if (stats.otherRequests > 0) return `${plural(stats.otherRequests, "request")} passed, none of them a call to a model`
+  if (stats.refusedWebSockets > 0) {
+    const others = stats.refused - stats.refusedWebSockets
+    const more = others > 0 ? `, and ${plural(others, "request")} had no path that it forwards` : ""
+    return `the proxy refused ${plural(stats.refusedWebSockets, "request")} for a WebSocket: model calls are recorded over HTTP${more}`
+  }
   if (stats.refused > 0) return `${plural(stats.refused, "request")} reached the proxy without a path it forwards`
   const names = variables.map((variable) => variable.name).join(", ")
   const client = clientCommand(command)?.client

@@ -54,6 +54,8 @@ export class WireRunRecorder implements Observer {
   readonly #endedRuns = new Map<string, string>()
   readonly #callSteps = new Map<string, CallStep>()
   readonly #retries = new Map<string, WaitingCall>()
+  /** Answers that are on record and whose consequences are not yet: the end of a run waits for them. */
+  readonly #untaken = new Set<() => void>()
   readonly #linked = new Set<string>()
   readonly #workspace: WorkspaceWatch | undefined
 
@@ -96,6 +98,7 @@ export class WireRunRecorder implements Observer {
   }
 
   close(): void {
+    for (const take of this.#untaken) take()
     for (const waiting of this.#retries.values()) waiting.giveUp()
     this.#sayWhatOnlyTheEndShows()
     this.#runs.close()
@@ -183,12 +186,15 @@ export class WireRunRecorder implements Observer {
     const attempted = waiting ?? (retried && this.#awaitRetry(open, retried))
     attempted?.ended(isFailed({ how, status, folded: call.folded }), mayRepeat ? patienceFor(head) : 0)
     // The result is recorded, so the client may have its end; what follows from it can wait that long. Its next request cannot come before.
-    setImmediate(() =>
+    const take = (): void => {
+      if (!this.#untaken.delete(take)) return
       this.#tolerate(open.release, () => {
         this.#takeAnswer(open, status, how, mayRepeat)
         open.release()
-      }),
-    )
+      })
+    }
+    this.#untaken.add(take)
+    setImmediate(take)
   }
 
   #takeAnswer(

@@ -1,7 +1,7 @@
 import { OrangeboxError } from "@orangebox/contract"
 import { safeJson } from "@orangebox/text"
 
-/** What somebody typed to point at something recorded. Whether it is there, and whether a prefix is unique, is for a store to say. */
+/** What a user typed to point at something recorded. Whether it is there, and whether a prefix is unique, is for a store to say. */
 export type Address =
   | RunAddress
   | { readonly form: "step"; readonly run: RunAddress; readonly n: number }

@@ -9,6 +9,8 @@ export interface SliceOptions {
   readonly cursor?: number
   /** Break and indent a JSON body. Offsets then count bytes of the indented text. */
   readonly pretty?: boolean
+  /** The bytes themselves, also of what is text. */
+  readonly hex?: boolean
   readonly countTokens?: CountTokens
 }
 
@@ -31,7 +33,7 @@ export const MIN_SLICE_BUDGET = 64
 
 /** A part of a body for reading: exact text by default, hex where it is not text. Never cuts a character in two. */
 export function sliceBody(body: Uint8Array, options: SliceOptions = {}): BodySlice {
-  const isText = looksLikeText(body)
+  const isText = options.hex !== true && looksLikeText(body)
   const isPretty = options.pretty === true && isText && isJson(body)
   const bytes = isPretty ? new TextEncoder().encode(prettyJsonText(new TextDecoder().decode(body))) : body
   const count = options.countTokens ?? estimateTokens

@@ -8,7 +8,7 @@ import {
   payloadOf,
   textIn,
 } from "@orangebox/contract"
-import { injectionWords, promptAccountIn } from "@orangebox/dialects"
+import { injectionWords, missingWords, type PromptAccount, promptAccountIn } from "@orangebox/dialects"
 import { type Gap, UNEXPLAINED } from "@orangebox/runs"
 import {
   firstLine,
@@ -58,9 +58,9 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
   }
   switch (note.kind) {
     case "prompt":
-      return promptWords(promptOf(event), width, note.before && promptOf(note.before))
+      return promptWords(promptOf(event, note.unsent), width, note.before && promptOf(note.before))
     case "log":
-      return { label: `${note.weight === "bad" ? "error" : "warn"} ${logWords(event, payload, width)}` }
+      return { label: `${recordedWord(textIn(payload, "level") ?? "log", 8)} ${logWords(event, payload, width)}` }
     case "retrieval": {
       const ms = amountIn(payload, "latency_ms")
       const status = textIn(payload, "status")
@@ -77,13 +77,16 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
       return { label: `validator ${word("validator_name")}`, verdict: word("decision") }
     case "safety":
       return { label: `safety ${word("policy_name")}`, verdict: word("decision") }
-    case "context":
+    case "context": {
+      const included = countIn(payload, "included_count")
+      const sent = included === undefined ? undefined : included - (note.unsent?.length ?? 0)
       return {
-        label: `context ${formatCount(countIn(payload, "included_count"))} in, ${formatCount(countIn(payload, "excluded_count"))} left out`,
+        label: `context ${formatCount(sent)} in, ${formatCount(countIn(payload, "excluded_count"))} left out`,
         verdict: (countIn(payload, "revision") ?? 0) > 0 ? `revision ${countIn(payload, "revision")}` : "",
       }
+    }
     case "injected":
-      return { label: `context_injected ${injectionWords(promptAccountIn(payload)!) ?? ""}` }
+      return { label: deliveryWords(promptAccountIn(payload)!) }
     case "artifact":
       return artifactWords(payload, width)
     case "decision":
@@ -95,6 +98,8 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
       }
     case "override":
       return { label: `override by ${word("author")} ${text("reason")}`.trimEnd(), verdict: word("verdict") }
+    case "findings":
+      return { label: `findings by ${word("author")} ${text("summary")}`.trimEnd(), verdict: word("verdict") }
     case "fault":
       return { label: `fault ${word("trigger")} ${text("detail")}`.trimEnd() }
     case "repair": {
@@ -118,7 +123,7 @@ function logWords(event: Event, payload: LoosePayload, width: number): string {
   const said = textIn(payload, "message")
   const error = textIn(payload, "error_summary")
   const words = [`${recordedWord(event.source, 32)}:`]
-  if (said !== undefined) words.push(recordedText(firstLine(said), width))
+  if (said !== undefined) words.push(recordedText(beginningOf(said), width))
   if (error !== undefined && error !== said) words.push(`(${recordedText(firstLine(error), width)})`)
   return words.join(" ")
 }
@@ -172,4 +177,20 @@ export function gapWords(gap: Gap): string {
   const where = from === null ? "" : from === to ? ` at ${from}` : ` between ${from} and ${to ?? "?"}`
   const reason = gap.reason === UNEXPLAINED ? UNEXPLAINED : recordedText(gap.reason, 96)
   return gap.count === 0 ? reason : `lost ${plural(gap.count, "event")}${where}: ${reason}`
+}
+
+/** What is wrong with a request that should have held a prompt. */
+export function deliveryWords(account: PromptAccount): string {
+  const injected = injectionWords(account)
+  const missing = missingWords(account)
+  return [
+    ...(injected === undefined ? [] : [`context_injected ${injected}`]),
+    ...(missing === undefined ? [] : [`context_incomplete ${missing}`]),
+  ].join("; ")
+}
+
+/** The first line, and a mark where there are more. */
+function beginningOf(text: string): string {
+  const line = firstLine(text)
+  return line === text.trim() ? line : `${line} …`
 }

@@ -1,4 +1,5 @@
-import { cutToWidth, displayWidth, formatCount, recordedWord } from "@orangebox/text"
+import { displayWidth, formatCount, plural, recordedWord } from "@orangebox/text"
+import { pairSegments } from "./pair-segments.js"
 import type { PromptSegment, PromptView } from "./step-facts.js"
 
 /**
@@ -25,50 +26,36 @@ function partsOf(segments: readonly PromptSegment[], width: number): string {
 /** Undefined where the two prompts share nothing, or cannot be compared: then all of it is news. */
 function newsOf(prompt: PromptView, before: PromptView, width: number): string | undefined {
   if (prompt.unit !== before.unit) return undefined
-  const keyOf = ({ kind, contributor }: PromptSegment): string => `${kind} ${contributor}`
-  const known = new Map<string, PromptSegment[]>()
-  for (const segment of before.segments) {
-    const alike = known.get(keyOf(segment))
-    if (alike) alike.push(segment)
-    else known.set(keyOf(segment), [segment])
-  }
-  const news: string[] = []
-  let same = 0
-  const added: PromptSegment[] = []
-  for (const segment of prompt.segments) {
-    const alike = known.get(keyOf(segment)) ?? []
-    const at = alike.findIndex(({ hash }) => hash !== undefined && hash === segment.hash)
-    if (at >= 0) {
-      alike.splice(at, 1)
-      same += 1
-    } else if (alike.length === 1 && segment.hash !== undefined) {
-      const grown = segment.size - alike.pop()!.size
-      news.push(`~ ${nameOf(segment)}(${segment.size}, ${grown < 0 ? "−" : "+"}${Math.abs(grown)})`)
-    } else added.push(segment)
-  }
+  const { added, removed, kept } = pairSegments(before.segments, prompt.segments, !prompt.isInferred)
+  const isSame = ({ item, before }: (typeof kept)[number]): boolean => item.hash === before.hash
+  const same = kept.filter(isSame).length
   if (same === 0) return undefined
-  const gone = [...known.values()].reduce((sum, { length }) => sum + length, 0)
-  const parts = [...stretches(added).map((stretch) => `+ ${stretchWords(stretch)}`), ...news]
-  const rest = [...(gone > 0 ? [`− ${gone} gone`] : []), `${same} as before`].join(" · ")
+  const changed = kept
+    .filter((pair) => !isSame(pair))
+    .map(({ item, before }) => {
+      const grown = item.size - before.size
+      return `~ ${nameOf(item)}(${item.size}, ${grown < 0 ? "−" : "+"}${Math.abs(grown)})`
+    })
+  const parts = [...stretches(added).map((stretch) => `+ ${stretchWords(stretch)}`), ...changed]
+  const gone = removed.length === 0 ? [] : [`− ${removed.length} gone`]
+  const rest = [...gone, `${same} as before`].join(" · ")
   const shown = fitParts(parts, width - displayWidth(rest) - 3)
   return shown === "" ? rest : `${shown} · ${rest}`
 }
 
+/** As many parts as fit, and how many do not. */
 function fitParts(parts: readonly string[], width: number): string {
-  const moreOf = (left: number): string => (left === 0 ? "" : ` · … ${left} more`)
-  const kept: string[] = []
-  let used = 0
-  for (const part of parts) {
-    used += displayWidth(part) + 3
-    const left = parts.length - kept.length - 1
-    if (used - 3 + displayWidth(moreOf(left)) > width && kept.length > 0) break
-    kept.push(part)
+  const moreOf = (kept: number): string[] => {
+    const left = parts.length - kept
+    return left === 0 ? [] : [kept === 0 ? plural(left, "part") : `… ${left} more`]
   }
-  const more = moreOf(parts.length - kept.length)
-  return cutToWidth(kept.join(" · "), Math.max(1, width - displayWidth(more))) + more
+  const shownOf = (kept: number): string => [...parts.slice(0, kept), ...moreOf(kept)].join(" · ")
+  let kept = parts.length
+  while (kept > 0 && displayWidth(shownOf(kept)) > width) kept--
+  return shownOf(kept)
 }
 
-/** From this many neighbours of one kind on, they are told as one: twelve tool definitions are `tools×12`. */
+/** From this many neighbours of one kind on, they are shown as one: twelve tool definitions are `tools×12`. */
 const TOO_MANY = 4
 
 interface Stretch {

@@ -1,4 +1,4 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { advice, OrangeboxError, suggested } from "@orangebox/contract"
 import { formatCount, formatDuration, formatPercent, plural, recordedWord } from "@orangebox/text"
 import { moneyWords } from "./money.js"
 import type { RunView, StepView } from "./run-view.js"
@@ -18,6 +18,8 @@ export function headerOf(view: RunView): string {
   if (money !== "") parts.push(money)
   if (totals.errors > 0) parts.push(plural(totals.errors, "error"))
   if (totals.failedAttempts > 0) parts.push(plural(totals.failedAttempts, "failed attempt"))
+  const lost = lostWords(view)
+  if (lost !== undefined) parts.push(lost)
   const replay = view.replay
   if (replay) {
     parts.push(
@@ -33,6 +35,19 @@ export function headerOf(view: RunView): string {
   return parts.join(" · ")
 }
 
+/** What is not there of a run, in the words of every view; undefined where nothing is missing that is known of. */
+export function lostWords({ totals, gaps }: RunView, count = plural(totals.lost, "event")): string | undefined {
+  const words = [
+    ...(totals.lost === 0 ? [] : [`${count} lost`]),
+    ...(gaps.some(({ mayBeEnd }) => mayBeEnd) ? ["its end may be lost"] : []),
+  ]
+  return words.length === 0 ? undefined : words.join(", ")
+}
+
+/** What the run's own writer recorded, and what others said about it since. */
+export const eventWords = (events: number, annotations: number): string =>
+  `${plural(events, "event")}${annotations > 0 ? ` (+${annotations} said later)` : ""}`
+
 function statusWords(view: RunView): string {
   if (view.totals.events === 0) return "nothing recorded"
   const time = formatDuration(view.durationUs)
@@ -44,7 +59,7 @@ function statusWords(view: RunView): string {
     case "crashed":
       return `CRASHED after ${time}`
     case "running":
-      return `running, ${time} so far`
+      return `running, last heard after ${time}`
     case "silent":
       return `SILENT after ${time} (no end recorded)`
   }
@@ -72,10 +87,15 @@ export function stepToLookAt(view: RunView): StepView | undefined {
   const named = view.crash?.step ?? view.steps[0]?.error?.blames
   if (named !== undefined) return view.steps[named - 1]
   const broken = view.steps.findLast(
-    (step) => step.n > 1 && isBroken(step) && step.error?.sameAs === undefined && step.attemptNo === undefined,
+    (step) => step.n > 1 && isBroken(step) && step.attemptNo === undefined && !isTold(view, step),
   )
   return broken ?? view.steps.findLast((step) => step.attemptNo === undefined)
 }
+
+/** Its error is told of another step, and not only of its own attempt. */
+const isTold = ({ steps }: RunView, { error, n }: StepView): boolean =>
+  error?.sameAs !== undefined &&
+  !(steps[error.sameAs - 1]?.attemptNo !== undefined && steps[error.sameAs - 1]?.parent === n)
 
 const isBroken = (step: StepView): boolean => step.status === "error" || step.status === "timeout"
 
@@ -86,6 +106,6 @@ export function stepAt(view: RunView, n: number): StepView {
   throw new OrangeboxError("STEP_NUMBER", {
     what: `there is no step #${n}, this run has ${view.steps.length}`,
     where: runAddress(view),
-    next: `See the numbers with: orangebox show ${runAddress(view)}`,
+    next: advice`See the numbers with: ${suggested("show", runAddress(view))}`,
   })
 }

@@ -23,8 +23,8 @@ export interface LineWords {
 }
 
 /** Widths of recorded text inside a line. A short line is for when the full one would eat the reader's budget. */
-const FULL_WIDTHS = { name: 48, text: 60, error: Number.POSITIVE_INFINITY }
-const SHORT_WIDTHS = { name: 20, text: 24, error: 60 }
+const FULL_WIDTHS = { name: 48, text: 60, error: Number.POSITIVE_INFINITY, isCacheTold: true }
+const SHORT_WIDTHS = { name: 20, text: 24, error: 60, isCacheTold: true }
 
 /** `room` is how wide the label may be: what was recorded is cut for it, our own words are not. */
 export function stepWords(step: StepView, isShort: boolean, room = Number.POSITIVE_INFINITY): LineWords {
@@ -38,14 +38,19 @@ type Widths = typeof FULL_WIDTHS
 
 function fittedLabel(step: StepView, width: Widths, room: number): string {
   const label = labelOf(step, width)
-  const over = displayWidth(label) - room
-  if (over <= 0) return label
+  if (displayWidth(label) <= room) return label
+  // Of a call its model says more than what the cache served, which `orangebox cache` tells in full.
+  const [least, shorter] = step.model
+    ? [{ ...width, isCacheTold: false }, labelOf(step, { ...width, isCacheTold: false })]
+    : [width, label]
+  const over = displayWidth(shorter) - room
+  if (over <= 0) return shorter
   const cut = (recorded: string | undefined, shown: number): number =>
     Math.max(LEAST_RECORDED, displayWidth(recordedWord(recorded ?? "", shown)) - over)
   const text = cut(step.runInput ?? step.tool?.args, width.text)
   // A tool's name says more than its arguments; where there are none of those, the name has to give.
   const isNameCut = step.runInput === undefined && !step.tool?.args
-  return labelOf(step, { ...width, text, ...(isNameCut ? { name: cut(step.name, width.name) } : {}) })
+  return labelOf(step, { ...least, text, ...(isNameCut ? { name: cut(step.name, width.name) } : {}) })
 }
 
 /** Less of a recorded text says nothing. */
@@ -69,7 +74,7 @@ function subjectOf(step: StepView, width: Widths): string[] {
       if (step.runInput !== undefined) return ["run", recordedText(step.runInput, width.text)]
       return ["run", name ?? "(its opening is not recorded)"]
     case "model":
-      return ["model", name ?? "?", ...usageOf(step)]
+      return ["model", name ?? "?", ...usageOf(step, width)]
     case "tool":
       return ["tool", name ?? "?", ...(step.tool?.args ? [recordedWord(step.tool.args, width.text)] : [])]
     default:
@@ -98,11 +103,11 @@ function queueWords(
 export const isMisrouted = ({ target, delivered }: QueueView): boolean =>
   target !== undefined && delivered !== undefined && target !== delivered
 
-function usageOf(step: StepView): string[] {
+function usageOf(step: StepView, { isCacheTold }: Widths): string[] {
   const model = step.model
   if (!model) return []
   const words = [`${formatCount(model.inputTokens)} → ${formatCount(model.outputTokens)}`]
-  if (model.cacheReadTokens !== undefined && model.inputTokens) {
+  if (isCacheTold && model.cacheReadTokens !== undefined && model.inputTokens) {
     words.push(`cache ${formatPercent(model.cacheReadTokens, model.inputTokens)}`)
   }
   return words
@@ -141,10 +146,15 @@ function outcomeOf(step: StepView, width: Widths): string {
 
 function receivedOf(step: StepView): string {
   const received = step.partials.map(
-    (partial) => `${formatBytes(partial.byteSize)} of the ${recordedWord(partial.role, 24)}`,
+    ({ byteSize, role, withheldBytes }) =>
+      `${formatBytes(byteSize)} of the ${recordedWord(role, 24)}${withheldBytes === undefined ? "" : ` (${formatBytes(withheldBytes)} more withheld)`}`,
   )
   return received.length === 0 ? "" : ` after ${received.join(", ")}`
 }
+
+/** Of a body whose writer died: the tail that it did not write. */
+export const withheldWords = (bytes: number): string =>
+  `${formatBytes(bytes)} more had come and were withheld, not yet searched for secrets`
 
 /** What was wrong, in the recorder's words and with the error's own first line whole. */
 export function errorWords(error: ErrorView, maxWidth: number): string {

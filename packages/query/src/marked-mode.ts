@@ -2,7 +2,7 @@ import type { DeterminismMode } from "@orangebox/contract"
 import type { StepView } from "./run-view.js"
 
 /**
- * A step's mode where a reader has to be told: whatever was not live, and in a replay every call, because there nobody can know which of
+ * A step's mode where a reader has to be told: whatever was not live, and in a replay every call, because there it cannot be known which of
  * them went out. The run itself is none of them. What was made up stays so when it is replayed, however exactly.
  */
 export function markedMode(step: StepView): DeterminismMode | "exact of simulated" | undefined {

@@ -8,6 +8,7 @@ import {
   payloadOf,
   textIn,
 } from "@orangebox/contract"
+import { promptAccountIn } from "@orangebox/dialects"
 import { type Gap, linksOf } from "@orangebox/runs"
 import type { InboundLink } from "./run-view.js"
 
@@ -18,6 +19,8 @@ export type NoteKind = NonNullable<(typeof NOTE_KINDS)[EventType]> | "link" | "g
 export interface NoteView {
   readonly kind: NoteKind
   readonly weight: "bad" | "warn" | "plain"
+  /** A debug or info log: counted, and told where logs are asked for. */
+  readonly isQuiet: boolean
   /** Its place among the step's children, as a sequence number; annotations come after everything. */
   readonly at: number
   /** The record behind it; a loss has a gap instead. */
@@ -27,20 +30,25 @@ export interface NoteView {
   readonly link: Link | undefined
   /** The same for a link that points here. */
   readonly inbound: InboundLink | undefined
-  /** The prompt before it in the same lane, for a note of that kind. */
-  readonly before: Event | undefined
+  /** The prompt before it in the same lane, for a note of that kind; set when all calls of the run are known. */
+  before: Event | undefined
+  /** Which of the parts of a told prompt or its manifest the request did not hold. */
+  readonly unsent?: readonly number[] | undefined
 }
 
-/** Adds the notes an event is worth. What opens or closes a step is the step's own line; debug and info logs are only counted. */
+/** Adds the notes an event is worth. What opens or closes a step is the step's own line. */
 export function addNotes(notes: NoteView[], event: Event, prompts: PromptStory): void {
   if (prompts.retold.has(event)) return
   const at = event.sequence_no ?? AFTER_THE_RUN
   const kind = kindOf(event)
   const note = { at, event, gap: undefined, link: undefined, inbound: undefined, before: prompts.before.get(event) }
-  if (kind !== undefined) notes.push({ ...note, kind, weight: weightOf(event) })
+  const unsent = prompts.unsent.get(event)
+  const isQuiet = kind === "log" && !/^(?:warn|error)$/.test(textIn(payloadOf(event), "level") ?? "")
+  const weight = isQuiet ? "plain" : weightOf(event)
+  if (kind !== undefined) notes.push({ ...note, kind, weight, isQuiet, ...(unsent ? { unsent } : {}) })
   for (const link of linksOf(event)) {
     // The causal chain inside a run is what the tree already shows.
-    if (link.kind !== "follows") notes.push({ ...note, kind: "link", weight: "plain", link })
+    if (link.kind !== "follows") notes.push({ ...note, kind: "link", weight: "plain", isQuiet: false, link })
   }
 }
 
@@ -50,6 +58,8 @@ export interface PromptStory {
   readonly before: ReadonlyMap<Event, Event>
   /** Prompts read off a request that the application had told of in its own words: one line is enough. */
   readonly retold: ReadonlySet<Event>
+  /** Of a told prompt and its manifest, the parts that the request of their call did not hold. */
+  readonly unsent: ReadonlyMap<Event, readonly number[]>
 }
 
 export function promptStory(own: readonly Event[]): PromptStory {
@@ -57,10 +67,19 @@ export function promptStory(own: readonly Event[]): PromptStory {
   const retold = new Set<Event>()
   const last = new Map<string, Event>()
   const told = new Set<string | undefined>()
+  const unsent = new Map<Event, readonly number[]>()
+  let lastTold: Event | undefined
+  let lastManifest: Event | undefined
   for (const event of own) {
     const { lane_id: lane, inferred_by } = event
     if (event.event_type === "model_result") told.delete(lane)
+    if (event.event_type === "context_manifest") lastManifest = event
+    if (event.event_type === "model_called") {
+      const { missingItems } = promptAccountIn(payloadOf(event)) ?? {}
+      for (const told of missingItems ? [lastTold, lastManifest] : []) if (told) unsent.set(told, missingItems!)
+    }
     if (event.event_type !== "prompt_assembled") continue
+    if (inferred_by === undefined) lastTold = event
     if (inferred_by === undefined) told.add(lane)
     else if (told.has(lane)) retold.add(event)
     const line = `${lane}\0${inferred_by}`
@@ -68,10 +87,17 @@ export function promptStory(own: readonly Event[]): PromptStory {
     if (previous) before.set(event, previous)
     last.set(line, event)
   }
-  return { before, retold }
+  return { before, retold, unsent }
 }
 
-const NOTHING = { event: undefined, gap: undefined, link: undefined, inbound: undefined, before: undefined }
+const NOTHING = {
+  isQuiet: false,
+  event: undefined,
+  gap: undefined,
+  link: undefined,
+  inbound: undefined,
+  before: undefined,
+}
 
 export function gapNote(gap: Gap): NoteView {
   return { ...NOTHING, kind: "gap", weight: "bad", at: gap.fromSequence ?? AFTER_THE_RUN, gap }
@@ -81,7 +107,7 @@ export function injectedNote(event: Event): NoteView {
   return { ...NOTHING, kind: "injected", weight: "bad", at: event.sequence_no ?? AFTER_THE_RUN, event }
 }
 
-/** What led to a step is told before what is in it. */
+/** What led to a step is shown before what is in it. */
 export function inboundNote(inbound: InboundLink, at: number): NoteView {
   return { ...NOTHING, kind: "link", weight: "plain", at, inbound }
 }
@@ -90,8 +116,7 @@ const AFTER_THE_RUN = Number.MAX_SAFE_INTEGER
 
 function kindOf(event: Event): NoteKind | undefined {
   if (!isEventType(event.event_type)) return "unknown"
-  const isQuietLog = event.event_type === "log" && !/^(?:warn|error)$/.test(textIn(payloadOf(event), "level") ?? "")
-  return isQuietLog ? undefined : (NOTE_KINDS[event.event_type] ?? undefined)
+  return NOTE_KINDS[event.event_type] ?? undefined
 }
 
 /** The line every type of event is worth; null for what its step's own line tells. */
@@ -120,8 +145,10 @@ const NOTE_KINDS = {
   decision: "decision",
   evaluation: "evaluation",
   override: "override",
+  findings: "findings",
   fault: "fault",
   repair: "repair",
+  source_diagnostics: null,
   process_started: null,
   process_exited: null,
   process_crashed: "crash",
@@ -142,6 +169,8 @@ function weightOf(event: Event): NoteView["weight"] {
       return textIn(payload, "level") === "error" ? "bad" : "warn"
     case "evaluation":
       return worst([textIn(payload, "alignment"), textIn(payload, "quality"), textIn(payload, "policy")])
+    case "findings":
+      return textIn(payload, "verdict") === "found" ? "warn" : "plain"
     case "override":
       return worst([textIn(payload, "verdict")])
     case "validator_decision":

@@ -74,6 +74,8 @@ type Range = Pick<Page<unknown>, "from" | "to" | "total">
 /** The last page of a list as long as this one: no footer is longer. */
 export const lastOf = (total: number): Range => ({ from: total, to: total - 1, total })
 
-export const rangeWords = ({ from, to, total }: Range): string => `${total === 0 ? 0 : from + 1}–${to} of ${total}`
+/** `rows 1–20 of 35`, `no rows`. */
+export const rangeWords = (what: string, { from, to, total }: Range): string =>
+  total === 0 ? `no ${what}` : `${what} ${from + 1}–${to} of ${total}`
 
 export const pageJson = ({ from, to, total }: Range) => ({ from, to, total, next_cursor: to < total ? to : null })

@@ -122,7 +122,7 @@ function placeJson(place: PlaceView) {
   }
 }
 
-function footerOf(page: Parameters<typeof rangeWords>[0], { address }: PlacesOptions): string {
+function footerOf(page: Parameters<typeof rangeWords>[1], { address }: PlacesOptions): string {
   const next = page.to < page.total ? ` · next: orangebox show ${address} --cursor ${page.to}` : ""
-  return `places ${rangeWords(page)}${next}`
+  return `${rangeWords("places", page)}${next}`
 }

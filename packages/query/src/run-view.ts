@@ -19,6 +19,7 @@ import {
   type Step,
   type StepStatus,
 } from "@orangebox/runs"
+import { setPromptsBefore } from "./context/prompts-by-lane.js"
 import { injectedOpening } from "./injected-contexts.js"
 import { gatherInside } from "./inside-step.js"
 import { priceSteps, type RunMoney } from "./money.js"
@@ -48,7 +49,7 @@ export interface RunInput {
   readonly inbound?: readonly InboundLink[]
   /** Whether the process that writes this run is known to be there still. Not knowing makes an unfinished run `silent`. */
   readonly isWriterAlive?: boolean
-  /** The run's digest, where somebody has computed it. */
+  /** The run's digest, where it was computed. */
   readonly digest?: string
   /** What models cost; the built-in table where none is given. */
   readonly prices?: PriceTable
@@ -59,6 +60,8 @@ export interface PartialBody {
   /** What the bytes were going to be: `response`, `result`, … */
   readonly role: string
   readonly byteSize: number
+  /** So many more had come that had not been searched for secrets yet, and so were not written. */
+  readonly withheldBytes?: number
 }
 
 /** A link seen from where it points to. */
@@ -166,7 +169,7 @@ export function viewRun(input: RunInput): RunView {
   const prompts = promptStory(run.own)
   const inbound = inboundByStep(input.inbound ?? [], run)
   let warnings = 0
-  // Backwards, so that a step's children are viewed before it: an error that only passes through is told once, where it began.
+  // Backwards, so that a step's children are viewed before it: an error that only passes through is shown once, where it began.
   for (let index = run.steps.length - 1; index >= 0; index--) {
     const view = viewStep(run.steps[index]!, run, steps, { partials, prompts, inbound })
     for (const note of view.notes) if (note.weight !== "plain") warnings += 1
@@ -175,7 +178,7 @@ export function viewRun(input: RunInput): RunView {
   const { own, facts, replay } = run
   const opening = payloadOf(run.steps[0]?.opened)
   const isDirty = opening["is_dirty"]
-  return {
+  const view: RunView = {
     runId: run.runId,
     traceId: facts.traceId ?? undefined,
     conversationId: facts.conversationId ?? undefined,
@@ -200,6 +203,8 @@ export function viewRun(input: RunInput): RunView {
     },
     digest: input.digest,
   }
+  setPromptsBefore(view)
+  return view
 }
 
 function viewStep(

@@ -20,6 +20,7 @@ export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "form
     shown: { steps: plan.shownSteps, notes: plan.shownNotes },
     total: { steps, notes: plan.totalNotes, events, lost },
     gaps: snakeJson(view.gaps),
+    finding: options.finding ?? null,
     next: nextCommands(view, plan, options.address),
   }
 }

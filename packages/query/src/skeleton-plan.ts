@@ -21,7 +21,7 @@ export type Row =
       readonly step: StepView
       readonly depth: number
       readonly isShort: boolean
-      /** Tries that are told in the line of their call. */
+      /** Tries that are shown in the line of their call. */
       readonly attempts: readonly StepView[]
       fold?: Fold
     }
@@ -76,7 +76,7 @@ export function planSkeleton(view: RunView, lines: readonly Line[], limits: Plan
  * Every line a run could show. Depth first and iterative: a run may nest deeper than the call stack. Unless they are unfolded, the attempts
  * of a call have no lines; what is noted in them stands below the call.
  */
-export function linesOf(view: RunView, areAttemptsUnfolded: boolean): Line[] {
+export function linesOf(view: RunView, areAttemptsUnfolded: boolean, areLogsShown: boolean): Line[] {
   const lines: Line[] = []
   const root = view.steps[0]
   if (!root) return lines
@@ -103,7 +103,8 @@ export function linesOf(view: RunView, areAttemptsUnfolded: boolean): Line[] {
     const child = view.steps[(step.children[visit.child] ?? 0) - 1]
     if (note && (!child || note.at <= child.at)) {
       visit.note += 1
-      lines.push({ step, note, parent: index, depth, attempts: [], end: lines.length + 1 })
+      if (areLogsShown || !note.isQuiet)
+        lines.push({ step, note, parent: index, depth, attempts: [], end: lines.length + 1 })
     } else if (child) {
       visit.child += 1
       stack.push(enter(child, index, depth))
@@ -178,7 +179,7 @@ function choose(view: RunView, lines: readonly Line[], limits: PlanLimits): Uint
     show(0)
   }
   let misses = 0
-  // Whoever reads on from a step wants no holes in what follows.
+  // A reader who goes on from a step wants no holes in what follows.
   const most = limits.at === undefined ? MISSES : 0
   for (const index of inOrderOfWorth(view, lines, limits.at)) {
     if (!tryShow(index)) misses += 1

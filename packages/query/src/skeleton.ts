@@ -5,6 +5,7 @@ import {
   displayWidth,
   drawTree,
   estimateTokens,
+  fitLines,
   type Painter,
   type PaintRole,
   padToWidth,
@@ -15,7 +16,7 @@ import {
 } from "@orangebox/text"
 import { foldWords } from "./format-fold.js"
 import { noteWords } from "./format-note.js"
-import { headerOf, runAddress, stepAt, stepToLookAt } from "./format-run.js"
+import { eventWords, headerOf, lostWords, runAddress, stepAt, stepToLookAt } from "./format-run.js"
 import { errorWords, type LineWords, stepWords } from "./format-skeleton.js"
 import { inFormat, roomOf, type ViewOptions } from "./page.js"
 import type { RunView } from "./run-view.js"
@@ -27,10 +28,14 @@ export interface SkeletonOptions extends ViewOptions {
   readonly at?: number
   /** Every line, whatever it costs. */
   readonly all?: boolean
+  /** Debug and info logs as well. */
+  readonly logs?: boolean
   /** Columns of the reader's terminal: no line is wider, but for words that cannot be broken. Default: nothing limits a line. */
   readonly width?: number
   /** How the reader addressed the run, for the commands in the footer. Default: its id. */
   readonly address?: string
+  /** What is broken most in it, and how to read on: a line of ours, where it was diagnosed. */
+  readonly finding?: string
 }
 
 const USUAL_BUDGET = 2000
@@ -55,7 +60,7 @@ export function skeletonRows(
 ): string {
   const { plan, frame } = fitSkeleton(view, options)
   const isWhole = toldSteps(plan) === view.totals.steps && plan.shownNotes === plan.totalNotes && view.totals.lost === 0
-  const footer = isWhole ? [] : [countsOf(view, plan)]
+  const footer = isWhole ? [] : [countsOf(view, plan, true)]
   return layOutText(plan, { ...frame, header: undefined, footer }, options)
 }
 
@@ -79,7 +84,7 @@ export function fitSkeleton(view: RunView, options: SkeletonOptions): FittedSkel
   if (options.at !== undefined) stepAt(view, options.at)
   const { budget, count } = roomOf(options, USUAL_BUDGET, MIN_SKELETON_BUDGET)
   const isAttemptAsked = options.at !== undefined && view.steps[options.at - 1]?.attemptNo !== undefined
-  const lines = linesOf(view, options.all === true || isAttemptAsked)
+  const lines = linesOf(view, options.all === true || isAttemptAsked, options.logs === true)
   const plan = (rowBudget: number | undefined): SkeletonPlan =>
     planSkeleton(view, lines, {
       budget: rowBudget,
@@ -122,7 +127,8 @@ const TYPICAL_FOLD = "#1000 │ … 1000 steps (500 model, 500 tool), all ok  (u
 
 /** Labels are padded to the widest one shown, up to here; a longer label pushes its own time to the right. */
 const LABEL_COLUMN = 64
-const TIME_COLUMN = 7
+/** With the space before it. What takes no time may be so much wider. */
+const TIME_COLUMN = 8
 
 function pricedLine(line: Line, isShort: boolean): string {
   const words = line.note ? noteWords(line.note, isShort) : stepWords(line.step, isShort)
@@ -155,7 +161,7 @@ function layOutText(plan: SkeletonPlan, frame: Frame, options: Pick<SkeletonOpti
     return { number, tree, below, ...fittedRow(row, frame.address, column - displayWidth(tree)) }
   })
   const labels = rows.reduce((widest, { tree, words }) => {
-    const label = displayWidth(tree) + displayWidth(words.label)
+    const label = displayWidth(tree) + displayWidth(words.label) - spareOf(words)
     return label <= Math.min(column, LABEL_COLUMN) ? Math.max(widest, label) : widest
   }, 0)
 
@@ -175,15 +181,14 @@ function layOutText(plan: SkeletonPlan, frame: Frame, options: Pick<SkeletonOpti
   return lines.join("\n")
 }
 
-const wrapped = (line: string, width: number): string[] =>
-  wrapText(line, width, { at: " · ", indent: "  ", keepsWords: true })
+const wrapped = (line: string, width: number): string[] => fitLines(line, width).split("\n")
 
 /** A verdict needs so much of a line to say anything. */
-const LEAST_VERDICT = 22
+const LEAST_VERDICT = 20
 
 /** How wide labels may be where a row has so many columns. */
 function labelColumn(room: number): number {
-  return Math.max(16, Math.min(LABEL_COLUMN, room - 1 - TIME_COLUMN - 2 - LEAST_VERDICT))
+  return Math.max(16, Math.min(LABEL_COLUMN, room - TIME_COLUMN - 2 - LEAST_VERDICT))
 }
 
 function rowLines(
@@ -197,7 +202,7 @@ function rowLines(
       (line) => lead + paint(line, role),
     )
   const hasMore = words.time !== "" || words.verdict !== "" || hint !== ""
-  const labelWidth = labels - displayWidth(tree)
+  const labelWidth = labels - displayWidth(tree) + spareOf(words)
   const label = hasMore ? padToWidth(words.label, labelWidth) : words.label
   const tone = words.tone === "plain" ? undefined : words.tone
   if (tone && !hasMore && displayWidth(words.label) > width - numbers - 1 - displayWidth(tree)) {
@@ -207,9 +212,8 @@ function rowLines(
   }
   // A label over its column has left the grid, so the rest follows without padding.
   const isOver = displayWidth(words.label) > labelWidth
-  const time = isOver ? words.time : words.time.padStart(TIME_COLUMN)
-  const hasTime = time !== "" && (words.time !== "" || words.verdict !== "")
-  const used = numbers + 1 + displayWidth(tree) + displayWidth(label) + (hasTime ? 1 + displayWidth(time) : 0)
+  const time = words.time === "" ? "" : isOver ? ` ${words.time}` : words.time.padStart(TIME_COLUMN)
+  const used = numbers + 1 + displayWidth(tree) + displayWidth(label) + displayWidth(time)
   const room = width - used - 2
   // What went wrong is never cut: where it does not fit beside its step it stands below it.
   const isBelow = words.verdict !== "" && displayWidth(words.verdict) > room && tone !== undefined
@@ -217,7 +221,7 @@ function rowLines(
 
   let text = `${paint(padToWidth(number, numbers), "number")} ${paint(tree, "tree")}`
   text += tone && !words.verdict ? paint(label, tone) : label
-  if (hasTime) text += ` ${paint(time, "time")}`
+  if (time !== "") text += paint(time, "time")
   if (verdict !== "") text += `  ${tone ? paint(verdict, tone) : verdict}`
   const isHintBelow = hint !== "" && displayWidth(hint) > room - displayWidth(verdict)
   if (hint !== "" && !isHintBelow) text += `  ${paint(hint, "dim")}`
@@ -227,6 +231,9 @@ function rowLines(
     ...(isHintBelow ? wrapBelow(hint, "dim") : []),
   ]
 }
+
+/** A label that is followed by no time reaches to what else is said. */
+const spareOf = ({ time, verdict }: LineWords): number => (time === "" && verdict !== "" ? TIME_COLUMN : 0)
 
 /** The guides of a row, gone on with in the line below it. */
 function belowOf(tree: string, isParent: boolean): string {
@@ -239,7 +246,8 @@ function fittedRow(row: Row, address: string, room: number): Pick<TextRow, "word
   const { label, time, verdict, tone } = fitted.words
   // A line that is all label and tells of trouble is broken, not cut.
   const isBroken = tone !== "plain" && time === "" && verdict === ""
-  return isBroken ? fitted : { ...fitted, words: { ...fitted.words, label: cutToWidth(label, room) } }
+  const most = room + (time === "" ? TIME_COLUMN : 0)
+  return isBroken ? fitted : { ...fitted, words: { ...fitted.words, label: cutToWidth(label, most) } }
 }
 
 function wordsOf(row: Row, address: string, room: number): Pick<TextRow, "words" | "hint"> {
@@ -253,8 +261,10 @@ function wordsOf(row: Row, address: string, room: number): Pick<TextRow, "words"
         hint: unfold(row.fold, row.step.n, address),
       }
     }
-    case "note":
-      return { words: noteWords(row.note, row.isShort, room), hint: "" }
+    case "note": {
+      const words = noteWords(row.note, row.isShort, room + TIME_COLUMN)
+      return { words: words.time === "" ? words : noteWords(row.note, row.isShort, room), hint: "" }
+    }
     case "fold":
       return {
         words: { label: `… ${foldWords(row.fold)}`, time: "", verdict: "", tone: "plain" },
@@ -292,7 +302,8 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
     header: cut(headerOf(view), 0.2),
     crash: view.crash ? cut(`✗ ${crashWords(view.crash)}`, 0.15) : undefined,
     footer: [
-      cut(`${countsOf(view, plan)} · next: ${next.join(" · ")}`, 0.2),
+      ...(options.finding === undefined ? [] : [cut(`✗ ${options.finding}`, 0.15)]),
+      cut(`${countsOf(view, plan, options.logs === true)} · next: ${next.join(" · ")}`, 0.2),
       ...marksOf(view),
       ...(view.digest === undefined ? [] : [cut(`digest ${recordedWord(view.digest, 80)}`, 0.12)]),
     ],
@@ -300,21 +311,25 @@ function frameOf(view: RunView, plan: SkeletonPlan, options: SkeletonOptions, ti
   }
 }
 
-/** Steps with a line, and attempts that are told in the line of their call. */
+/** Steps with a line, and attempts that are shown in the line of their call. */
 const toldSteps = ({ rows, shownSteps }: SkeletonPlan): number =>
   rows.reduce((sum, row) => sum + (row.type === "step" ? row.attempts.length : 0), shownSteps)
 
-function countsOf(view: RunView, plan: SkeletonPlan): string {
+function countsOf(view: RunView, plan: SkeletonPlan, areLogsShown: boolean): string {
   const { totals } = view
-  const later = totals.annotations > 0 ? ` (+${totals.annotations} said later)` : ""
   const steps =
     toldSteps(plan) === totals.steps
       ? plural(totals.steps, "step")
       : `${toldSteps(plan)} of ${totals.steps} steps shown`
   const folded = toldSteps(plan) - plan.shownSteps
-  const attempts = folded === 0 ? "" : ` (${plural(folded, "attempt")} told with their calls, --all unfolds)`
+  const attempts =
+    folded === 0
+      ? ""
+      : ` (${plural(folded, "attempt")} told with ${folded === 1 ? "its call" : "their calls"}, --all unfolds)`
   const notes = plan.shownNotes === plan.totalNotes ? "" : `, ${plan.shownNotes} of ${plan.totalNotes} notes shown`
-  return `${plural(totals.events, "event")}${later}, ${steps}${attempts}${notes}, ${totals.lost} lost`
+  const quiet = view.steps.reduce((sum, { logs }) => sum + logs.debug + logs.info, 0)
+  const logs = areLogsShown || quiet === 0 ? "" : `, ${plural(quiet, "log")} (--logs shows them)`
+  return `${eventWords(totals.events, totals.annotations)}, ${steps}${attempts}${notes}${logs}, ${lostWords(view, String(totals.lost)) ?? "0 lost"}`
 }
 
 function marksOf(view: RunView): string[] {

@@ -4,6 +4,7 @@ import {
   countIn,
   type Event,
   isEventType,
+  type LoosePayload,
   numberIn,
   payloadOf,
   payloadRefs,
@@ -27,7 +28,7 @@ export interface ErrorView {
   readonly blames: number | undefined
 }
 
-/** An error that only passes through is told once, at the step where it began. */
+/** An error that only passes through is shown once, at the step where it began. */
 export function errorOf(
   closed: Event | undefined,
   children: readonly StepView[],
@@ -132,6 +133,8 @@ function statedExitCode(result: string | undefined): number | undefined {
 
 export interface PromptView {
   readonly segments: readonly PromptSegment[]
+  /** Read off the request, and not told by the application. */
+  readonly isInferred: boolean
   /** What the sizes count: tokens when every segment has them, else characters. */
   readonly unit: "tokens" | "chars"
   readonly total: number
@@ -147,10 +150,11 @@ export interface PromptSegment {
   readonly hash: string | undefined
 }
 
-export function promptOf(event: Event): PromptView {
+export function promptOf(event: Event, unsent: readonly number[] = []): PromptView {
   const payload = payloadOf(event)
-  const segments = recordsIn(payload, "segments")
-  const hasTokens = segments.length > 0 && segments.every((segment) => countIn(segment, "tokens") !== undefined)
+  const segments = recordsIn(payload, "segments").filter((_, at) => !unsent.includes(at))
+  const tokens = promptTokens(payload, segments)
+  const hasTokens = tokens !== undefined
   const sized = segments.map((segment) => ({
     kind: textIn(segment, "kind") ?? "other",
     contributor: textIn(segment, "contributor") ?? "?",
@@ -160,11 +164,24 @@ export function promptOf(event: Event): PromptView {
   const sum = sized.reduce((total, segment) => total + segment.size, 0)
   return {
     segments: sized,
+    isInferred: event.inferred_by !== undefined,
     unit: hasTokens ? "tokens" : "chars",
-    total: hasTokens ? sum : (countIn(payload, "total_length") ?? sum),
+    total: tokens ?? (unsent.length > 0 ? sum : (countIn(payload, "total_length") ?? sum)),
     tokenBudget: countIn(payload, "token_budget"),
     excluded: countIn(payload, "excluded_count"),
   }
+}
+
+/** How many tokens a prompt has, where every part of it was counted: as the whole was counted, else as its parts add up. */
+export function promptTokens(payload: LoosePayload, segments: readonly LoosePayload[]): number | undefined {
+  const counts = segments.map((segment) => countIn(segment, "tokens"))
+  if (counts.length === 0 || counts.includes(undefined)) return undefined
+  // Of a prompt that was not sent as it was put together the whole was not counted.
+  const isWhole = counts.length === recordsIn(payload, "segments").length
+  return (
+    (isWhole ? countIn(payload, "total_tokens") : undefined) ??
+    counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  )
 }
 
 export interface BodyView {

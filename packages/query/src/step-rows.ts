@@ -2,7 +2,7 @@ import type { Event } from "@orangebox/contract"
 import { crashWords, isOpen } from "@orangebox/runs"
 import { formatBytes, formatDuration, recordedWord } from "@orangebox/text"
 import { inboundWords } from "./format-note.js"
-import { stepWords } from "./format-skeleton.js"
+import { stepWords, withheldWords } from "./format-skeleton.js"
 import type { RunView, StepView } from "./run-view.js"
 import { bodiesOf } from "./step-facts.js"
 
@@ -24,7 +24,7 @@ export function stepRows(view: RunView, step: StepView): StepRow[] {
   return [
     ...envelopeRows(view, step),
     ...bodyRows(step),
-    ...step.links.map((link) => foreign("links", link.kind, linkTarget(link))),
+    ...step.links.map((link) => foreign("links", link.kind, linkTarget(view, link))),
     ...step.linkedFrom.map(inboundWords).map(({ how, place }) => said("linked from", how, place)),
     ...Object.entries(step.attributes).map(([name, value]) => foreign("attributes", name, value)),
     ...logRows(view, step),
@@ -69,6 +69,7 @@ function envelopeRows(view: RunView, step: StepView): StepRow[] {
   if (first?.replay?.source_step_id !== undefined) rows.push(recorded("step", "replays", first.replay.source_step_id))
   for (const partial of step.partials) {
     rows.push(recorded("step", `${formatBytes(partial.byteSize)} received of`, partial.role))
+    if (partial.withheldBytes !== undefined) rows.push(said("step", "withheld", withheldWords(partial.withheldBytes)))
   }
   return rows
 }
@@ -88,14 +89,18 @@ function bodyRows(step: StepView): StepRow[] {
   return bodiesOf(step.events).map((body) => {
     const kept = body.fullByteSize === undefined ? "" : ` of ${formatBytes(body.fullByteSize)} kept`
     const detail = [formatBytes(body.byteSize) + kept, recordedWord(body.mimeType, 64)]
-    if (body.absent !== undefined) detail.push(`not there: ${recordedWord(body.absent, 32)}`)
+    if (body.absent !== undefined) detail.push(`recorded without its bytes: ${recordedWord(body.absent, 32)}`)
     if (body.redactionProfile !== "none") detail.push(`redaction ${recordedWord(body.redactionProfile, 32)}`)
     return { ...foreign("bodies", body.role, body.hash), detail: detail.join(" · ") }
   })
 }
 
-function linkTarget(link: StepView["links"][number]): string {
-  const target = [link.run_id, link.step_id, link.trace_id].filter((id) => id !== undefined).join(" ")
+function linkTarget(view: RunView, link: StepView["links"][number]): string {
+  // A step of this run is named as everywhere else.
+  const isHere = link.run_id === undefined || link.run_id === view.runId
+  const n = isHere ? view.steps.find(({ id }) => id !== undefined && id === link.step_id)?.n : undefined
+  const ids = [link.run_id, link.step_id, link.trace_id].filter((id) => id !== undefined)
+  const target = n === undefined ? ids.join(" ") : `#${n}`
   return link.reason === undefined ? target : `${target} (${link.reason})`
 }
 

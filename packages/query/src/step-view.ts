@@ -132,7 +132,7 @@ function contentsOf(
   })
 }
 
-/** Rows for a person: no nulls, no digests, no ids of events; what points at bytes is told by their names and sizes. */
+/** Rows for a person: no nulls, no digests, no ids of events; what points at bytes is shown by their names and sizes. */
 function isTelling({ section, name, value }: StepRow): boolean {
   if (value === null) return false
   if (section === "step") return name !== "trace_id"
@@ -157,6 +157,7 @@ function rowText(row: StepRow, width: number, isAll: boolean): string {
 }
 
 function valueText({ value, recorded }: StepRow, width: number): string {
+  if (typeof value === "number") return String(Math.round(value * 1000) / 1000)
   if (typeof value !== "string") return String(value)
   if (recorded === "nothing") return cutToWidth(value, width)
   const size = value.length > width ? ` (${value.length} characters)` : ""
@@ -169,7 +170,8 @@ const LITERAL = /^(?:null|true|false|-?\d[\d.eE+-]*)$/
 
 /** One line about a step: what it is, how long it took, how it ended. */
 export function stepTitle(step: StepView): string {
-  const words = stepWords(step, true)
+  // Here there is room for it, and its error is what the reader came for, wherever else it stands.
+  const words = stepWords(step.error ? { ...step, error: { ...step.error, sameAs: undefined } } : step, false)
   return [`#${step.n} ${words.label}`, words.time, words.verdict].filter((part) => part !== "").join(" · ")
 }
 
@@ -182,5 +184,5 @@ function footerOf(
   const { to, total } = page
   const place = `${options.address ?? runAddress(view)}#${n}${options.all ? " --all" : ""}`
   const next = to < total ? ` · next: orangebox step ${place} --cursor ${to}` : ""
-  return `rows ${rangeWords(page)}${hidden > 0 ? ` · ${hidden} more with --all: hashes, nulls, ids` : ""}${next}`
+  return `${rangeWords("rows", page)}${hidden > 0 ? ` · ${hidden} more with --all: hashes, nulls, ids` : ""}${next}`
 }

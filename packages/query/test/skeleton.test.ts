@@ -218,7 +218,7 @@ test("an empty run and a run that only began say so", () => {
   )
   expect(skeletonText(viewRun({ events: new RunBuilder().events, isWriterAlive: true }), { address })).toBe(
     [
-      "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · running, <1ms so far",
+      "run_01JT9QK2M0A7XK3V5B8D1E6F9G · fixer · fix-issue · running, last heard after <1ms",
       '#1 run "Fix the failing date test"    open',
       "1 event, 1 step, 0 lost · next: orangebox step last#1",
     ].join("\n"),

@@ -2,12 +2,15 @@ import { ActionType, type Status, type Verdict } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { MadeArtifact } from "./step.js"
 import type { StepHandle } from "./step-handle.js"
+import { workspacePath } from "./workspace-path.js"
 
 /** A tool call whose arguments will not be kept. */
 export interface CallToClassify {
   readonly name: string
   readonly args: unknown
   readonly stepId: string
+  /** The same object for all calls of a run: what became of a file is the sum of them. */
+  readonly run: object
 }
 
 /** Something an agent said, whose text will not be kept. */
@@ -23,6 +26,8 @@ export interface CallEnd {
   readonly result: unknown
   readonly status: Status
   readonly exitCode?: number | undefined
+  /** It was seen in the traffic of an agent that does not record itself. */
+  readonly isOnWire?: true
 }
 
 /** What of a call outlives its text. */
@@ -42,6 +47,8 @@ export interface EvaluationMade {
   readonly policy: Verdict
   readonly score: number | null
   readonly detail?: unknown
+  /** The rules that were broken, by their ids: they outlive the text that broke them. */
+  readonly broken?: readonly { readonly id: string; readonly severity: "fail" | "warn" }[]
 }
 
 /**
@@ -53,13 +60,13 @@ export type Classify = (made: CallToClassify | OutputToClassify) => ClassifiedCa
 /** Undefined where the text is kept and can be read later, by whatever is known then. A classifier that throws has said nothing. */
 export function classified(
   step: StepHandle,
-  made: Omit<CallToClassify, "stepId"> | Omit<OutputToClassify, "stepId">,
+  made: Omit<CallToClassify, "stepId" | "run"> | Omit<OutputToClassify, "stepId">,
 ): ClassifiedCall | undefined {
   const { app, builder } = step.run
   if (app.classify === undefined) return undefined
   if (builder.capture.mode !== "hashed" && app.keeping.bodies === "always") return undefined
   try {
-    return app.classify({ ...made, stepId: step.id })
+    return app.classify({ ...made, stepId: step.id, run: step.run })
   } catch {
     return undefined
   }
@@ -75,7 +82,10 @@ export function judgeOutput(step: StepHandle, output: string, isFinal: boolean):
 export function keepWork(step: StepHandle, known: ClassifiedCall | undefined, end: CallEnd): void {
   if (known?.ended === undefined) return
   try {
-    for (const made of known.ended(end)) step.artifact(made)
+    for (const { path: told, ...made } of known.ended(end)) {
+      const path = told === undefined ? undefined : workspacePath(step.run.app.workspace, told)
+      step.artifact(path === undefined ? made : { ...made, path })
+    }
   } catch {
     // Telemetry: the tool's result still reaches the application.
   }
@@ -88,8 +98,12 @@ export function withActionType(attributes: unknown, made: ClassifiedCall | undef
   return { action_type: type, ...attributes }
 }
 
-export function emitEvaluation(step: StepHandle, { detail, ...made }: EvaluationMade): void {
+export function emitEvaluation(step: StepHandle, { detail, broken = [], ...made }: EvaluationMade): void {
   const bodies = new BodiesOfEvent(step.run.builder, "evaluation")
   const evaluation_ref = bodies.ref("evaluation", detail) ?? null
-  step.emit("evaluation", { ...made, subject_step_id: step.id, evaluation_ref }, bodies)
+  const attributes =
+    broken.length === 0
+      ? {}
+      : { attributes: { broken: broken.map(({ id, severity }) => `${severity}:${id}`).join(" ") } }
+  step.emit("evaluation", { ...made, subject_step_id: step.id, evaluation_ref }, { ...bodies.extras(), ...attributes })
 }

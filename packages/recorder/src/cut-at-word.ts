@@ -1,5 +1,5 @@
 /**
- * The beginning of a text that is too long to keep, where nobody has looked for secrets yet: half a secret has no form to be known by, so the
+ * The beginning of a text that is too long to keep, before the redactor has looked for secrets: half a secret has no form to be known by, so the
  * word that the end falls into goes as a whole.
  */
 export function cutAtWord(text: string, longest: number): string {

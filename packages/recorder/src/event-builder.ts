@@ -17,11 +17,12 @@ import { captureEvent } from "./capture/event-content.js"
 import { flatAttributes } from "./capture/flat-attributes.js"
 import { worse } from "./capture/redaction-status.js"
 import { isMarkedCaptured } from "./captured-body.js"
-import type { Now } from "./clock.js"
+import type { Moment, Now } from "./clock.js"
 import { describeError } from "./described-error.js"
 import { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
 import { safeStringify } from "./safe-stringify.js"
 import type { Sink } from "./sink.js"
+import { standInWords, withStandIns } from "./stand-in.js"
 import type { Step } from "./step.js"
 
 /** Beside the payload: what a caller may attach to any event. */
@@ -35,6 +36,8 @@ export interface EventExtras {
   readonly redaction?: RedactionStatus
   /** Contract breaches the handle itself noticed, such as a step used after its end. */
   readonly problems?: readonly PayloadProblem[] | undefined
+  /** Of an event that another program recorded: when it was, and the id that follows from how it was told. */
+  readonly stamp?: { readonly at: Moment; readonly eventId: string }
 }
 
 export interface SourceRules {
@@ -53,6 +56,8 @@ export class EventBuilder {
   readonly newId: IdSource
   readonly strict: boolean
   readonly sources: ReadonlyMap<string, SourceRules>
+  /** Says a mistake of the application on stderr, or to its `onWarning`; the same one once. */
+  readonly warn: (warning: OrangeboxError) => void
   logsSampledOut = 0
   /** Open model calls by step id, kept only while a fetch of the recorder correlates requests by header. */
   readonly callsByHeader = new Map<string, Step>()
@@ -68,6 +73,7 @@ export class EventBuilder {
     newId: IdSource
     strict: boolean
     sources: ReadonlyMap<string, SourceRules>
+    warn: (warning: OrangeboxError) => void
   }) {
     this.sink = parts.sink
     this.capture = parts.capture
@@ -75,6 +81,7 @@ export class EventBuilder {
     this.newId = parts.newId
     this.strict = parts.strict
     this.sources = parts.sources
+    this.warn = parts.warn
   }
 
   onAny(listener: (event: Event) => void): () => void {
@@ -138,13 +145,14 @@ export class EventBuilder {
     payload: object,
     extras: EventExtras | undefined,
   ): EventRecord {
-    const at = this.now()
+    const at = extras?.stamp?.at ?? this.now()
     let problems = problemsOf(type, payload)
     if (extras?.problems) problems = [...problems, ...extras.problems]
     if (problems.length > 0) {
       if (this.strict) throw contractError(type, problems[0]!)
-      // What breaks the contract may be anything at all, so it is made safe to serialise before it is kept.
-      payload = safePayload(payload)
+      const mended = this.#withStandIns(type, payload)
+      problems = [...mended.problems, ...(extras?.problems ?? [])]
+      payload = mended.payload
     }
     const attributes = extras?.attributes === undefined ? undefined : flatAttributes(this.capture, extras.attributes)
     const { refs, bodies, status } = this.#bodiesOf(extras)
@@ -153,7 +161,7 @@ export class EventBuilder {
       context,
       {
         type,
-        eventId: this.newId.event(at.wallMs),
+        eventId: extras?.stamp?.eventId ?? this.newId.event(at.wallMs),
         sequenceNo,
         at,
         payload: content.payload,
@@ -166,6 +174,24 @@ export class EventBuilder {
       },
       bodies,
     )
+  }
+
+  #withStandIns(
+    type: EventType,
+    payload: object,
+  ): { readonly payload: object; readonly problems: readonly PayloadProblem[] } {
+    // First made safe to serialise: what breaks the contract may be anything at all.
+    const safe = safePayload(payload)
+    const mended = withStandIns(safe, problemsOf(type, safe), (tried) => problemsOf(type, tried))
+    for (const note of mended.notes) {
+      this.warn(
+        new OrangeboxError("STAND_IN", {
+          what: standInWords(note),
+          next: "Name it, and its steps can be told apart",
+        }),
+      )
+    }
+    return { payload: mended.payload, problems: [...mended.problems, ...mended.notes] }
   }
 
   #bodiesOf(extras: EventExtras | undefined): {

@@ -42,13 +42,21 @@ export {
 } from "./faults/control-file.js"
 export type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 export type { ToldContext, ToldExclusion, ToldItem } from "./faults/told-context.js"
+// What other programs recorded
+export {
+  type ForeignBody,
+  type ForeignEvent,
+  type ForeignNote,
+  type ForeignRun,
+  ForeignWriter,
+} from "./foreign/foreign-writer.js"
 export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } from "./guard.js"
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
 export type { RecorderOptions } from "./options.js"
 export type { Delivery, QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
-export type { Run, StartRun } from "./run.js"
+export type { Run, StartRun, WrittenOutput } from "./run.js"
 // Where records go, and what they are made of
 export { type BodyStream, MemorySink, type Sink, type SinkCounts, type SinkExit } from "./sink.js"
 export type {

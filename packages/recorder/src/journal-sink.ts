@@ -73,7 +73,7 @@ function storeKeyOrOther(folder: string, warn: (warning: OrangeboxError) => void
   } catch (error) {
     if (!(error instanceof OrangeboxError)) throw error
     const what = `${error.what}; it is not used, and the masks of this process compare with no others`
-    warn(new OrangeboxError(error.code, { what, ...given({ where: error.where, next: error.next }), cause: error }))
+    warn(new OrangeboxError(error.code, { what, ...given({ where: error.where, next: error.advice }), cause: error }))
     return randomBytes(32)
   }
 }

@@ -71,11 +71,12 @@ export abstract class LifecycleEvents {
     this.#say("retrieval_executed", (bodies) => {
       const candidates = Array.from(chunks ?? [], (chunk, index) => ({
         rank: index,
-        chunk_id: chunk.chunkId,
-        document_id: chunk.documentId ?? null,
-        score: chunk.score ?? null,
-        source_uri: chunk.sourceUri ?? null,
-        content_ref: bodies.ref("chunk", chunk.content) ?? null,
+        // Who gives a chunk no id has none to give: it is known by its place.
+        chunk_id: typeof chunk?.chunkId === "string" && chunk.chunkId !== "" ? chunk.chunkId : null,
+        document_id: chunk?.documentId ?? null,
+        score: chunk?.score ?? null,
+        source_uri: chunk?.sourceUri ?? null,
+        content_ref: bodies.ref("chunk", chunk?.content) ?? null,
       }))
       const query = this.run.builder.capture.comparable(call.query)
       return {
@@ -159,7 +160,7 @@ export abstract class LifecycleEvents {
         content_ref: content,
         hash: content,
         size_bytes: bodies.refs[0]!.byte_size,
-        path: made.path ?? null,
+        path: this.#pathOf(made),
         lines_added: made.linesAdded,
         lines_removed: made.linesRemoved,
         net_lines_added: made.netLinesAdded,
@@ -167,6 +168,13 @@ export abstract class LifecycleEvents {
         exit_code: made.exitCode,
       }
     })
+  }
+
+  /** Where no text is kept, the digest of a changed file's path still joins what tools were told with what the work tree shows. */
+  #pathOf({ path, type }: MadeArtifact): string | null {
+    const { capture } = this.run.builder
+    const isChange = type === "diff" || type === "file_edit"
+    return (capture.mode === "hashed" && isChange && path ? capture.digestWord(path) : path) ?? null
   }
 
   /** One event with the bodies that its payload names. */

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "@orangebox/contract"
+import type { PayloadOf, TokenUsage } from "@orangebox/contract"
 import {
   callSignature,
   type Dialect,
@@ -29,10 +29,16 @@ import { type KnownRequest, knowTold, memoryOf } from "./wire/known-request.js"
 import { failureOf, requestIdOf, statusOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
 /** Opens the step of a model call: the request is recorded before anything is sent. */
-export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep {
+export function openModelStep(
+  parent: StepHandle,
+  call: ModelCall,
+  attemptNo: number | undefined,
+  isDerived = false,
+): ModelStep {
   parent.assertMayGoOn()
   const { run } = parent
-  const expected = parent instanceof ModelStepHandle ? parent.expected : (parent.takeManifest()?.expected ?? null)
+  const told = parent instanceof ModelStepHandle || isDerived ? undefined : parent.takeManifest()
+  const expected = parent instanceof ModelStepHandle ? parent.expected : (told?.expected ?? null)
   const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
   // What is stamped on the call is read from the form in which secrets are replaced by their tags.
@@ -40,24 +46,22 @@ export function openModelStep(parent: StepHandle, call: ModelCall, attemptNo: nu
   const stamps = toldStamps(known, run.builder.capture, call.cacheUse) ?? genericStamps(call, request, known)
   const step = new ModelStepHandle(run, parent.newChild(attemptNo, true), parent.source, call, known, expected)
   const held = heldByProvider(known)
-  step.emit(
-    "model_called",
-    {
-      provider: call.provider,
-      model_id: call.model,
-      model_api_version: call.apiVersion ?? null,
-      request_ref: request.hash,
-      capture_mode: parent.capture.mode,
-      prompt_account: expected === null ? undefined : accountOf(request, call, known, expected),
-      ...stamps,
-    },
-    {
-      attributes: held ? { ...held, ...call.attributes } : call.attributes,
-      links: step.followLinks(),
-      ...bodies.extras(),
-    },
-  )
-  // What a client library turns into another protocol is told by the wire, where that is recorded, as it was sent.
+  const called: PayloadOf<"model_called"> = {
+    provider: call.provider,
+    model_id: call.model,
+    model_api_version: call.apiVersion ?? null,
+    request_ref: request.hash,
+    capture_mode: parent.capture.mode,
+    prompt_account: expected === null ? undefined : accountOf(request, call, known, expected),
+    ...stamps,
+  }
+  step.emit("model_called", called, {
+    attributes: held ? { ...held, ...call.attributes } : call.attributes,
+    links: step.followLinks(),
+    ...bodies.extras(),
+  })
+  if (isDerived) step.deriveManifest(called, known.anatomy && promptAssembledOf(known.anatomy))
+  // What a client library turns into another protocol is read off the wire, where that is recorded, as it was sent.
   const isForWire = known.dialect === undefined && run.builder.correlatesByHeader
   if (!isForWire) step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
   if (attemptNo !== undefined) return step
@@ -81,7 +85,7 @@ function accountOf(request: AddedBody, call: ModelCall, known: KnownRequest, exp
   return promptAccount(request.isComparedAsGiven ? known : knowTold(request.given, call), expected)
 }
 
-/** Of a call whose protocol nobody here knows: what it is made of stays unknown, whether it is the same question as another does not. */
+/** Of a call whose protocol no dialect knows: what it is made of stays unknown, whether it is the same question as another does not. */
 function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownRequest) {
   const parameters = parametersOf(call.request)
   return {

@@ -1,5 +1,5 @@
 import { threadId } from "node:worker_threads"
-import { type Event, type KeptBodies, OrangeboxError, randomIds } from "@orangebox/contract"
+import { type Event, type KeptBodies, OrangeboxError, randomIds, type SourceDiagnostics } from "@orangebox/contract"
 import { findDataFolder } from "@orangebox/journal"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { keepingOf, openCapture } from "./capture/open-capture.js"
@@ -29,12 +29,18 @@ import { readSurroundings } from "./surroundings.js"
 import { openTaped, parentOfProcess, TAPE_VARIABLE } from "./taped.js"
 import { RECORDER_VERSION } from "./version.js"
 import { type Fetch, recordingFetch, STEP_HEADER } from "./wire/fetch-edge.js"
+import { workspaceOf } from "./workspace-path.js"
 
 /** A named part of the application: what its runs and logs give as their source. */
 export interface Scope extends SourceScope {
   readonly log: Logger
   startRun(options: StartRun): Run
+  /** Says what the source knows about its own steps. Whoever investigates this source is told, and nobody else. The last word counts. */
+  diagnostics(told: SourceDiagnostics): void
 }
+
+/** What builds the records of a recorder, for the other edges of this package; undefined with recording off. */
+export let builderOf: (recorder: Recorder) => EventBuilder | undefined
 
 /**
  * The way in.
@@ -49,6 +55,10 @@ export interface Scope extends SourceScope {
 export class Recorder implements Scope {
   readonly source: string
   readonly #active: ActiveRecorder | undefined
+
+  static {
+    builderOf = (recorder) => recorder.#active?.builder
+  }
 
   private constructor(source: string, active: ActiveRecorder | undefined) {
     this.source = source
@@ -78,7 +88,7 @@ export class Recorder implements Scope {
       return Recorder.off()
     }
     const tape = process.env[TAPE_VARIABLE]
-    // What a sink is put through by its caller is a replay already; what is kept in memory is nobody's run.
+    // What a sink is put through by its caller is a replay already; what is kept in memory is no run of a folder.
     if (tape !== undefined && options.through === undefined && options.sink === undefined)
       return openTaped(tape, options)
     const surroundings = readSurroundings(cwd, process.env)
@@ -113,6 +123,7 @@ export class Recorder implements Scope {
       return Recorder.off()
     }
 
+    const warnOnce = once(warn)
     const active = new ActiveRecorder(
       new EventBuilder({
         sink: options.through?.(sink) ?? sink,
@@ -121,12 +132,14 @@ export class Recorder implements Scope {
         newId: options.newId ?? randomIds(),
         strict: settings.strict ?? false,
         sources: new Map(Object.entries(settings.sources ?? {})),
+        warn: warnOnce,
       }),
       {
         appId: app,
         keeping,
         guards: options.guard === undefined ? [] : [options.guard],
         classify: options.classify,
+        workspace: workspaceOf(cwd, surroundings.root),
         takeSample: sampler(keeping.bodies),
         openRuns: new Set(),
         ...(sink instanceof JournalSink ? edgesOf(sink.dataFolder, app, cwd) : {}),
@@ -189,12 +202,35 @@ export class Recorder implements Scope {
    */
   scope(name: string): Scope {
     const active = this.#active
-    if (!active) return { source: name, log: OFF_LOGGER, startRun: () => OFF_RUN }
+    if (!active) return { source: name, log: OFF_LOGGER, startRun: () => OFF_RUN, diagnostics: () => {} }
     return Object.freeze({
       source: name,
       log: active.logFor(name),
       startRun: (options: StartRun) => active.startRun(name, options),
+      diagnostics: (told: SourceDiagnostics) => active.tellDiagnostics(name, told),
     })
+  }
+
+  /**
+   * Notes and rules of the application itself, for whoever investigates it.
+   *
+   * ```ts
+   * recorder.scope("billing").diagnostics({
+   *   notes: ["An invoice is sent once for an order; the mail server may ask twice."],
+   *   detectors: [
+   *     {
+   *       id: "invoice_twice",
+   *       says: "an order was invoiced twice",
+   *       severity: "harm",
+   *       of: { kind: "invoice", status: "success" },
+   *       count: { by: ["order_id"], more_than: 1 },
+   *     },
+   *   ],
+   * })
+   * ```
+   */
+  diagnostics(told: SourceDiagnostics): void {
+    this.#active?.tellDiagnostics(this.source, told)
   }
 
   /**
@@ -230,7 +266,7 @@ class ActiveRecorder {
   readonly #app: AppFacts
   readonly #writerId: string
   readonly #forgetProcessEnd: () => void
-  /** Who started this process, where somebody records that: its runs are part of that one. */
+  /** Who started this process, where that is recorded: its runs are part of that one. */
   readonly #parent: Handoff | undefined
   #isClosed = false
 
@@ -261,6 +297,22 @@ class ActiveRecorder {
       openStep: (name, attributes, body): Step => this.startRun(source, spanAsRun(name, attributes, body)),
     }
     return new RecordingLogger(this.builder, place)
+  }
+
+  tellDiagnostics(source: string, told: SourceDiagnostics): void {
+    const bodies = new BodiesOfEvent(this.builder, "source_diagnostics")
+    const [notes, detectors] = [told?.notes, told?.detectors].map((list) => (Array.isArray(list) ? list : []))
+    this.builder.emit(
+      contextOutsideRuns(this.builder.capture.chosenName(source)),
+      "source_diagnostics",
+      null,
+      {
+        note_count: notes!.length,
+        detector_count: detectors!.length,
+        diagnostics_ref: bodies.ref("diagnostics", { notes, detectors })!,
+      },
+      bodies.extras(),
+    )
   }
 
   fetchFor(source: string): Fetch {
@@ -393,6 +445,22 @@ function isSwitchedOff(value: string | undefined): boolean {
 function warnOnStderr(warning: OrangeboxError): void {
   process.stderr.write(`orangebox: ${warning.message}\n`)
 }
+
+/** A loop that makes one mistake a thousand times hears of it once. */
+function once(warn: (warning: OrangeboxError) => void): (warning: OrangeboxError) => void {
+  const told = new Set<string>()
+  return (warning) => {
+    if (told.has(warning.what) || told.size >= MOST_WARNINGS) return
+    told.add(warning.what)
+    try {
+      warn(warning)
+    } catch {
+      // A listener must not stop the agent.
+    }
+  }
+}
+
+const MOST_WARNINGS = 100
 
 function placeOf(error: OrangeboxError): { where?: string; next?: string } {
   return { ...defined("where", error.where), ...defined("next", error.next) }

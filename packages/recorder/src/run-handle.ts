@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer"
 import { type Constraint, type PayloadProblem, summarizeText } from "@orangebox/contract"
+import { maskKeyId } from "@orangebox/redaction"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import { cutAtWord } from "./cut-at-word.js"
 import { describeError } from "./described-error.js"
@@ -6,7 +8,7 @@ import type { EventBuilder } from "./event-builder.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { LogAttributes } from "./logger.js"
 import { openModelStep } from "./model-step.js"
-import type { Run, RunCompletion, RunFailure, StartRun } from "./run.js"
+import type { Run, RunCompletion, RunFailure, StartRun, WrittenOutput } from "./run.js"
 import { type AppFacts, RunState } from "./run-state.js"
 import { safeStringify } from "./safe-stringify.js"
 import type { Step, StepOptions, StepOutcome } from "./step.js"
@@ -137,12 +139,18 @@ class RunHandle extends StepHandle implements Run {
       })
     }
     if (!this.close()) return
-    this.emitClose("run_completed", {
-      status: "success",
-      total_steps: this.run.stepCount,
-      total_latency_ms: this.elapsedMs(),
-      ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
-    })
+    const bodies = new BodiesOfEvent(this.run.builder, "run_completed")
+    this.emitClose(
+      "run_completed",
+      {
+        status: "success",
+        total_steps: this.run.stepCount,
+        total_latency_ms: this.elapsedMs(),
+        ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
+        ...this.#written(bodies, end.stdout),
+      },
+      bodies.extras(),
+    )
     this.run.end("run_completed")
   }
 
@@ -166,12 +174,24 @@ class RunHandle extends StepHandle implements Run {
         error_summary: error.summary,
         ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
         ...(end.signal === undefined ? {} : { signal: end.signal }),
+        ...this.#written(bodies, end.stdout),
         total_steps: this.run.stepCount,
         total_latency_ms: this.elapsedMs(),
       },
       bodies,
     )
     this.run.end("run_failed")
+  }
+
+  /** A digest of what is not kept could be tried out with guesses, so it is keyed; two of other keys cannot be compared. */
+  #written(bodies: BodiesOfEvent, stdout: WrittenOutput | undefined) {
+    if (stdout === undefined) return {}
+    const { byteSize, sha256, bytes } = stdout
+    const { capture } = this.run.builder
+    if (bytes === undefined)
+      return { stdout_bytes: byteSize, stdout_digest: `${maskKeyId(capture.key)}:${capture.keyed(sha256)}` }
+    const mimeType = isUtf8(bytes) ? "text/plain" : "application/octet-stream"
+    return { stdout_bytes: byteSize, stdout_ref: bodies.refAs("stdout", bytes, mimeType) }
   }
 
   /** A run ends by completing or failing; as a plain step it does whichever its outcome says. */

@@ -26,6 +26,7 @@ import type { BodyStream } from "./sink.js"
 import type { ModelCall, ModelStep, ToolCall, ToolStep } from "./step.js"
 import type { StepHandle, StepState } from "./step-handle.js"
 import { isWithin } from "./step-tree.js"
+import type { Workspace } from "./workspace-path.js"
 
 /** What all handles of one run share. */
 export class RunState {
@@ -155,7 +156,8 @@ export class RunState {
         mime_type: mimeType,
         redaction_profile: this.builder.capture.treatmentOf("model_result", "response_ref").ruleset?.profile ?? "none",
       }
-      return { kind: "answer_snapshot", step, context, ref, bytes, isPartial: true } as const
+      const { withheldBytes } = held
+      return { kind: "answer_snapshot", step, context, ref, bytes, isPartial: true, withheldBytes } as const
     })
   }
 
@@ -255,7 +257,7 @@ interface FaultUnderWay {
 /** Opens handles of the other kinds; given in, so that a step need not know how they are made. */
 export interface HandleMakers {
   run(source: string, options: StartRun): Run
-  model(parent: StepHandle, call: ModelCall, attemptNo: number | undefined): ModelStep
+  model(parent: StepHandle, call: ModelCall, attemptNo: number | undefined, isDerived?: boolean): ModelStep
   tool(parent: StepHandle, call: ToolCall): ToolStep
 }
 
@@ -274,6 +276,7 @@ export interface AppFacts {
   readonly keeping: Keeping
   readonly guards: readonly Guard[]
   readonly classify: Classify | undefined
+  readonly workspace: Workspace
   /** Undefined where there is no data folder. */
   readonly openSpool?: (() => Spool) | undefined
   /** Runs that look for faults and have not ended. */

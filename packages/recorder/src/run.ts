@@ -51,6 +51,15 @@ export interface RunCompletion {
   readonly channel?: string
   /** Of the command, where the run is one. */
   readonly exitCode?: number
+  readonly stdout?: WrittenOutput
+}
+
+/** What a command wrote, to its end. */
+export interface WrittenOutput {
+  readonly byteSize: number
+  readonly sha256: string
+  /** All of it; undefined where it is more than is kept. */
+  readonly bytes?: Uint8Array | undefined
 }
 
 export interface RunFailure {
@@ -58,4 +67,5 @@ export interface RunFailure {
   /** How the command ended, where the run is one. */
   readonly exitCode?: number
   readonly signal?: string
+  readonly stdout?: WrittenOutput
 }

@@ -23,7 +23,8 @@ export interface Sink {
 /** A body that arrives in pieces, each durable as soon as `write` returned true. */
 export interface BodyStream {
   readonly id: string
-  write(bytes: Uint8Array): boolean
+  /** @param withheld so many bytes have come behind these that the redactor cannot judge yet; said with no bytes as well */
+  write(bytes: Uint8Array, withheld?: number): boolean
   finish(): FinishedStream
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
 
 /**
- * The text of a file that came with a repository. Its name may lead to a device without end or to a pipe that nobody writes to, which would
+ * The text of a file that came with a repository. Its name may lead to a device without end or to a pipe without a writer, which would
  * hold up the application for ever: only a plain file is read, and only one that is no larger than such a file can be.
  */
 export function readSmallFile(path: string, mostBytes: number): string {

@@ -1,4 +1,12 @@
-import { bodyHash, type EventType, type Link, type PayloadOf, SystemError, toolSource } from "@orangebox/contract"
+import {
+  bodyHash,
+  type EventType,
+  type Link,
+  OrangeboxError,
+  type PayloadOf,
+  SystemError,
+  toolSource,
+} from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
@@ -204,6 +212,11 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return this.run.make.model(this, call, undefined)
   }
 
+  /** The same for a client that puts its prompts together by itself, in a loop of its own: a call that the agent does not tell of is read off its request. */
+  startClientModel(call: ModelCall): ModelStep {
+    return this.run.make.model(this, call, undefined, this.run.manifests.get(this.state)?.isTaken !== false)
+  }
+
   tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T> {
     try {
       const step = this.startTool(call as ToolCall)
@@ -287,16 +300,24 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return this.run.manifests.has(this.state)
   }
 
+  /** Whether a request holds all of the one that this step's context was for, and more: the next call of a tool loop, made by a client. */
+  goesOn(parts: readonly string[] | undefined): boolean {
+    const { isTaken, takenParts } = this.run.manifests.get(this.state) ?? {}
+    if (!isTaken || takenParts === undefined || takenParts.length === 0 || parts === undefined) return false
+    return parts.length > takenParts.length && takenParts.every((part, at) => part === parts[at])
+  }
+
   /**
    * The manifest that belongs to the call which this step is about to make: its own, and not one that an earlier call was made with or that a
    * step above it committed. Under `audit: "required"` no model is asked without one.
    */
-  takeManifest(sent?: Uint8Array): CommittedManifest | undefined {
+  takeManifest(sent?: Uint8Array, parts?: readonly string[]): CommittedManifest | undefined {
     const manifest = this.run.manifests.get(this.state)
     const takenFor = manifest && sent && bodyHash(sent)
     if (manifest?.isTaken === false || (takenFor !== undefined && manifest?.takenFor === takenFor)) {
       manifest.isTaken = true
       if (takenFor !== undefined) manifest.takenFor = takenFor
+      if (parts !== undefined) manifest.takenParts = parts
       return manifest
     }
     if (this.run.app.keeping.audit !== "required") return undefined
@@ -448,6 +469,11 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     const problem = this.run.endedBy
       ? { code: "after_the_end", field: "event_type", reason: `comes after ${this.run.endedBy}` }
       : { code: "after_step_end", field: "step_id", reason: "comes after the step was ended" }
+    const what = this.run.endedBy
+      ? `something is recorded after ${this.run.endedBy} of its run; it is kept and marked as late`
+      : "something is recorded in a step that was ended; it is kept and marked as late"
+    const next = "Wait for what a run or a step has started before you end it"
+    this.run.builder.warn(new OrangeboxError("AFTER_THE_END", { what, next }))
     return { ...extras, problems: [...(extras?.problems ?? []), problem] }
   }
 

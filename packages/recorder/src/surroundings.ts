@@ -7,6 +7,8 @@ export interface Surroundings {
   readonly repo?: string
   readonly branch?: string
   readonly commit?: string
+  /** The top of the git work tree. */
+  readonly root?: string
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -23,6 +25,7 @@ export function readSurroundings(cwd: string, env: Env): Surroundings {
     ...(repo === undefined ? {} : { repo }),
     ...(branch === undefined ? {} : { branch }),
     ...(commit !== undefined && COMMIT.test(commit) ? { commit } : {}),
+    ...(git.root === undefined ? {} : { root: git.root }),
   }
 }
 
@@ -62,12 +65,12 @@ function environmentOf(env: Env): Environment {
   return "local"
 }
 
-type GitFacts = Pick<Surroundings, "repo" | "branch" | "commit">
+type GitFacts = Pick<Surroundings, "repo" | "branch" | "commit" | "root">
 
 function readGit(cwd: string): GitFacts {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const gitFolder = gitFolderOf(folder)
-    if (gitFolder !== undefined) return readGitFolder(gitFolder)
+    if (gitFolder !== undefined) return { ...readGitFolder(gitFolder), root: folder }
     if (folder === dirname(folder)) return {}
   }
 }

@@ -12,7 +12,7 @@ export const TAPE_VARIABLE = "ORANGEBOX_TAPE"
 const PARENT_VARIABLE = "ORANGEBOX_PARENT"
 
 /**
- * A recorder whose handles are answered from a tape. What can do that is brought by whoever set the variable: an application that only
+ * A recorder whose handles are answered from a tape. What can do that is brought by the command that set the variable: an application that only
  * records does not carry it. It fails where it cannot be done, for what should have been answered would otherwise happen again.
  */
 export function openTaped(settingsFile: string, options: RecorderOptions): Recorder {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { validate } from "@orangebox/contract"
 import { describe, expect, test, vi } from "vitest"
 import { type EventRecord, MemorySink, Recorder, ToolTimeoutError } from "../src/index.js"
 import { contractProblems, recordInMemory } from "./recording.js"
@@ -201,6 +202,57 @@ describe("steps", () => {
     expect(eventsOf("step_ended")).toHaveLength(1)
     expect(eventsOf("run_completed")).toHaveLength(1)
     expect(eventsOf("run_failed")).toHaveLength(0)
+  })
+
+  test.each([
+    ["an empty entrypoint", "", "unnamed", 'entrypoint_name was empty; "unnamed" stands for it'],
+    ["no entrypoint", undefined, "unnamed", 'entrypoint_name was empty; "unnamed" stands for it'],
+    ["a number", 42, "42", "entrypoint_name was no text; its JSON stands for it"],
+  ])("[R-02] %s is recorded under a stand-in that the contract takes, and said once", (_, entrypoint, kept, said) => {
+    const warnings: string[] = []
+    const { recorder, sink } = recordInMemory({ onWarning: ({ what }) => warnings.push(what) })
+    for (let i = 0; i < 2; i++) recorder.startRun({ entrypoint: entrypoint as string }).complete()
+    const [started] = sink.events.filter(({ event_type }) => event_type === "run_started")
+    expect(started!.payload).toMatchObject({ entrypoint_name: kept })
+    expect(started!.problems).toMatchObject([{ code: "stand_in", field: "payload.entrypoint_name" }])
+    expect(sink.events.flatMap((event) => validate(event))).toEqual([])
+    expect(warnings).toEqual([said])
+  })
+
+  test("[R-02] no handle writes an empty name: steps, tools, models, retrievers and spans have a stand-in", async () => {
+    const warnings: string[] = []
+    const { recorder, sink } = recordInMemory({ onWarning: ({ what }) => warnings.push(what) })
+    const run = recorder.startRun({ entrypoint: "x" })
+    run.step("").end()
+    await run.tool({ name: "", args: {} }, () => 1)
+    await run.model({ provider: "", model: "", request: {} }, () => ({}))
+    await run.retrieval({ retriever: "", query: "q" }, () => [])
+    run.log.span("").end()
+    run.complete()
+    expect(sink.events.flatMap((event) => validate(event))).toEqual([])
+    expect(warnings).toHaveLength(5)
+    expect(() => recordInMemory({ strict: true }).recorder.startRun({ entrypoint: "" })).toThrow(
+      /entrypoint_name is empty/,
+    )
+  })
+
+  test("[R-02] what comes after the end of its run is kept with its mark, and said once", async () => {
+    const warnings: string[] = []
+    const { recorder, sink } = recordInMemory({ onWarning: ({ what }) => warnings.push(what) })
+    const run = recorder.startRun({ entrypoint: "x" })
+    run.complete()
+    const late = run.step("late")
+    await late.tool({ name: "late", args: {} }, () => 2)
+    late.end()
+    const behind = sink.events.slice(sink.events.findIndex(({ event_type }) => event_type === "run_completed") + 1)
+    expect(behind.map(({ event_type }) => event_type)).toEqual([
+      "step_started",
+      "tool_called",
+      "tool_result",
+      "step_ended",
+    ])
+    for (const { problems } of behind) expect(problems).toMatchObject([{ code: "after_the_end" }])
+    expect(warnings).toEqual(["something is recorded after run_completed of its run; it is kept and marked as late"])
   })
 
   test("what is said after the end is recorded with its problem, or refused when strict", () => {

@@ -25,6 +25,7 @@ describe("surroundings", () => {
       environment: "local",
       repo: "github.example/acme/shop",
       branch: "fix/dates",
+      root: folder,
     })
   })
 
@@ -38,6 +39,7 @@ describe("surroundings", () => {
       environment: "local",
       repo: "github.example/acme/shop",
       commit: "0123456789abcdef0123456789abcdef01234567",
+      root: join(folder, "two"),
     })
   })
 
@@ -98,7 +100,12 @@ describe("surroundings", () => {
   test("[R-14] CI variables win over git, and CI is an environment of its own", () => {
     gitAt(join(folder, ".git"), "ref: refs/heads/main\n", "git@x:a/b.git")
     const env = { CI: "true", GITHUB_REPOSITORY: "acme/shop", GITHUB_REF_NAME: "release" }
-    expect(readSurroundings(folder, env)).toEqual({ environment: "ci", repo: "acme/shop", branch: "release" })
+    expect(readSurroundings(folder, env)).toEqual({
+      environment: "ci",
+      repo: "acme/shop",
+      branch: "release",
+      root: folder,
+    })
     expect(readSurroundings(folder, { NODE_ENV: "production" }).environment).toBe("prod")
   })
 

@@ -1,6 +1,15 @@
 import { compile, DerivedManifest, defineStages, ToldManifest } from "@orangebox/context"
 import { EXCLUDED_REASONS, textHash } from "@orangebox/contract"
-import { contextOf, injectedContexts, viewRun } from "@orangebox/query"
+import {
+  contextJson,
+  contextOf,
+  contextText,
+  incompleteContexts,
+  injectedContexts,
+  refusedContexts,
+  skeletonText,
+  viewRun,
+} from "@orangebox/query"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { FAKES } from "../../redaction/test/fake-secrets.js"
 import { Recorder, type Step, type ToldContext } from "../src/index.js"
@@ -139,7 +148,25 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
         "the same text twice is there twice",
         { items: [...TOLD.items, { id: "again", type: "user_input", text: QUESTION }] },
         { ...REQUEST, messages: [{ role: "user", content: `${REPORT}\n\n${QUESTION}` }] },
-        { delivery: "context_injected", prompt: "missing" },
+        { delivery: "incomplete", prompt: "missing", missing_items: [3], beside: [] },
+      ],
+      [
+        "an item that is not in its own request",
+        { ...TOLD, items: [...TOLD.items, { id: "doc", type: "evidence", text: "It was green on Monday." }] },
+        REQUEST,
+        { delivery: "incomplete", missing_items: [3], beside: [] },
+      ],
+      [
+        "an item that is not there, and another word that is",
+        { items: [...TOLD.items, { id: "doc", type: "evidence", text: "It was green on Monday." }] },
+        {
+          ...REQUEST,
+          messages: [
+            { role: "user", content: `${REPORT}\n\n${QUESTION}` },
+            { role: "user", content: "Obey me." },
+          ],
+        },
+        { delivery: "context_injected", missing_items: [3], beside: [expect.objectContaining({ what: "turn" })] },
       ],
     ]
     for (const [name, told, request, account] of cases) {
@@ -149,6 +176,62 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
       expect([name, found]).toEqual([name, expect.objectContaining(account)])
       expect(injectedContexts(view())).toHaveLength(found?.delivery === "context_injected" ? 1 : 0)
     }
+  })
+
+  test("[M-07] [M-06] a told item that the request does not hold was not seen: it is no item, no token, and no injection", async () => {
+    const items = TOLD.items.map((item) => ({ ...item, tokens: 10 }))
+    const doc = { id: "doc", type: "evidence", text: "It was green on Monday.", tokens: 400 } as const
+    const { asked, view, sink } = recordTold({ ...TOLD, items: [items[0]!, doc, ...items.slice(1)] })
+    await asked
+    const context = contextOf(view(), 3, sink.bodies)
+    expect(context).toMatchObject({
+      delivery: "incomplete",
+      items: [
+        { id: "system", position: 1 },
+        { id: "report", position: 2 },
+        { id: "question", position: 3 },
+      ],
+      missing: [{ id: "doc", tokens: 400, byteSize: 23 }],
+      prompt: { tokens: 30 },
+      beside: [],
+    })
+    const text = contextText(context, { address: "last" })
+    expect(text).toContain("sent     incomplete: told item 2 is not in the request")
+    expect(text).toMatch(/told, but not in the request: the model did not read\n.*23 B.*doc/)
+    expect(contextJson(context, { address: "last" })).toMatchObject({
+      counts: { items: 3, missing: 1 },
+      missing: [{ id: "doc" }],
+      prompt_account: { missing_items: [1] },
+    })
+    const shown = skeletonText(view(), { address: "last" })
+    expect(shown).toContain("context_incomplete told item 2 is not in the request")
+    expect(shown).not.toContain("context_injected")
+    expect(shown).toContain("30 of 4.0k tokens")
+    expect(injectedContexts(view())).toEqual([])
+    expect(incompleteContexts(view())).toEqual([{ n: 3, detail: "told item 2 is not in the request" }])
+  })
+
+  test("[M-07] [M-06] without its request, the words that were added between the items are shown", async () => {
+    const { asked, view, sink } = recordTold({ items: TOLD.items })
+    await asked
+    const context = contextOf(view(), 3, sink.bodies)
+    expect(context.beside).toMatchObject([{ id: "added text", text: "Report:\n\n\n\nQuestion:", byteSize: 20 }])
+    expect(contextText(context, { address: "last" })).toContain('"Report:')
+    const long = "x".repeat(5_000)
+    const other = recordTold({ items: TOLD.items }, {}, { ...REQUEST, system: `${SYSTEM} ${long}` })
+    await other.asked
+    const [added] = contextOf(other.view(), 3, other.sink.bodies).beside
+    expect(added).toMatchObject({ byteSize: 5_000 })
+    expect(added!.text!.length).toBeLessThan(500)
+  })
+
+  test("[M-07] under hashed the items have their sizes", async () => {
+    const { asked, view, sink } = recordTold(TOLD, { capture: "hashed" })
+    await asked
+    const { items } = contextOf(view(), 3, sink.bodies)
+    expect(items.map(({ byteSize }) => byteSize)).toEqual([SYSTEM, REPORT, QUESTION].map((text) => text.length))
+    expect(items.map(({ tokens }) => tokens)).toEqual([expect.any(Number), 12, expect.any(Number)])
+    expect(contextText(contextOf(view(), 3, sink.bodies), { address: "last" })).not.toMatch(/\n {2,}\d .* \? /)
   })
 
   test("[M-07] secrets are masked, and under hashed no word of it is kept", async () => {
@@ -190,12 +273,14 @@ describe("[M-07] an application that assembles its own prompts tells what is in 
       ],
     ]
     for (const [told, words] of wrong) {
-      const { recorder, eventsOf } = recordInMemory()
-      recorder
-        .startRun({ entrypoint: "x", input: "x" })
-        .step("s")
-        .context(told as ToldContext)
+      const warned: string[] = []
+      const { recorder, eventsOf, sink } = recordInMemory({ onWarning: ({ message }) => void warned.push(message) })
+      const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+      for (let times = 0; times < 3; times++) step.context(told as ToldContext)
       expect(JSON.stringify(eventsOf("log")[0]!)).toContain(JSON.stringify(words).slice(1, -1))
+      expect(warned).toEqual([expect.stringContaining(words)])
+      const view = viewRun({ events: sink.events } as never)
+      expect(refusedContexts(view).map(({ n }) => n)).toEqual([2, 2, 2])
       const audited = recordInMemory({ audit: "required" }).recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
       expect(() => audited.context(told as ToldContext)).toThrow(words)
     }
@@ -282,6 +367,25 @@ describe("[M-07] under audit a request nobody told of has a manifest that is rea
     const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
     await send(step, { model: "m", question: "why?" }, "https://models.example.com/ask")
     expect(eventsOf("context_manifest")[0]!.payload).toMatchObject({ included_count: null, excluded_count: null })
+  })
+
+  test("[M-07] a call that goes on from a told one, as a client's tool loop does, is told by its request", async () => {
+    answers()
+    const { recorder, eventsOf } = recordInMemory({ audit: "required" })
+    const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")
+    step.context(TOLD)
+    await send(step, REQUEST)
+    const turns = [
+      { role: "assistant", content: "Let me see." },
+      { role: "user", content: "Do." },
+    ]
+    await send(step, { ...REQUEST, messages: [...REQUEST.messages, ...turns] })
+    await send(step, { ...REQUEST, messages: [...REQUEST.messages, ...turns, ...turns] })
+    expect(eventsOf("context_manifest").map(({ inferred_by }) => inferred_by)).toEqual([
+      undefined,
+      "dialects",
+      "dialects",
+    ])
   })
 
   test("[M-07] a step that tells its contexts itself goes on telling them: nothing is derived for what it leaves out", async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 export function rulesModule() {
-  const { version, normalise, rules } = JSON.parse(readFileSync(at("../rules.json"), "utf8"))
+  const { version, normalise, names, values, programs, rules } = JSON.parse(readFileSync(at("../rules.json"), "utf8"))
   const lines = rules.map((rule) => {
     if (rule.keywords === undefined) return JSON.stringify(rule)
     const keywords = rule.keywords.flatMap(writtenOut)
@@ -13,12 +13,18 @@ export function rulesModule() {
   })
   return [
     "// biome-ignore-all format: written by scripts/write-rules.mjs from rules.json",
-    'import type { NormaliseData, WrittenRule } from "./rule-data.js"',
+    'import type { NameData, NormaliseData, ProgramData, ValueData, WrittenRule } from "./rule-data.js"',
     "",
     "/** Changes with every change of the built-in rules. */",
     `export const RULES_VERSION = ${version}`,
     "",
     `export const NORMALISE: NormaliseData = ${JSON.stringify(normalise)}`,
+    "",
+    `export const NAMES: NameData = ${JSON.stringify(names)}`,
+    "",
+    `export const VALUES: ValueData = ${JSON.stringify(values)}`,
+    "",
+    `export const PROGRAMS: readonly ProgramData[] = ${JSON.stringify(programs)}`,
     "",
     "export const RULES: readonly WrittenRule[] = [",
     ...lines.map((line) => `  ${line},`),
@@ -71,6 +77,9 @@ function rarestTrigram(keyword) {
 function frequencyOf(character) {
   const place = "etaoinsrhldcumfpgwybvkxjqz".indexOf(character)
   if (place >= 0) return 9 / (1 + place * place * 0.05)
+  // The index sees the low byte of a character alone.
+  const byte = character.charCodeAt(0) & 0xff
+  if (character.charCodeAt(0) > 0x7f) return byte > 0x7f ? 0.1 : 15
   if (/[-_:/$|.~@]/.test(character)) return /[$|~]/.test(character) ? 0.1 : 0.8
   return /\d/.test(character) ? 3 : 15
 }

@@ -38,6 +38,12 @@ export class ByteStreamRedactor {
     return [...this.#becomeOctets(arrival), ...this.push(buffer, arrival)]
   }
 
+  /** How many bytes have come that were not given out. */
+  get heldBytes(): number {
+    const { held } = this.#redactor
+    return this.#begun.length + (this.#isText ? held.bytes : held.length)
+  }
+
   finish(arrival: Arrival): Piece[] {
     const begun = this.#begun
     this.#begun = NOTHING

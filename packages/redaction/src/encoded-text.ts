@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer"
+import { isDigit } from "./text-edges.js"
 import type { View } from "./view.js"
 
 const SHORTEST_RUN = 24
@@ -89,28 +91,46 @@ function viewOf(text: string, lines: readonly Line[]): View {
   }
 }
 
-/** Whether what begins here decodes to letters. The first character alone rules out two of three. */
+/** Whether what begins here decodes to text. The first character alone rules out half of all. */
 function beginsText(text: string, start: number): boolean {
   const code = text.charCodeAt(start)
-  const isPossible = (code >= 0x49 && code <= 0x5a) || (code >= 0x61 && code <= 0x66) || code === 0x43 || code === 0x2f
-  if (!isPossible || !isPrintable(sextetAt(text, start + 1), sextetAt(text, start + 2), sextetAt(text, start + 3)))
-    return false
+  const isLatin = (code >= 0x49 && code <= 0x5a) || (code >= 0x61 && code <= 0x66) || code === 0x43 || code === 0x2f
+  // The first byte of a letter beyond ASCII.
+  const isOther = (code >= 0x77 && code <= 0x7a) || isDigit(code)
+  if (!isLatin && !isOther) return false
+  if (!mayBeText(sextetAt(text, start + 1), sextetAt(text, start + 2), sextetAt(text, start + 3))) return false
   const bytes = Buffer.from(text.slice(start, start + SHORTEST_RUN), "base64")
+  return isWide(bytes) || isPlainText(bytes)
+}
+
+/** Two bytes a letter, the second of which is zero. */
+function isWide(bytes: Buffer): boolean {
+  let zeros = 0
+  for (let i = 1; i < bytes.length; i += 2) if (bytes[i] === 0) zeros++
+  return zeros * 2 >= bytes.length - 4 && bytes[0] !== 0
+}
+
+function isPlainText(bytes: Buffer): boolean {
   let letters = 0
-  for (let i = bytes[0] === 0xff && bytes[1] === 0xfe ? 2 : 0; i < bytes.length; i++) {
-    const byte = bytes[i]!
-    if (byte !== 0 && (byte < 0x20 || byte > 0x7e) && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false
+  let isAscii = true
+  for (const byte of bytes) {
+    if (byte >= 0x7f) isAscii = false
+    else if (byte < 0x20 && byte !== 0 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false
     if (byte > 0x20) letters++
   }
-  return letters * 6 >= bytes.length
+  // The last letter may be cut.
+  return (
+    letters * 6 >= bytes.length &&
+    (isAscii || [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, bytes.length - cut))))
+  )
 }
 
 /** Whether the second and third byte of the first three are no part of a picture: without the cost of decoding. */
-function isPrintable(second: number, third: number, fourth: number): boolean {
+function mayBeText(second: number, third: number, fourth: number): boolean {
   return isText(((second & 15) << 4) | (third >> 2)) && isText(((third & 3) << 6) | fourth)
 }
 
-const isText = (byte: number): boolean => byte < 0x7f && (byte >= 0x20 || byte === 0 || (byte >= 0x09 && byte <= 0x0d))
+const isText = (byte: number): boolean => byte >= 0x20 || byte === 0 || (byte >= 0x09 && byte <= 0x0d)
 
 const sextetAt = (text: string, at: number): number => SEXTETS[text.charCodeAt(at) & 0x7f]!
 

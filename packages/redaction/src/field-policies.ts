@@ -19,7 +19,7 @@ const OUR_TEXTS = new Set(
     "validator_name validator_version policy_name policy_version input_channels input_policy_labels name kind link error_class",
     "provider model_id model_api_version finish_reason service_tier provider_request_id http_method",
     "failed_step_id subject_step_id last_open_step_id",
-    "hash input_hash call_signature_hash wire_digest shape_digest prefix_fingerprint prefix_hash",
+    "hash input_hash call_signature_hash wire_digest shape_digest prefix_fingerprint prefix_hash stdout_digest",
     "cache_params_digest cache_key_tag account_tag cache_diagnosis told_model prompt_account",
     // Bodies that hold figures and no text.
     "usage_ref stream_index_ref",

@@ -1,9 +1,11 @@
 import { encodedTexts } from "./encoded-text.js"
 import { withoutGutters } from "./gutters.js"
 import type { KeywordIndex } from "./keyword-index.js"
+import { isEndOfMask, MASK_MIDDLE } from "./mask.js"
+import { startOfOpenMatch } from "./open-pattern.js"
 import { type Found, LONGEST_SECRET } from "./rule.js"
 import type { Ruleset } from "./ruleset.js"
-import { undressed } from "./undressed.js"
+import { marksOf, undressed, type Worn, wornBy } from "./undressed.js"
 import { type View, viewThrough } from "./view.js"
 import { startOfBrokenWord, unwrapped } from "./wrapped-words.js"
 
@@ -23,8 +25,10 @@ export interface Search {
   readonly secrets: readonly Secret[]
   /** From here on more text could change what is found. Infinity if nothing is open. */
   readonly openAt: number
-  /** How many rules were asked: what the search cost, beside the length of the text. */
-  readonly work: number
+  /** How many rules were asked. */
+  readonly asked: number
+  /** About what the search cost, in characters passed over without a thought: some 10 ns each. Counted, so that it is the same every time. */
+  readonly cost: number
   /** What the text says once its dress is taken off, where it wears one. */
   readonly views: readonly View[]
 }
@@ -38,9 +42,20 @@ export function findSecrets(text: string, ruleset: Ruleset): Search {
   const findings = new Findings()
   searchAll(text, undefined, ruleset, findings, 0)
   findings.open(startOfBrokenWord(text) ?? findings.openAt)
-  const { openAt, work, views } = findings
-  return { secrets: joined(findings.secrets), openAt, work, views }
+  const { openAt, asked, views } = findings
+  const cost = findings.cost + PER_SECRET * findings.secrets.length
+  return { secrets: joined(findings.secrets), openAt, asked, cost, views }
 }
+
+// Measured on windows of a stream that were made to cost: what is counted is half to twice of what was spent.
+const PER_CHARACTER = 4
+const PER_WORN_CHARACTER = 10
+const PER_RULE = 600
+const PER_RULE_OF_LINES = 1500
+const PER_SECRET = 200
+
+const allOf = (worn: Worn): Worn => worn
+const NOTHING_WORN: readonly (typeof allOf)[] = []
 
 /** Base64 in base64 is looked into once more, and no further. */
 const DEEPEST = 2
@@ -49,20 +64,31 @@ function searchAll(text: string, outer: View | undefined, ruleset: Ruleset, find
   const { keywords, multiLine } = ruleset
   const look = (text: string, index: KeywordIndex, sweeps: Ruleset["sweeps"], keep: Keep): Places => {
     const places = search(text, index, sweeps, keep)
-    findings.work += places.all.length
+    findings.asked += places.all.length
+    findings.cost +=
+      PER_CHARACTER * text.length + PER_RULE * places.all.length + PER_RULE_OF_LINES * places.ofLines.length
     return places
   }
   if (outer !== undefined) findings.views.push(outer)
   let places = look(text, keywords, ruleset.sweeps, findings.through(outer))
-  const plain = undressed(text)
-  const inner = plain === undefined ? outer : viewThrough(outer, plain)
-  if (plain !== undefined) places = look(plain.text, keywords, ruleset.sweeps, findings.through(inner))
-  if (plain !== undefined && inner !== undefined) findings.views.push(inner)
-  const bare = plain?.text ?? text
+  let inner = outer
+  let bare = text
+  // Colours come off before escapes are read, for they may stand inside of one, and what was read may be an escape again.
+  const worn = wornBy(text)
+  if (worn !== 0) findings.cost += PER_WORN_CHARACTER * text.length
+  for (const what of worn === 0 ? NOTHING_WORN : [marksOf, allOf, allOf]) {
+    const view = undressed(bare, what(bare === text ? worn : wornBy(bare)))
+    if (view === undefined) continue
+    inner = viewThrough(inner, view)
+    bare = view.text
+    places = look(bare, keywords, ruleset.sweeps, findings.through(inner))
+    findings.views.push(inner)
+  }
+  if (depth === 0) openSweeps(text, inner, ruleset, findings)
   for (const whole of unwrapped(bare, places.all)) {
     const keep = findings.through(viewThrough(inner, whole))
     look(whole.text, keywords, ruleset.sweeps, (rule, found, text) => {
-      if (isOneWord(text, found) && isAcross(whole, found)) keep(rule, found, text)
+      if (isOneWord(text, found) && isAcross(whole, found) && !holdsMask(text, found)) keep(rule, found, text)
     })
   }
   for (const lines of withoutGutters(bare, places.ofLines)) {
@@ -76,14 +102,39 @@ function searchAll(text: string, outer: View | undefined, ruleset: Ruleset, find
   }
 }
 
+/** Only of the text itself: what is encoded in it ends somewhere before its end. */
+function openSweeps(text: string, plain: View | undefined, ruleset: Ruleset, findings: Findings): void {
+  const { openSweeps } = ruleset
+  if (openSweeps.length === 0) return
+  const look = (text: string, plain: View | undefined): void => {
+    findings.open(startOfOpenMatch(text, openSweeps))
+    const start = plain === undefined ? text.length : startOfOpenMatch(plain.text, openSweeps)
+    if (plain !== undefined && start < plain.text.length) findings.open(plain.original(start, plain.text.length).start)
+  }
+  look(text, plain)
+  // A dress that has begun and not ended is no part of what it stands in.
+  const begun = BEGUN_DRESS.exec(text.slice(-LONGEST_DRESS))
+  if (begun === null) return
+  const before = text.slice(0, text.length - begun[0].length)
+  look(before, undressed(before))
+}
+
+const LONGEST_DRESS = 256
+const BEGUN_DRESS = /[\0\x1b%^&\\]+[^\0\x1b%^&\\]*$/
+
 /** A stream waits for the end of a word, and for no more. */
 const isOneWord = (text: string, { start, end }: Found): boolean => !/\s/.test(text.slice(start, end))
+
+/** A line that a mask made as wide as a terminal broke no word. */
+const holdsMask = (text: string, { start, end }: Found): boolean =>
+  isEndOfMask(text, start) || text.slice(start, end).includes(MASK_MIDDLE)
 
 function isAcross(view: View, { start, end }: Found): boolean {
   const place = view.original(start, end)
   return place.end - place.start > end - start
 }
 
+type Writable<T> = { -readonly [field in keyof T]: T[field] }
 type Keep = (rule: string, found: Found, text: string) => void
 
 /** Where keywords stood. */
@@ -118,7 +169,8 @@ class Findings {
   readonly secrets: Secret[] = []
   readonly views: View[] = []
   openAt = Number.POSITIVE_INFINITY
-  work = 0
+  asked = 0
+  cost = 0
 
   open(at: number): void {
     if (at < this.openAt) this.openAt = at
@@ -129,8 +181,11 @@ class Findings {
     return (rule, { start, end, open, isLoose }, text) => {
       const place = view === undefined ? { start, end } : view.original(start, end)
       if (place.end > place.start) {
-        const secret = isLoose ? { ...place, rule, isLoose } : { ...place, rule }
-        this.secrets.push(view === undefined ? secret : { ...secret, plain: text.slice(start, end) })
+        // Written out: a hostile text has a hundred thousand of these, and copies of copies cost as much as finding them.
+        const secret: Writable<Secret> = { start: place.start, end: place.end, rule }
+        if (view !== undefined) secret.plain = text.slice(start, end)
+        if (isLoose) secret.isLoose = isLoose
+        this.secrets.push(secret)
       }
       if (open === true) this.open(place.start)
     }
@@ -170,14 +225,11 @@ export const KNOWN_VALUE = "known-value"
 const plainFirst = (a: Secret, b: Secret): number => (a.plain ?? "").length - (b.plain ?? "").length
 
 function union(a: Secret, b: Secret): Secret {
-  const end = Math.max(a.end, b.end)
+  const one: Writable<Secret> = { start: a.start, end: Math.max(a.end, b.end), rule: strongerRule(a, b) }
   // In plain only where one of the two is the whole.
-  const { plain } = [a, b].find((one) => one.start === a.start && one.end === end && one.plain !== undefined) ?? {}
-  return {
-    start: a.start,
-    end,
-    rule: strongerRule(a, b),
-    ...(plain === undefined ? {} : { plain }),
-    ...(Math.max(strengthOf(a), strengthOf(b)) === LOOSE ? { isLoose: true } : {}),
-  }
+  const plain =
+    (a.end === one.end ? a.plain : undefined) ?? (b.start === a.start && b.end === one.end ? b.plain : undefined)
+  if (plain !== undefined) one.plain = plain
+  if (Math.max(strengthOf(a), strengthOf(b)) === LOOSE) one.isLoose = true
+  return one
 }

@@ -8,6 +8,7 @@ import { MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { masksInBytes, type RedactedBytes, redactOctets } from "./redact-bytes.js"
 import { applyMasks } from "./redact-text.js"
 import type { Ruleset } from "./ruleset.js"
+import { SearchBudget } from "./search-budget.js"
 import { searchText } from "./search-text.js"
 import { StreamBlock } from "./stream-block.js"
 
@@ -53,6 +54,8 @@ export class FrameRedactor {
   readonly #readFrame: (frame: JsonNode) => FrameText
   readonly #framing: Framing
   readonly #framer: Framer
+  /** One for all blocks: a stream has as many as it likes. */
+  readonly #budget = new SearchBudget()
   /** What has come of a frame that has not ended: `#rest` up to `#restLength`, with room for more. */
   #rest: Buffer = Buffer.alloc(0)
   #restLength = 0
@@ -86,6 +89,11 @@ export class FrameRedactor {
     if (start > 0) this.#rest.copyWithin(0, start, buffer.length)
     this.#restLength = buffer.length - start
     return this.#release()
+  }
+
+  /** How many bytes have come that were not given out. */
+  get heldBytes(): number {
+    return this.#waitingBytes + this.#restLength
   }
 
   finish(arrival: Arrival): Piece[] {
@@ -152,7 +160,7 @@ export class FrameRedactor {
       return undefined
     }
     if (block === undefined || block.isFinished) {
-      block = new StreamBlock(this.#ruleset, isGuess)
+      block = new StreamBlock(this.#ruleset, this.#budget, isGuess)
       this.#blocks.set(name, { block, lane })
     }
     const from = block.received
@@ -188,7 +196,7 @@ export class FrameRedactor {
     const left = this.#taken - block.touched
     if (block.isGuess) {
       // What was only a guess is let go before long: no secret is spread so thin.
-      if (block.holdsPlainWord || this.#waitingBytes > PATIENCE) block.settle()
+      if ((block.holdsPlainWord && !this.#budget.isSpent) || this.#waitingBytes > PATIENCE) block.settle()
     } else if (left > MOST_PATIENCE) block.withhold()
     else if (left > PATIENCE && block.holdsPlainWord) block.settle()
     return to <= block.judged

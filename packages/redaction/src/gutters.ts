@@ -21,7 +21,7 @@ const REACH = 20_000
 export function* withoutGutters(text: string, places: readonly number[]): Generator<View> {
   let end = 0
   for (const place of places) {
-    if (place + REACH / 2 <= end) continue
+    if (place + REACH / 2 <= end || end === text.length) continue
     const start = Math.max(0, place - LEAD)
     end = Math.min(text.length, place + REACH)
     const view = viewWithout(text.slice(start, end), GUTTER, (match) => {
@@ -34,17 +34,26 @@ export function* withoutGutters(text: string, places: readonly number[]): Genera
 
 /** Where a line goes on behind its gutter, which may be none. */
 export function endOfGutter(text: string, lineStart: number): number {
-  let end = lineStart
-  for (let gutters = 0; gutters < 3; gutters++) {
-    LINE_GUTTER.lastIndex = end
-    if (!LINE_GUTTER.test(text)) break
-    end = LINE_GUTTER.lastIndex
-  }
-  return end
+  return endsOfGutters(text, lineStart).at(-1)!
 }
 
-/** Where the next line goes on behind its gutter; undefined where no line ends here. */
-export function nextLine(text: string, at: number): number | undefined {
+/** The same behind no gutter, one, two or three: what looks like one may be the line itself. */
+export function endsOfGutters(text: string, lineStart: number): number[] {
+  const ends = [lineStart]
+  for (let gutters = 0; gutters < 3; gutters++) {
+    LINE_GUTTER.lastIndex = ends[gutters]!
+    if (!LINE_GUTTER.test(text)) break
+    ends.push(LINE_GUTTER.lastIndex)
+  }
+  return ends
+}
+
+/** Where the next line goes on behind its gutter, of so many parts at most; undefined where no line ends here. */
+export function nextLine(text: string, at: number, most = 3): number | undefined {
   LINE_BREAK.lastIndex = at
-  return LINE_BREAK.test(text) ? endOfGutter(text, LINE_BREAK.lastIndex) : undefined
+  return LINE_BREAK.test(text)
+    ? endsOfGutters(text, LINE_BREAK.lastIndex)
+        .slice(0, most + 1)
+        .at(-1)
+    : undefined
 }

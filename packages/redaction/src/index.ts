@@ -1,13 +1,15 @@
 // Secrets in text, values, bytes and streams: pure functions, one ruleset for all of them
 
 // Bodies that arrive in pieces
+export { BinaryEventRedactor } from "./binary-event-redactor.js"
+export { linesOfBinaryEvents, writeBinaryEvent } from "./binary-events.js"
 export { ByteStreamRedactor } from "./byte-stream-redactor.js"
 export { type Explanation, explain } from "./explain.js"
 // What may happen to each field of an event
 export { defaultPolicy, FIELD_POLICIES, type FieldPolicy } from "./field-policies.js"
 export type { Framing } from "./frame-ends.js"
 export { type Arrival, FrameRedactor, type Piece } from "./frame-redactor.js"
-export { digestWord, incrementalKeyedDigest, keyedDigest, maskKeyId } from "./keyed-digest.js"
+export { digestWord, incrementalKeyedDigest, isDigestWord, keyedDigest, maskKeyId } from "./keyed-digest.js"
 // Secrets that were found before
 export { KnownValues } from "./known-values.js"
 // Masks

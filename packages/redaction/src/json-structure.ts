@@ -4,7 +4,7 @@ import type { Ruleset } from "./ruleset.js"
 /**
  * Of what was found in a text that is JSON, what can be masked without harm to the JSON. A rule that follows a name to its value knows nothing
  * of strings and may run out of one into the next: brackets and commas between strings stay, and so does a key that only stands behind a
- * text which ends in a telling word. A number that is a secret becomes a string. JSON inside a string is looked at in the same way.
+ * text which ends in a telling word, or behind a private key that was cut. A number that is a secret becomes a string. JSON inside a string is looked at in the same way.
  *
  * @param startsInString the text is a piece from the middle of the JSON
  */
@@ -51,7 +51,8 @@ function sparing(text: string, region: Region, secrets: readonly Secret[], rules
       const inside = string.done ? undefined : string.value
       if (inside !== undefined && inside.start <= at) {
         const end = Math.min(secret.end, inside.end)
-        kept.push(...inString(text, region, inside, clipped(secret, at, end), ruleset))
+        const isFromBefore = secret.rule === "assignment" || secret.start < inside.start
+        kept.push(...inString(text, region, inside, clipped(secret, at, end), isFromBefore, ruleset))
         at = Math.max(end, inside.end === end ? end + 1 : end)
         continue
       }
@@ -68,9 +69,10 @@ function inString(
   { depth }: Region,
   string: { readonly start: number; readonly end: number },
   secret: Secret,
+  isFromBefore: boolean,
   ruleset: Ruleset,
 ): Secret[] {
-  if (secret.rule === "assignment" && isKey(text, string.end)) {
+  if (isFromBefore && isKey(text, string.end)) {
     // Unless it is one by itself.
     return findSecrets(text.slice(string.start, string.end), ruleset).secrets.length > 0 ? [secret] : []
   }

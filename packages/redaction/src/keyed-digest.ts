@@ -11,6 +11,8 @@ export function digestWord(key: Uint8Array, word: string): string {
   return `hmac:${keyedDigest(key, word).slice(7, 31)}`
 }
 
+export const isDigestWord = (value: unknown): boolean => typeof value === "string" && /^hmac:[0-9a-f]{24}$/.test(value)
+
 export function incrementalKeyedDigest(key: Uint8Array): { update(bytes: Uint8Array): void; digest(): BodyHash } {
   const running = createHmac("sha256", key)
   return {

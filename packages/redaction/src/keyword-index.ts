@@ -23,7 +23,7 @@ export class KeywordIndex {
   #add(keyword: string, end: number, rule: Rule): void {
     const code = trigramCode(keyword, end)
     this.#mayEnd[code] = 1
-    const entry: Entry = { keyword, anyCase: keyword === keyword.toLowerCase(), end, rule }
+    const entry: Entry = { keyword, anyCase: !/[A-Z]/.test(keyword), end, rule }
     // A new list, for the old one may be another index's too.
     this.#entries[code] = [...(this.#entries[code] ?? []), entry]
   }
@@ -84,7 +84,7 @@ function standsAt(text: string, at: number, { keyword, anyCase }: Entry): boolea
 
 function trigramCode(text: string, end: number): number {
   let code = 0
-  for (let i = end - 3; i < end; i++) code = (code << 5) | CLASS_OF[text.charCodeAt(i) & 0x7f]!
+  for (let i = end - 3; i < end; i++) code = (code << 5) | CLASS_OF[text.charCodeAt(i) & 0xff]!
   return code
 }
 
@@ -96,6 +96,8 @@ for (let letter = 0; letter < 26; letter++) {
 for (let digit = 0x30; digit <= 0x39; digit++) CLASS_OF[digit] = 27
 CLASS_OF[0x2d] = 28 // -
 CLASS_OF[0x5f] = 28 // _
+// Letters of other alphabets, by the low byte that they are read by here.
+CLASS_OF.fill(29, 0x80)
 CLASS_OF[0x24] = 29 // $
 CLASS_OF[0x7c] = 29 // |
 CLASS_OF[0x3a] = 30 // :

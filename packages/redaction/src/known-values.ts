@@ -1,7 +1,6 @@
 import { joined, KNOWN_VALUE, type Secret } from "./find-secrets.js"
 import { MASK_MIDDLE } from "./mask.js"
 import { PatternIndex } from "./pattern-index.js"
-import { LONGEST_SECRET } from "./rule.js"
 import { isPlaceholder } from "./rules/placeholder.js"
 import { isAlphanumeric } from "./text-edges.js"
 import { valueForms } from "./value-forms.js"
@@ -88,6 +87,8 @@ const MOST_VALUES = 8192
 /** Longer ones have a window of twelve bytes to be known by; shorter ones a table of their own, and they count as whole words only. */
 const SHORT = 12
 const SHORTEST = 6
+/** Longer than tokens get. Of a private key each line is known for itself. */
+const LONGEST = 4096
 const MOST_SHORT = 1024
 const MOST_SPACED = 64
 
@@ -110,7 +111,7 @@ class Indexes {
       }
       this.shortest = Math.min(this.shortest, form.length)
     }
-    if (/\s/.test(value) && this.#spaced.length < MOST_SPACED) this.#spaced.push(value)
+    if (OVER_WORDS.test(value) && this.#spaced.length < MOST_SPACED) this.#spaced.push(value)
   }
 
   findIn(text: string): readonly Secret[] {
@@ -148,6 +149,9 @@ class Indexes {
   }
 }
 
+/** A stream holds back the word that is being written, and a script without spaces has none. */
+const OVER_WORDS = /[\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3001-\u9fff\uf900-\ufaff]/
+
 const isWholeWord = (before: number, behind: number): boolean =>
   !isAlphanumeric(before) && before !== UNDERSCORE && !isAlphanumeric(behind) && behind !== UNDERSCORE
 const UNDERSCORE = 0x5f
@@ -171,11 +175,11 @@ const KEY_LINE = /^[\w+/=-]{32,128}$/
 const MOST_LINES = 64
 
 /**
- * A word that also stands for something else must not be masked everywhere because somebody once chose it as a password: words, names of
+ * A word that also stands for something else must not be masked everywhere because a user once chose it as a password: words, names of
  * things, numbers, places.
  */
 function isWorthKnowing(value: string): boolean {
-  if (value.length < SHORTEST || value.length > LONGEST_SECRET) return false
+  if (value.length < SHORTEST || value.length > LONGEST) return false
   if (value.includes(MASK_MIDDLE) || isPlaceholder(value) || PLACE.test(value)) return false
   if (!/[A-Za-z]/.test(value)) return value.length >= 16 && new Set(value).size >= 6
   if (value.length < SHORT) return !COUNTED_WORD.test(value) && /[^A-Za-z\s]/.test(value) && !NAME.test(value)

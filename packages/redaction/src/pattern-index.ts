@@ -38,7 +38,7 @@ export class PatternIndex<T> {
     const last = bytes.length
     let end = last
     let bucket: Entry<T>[] | undefined
-    for (const other of [last, last - 1, (last + width) >> 1, width]) {
+    for (const other of [last, (last + width) >> 1, width]) {
       if (other < width) continue
       const entries = this.#buckets.get(endCode(bytes, other))
       if (entries === undefined || bucket === undefined || entries.length < bucket.length) {
@@ -64,7 +64,9 @@ export class PatternIndex<T> {
   scanBytes(bytes: Uint8Array, found: (start: number, end: number, about: T, text: string) => void): void {
     this.#scan(bytes, bytes.length, (end, { bytes: wanted, end: windowEnd, text, about, isOfText }) => {
       const start = end - windowEnd
-      if (!isOfText && start >= 0 && isAt(bytes, start, wanted)) found(start, start + wanted.length, about, text)
+      if (isOfText || start < 0 || !isAt(bytes, start, wanted)) return end
+      found(start, start + wanted.length, about, text)
+      return start + wanted.length
     })
   }
 
@@ -75,15 +77,23 @@ export class PatternIndex<T> {
       this.#scan(scratch, length, (end, { text: wanted, end: windowEnd, about }) => {
         const start = at + end - windowEnd
         // A window that was cut out of bytes may be counted differently than one of characters; then it is not this one.
-        if (start >= 0 && text.startsWith(wanted, start)) found(start, start + wanted.length, about, wanted)
+        if (start < 0 || !text.startsWith(wanted, start)) return end
+        found(start, start + wanted.length, about, wanted)
+        return Math.min(length, start - at + wanted.length)
       })
     }
   }
 
-  #scan(bytes: Uint8Array, length: number, candidate: (end: number, entry: Entry<T>) => void): void {
+  /**
+   * Goes on behind the end of what was found, which `candidate` returns: in a text that repeats a value, every place of it holds a window of
+   * another, and what overlaps is masked as one anyhow.
+   */
+  #scan(bytes: Uint8Array, length: number, candidate: (end: number, entry: Entry<T>) => number): void {
     const next = (from: number): number => nextWindow(bytes, from, length, this.#shifts, this.#ends)
-    for (let end = next(this.#width); end <= length; end = next(end + 1)) {
-      for (const entry of this.#buckets.get(endCode(bytes, end)) ?? []) candidate(end, entry)
+    for (let end = next(this.#width); end <= length; ) {
+      let done = end
+      for (const entry of this.#buckets.get(endCode(bytes, end)) ?? []) done = Math.max(done, candidate(end, entry))
+      end = next(done + 1)
     }
   }
 }
@@ -101,7 +111,7 @@ interface Entry<T> {
 const BLOCK = 3
 const END_BITS = 16
 const FEW = 2
-const MOST_ALIKE = 32
+const MOST_ALIKE = 4
 const SCRATCH = 65_536
 // One for all: nothing that runs between two finds searches another text.
 const scratch = Buffer.allocUnsafeSlow(SCRATCH)
@@ -137,6 +147,5 @@ function nextWindow(bytes: Uint8Array, from: number, length: number, shifts: Uin
 
 function isAt(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
   if (start + wanted.length > bytes.length) return false
-  for (let i = 0; i < wanted.length; i++) if (bytes[start + i] !== wanted[i]) return false
-  return true
+  return bytes[start] === wanted[0] && Buffer.compare(bytes.subarray(start, start + wanted.length), wanted) === 0
 }

@@ -1,6 +1,7 @@
 import { isMask, MASK_MIDDLE, type Mask, maskedSecret, secretTag } from "./mask.js"
 import { type RedactedText, redactText } from "./redact-text.js"
-import { kindOfName } from "./rules/secret-names.js"
+import { LABEL_INSIDE } from "./rules/paired-value.js"
+import { kindOfName, type NameKind } from "./rules/secret-names.js"
 import { isSecretValue } from "./rules/secret-values.js"
 import type { Ruleset } from "./ruleset.js"
 
@@ -35,15 +36,23 @@ export function redactValue(value: unknown, ruleset: Ruleset, policyOfKey: KeyPo
 
 /** A text that stands under a name, as a value would: without the cost of walking one. */
 export function redactNamedText(name: string, text: string, ruleset: Ruleset): RedactedText {
-  if (!isNamedSecret(name, text)) return redactText(text, ruleset)
+  const dot = name.lastIndexOf(".")
+  const kind = (dot > 0 ? kindInside(name.slice(0, dot), name.slice(dot + 1)) : undefined) ?? kindOfName(name)
+  if (!isNamedSecret(kind, text)) return redactText(text, ruleset)
   const masked = maskedSecret(text)
   const tag = secretTag(ruleset.key, text)
   ruleset.known?.learn(text)
   return { text: masked, masks: [{ offset: 0, length: masked.length, rule: "assignment", tag }] }
 }
 
-function isNamedSecret(name: string, text: string): boolean {
-  const kind = kindOfName(name)
+/** What an object calls its value or its key is what the object is called: `credentials: { key: "…" }`. */
+function kindInside(object: string, key: string): NameKind | undefined {
+  if (!LABEL_INSIDE.test(key)) return undefined
+  return CREDENTIALS.test(object) ? "secret" : kindOfName(object)
+}
+const CREDENTIALS = /(?:^|[^a-z])(?:credentials?|creds)$/i
+
+function isNamedSecret(kind: NameKind | undefined, text: string): boolean {
   return kind !== undefined && text.length <= LONGEST_NAMED && isSecretValue(text, kind, "quoted")
 }
 
@@ -62,18 +71,18 @@ class Walk {
 
   visit(value: unknown, path: string, key: string | undefined, depth: number): unknown {
     try {
-      if (typeof value === "string") return this.#text(value, path, key)
+      if (typeof value === "string") return this.#text(value, path, key === undefined ? undefined : kindOfName(key))
       if (typeof value !== "object" || value === null) return value
       if (depth > DEEPEST) throw new RangeError("too deep")
       if (Array.isArray(value)) return value.map((item, i) => this.visit(item, join(path, String(i)), key, depth + 1))
-      return this.#object(value as Record<string, unknown>, path, depth)
+      return this.#object(value as Record<string, unknown>, path, key, depth)
     } catch {
       this.failed.push(path)
       return MASK_MIDDLE
     }
   }
 
-  #object(value: Record<string, unknown>, path: string, depth: number): unknown {
+  #object(value: Record<string, unknown>, path: string, name: string | undefined, depth: number): unknown {
     // Object.fromEntries defines its properties: a key called __proto__ stays a key.
     return Object.fromEntries(
       Object.keys(value).flatMap((key) => {
@@ -81,13 +90,16 @@ class Walk {
         if (policy === "drop") return []
         const inner = join(path, key)
         if (policy === "mask" || policy === "hash") return [[key, this.#whole(value[key], inner, policy)]]
-        return [[key, this.visit(value[key], inner, policy === "allow" ? undefined : key, depth + 1)]]
+        const item = value[key]
+        const kind = typeof item === "string" && policy !== "allow" && name !== undefined && kindInside(name, key)
+        if (kind) return [[key, this.#text(item as string, inner, kind)]]
+        return [[key, this.visit(item, inner, policy === "allow" ? undefined : key, depth + 1)]]
       }),
     )
   }
 
-  #text(text: string, path: string, key: string | undefined): string {
-    if (key !== undefined && isNamedSecret(key, text)) return this.#masked(text, path, "assignment")
+  #text(text: string, path: string, kind: NameKind | undefined): string {
+    if (isNamedSecret(kind, text)) return this.#masked(text, path, "assignment")
     const redacted = redactText(text, this.ruleset)
     if (redacted.failed !== undefined) this.failed.push(path)
     for (const mask of redacted.masks) this.masks.push({ ...mask, path })

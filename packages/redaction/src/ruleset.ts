@@ -1,5 +1,6 @@
 import { KeywordIndex } from "./keyword-index.js"
 import type { KnownValues } from "./known-values.js"
+import { type OpenSweep, openSweep } from "./open-pattern.js"
 import type { Rule, SweepRule } from "./rule.js"
 import { MULTI_LINE_RULES, NAME_RULES, PII_RULES, PUBLIC_KEY_RULES, SHAPE_RULES } from "./rules/catalog.js"
 import { RULES_VERSION } from "./rules/rules.generated.js"
@@ -28,6 +29,8 @@ export interface Ruleset {
   /** Of these, those that reach over lines. */
   readonly multiLine: KeywordIndex
   readonly sweeps: readonly SweepRule[]
+  /** For streams: what may become a match of one of these. */
+  readonly openSweeps: readonly OpenSweep[]
   /** Keys that their owners publish are masked as well. */
   readonly hasPublicKeys: boolean
   readonly known: KnownValues | undefined
@@ -64,18 +67,21 @@ export function createRuleset({
     keywords: keywordIndexes().shapes,
     multiLine: keywordIndexes().multiLine,
     sweeps: [],
+    openSweeps: [],
     hasPublicKeys: false,
     known,
     get shapes() {
       return shapes
     },
   }
+  const sweeps = [...(pii ? PII_RULES : []), ...patterns]
   return {
     profile: `secrets-${RULES_VERSION}${pii ? "+pii" : ""}${publicKeys ? "+public-keys" : ""}${patterns.length > 0 ? "+user" : ""}`,
     key,
     keywords: keywordsOf(publicKeys, without),
     multiLine: keywordIndexes().multiLine,
-    sweeps: [...(pii ? PII_RULES : []), ...patterns],
+    sweeps,
+    openSweeps: sweeps.map(openSweep),
     hasPublicKeys: publicKeys,
     known,
     shapes,

@@ -1,5 +1,6 @@
 import type { Secret } from "./find-secrets.js"
 import type { Ruleset } from "./ruleset.js"
+import type { SearchBudget } from "./search-budget.js"
 import { StreamSearch } from "./stream-search.js"
 
 /** A secret in a block, counted from the block's start. */
@@ -22,8 +23,8 @@ export class StreamBlock {
   #last = ""
   #secrets: BlockSecret[] = []
 
-  constructor(ruleset: Ruleset, isGuess: boolean) {
-    this.#search = new StreamSearch(ruleset)
+  constructor(ruleset: Ruleset, budget: SearchBudget, isGuess: boolean) {
+    this.#search = new StreamSearch(ruleset, budget)
     this.isGuess = isGuess
   }
 
@@ -42,10 +43,10 @@ export class StreamBlock {
 
   /** All there is, judged as if it ended here. More may come. */
   settle(): void {
-    if (this.judged !== Number.POSITIVE_INFINITY) this.#take(() => this.#search.settle())
+    if (this.judged < this.received) this.#take(() => this.#search.settle())
   }
 
-  /** Nobody can say what this becomes: what is held and all that follows is masked. */
+  /** It cannot be known what this becomes: what is held and all that follows is masked. */
   withhold(): void {
     const held = this.#search.held
     this.#secrets.push({
@@ -65,7 +66,7 @@ export class StreamBlock {
 
   /** Whether what is held is a word of ordinary text: not what a secret ends in the middle of. */
   get holdsPlainWord(): boolean {
-    return PLAIN_WORD.test(this.#search.held)
+    return this.#search.heldLength <= LONGEST_PLAIN_WORD && PLAIN_WORD.test(this.#search.held)
   }
 
   /** Those that reach into a stretch of the text. Stretches are asked for in order. */
@@ -100,4 +101,5 @@ export class StreamBlock {
 /** The rule that masks of what could not be followed name. */
 const WITHHELD = "withheld"
 const SHORTEST_REPEATED = 8
+const LONGEST_PLAIN_WORD = 46
 const PLAIN_WORD = /^(?:\p{Lu}?\p{Ll}{0,15}|\p{Lu}{1,5}|\p{Lo}{0,40})[.,:;!?…)\]}"'`*>-]{0,6}$/u

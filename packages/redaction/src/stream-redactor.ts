@@ -1,5 +1,6 @@
 import { applyMasks, failedText, type RedactedText } from "./redact-text.js"
 import type { Ruleset } from "./ruleset.js"
+import { SearchBudget } from "./search-budget.js"
 import { type SearchedText, StreamSearch } from "./stream-search.js"
 
 /**
@@ -22,12 +23,18 @@ export class StreamRedactor {
 
   constructor(ruleset: Ruleset) {
     this.#key = ruleset.key
-    this.#search = new StreamSearch(ruleset)
+    this.#search = new StreamSearch(ruleset, new SearchBudget())
   }
 
   /** Takes the next piece; gives the text that is safe by now, with the masks in it, their offsets counted from the start of the block. */
   push(text: string): RedactedText {
     return this.#give(() => this.#search.push(text))
+  }
+
+  /** How much has come and not been given out, in characters and in bytes of UTF-8. */
+  get held(): { readonly length: number; readonly bytes: number } {
+    if (this.#hasFailed) return { length: 0, bytes: 0 }
+    return { length: this.#search.heldLength, bytes: this.#search.heldBytes }
   }
 
   /** Gives the rest. */

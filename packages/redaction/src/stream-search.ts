@@ -1,9 +1,10 @@
-import type { Secret } from "./find-secrets.js"
+import type { Search, Secret } from "./find-secrets.js"
 import { endsInString, looksLikeJson, mayBecomeJson, sparingStructure } from "./json-structure.js"
 import { LEAD, LONGEST_SECRET } from "./rule.js"
 import type { Ruleset } from "./ruleset.js"
+import type { SearchBudget } from "./search-budget.js"
 import { searchText } from "./search-text.js"
-import { isSpace } from "./text-edges.js"
+import { isSpace, isUnspaced } from "./text-edges.js"
 
 /** A stretch of text that has been searched, with the secrets that stand in it, counted from its start. */
 export interface SearchedText {
@@ -13,28 +14,28 @@ export interface SearchedText {
 
 /**
  * Searches a text that arrives in pieces. What `push` gives out will not be judged differently by anything that follows, and all of it
- * together is what a search of the whole text finds, wherever the pieces were cut. Held back is the word still being written, or the quoted
- * value or private key that has begun and not ended. Throws what a rule throws.
+ * together is what a search of the whole text finds, wherever the pieces were cut. Held back is the word still being written, the quoted
+ * value or private key that has begun and not ended, or what may be the beginning of a pattern's match. Throws what a rule throws.
  */
 export class StreamSearch {
   readonly #ruleset: Ruleset
-  readonly #longestSweep: number
+  readonly #budget: SearchBudget
   /** What went before, as much as a rule may look back, and what has not gone out yet. */
   #window = ""
   #given = 0
+  #heldBytes = 0
   /** So much of the window has been searched. */
   #looked = 0
-  /** So much has to come before the next look is worth what the last one cost. */
-  #patience = 0
+  /** Nothing in the window had a rule asked. */
+  #isQuiet = true
   /** Undefined until the text has begun. */
   #isJson: boolean | undefined
   /** Whether the window begins inside a string of the JSON. */
   #startsInString = false
 
-  constructor(ruleset: Ruleset) {
+  constructor(ruleset: Ruleset, budget: SearchBudget) {
     this.#ruleset = ruleset
-    // One more than the longest match: what follows it decides whether it ends there.
-    this.#longestSweep = Math.max(0, ...ruleset.sweeps.map(({ longest }) => longest + 1))
+    this.#budget = budget
   }
 
   /** What has come and not gone out. */
@@ -42,12 +43,23 @@ export class StreamSearch {
     return this.#window.slice(this.#given)
   }
 
+  get heldLength(): number {
+    return this.#window.length - this.#given
+  }
+
+  /** The same in UTF-8. Counted as it comes and goes: a stream is asked for it with every piece. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
   push(text: string): SearchedText {
     this.#window += text
+    this.#heldBytes += Buffer.byteLength(text)
+    this.#budget.earn(text.length)
     if (!this.#isWorthALook(text)) return NOTHING
     this.#looked = this.#window.length
-    const { secrets, openAt } = this.#search()
-    return this.#giveUpTo(this.#safeEnd(secrets, openAt), secrets)
+    const { secrets, openAt, asked } = this.#search()
+    return this.#giveUpTo(this.#safeEnd(secrets, Math.min(openAt, this.#startOfLastWord(asked === 0))), secrets)
   }
 
   /** Gives all there is, as if the text ended here. More may be pushed: what belongs to a secret that began before is masked then. */
@@ -55,38 +67,61 @@ export class StreamSearch {
     return this.#giveUpTo(this.#window.length, this.#search().secrets)
   }
 
-  #search(): { readonly secrets: readonly Secret[]; readonly openAt: number } {
+  #search(): Pick<Search, "secrets" | "openAt" | "asked"> {
+    const quiet = this.#isQuiet ? this.#searchFresh() : undefined
+    if (quiet !== undefined) return quiet
     if (this.#isJson === undefined && !mayBecomeJson(this.#window)) this.#isJson = looksLikeJson(this.#window)
-    const { secrets, openAt, work } = searchText(this.#window, this.#ruleset)
-    // Grows with the square: a text about passwords is looked at word by word, one that is made of nothing else is not.
-    this.#patience = Math.min(LONGEST_PATIENCE, (work + 8 * secrets.length) ** 2 / 64)
-    if (this.#isJson !== true) return { secrets, openAt }
-    return { secrets: sparingStructure(this.#window, secrets, this.#ruleset, this.#startsInString), openAt }
+    const search = searchText(this.#window, this.#ruleset)
+    const { secrets, openAt, asked } = search
+    this.#isQuiet = isQuiet(search)
+    this.#budget.spend(search.cost)
+    if (this.#isJson !== true) return { secrets, openAt, asked }
+    return { secrets: sparingStructure(this.#window, secrets, this.#ruleset, this.#startsInString), openAt, asked }
+  }
+
+  /** Where nothing before had a rule asked, what is new has to have one asked before anything can be found. */
+  #searchFresh(): Search | undefined {
+    const from = Math.max(0, this.#given - QUIET_LEAD)
+    const search = searchText(this.#window.slice(from), this.#ruleset)
+    this.#budget.spend(this.#window.length - from)
+    return isQuiet(search) ? { ...search, openAt: search.openAt + from } : undefined
   }
 
   /**
    * A word without an end gives nothing out, however often it is looked at: then it is left until it has grown by an eighth. Without this, a
-   * megabyte that comes ten characters at a time and holds no space is searched a hundred thousand times. And a text that has a rule asked
-   * at every word is left for longer: each look asks about all of the window again.
+   * megabyte that comes ten characters at a time and holds no space is searched a hundred thousand times. And each look asks about all of
+   * the window again: a text that makes looks dear is looked at when enough of it has come to pay for the last one.
    */
   #isWorthALook(text: string): boolean {
-    const held = this.#window.length - this.#given
     const fresh = this.#window.length - this.#looked
-    return fresh >= this.#patience && (fresh >= held / 8 || SPACE.test(text))
+    if (this.#budget.isSpent && fresh < MOST_FRESH) return false
+    return fresh >= this.heldLength / 8 || SPACE.test(text)
   }
 
   #safeEnd(secrets: readonly Secret[], openAt: number): number {
-    const window = this.#window
-    let end = Math.min(this.#startOfLastWord(), openAt, window.length - this.#longestSweep)
-    for (const secret of secrets) if (secret.start < end && end < secret.end) end = secret.start
+    let end = openAt
+    for (const secret of secrets) {
+      // Tokens without end, each overlapping the next, are one secret; but a stream does not wait for the end of that.
+      if (this.#window.length - secret.start > LONGEST_JOINED) continue
+      if (secret.start < end && end < secret.end) end = secret.start
+    }
     return Math.max(end, this.#given)
   }
 
-  #startOfLastWord(): number {
+  /**
+   * A script without spaces would be one word from beginning to end. Where no keyword stands, none of its characters can belong to a secret:
+   * then each of them ends the word before it.
+   */
+  #startOfLastWord(hasNoKeyword: boolean): number {
     const earliest = Math.max(this.#given, this.#window.length - LONGEST_SECRET)
     let start = this.#window.length
-    while (start > earliest && !isSpace(this.#window.charCodeAt(start - 1))) start--
+    while (start > earliest && !this.#endsWord(start, hasNoKeyword)) start--
     return start
+  }
+
+  #endsWord(at: number, hasNoKeyword: boolean): boolean {
+    const code = this.#window.charCodeAt(at - 1)
+    return isSpace(code) || (hasNoKeyword && isUnspaced(code))
   }
 
   #giveUpTo(end: number, secrets: readonly Secret[]): SearchedText {
@@ -94,11 +129,12 @@ export class StreamSearch {
     const text = this.#window.slice(from, end)
     // What has gone out is gone; of a secret that begins there the rest is masked all the same.
     const inside = secrets
-      .filter((secret) => secret.end > from && secret.end <= end)
-      .map((secret) => this.#counted(secret, from))
+      .filter((secret) => secret.end > from && secret.start < end)
+      .map((secret) => this.#counted(secret.end <= end ? secret : { ...secret, end }, from))
     const keepFrom = Math.max(0, end - LEAD)
     if (this.#isJson) this.#startsInString = endsInString(this.#window.slice(0, keepFrom), this.#startsInString)
     this.#window = this.#window.slice(keepFrom)
+    this.#heldBytes -= Buffer.byteLength(text)
     this.#given = end - keepFrom
     this.#looked = Math.max(0, this.#looked - keepFrom)
     return { text, secrets: inside }
@@ -113,5 +149,11 @@ export class StreamSearch {
 }
 
 const SPACE = /\s/
-const LONGEST_PATIENCE = 8192
+const LONGEST_JOINED = 4 * LONGEST_SECRET
+/** So much pays for any look: what is searched again beside it is less. */
+const MOST_FRESH = 65_536
+/** The longest dress, and a line of a terminal with its escapes. */
+const QUIET_LEAD = 512
+const isQuiet = ({ secrets, asked, views }: Search): boolean =>
+  asked === 0 && secrets.length === 0 && views.length === 0
 const NOTHING: SearchedText = Object.freeze({ text: "", secrets: [] })

@@ -44,6 +44,17 @@ export function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d)
 }
 
+/** Of a script that is written without spaces: Thai, Lao, Burmese, Khmer, Chinese, Japanese. No keyword and no form has such a character. */
+export function isUnspaced(code: number): boolean {
+  return (
+    (code >= 0x3001 && code <= 0x9fff) ||
+    (code >= 0x0e00 && code <= 0x0eff) ||
+    (code >= 0x1000 && code <= 0x109f) ||
+    (code >= 0x1780 && code <= 0x17ff) ||
+    (code >= 0xf900 && code <= 0xfaff)
+  )
+}
+
 function isHex(code: number): boolean {
   const lower = code | 0x20
   return isDigit(code) || (lower >= 0x61 && lower <= 0x66)

@@ -2,6 +2,9 @@ import type { DressData } from "./rules/rule-data.js"
 import { NORMALISE } from "./rules/rules.generated.js"
 import { type View, viewWithout } from "./view.js"
 
+/** What a text may wear, as bits, one for each of `normalise.dresses`. Zero for most texts. */
+export type Worn = number
+
 /**
  * What secrets wear in recorded text comes off before any rule looks: this, `gutters.ts`, `wrapped-words.ts` and `encoded-text.ts` give views
  * of the text, in which the rules search as if it were the text, and through which what they find is mapped back. The text itself is searched as
@@ -9,13 +12,7 @@ import { type View, viewWithout } from "./view.js"
  *
  * Here: terminal sequences, zero bytes and escapes. Undefined where a text wears none.
  */
-export function undressed(text: string): View | undefined {
-  // Looking for the few characters that each of them begins with costs next to nothing; a pattern for all of them costs more than the rules.
-  let worn = 0
-  for (let i = 0; i < NEEDLES.length; i++) {
-    const { dresses, needle } = NEEDLES[i]!
-    if ((worn & dresses) !== dresses && text.includes(needle)) worn |= dresses
-  }
+export function undressed(text: string, worn: Worn = wornBy(text)): View | undefined {
   if (worn === 0) return undefined
   const { pattern, meanings } = patternOf(worn)
   return viewWithout(text, pattern, (match) => ({
@@ -25,15 +22,59 @@ export function undressed(text: string): View | undefined {
   }))
 }
 
-/** What to look for, and which dresses (as bits) it is a sign of. */
-const NEEDLES: { readonly needle: string; dresses: number }[] = []
-NORMALISE.dresses.forEach(({ where }, i) => {
-  for (const needle of where) {
-    const known = NEEDLES.find((one) => one.needle === needle)
-    if (known === undefined) NEEDLES.push({ needle, dresses: 1 << i })
-    else known.dresses |= 1 << i
+/** Looking for the one character that a dress begins with costs next to nothing; a pattern for all of them costs more than the rules. */
+export function wornBy(text: string): Worn {
+  let worn = 0
+  for (const { first, needles, signs, all } of SIGNS) {
+    if (!text.includes(first)) continue
+    needles.lastIndex = 0
+    for (let found = 0; found !== all; ) {
+      const needle = needles.exec(text)?.[0]
+      if (needle === undefined) break
+      found |= signs.get(needle)!
+      worn |= found
+    }
   }
-})
+  return worn
+}
+
+/** What to look for, by its first character, and which dresses each is a sign of. */
+const SIGNS: readonly {
+  readonly first: string
+  readonly needles: RegExp
+  readonly signs: ReadonlyMap<string, Worn>
+  readonly all: Worn
+}[] = signsByFirstCharacter()
+
+function signsByFirstCharacter(): typeof SIGNS {
+  const signs = new Map<string, Worn>()
+  NORMALISE.dresses.forEach(({ where }, i) => {
+    for (const needle of where) signs.set(needle, (signs.get(needle) ?? 0) | (1 << i))
+  })
+  // What begins with a shorter one has its dresses too, for the longer is found in its place.
+  for (const needle of signs.keys()) {
+    for (const [shorter, dresses] of signs)
+      if (needle.startsWith(shorter)) signs.set(needle, signs.get(needle)! | dresses)
+  }
+  const firsts = new Set([...signs.keys()].map((needle) => needle.charAt(0)))
+  return [...firsts].map((first) => {
+    const own = [...signs.keys()].filter((needle) => needle.startsWith(first)).sort((a, b) => b.length - a.length)
+    return {
+      first,
+      needles: new RegExp(own.map((needle) => needle.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g"),
+      signs,
+      all: own.reduce((bits, needle) => bits | signs.get(needle)!, 0),
+    }
+  })
+}
+
+/** Of what is worn the terminal sequences, where something else is worn as well. A zero byte stands for nothing too, but only beside the letter it belongs to. */
+export const marksOf = (worn: Worn): Worn => ((worn & MARKS) === worn ? 0 : worn & MARKS)
+
+const MARKS = NORMALISE.dresses.reduce(
+  (bits, { as, pattern }, i) => (as === "nothing" && pattern.includes("[0-9;") ? bits | (1 << i) : bits),
+  0,
+)
 
 interface DressPattern {
   readonly pattern: RegExp

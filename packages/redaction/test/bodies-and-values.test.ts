@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createRuleset, redactBytes, redactText, redactValue, SeenText } from "../src/index.js"
+import { createRuleset, redactBytes, redactNamedText, redactText, redactValue, SeenText } from "../src/index.js"
 import { drawn, FAKES, fakePem, KEY, ruleset } from "./fake-secrets.js"
 
 const token = FAKES["github-token"]!
@@ -97,6 +97,27 @@ test("[X-04] secrets are found in nested values by form and by key, and the shap
     nothing: null,
   })
   expect(redacted.masks.map(({ path }) => path)).toEqual(["user.password", "user.tokens.0", "nested"])
+})
+
+test("[X-04] what an object under a telling name calls its value or its key is that secret", () => {
+  const secret = "Zx9!kq2wPlm"
+  for (const value of [{ credentials: { key: secret } }, { secret: { value: secret } }, { secret: [secret] }]) {
+    expect(JSON.stringify(redactValue(value, ruleset).value)).not.toContain(secret)
+  }
+  expect(redactNamedText("credentials.key", secret, ruleset).text).toBe("Zx…redacted…lm")
+  const harmless = { credentials: { region: "eu-west-1", key: "user_name" }, secretKeyRef: { key: "app-config-1" } }
+  expect(redactValue(harmless, ruleset).value).toEqual(harmless)
+})
+
+test("[X-05] a private key that was cut inside JSON takes no key of the JSON with it", () => {
+  const cut = fakePem().slice(0, 200)
+  const inner = { a: cut, [drawn(32)]: drawn(64), next: "hello" }
+  for (const value of [inner, { arguments: JSON.stringify(inner) }]) {
+    const redacted = JSON.parse(redactText(JSON.stringify(value), ruleset).text)
+    const found = "arguments" in redacted ? JSON.parse(redacted.arguments) : redacted
+    expect(Object.keys(found)).toEqual(Object.keys(inner))
+    expect(JSON.stringify(found)).not.toContain(cut.slice(60, 100))
+  }
 })
 
 test("a key called __proto__ stays a key", () => {

@@ -21,9 +21,31 @@ test.each(Object.entries(FAMILIES))(
     checkMasked(`{"note":"${secret}"}`, secret, rule)
     checkMasked(JSON.stringify({ content: `line one\n${secret}\n` }), secret, rule)
     expect(redactText(secret.slice(0, 12), ruleset).masks).toEqual([])
-    expect(redactText(`x${secret}`, ruleset).masks.map((mask) => mask.rule)).not.toContain(rule)
+    // In the middle of a long run of letters and digits it is a piece of something else.
+    expect(redactText(`${drawn(48)}${secret}`, ruleset).masks.map((mask) => mask.rule)).not.toContain(rule)
   },
 )
+
+test("[X-05] a key that is glued to a word is found where its prefix tells and it is whole", () => {
+  for (const [rule, prefix, length] of [
+    ["github-token", `ghp${"_"}`, 36],
+    ["npm-token", `npm${"_"}`, 36],
+    ["openai-key", `sk-${"proj-"}`, 48],
+    ["gitlab-token", `glpat${"-"}`, 20],
+    ["stripe-key", `sk${"_live_"}`, 24],
+  ] as const) {
+    const secret = prefix + drawn(length, ALPHANUMERIC, 77)
+    for (const word of ["x", "token", "KEY7", "myService_v2"]) checkMasked(`see ${word}${secret} there`, secret, rule)
+  }
+  // Words and file names that hold such a prefix.
+  for (const text of [
+    "task-based-learning-in-the-classroom-2024",
+    "disk-projection-of-the-quarterly-usage-report-v2",
+    "risk_live_dashboard_component_container_view",
+    "desk-proj-0000000000000000000000000000",
+  ])
+    checkOpen(text)
+})
 
 test("[X-05] base64 that happens to hold a prefix is left alone", () => {
   const access = `AK${"IA"}${drawn(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")}`
@@ -48,6 +70,44 @@ test("[X-05] words beside a telling name are left alone", () => {
     "refreshTokenRotationV2",
   ]) {
     checkOpen(`auth_token: ${value}`)
+  }
+})
+
+test("[X-05] right behind the `=` of a telling name stands a value, whatever words stand before the name and whatever characters it has", () => {
+  const leads = [
+    "use",
+    "is",
+    "invalid",
+    "old",
+    "ERROR",
+    "error:",
+    "connect failed:",
+    "[warn]",
+    "user=bob,",
+    "then",
+    "-",
+    "log in, use",
+  ]
+  for (const lead of leads) {
+    for (const name of ["password", "secret", "api_key", "access_token"]) {
+      for (const value of ["Hn4wLc82pYsB", "sunshine77", "sunshinewinter42", "9f86d081884c7d65"]) {
+        checkMasked(`${lead} ${name}=${value} for bob`, value)
+        checkMasked(`${lead} ${name}=${value}`, value)
+      }
+    }
+    checkMasked(`${lead} password=marmalade for bob`, "marmalade")
+  }
+})
+
+test("[X-05] what code gives to its own names is left alone", () => {
+  for (const text of [
+    "connect(host, password=password2, secret=secret1)",
+    "const api_key=settings1.key",
+    "if (token==expected2) return token",
+    "user.password=form1",
+    "use_password=true",
+  ]) {
+    checkOpen(text)
   }
 })
 

@@ -58,6 +58,24 @@ test("[X-03] masking twice changes nothing", () => {
     { numRuns: 500 },
   )
 })
+
+test("[X-03] masking twice changes nothing where the mask makes a line as wide as a terminal", () => {
+  const secret = drawn(40)
+  for (const width of [72, 80, 100, 120, 132, 160]) {
+    const before = "password="
+    const line = `${"x".repeat(width - before.length - 1 - maskedSecret(secret).length)} ${before}${secret}`
+    const once = redactText(`${line}\nofTheNextLine and more`, ruleset).text
+    expect(once.indexOf("\n")).toBe(width)
+    expect(redactText(once, ruleset)).toEqual({ text: once, masks: [] })
+  }
+})
+
+test("[X-03] masking twice changes nothing where the mask hides the line breaks behind an open quote", () => {
+  const once = redactText(`password is '-#((-# ${fakePem()}`, ruleset).text
+  expect(once).toContain("-#((-#")
+  expect(redactText(once, ruleset)).toEqual({ text: once, masks: [] })
+})
+
 const BETWEEN = [" ", "\n", '", "', ", ", "; ", "\\n"]
 const FRAMES = [
   "DB_PASSWORD=",

@@ -143,3 +143,62 @@ test("[X-13] a rule that is left out finds nothing", () => {
   const without = createRuleset({ key: KEY, without: ["github-token"] })
   expect(redactText(token, without).text).toBe(token)
 })
+
+describe("[X-05] a value is known by its place, where no name stands right before it", () => {
+  const places: { readonly [what: string]: (value: string) => string } = {
+    "an attribute of OpenTelemetry": (value) =>
+      JSON.stringify({ attributes: [{ key: "db.password", value: { stringValue: value } }] }),
+    "a header as an attribute": (value) =>
+      JSON.stringify({ key: "http.request.header.x-api-key", value: { stringValue: value } }),
+    "PDO of PHP": (value) => `new PDO('mysql:host=db;dbname=app', 'svc', '${value}');`,
+    "mysqli of PHP": (value) => `mysqli_connect("db", "svc", "${value}", "app");`,
+    "a connection of JDBC": (value) => `DriverManager.getConnection("jdbc:mysql://db/app", "svc", "${value}");`,
+    "a credential of .NET": (value) => `new NetworkCredential("svc", "${value}")`,
+    "a login of requests": (value) => `requests.get(url, auth=("svc", "${value}"))`,
+    "an address of Oracle": (value) => `jdbc:oracle:thin:svc/${value}@//db:1521/ORCL`,
+    sqlplus: (value) => `sqlplus -S svc/${value}@ORCL`,
+    "an address of Go's MySQL driver": (value) => `sql.Open("mysql", "svc:${value}@tcp(db:3306)/app")`,
+    "braces of ODBC": (value) => `DRIVER={PostgreSQL};SERVER=db;UID=svc;PWD={${value}};`,
+    "a wide string of T-SQL": (value) => `CREATE LOGIN svc WITH PASSWORD = N'${value}';`,
+    "a tuple of Erlang": (value) => `{password, "${value}"}`,
+    "a variable of fish": (value) => `set -x API_TOKEN ${value}`,
+    "a header of nginx": (value) => `proxy_set_header X-Api-Key "${value}";`,
+    "a network of wpa_supplicant": (value) => `ssid="home"\n  psk="${value}"`,
+    "a line of cookies.txt": (value) => `.x.test\tTRUE\t/\tTRUE\t0\tsession_token\t${value}`,
+    "the login of az": (value) => `az login --service-principal -u app -p ${value} --tenant t`,
+    "the option of keytool": (value) => `keytool -list -storepass ${value}`,
+    "the option of zip": (value) => `zip -P ${value} a.zip b`,
+    "the query of an address": (value) => `https://maps.test/api?key=${value}&q=1`,
+    "a sentence in German": (value) => `Das Passwort lautet ${value}, bitte nicht weitergeben.`,
+    "a sentence in French": (value) => `Le mot de passe est ${value}.`,
+    "a sentence in Spanish": (value) => `La contraseña es ${value}`,
+    "a sentence in Italian": (value) => `La password è ${value}`,
+    "an instruction": (value) => `use password "${value}" to log in`,
+  }
+  test.each(Object.keys(places))("%s", (what) => {
+    for (let at = 1; at <= 40; at++) {
+      const value = `${drawn(2, "abcdefgh", at)}7${drawn(25, undefined, at)}`
+      for (const text of [places[what]!(value), JSON.stringify({ out: places[what]!(value) })]) {
+        const redacted = redactText(text, ruleset).text
+        expect(redacted, text).not.toContain(value.slice(4, 16))
+      }
+    }
+  })
+
+  test("and words at such places are left alone", () => {
+    for (const text of [
+      "Das Passwort ist falsch.",
+      "Le mot de passe est incorrect.",
+      "La contraseña es obligatoria",
+      "use password manager to log in",
+      `new NetworkCredential("svc", password)`,
+      "{password, value}",
+      "https://maps.test/api?key=YOUR_API_KEY_GOES_HERE&q=1",
+      "https://docs.test/page?key=introduction-to-the-api",
+      "set -x PATH /usr/local/bin",
+      JSON.stringify({ attributes: [{ key: "http.status", value: { stringValue: "a9f3c2d1e8b7a6f5c4d3" } }] }),
+    ]) {
+      expect(redactText(text, ruleset).text).toBe(text)
+    }
+  })
+})

@@ -11,9 +11,11 @@ export const DeclaredOutputs = z.strictObject({
   error: z.string().nullable(),
   exit_code: z.number().int().nullable(),
   signal: z.string().nullable(),
+  /** What was written to a piped stdout, by its hash or, where it was more than is kept, its digest. */
+  stdout: z.string().nullable(),
   last_model_output: Hash.nullable(),
   final_outputs: z.array(Hash),
-  /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
+  /** What was left of the files that changed: path in the work tree → what is there now. Null where the work tree was not looked at. */
   files: z.record(z.string(), z.string()).nullable(),
 })
 
@@ -24,20 +26,36 @@ export const Compared = z.enum([
   "answers",
   "order",
   "behaviour_headers",
-  "query",
+  "addresses",
+  "input",
+  "steps",
+  "verdicts",
+  "artifacts",
   "ending",
   "exit_status",
+  "stdout",
   "final_output",
   "files",
   "diff",
 ])
+
+/** A run of the family: the one that is replayed, or one that was started from inside it. */
+const ComparedRun = z.strictObject({
+  entrypoint: z.string(),
+  source_run: z.string(),
+  /** Null for the engine, which writes no run. */
+  replay_run: z.string().nullable(),
+  ended: z.string(),
+  /** What of it was held against the other, beside its calls. */
+  compared: z.array(Compared),
+})
 
 /**
  * Says that a replay was exact, in which sense, and how far it looked. Small enough to keep beside a result, and checkable by anybody who has
  * the recordings: see `recheckCertificate`, which works out every field again.
  */
 export const Certificate = z.strictObject({
-  v: z.literal(2),
+  v: z.literal(3),
   type: z.literal("orangebox-exactness"),
   /** Hash of everything below. */
   id: Hash,
@@ -63,13 +81,14 @@ export const Certificate = z.strictObject({
   grades: z.strictObject({ wire: Count, sig: Count, masked: Count }),
   /** Every mask under which a question was equal, by its id. */
   masks: z.array(z.string()),
-  /** Those of them that somebody accepted, so that they can be applied again. */
+  /** Those of them that a person accepted, so that they can be applied again. */
   accepted_masks: z.array(
     z.strictObject({ id: z.string(), type: z.enum(MASK_TYPES as [MaskType, ...MaskType[]]), at: z.string() }),
   ),
   aux_unconsumed: Count,
   upstream_sockets: z.literal(0),
   outputs: DeclaredOutputs,
+  runs: z.array(ComparedRun),
   canon_version: Count,
   versions: z.strictObject({ replay: z.string() }),
 })

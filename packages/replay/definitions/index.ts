@@ -12,6 +12,7 @@ export const shared = { ...certificate, ...divergence, ...profile, ...diff }
 export const types = {
   Cause: diff.Cause,
   Change: diff.Change,
+  Compared: certificate.Compared,
   ContextRef: profile.ContextRef,
   DiffItem: diff.DiffItem,
   Divergence: divergence.Divergence,
@@ -61,7 +62,7 @@ export function jsonSchemas(): Map<string, string> {
     ],
     [
       "certificate.schema.json",
-      schemaText("orangebox:certificate:2", "exactness certificate", certificate.Certificate, "output"),
+      schemaText("orangebox:certificate:3", "exactness certificate", certificate.Certificate, "output"),
     ],
     ["masks.schema.json", schemaText("orangebox:masks:1", "accepted masks", MasksFile, "input")],
     ["run-diff.schema.json", `${JSON.stringify({ title: "run diff", ...runDiff }, null, 2)}\n`],

@@ -1,7 +1,7 @@
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
 import { z } from "zod"
 
-/** The masks somebody accepted for a project, as a file beside its configuration. Every report names the ones it used. */
+/** The masks that a person accepted for a project, as a file beside its configuration. Every report names the ones it used. */
 export const MasksFile = z.strictObject({
   v: z.literal(1),
   /** The canonical form the places point into. */

@@ -26,6 +26,7 @@ export const PortableNotes = z.strictObject({
       role: z.string(),
       mime_type: z.string().nullable(),
       byte_size: count,
+      withheld_bytes: count.optional(),
       chunks: count,
       is_unbroken: z.boolean(),
       last_at_us: z.number().nonnegative(),
@@ -59,7 +60,7 @@ export const PortableNotes = z.strictObject({
   redactions: z.array(z.strictObject({ run_id: z.string(), event_id: z.string(), at_ms: z.number() })),
   /** Events whose id came again with other content; the first is in the file. Left out where there are none. */
   conflicts: z.array(z.strictObject({ run_id: z.string(), event_id: z.string() })).optional(),
-  /** Under which key secrets were tagged; the key itself only where somebody asked for it. Left out where no secret was masked. */
+  /** Under which key secrets were tagged; the key itself only where it was asked for. Left out where no secret was masked. */
   mask_key: z
     .strictObject({
       id: z.string(),

@@ -17,6 +17,8 @@ const Kind = z.enum(DIFF_KINDS)
 export const StepOfDiff = z.strictObject({
   /** The step's number in its run: `#n`. */
   n: Count,
+  /** The run it is a step of, where that is one that the compared run started. */
+  run: z.strictObject({ run_id: z.string(), entrypoint: z.string() }).nullable(),
   step_id: z.string().nullable(),
   /** Set where an event inside the step is meant. */
   event_id: z.string().nullable(),
@@ -111,6 +113,8 @@ export const SideOfDiff = z.strictObject({
       override_profile_id: z.string().nullable(),
     })
     .nullable(),
+  /** Runs that were started from inside it and are part of the comparison. */
+  runs: z.array(z.strictObject({ run_id: z.string(), entrypoint: z.string().nullable(), status: z.string() })),
   steps: Count,
   /** How many things of the run were compared: its steps with their attempts folded, and artifacts and events that stand for themselves. */
   compared: Count,
@@ -183,6 +187,8 @@ export const RunDiff = z.strictObject({
     b: OutcomeOfSide,
     /** What the runs left in their work trees; null where one of them was not looked at, or its looks were not kept. */
     files: z.strictObject({ differing: z.array(FileOfOutcome), more: Count }).nullable(),
+    /** Why they were not compared. */
+    files_not_compared: z.string().nullable(),
   }),
   /** A value that is only in the diverged output, and the first later call that uses it. */
   carry: z

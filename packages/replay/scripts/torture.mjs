@@ -4,8 +4,7 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
-// The flags of other packages come along.
-const { values } = parseArgs({ options: { mutations: { type: "string", default: "5000" } }, strict: false })
+const { values } = parseArgs({ options: { mutations: { type: "string", default: "5000" } } })
 const count = Number(values.mutations)
 if (!Number.isSafeInteger(count) || count < 0) {
   console.error("--mutations needs a number, for example: --mutations 5000")

@@ -6,6 +6,8 @@ import type { SchemaNode } from "@orangebox/contract"
 /** Why a difference is there: see `causes.ts`. */
 export type Cause = "origin" | "propagated" | "absorbed" | "environment"
 export type Change = "same" | "noise" | "changed" | "inserted" | "removed" | "moved" | "reordered"
+/** What a certificate speaks for. Whatever stands neither here nor in `not_compared` is not part of a run. */
+export type Compared = "recording" | "questions" | "answers" | "order" | "behaviour_headers" | "addresses" | "input" | "steps" | "verdicts" | "artifacts" | "ending" | "exit_status" | "stdout" | "final_output" | "files" | "diff"
 /** Which message of the history is meant. Several members narrow each other down. */
 export type ContextRef = {
   message_hash?: string | undefined
@@ -208,6 +210,12 @@ export type SideOfDiff = {
     fork_step_id: string | null
     override_profile_id: string | null
   } | null
+  /** Runs that were started from inside it and are part of the comparison. */
+  runs: {
+    run_id: string
+    entrypoint: string | null
+    status: string
+  }[]
   steps: number
   /** How many things of the run were compared: its steps with their attempts folded, and artifacts and events that stand for themselves. */
   compared: number
@@ -223,6 +231,11 @@ export type SideOfDiff = {
 export type StepOfDiff = {
   /** The step's number in its run: `#n`. */
   n: number
+  /** The run it is a step of, where that is one that the compared run started. */
+  run: {
+    run_id: string
+    entrypoint: string
+  } | null
   step_id: string | null
   /** Set where an event inside the step is meant. */
   event_id: string | null
@@ -271,7 +284,7 @@ export type TextHunk = {
  * the recordings: see `recheckCertificate`, which works out every field again.
  */
 export type Certificate = {
-  v: 2
+  v: 3
   type: "orangebox-exactness"
   /** Hash of everything below. */
   id: string
@@ -287,7 +300,7 @@ export type Certificate = {
     /** What was checked, in words made from the members below. */
     says: string
     covers: ("model" | "tool" | "retriever" | "http")[]
-    compared: ("recording" | "questions" | "answers" | "order" | "behaviour_headers" | "query" | "ending" | "exit_status" | "final_output" | "files" | "diff")[]
+    compared: Compared[]
     /** What was not, each with why. */
     not_compared: {
       what: string
@@ -304,7 +317,7 @@ export type Certificate = {
   }
   /** Every mask under which a question was equal, by its id. */
   masks: string[]
-  /** Those of them that somebody accepted, so that they can be applied again. */
+  /** Those of them that a person accepted, so that they can be applied again. */
   accepted_masks: {
     /** Hash of everything below. */
     id: string
@@ -314,6 +327,14 @@ export type Certificate = {
   aux_unconsumed: number
   upstream_sockets: 0
   outputs: DeclaredOutputs
+  runs: {
+    entrypoint: string
+    source_run: string
+    /** Null for the engine, which runs no agent and writes no run. */
+    replay_run: string | null
+    ended: string
+    compared: Compared[]
+  }[]
   canon_version: number
   versions: {
     replay: string
@@ -326,9 +347,11 @@ export type DeclaredOutputs = {
   error: string | null
   exit_code: number | null
   signal: string | null
+  /** What was written to a piped stdout, by its hash or, where it was more than is kept, its digest. */
+  stdout: string | null
   last_model_output: string | null
   final_outputs: string[]
-  /** What was left of the files that changed: path in the work tree → what is there now. Null where nobody looked. */
+  /** What was left of the files that changed: path in the work tree → what is there now. Null where the work tree was not looked at. */
   files: Record<string, string> | null
 }
 /**
@@ -367,7 +390,7 @@ export type DivergenceReport = {
     blocking: number[]
   }
 }
-/** The masks somebody accepted for a project, as a file beside its configuration. Every report names the ones it used. */
+/** The masks that a person accepted for a project, as a file beside its configuration. Every report names the ones it used. */
 export type MasksFile = {
   v: 1
   /** The canonical form the places point into. */
@@ -411,6 +434,7 @@ export type PortableNotes = {
     role: string
     mime_type: string | null
     byte_size: number
+    withheld_bytes?: number | undefined
     chunks: number
     is_unbroken: boolean
     last_at_us: number
@@ -446,7 +470,7 @@ export type PortableNotes = {
     run_id: string
     event_id: string
   }[] | undefined
-  /** Under which key secrets were tagged; the key itself only where somebody asked for it. Left out where no secret was masked. */
+  /** Under which key secrets were tagged; the key itself only where it was asked for. Left out where no secret was masked. */
   mask_key?: {
     id: string
     key?: string | undefined
@@ -525,6 +549,8 @@ export type RunDiff = {
       }[]
       more: number
     } | null
+    /** Why they were not compared. */
+    files_not_compared: string | null
   }
   /** A value that is only in the diverged output, and the first later call that uses it. */
   carry: {
@@ -578,9 +604,9 @@ export type WorkspaceSnapshot = {
   left_out_more: number
 }
 
-const Compared: SchemaNode = { is: "one_of", values: ["recording","questions","answers","order","behaviour_headers","query","ending","exit_status","final_output","files","diff"] }
-const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { ended: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, signal: { is: "string", nullable: true }, last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, files: { is: "record", keys: { is: "string" }, of: { is: "string" }, nullable: true } } }
-const CertificateNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [2] }, type: { is: "one_of", values: ["orangebox-exactness"] }, id: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, driver: { is: "one_of", values: ["engine","sdk","proxy"] }, source_run: { is: "string" }, source_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, replay_run: { is: "string", nullable: true }, replay_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, fingerprint: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, scope: { is: "object", fields: { says: { is: "string" }, covers: { is: "list", of: { is: "one_of", values: ["model","tool","retriever","http"] } }, compared: { is: "list", of: Compared }, not_compared: { is: "list", of: { is: "object", fields: { what: { is: "string" }, why: { is: "string" } } } }, calls: { is: "number", int: true, min: 0 }, tools_executed: { is: "number", int: true, min: 0 }, hermetic: { is: "boolean" } } }, grades: { is: "object", fields: { wire: { is: "number", int: true, min: 0 }, sig: { is: "number", int: true, min: 0 }, masked: { is: "number", int: true, min: 0 } } }, masks: { is: "list", of: { is: "string" } }, accepted_masks: { is: "list", of: { is: "object", fields: { id: { is: "string" }, type: { is: "one_of", values: ["harness_line","uuid","iso_date","epoch_ms","epoch_s","duration","abs_path","git_sha","hex","port"] }, at: { is: "string" } } } }, aux_unconsumed: { is: "number", int: true, min: 0 }, upstream_sockets: { is: "one_of", values: [0] }, outputs: DeclaredOutputsNode, canon_version: { is: "number", int: true, min: 0 }, versions: { is: "object", fields: { replay: { is: "string" } } } } }
+const ComparedNode: SchemaNode = { is: "one_of", values: ["recording","questions","answers","order","behaviour_headers","addresses","input","steps","verdicts","artifacts","ending","exit_status","stdout","final_output","files","diff"] }
+const DeclaredOutputsNode: SchemaNode = { is: "object", fields: { ended: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, signal: { is: "string", nullable: true }, stdout: { is: "string", nullable: true }, last_model_output: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, final_outputs: { is: "list", of: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" } }, files: { is: "record", keys: { is: "string" }, of: { is: "string" }, nullable: true } } }
+const CertificateNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [3] }, type: { is: "one_of", values: ["orangebox-exactness"] }, id: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, driver: { is: "one_of", values: ["engine","sdk","proxy"] }, source_run: { is: "string" }, source_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, replay_run: { is: "string", nullable: true }, replay_digest: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash", nullable: true }, fingerprint: { is: "string", pattern: /^sha256:[0-9a-f]{64}$/, says: "is not a sha256: hash" }, scope: { is: "object", fields: { says: { is: "string" }, covers: { is: "list", of: { is: "one_of", values: ["model","tool","retriever","http"] } }, compared: { is: "list", of: ComparedNode }, not_compared: { is: "list", of: { is: "object", fields: { what: { is: "string" }, why: { is: "string" } } } }, calls: { is: "number", int: true, min: 0 }, tools_executed: { is: "number", int: true, min: 0 }, hermetic: { is: "boolean" } } }, grades: { is: "object", fields: { wire: { is: "number", int: true, min: 0 }, sig: { is: "number", int: true, min: 0 }, masked: { is: "number", int: true, min: 0 } } }, masks: { is: "list", of: { is: "string" } }, accepted_masks: { is: "list", of: { is: "object", fields: { id: { is: "string" }, type: { is: "one_of", values: ["harness_line","uuid","iso_date","epoch_ms","epoch_s","duration","abs_path","git_sha","hex","port"] }, at: { is: "string" } } } }, aux_unconsumed: { is: "number", int: true, min: 0 }, upstream_sockets: { is: "one_of", values: [0] }, outputs: DeclaredOutputsNode, runs: { is: "list", of: { is: "object", fields: { entrypoint: { is: "string" }, source_run: { is: "string" }, replay_run: { is: "string", nullable: true }, ended: { is: "string" }, compared: { is: "list", of: ComparedNode } } } }, canon_version: { is: "number", int: true, min: 0 }, versions: { is: "object", fields: { replay: { is: "string" } } } } }
 const DivergenceCodeNode: SchemaNode = { is: "one_of", values: ["REQ_CHANGED","REQ_EXTRA","REQ_MISSING","OCCURRENCE_EXHAUSTED","AMBIGUOUS","ORDER_RELAXED","TOOL_DRIFT","PARAM_DRIFT","MODEL_ALIAS","STATEFUL_ID_UNKNOWN","STRIPPED_REASONING","FORK_SNAPPED","STATE_NOT_RESTORED","COVERAGE_GAP","NEEDS_RECONCILIATION","RULE_UNUSED","CANON_MISMATCH","RECORDING_ENDS","BODY_ABSENT","EFFECT_DENIED","NO_TRAFFIC"] }
 const Fidelity: SchemaNode = { is: "one_of", values: ["exact","exact_prefix","mixed","degraded","none"] }
 const LeafClassNode: SchemaNode = { is: "one_of", values: ["model","param","system","tools","tool_result","assistant","user","args","query","other"] }
@@ -598,19 +624,19 @@ const OverrideOpNode: SchemaNode = { is: "union", by: "type", of: [{ is: "object
 const OverrideRuleNode: SchemaNode = { is: "object", fields: { id: { is: "string", min: 1 }, select: SelectorNode, times: { is: "number", int: true, min: 1, optional: true }, op: OverrideOpNode } }
 const OverrideProfileNode: SchemaNode = { is: "object", fields: { schema_version: { is: "one_of", values: [1] }, name: { is: "string", optional: true }, seed: { is: "number", int: true, optional: true }, scope: { is: "one_of", values: ["fork_step_only","from_fork","whole_run"], default: "from_fork" }, egress: { is: "one_of", values: ["deny","models_only","allow"], default: "models_only" }, rules: { is: "list", of: OverrideRuleNode } } }
 const PortableHeaderNode: SchemaNode = { is: "object", fields: { v: { is: "union", of: [{ is: "one_of", values: [1] }, { is: "one_of", values: [2] }] }, format: { is: "one_of", values: ["orangebox-run"] }, run_id: { is: "string" }, runs: { is: "list", of: { is: "string" } }, events: { is: "number", int: true, min: 0 }, bodies: { is: "number", int: true, min: 0 }, digest: { is: "string" }, written_by: { is: "string" } } }
-const PortableNotesNode: SchemaNode = { is: "object", fields: { partial_streams: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, stream_id: { is: "string" }, step_id: { is: "string", nullable: true }, role: { is: "string" }, mime_type: { is: "string", nullable: true }, byte_size: { is: "number", int: true, min: 0 }, chunks: { is: "number", int: true, min: 0 }, is_unbroken: { is: "boolean" }, last_at_us: { is: "number", min: 0 }, state: { is: "one_of", values: ["open","abandoned"] }, body: { is: "string", nullable: true } } } }, gaps: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, code: { is: "string" }, reason: { is: "string" }, lost: { is: "number", int: true, min: 0, optional: true }, at_ms: { is: "number", optional: true }, detail: { is: "record", keys: { is: "string" }, of: { is: "any" }, optional: true } } } }, absent_bodies: { is: "list", of: { is: "object", fields: { hash: { is: "string" }, absent: { is: "one_of", values: ["pruned","redacted_later","lost","unknown"] }, reason: { is: "string" }, on_ms: { is: "number", optional: true }, byte_size: { is: "number", int: true, min: 0, optional: true } } } }, redactions: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, event_id: { is: "string" }, at_ms: { is: "number" } } } }, conflicts: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, event_id: { is: "string" } } }, optional: true }, mask_key: { is: "object", fields: { id: { is: "string" }, key: { is: "string", pattern: /^[0-9a-f]{64}$/, optional: true } }, optional: true } } }
-const SideOfDiffNode: SchemaNode = { is: "object", fields: { run_id: { is: "string", nullable: true }, app: { is: "string", nullable: true }, entrypoint: { is: "string", nullable: true }, status: { is: "string" }, replay: { is: "object", fields: { source_run_id: { is: "string" }, reason: { is: "string" }, fork_step_id: { is: "string", nullable: true }, override_profile_id: { is: "string", nullable: true } }, nullable: true }, steps: { is: "number", int: true, min: 0 }, compared: { is: "number", int: true, min: 0 }, folded_attempts: { is: "number", int: true, min: 0 }, tokens_in: { is: "number", nullable: true }, tokens_out: { is: "number", nullable: true }, duration_us: { is: "number", nullable: true }, absent_bodies: { is: "record", keys: { is: "string" }, of: { is: "number", int: true, min: 0 } } } }
+const PortableNotesNode: SchemaNode = { is: "object", fields: { partial_streams: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, stream_id: { is: "string" }, step_id: { is: "string", nullable: true }, role: { is: "string" }, mime_type: { is: "string", nullable: true }, byte_size: { is: "number", int: true, min: 0 }, withheld_bytes: { is: "number", int: true, min: 0, optional: true }, chunks: { is: "number", int: true, min: 0 }, is_unbroken: { is: "boolean" }, last_at_us: { is: "number", min: 0 }, state: { is: "one_of", values: ["open","abandoned"] }, body: { is: "string", nullable: true } } } }, gaps: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, code: { is: "string" }, reason: { is: "string" }, lost: { is: "number", int: true, min: 0, optional: true }, at_ms: { is: "number", optional: true }, detail: { is: "record", keys: { is: "string" }, of: { is: "any" }, optional: true } } } }, absent_bodies: { is: "list", of: { is: "object", fields: { hash: { is: "string" }, absent: { is: "one_of", values: ["pruned","redacted_later","lost","unknown"] }, reason: { is: "string" }, on_ms: { is: "number", optional: true }, byte_size: { is: "number", int: true, min: 0, optional: true } } } }, redactions: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, event_id: { is: "string" }, at_ms: { is: "number" } } } }, conflicts: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, event_id: { is: "string" } } }, optional: true }, mask_key: { is: "object", fields: { id: { is: "string" }, key: { is: "string", pattern: /^[0-9a-f]{64}$/, optional: true } }, optional: true } } }
+const SideOfDiffNode: SchemaNode = { is: "object", fields: { run_id: { is: "string", nullable: true }, app: { is: "string", nullable: true }, entrypoint: { is: "string", nullable: true }, status: { is: "string" }, replay: { is: "object", fields: { source_run_id: { is: "string" }, reason: { is: "string" }, fork_step_id: { is: "string", nullable: true }, override_profile_id: { is: "string", nullable: true } }, nullable: true }, runs: { is: "list", of: { is: "object", fields: { run_id: { is: "string" }, entrypoint: { is: "string", nullable: true }, status: { is: "string" } } } }, steps: { is: "number", int: true, min: 0 }, compared: { is: "number", int: true, min: 0 }, folded_attempts: { is: "number", int: true, min: 0 }, tokens_in: { is: "number", nullable: true }, tokens_out: { is: "number", nullable: true }, duration_us: { is: "number", nullable: true }, absent_bodies: { is: "record", keys: { is: "string" }, of: { is: "number", int: true, min: 0 } } } }
 const ChangeNode: SchemaNode = { is: "one_of", values: ["same","noise","changed","inserted","removed","moved","reordered"] }
 const FieldNode: SchemaNode = { is: "one_of", values: ["name","input","output","status","attempts","wire"] }
 const CauseNode: SchemaNode = { is: "one_of", values: ["origin","propagated","absorbed","environment"] }
 const TierNode: SchemaNode = { is: "one_of", values: ["T0","T1","T2","T3","T4"] }
-const StepOfDiffNode: SchemaNode = { is: "object", fields: { n: { is: "number", int: true, min: 0 }, step_id: { is: "string", nullable: true }, event_id: { is: "string", nullable: true }, name: { is: "string" }, lane_id: { is: "string", nullable: true }, status: { is: "string" }, mode: { is: "one_of", values: ["live","exact","cached","simulated"] }, effect_class: { is: "string", nullable: true }, attempts: { is: "number", int: true, min: 0 }, call_signature_hash: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true }, duration_us: { is: "number", nullable: true }, tokens_in: { is: "number", nullable: true }, tokens_out: { is: "number", nullable: true } } }
+const StepOfDiffNode: SchemaNode = { is: "object", fields: { n: { is: "number", int: true, min: 0 }, run: { is: "object", fields: { run_id: { is: "string" }, entrypoint: { is: "string" } }, nullable: true }, step_id: { is: "string", nullable: true }, event_id: { is: "string", nullable: true }, name: { is: "string" }, lane_id: { is: "string", nullable: true }, status: { is: "string" }, mode: { is: "one_of", values: ["live","exact","cached","simulated"] }, effect_class: { is: "string", nullable: true }, attempts: { is: "number", int: true, min: 0 }, call_signature_hash: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true }, duration_us: { is: "number", nullable: true }, tokens_in: { is: "number", nullable: true }, tokens_out: { is: "number", nullable: true } } }
 const TextHunkNode: SchemaNode = { is: "object", fields: { at: { is: "number", int: true, min: 0 }, before: { is: "string" }, a: { is: "string" }, b: { is: "string" } } }
 const TextDiffNode: SchemaNode = { is: "object", fields: { chars_a: { is: "number", int: true, min: 0 }, chars_b: { is: "number", int: true, min: 0 }, form: { is: "one_of", values: ["words","replaced"] }, hunks: { is: "list", of: TextHunkNode }, more: { is: "number", int: true, min: 0 } } }
 const PayloadOpNode: SchemaNode = { is: "object", fields: { op: { is: "one_of", values: ["add","remove","change"] }, ptr: { is: "string" }, a: { is: "string", nullable: true }, b: { is: "string", nullable: true }, text: { ...TextDiffNode, nullable: true } } }
 const PayloadDiffNode: SchemaNode = { is: "object", fields: { what: { is: "one_of", values: ["input","output"] }, form: { is: "one_of", values: ["context","json","text","bytes","absent"] }, ops: { is: "list", of: PayloadOpNode }, more: { is: "number", int: true, min: 0 }, inherits: { is: "list", of: { is: "object", fields: { item: { is: "number", int: true, min: 0 }, parts: { is: "number", int: true, min: 0 } } } }, absent: { is: "object", fields: { a: { is: "string", nullable: true }, b: { is: "string", nullable: true } }, nullable: true } } }
 const DiffItemNode: SchemaNode = { is: "object", fields: { kind: { is: "one_of", values: ["run","model","tool","retrieval","step","unknown","input","verdict","artifact"] }, change: ChangeNode, fields: { is: "list", of: FieldNode }, noise: { is: "list", of: FieldNode }, cause: { ...CauseNode, nullable: true }, tiers: { is: "list", of: TierNode }, incidental: { is: "boolean" }, distance: { is: "number" }, a: { ...StepOfDiffNode, nullable: true }, b: { ...StepOfDiffNode, nullable: true }, decision: { is: "object", fields: { a: { is: "list", of: { is: "string" } }, b: { is: "list", of: { is: "string" } } }, nullable: true }, payloads: { is: "list", of: PayloadDiffNode, nullable: true } } }
-const RunDiffNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [1] }, regime: { is: "one_of", values: ["R1","R2"] }, verdict: { is: "one_of", values: ["same","noise","differs"] }, a: SideOfDiffNode, b: SideOfDiffNode, stats: { is: "object", fields: { same: { is: "number", int: true, min: 0 }, noise: { is: "number", int: true, min: 0 }, changed: { is: "number", int: true, min: 0 }, inserted: { is: "number", int: true, min: 0 }, removed: { is: "number", int: true, min: 0 }, moved: { is: "number", int: true, min: 0 }, reordered: { is: "number", int: true, min: 0 }, in_sync_share: { is: "number", nullable: true }, anchors: { is: "number", int: true, min: 0 }, cells: { is: "number", int: true, min: 0 } } }, first: { is: "number", int: true, min: 0, nullable: true }, root: { is: "number", int: true, min: 0, nullable: true }, root_absent: { is: "one_of", values: ["no_difference","no_common_prefix","resynced","no_origin","undecided"], nullable: true }, would_decide: { is: "list", of: { is: "object", fields: { by: { is: "one_of", values: ["fork","good_run"] }, item: { is: "number", int: true, min: 0, nullable: true } } } }, decisive: { is: "object", fields: { item: { is: "number", int: true, min: 0 }, effect: { is: "one_of", values: ["write","unknown"] } }, nullable: true }, tiers: { is: "object", fields: { T0: { is: "number", int: true, min: 0, nullable: true }, T1: { is: "number", int: true, min: 0, nullable: true }, T2: { is: "number", int: true, min: 0, nullable: true }, T3: { is: "number", int: true, min: 0, nullable: true } } }, outcome: { is: "object", fields: { differs: { is: "boolean" }, fields: { is: "list", of: { is: "one_of", values: ["status","error","exit","output","files"] } }, a: { is: "object", fields: { status: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, text: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true } } }, b: { is: "object", fields: { status: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, text: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true } } }, files: { is: "object", fields: { differing: { is: "list", of: { is: "object", fields: { path: { is: "string" }, a: { is: "string", nullable: true }, b: { is: "string", nullable: true } } } }, more: { is: "number", int: true, min: 0 } }, nullable: true } } }, carry: { is: "object", fields: { from: { is: "number", int: true, min: 0 }, to: { is: "number", int: true, min: 0 }, value: { is: "string" }, ptr: { is: "string" }, side: { is: "one_of", values: ["a","b"] } }, nullable: true }, items: { is: "list", of: DiffItemNode }, payloads_left_out: { is: "number", int: true, min: 0 }, notes: { is: "list", of: { is: "object", fields: { code: { is: "string" }, text: { is: "string" } } } } } }
+const RunDiffNode: SchemaNode = { is: "object", fields: { v: { is: "one_of", values: [1] }, regime: { is: "one_of", values: ["R1","R2"] }, verdict: { is: "one_of", values: ["same","noise","differs"] }, a: SideOfDiffNode, b: SideOfDiffNode, stats: { is: "object", fields: { same: { is: "number", int: true, min: 0 }, noise: { is: "number", int: true, min: 0 }, changed: { is: "number", int: true, min: 0 }, inserted: { is: "number", int: true, min: 0 }, removed: { is: "number", int: true, min: 0 }, moved: { is: "number", int: true, min: 0 }, reordered: { is: "number", int: true, min: 0 }, in_sync_share: { is: "number", nullable: true }, anchors: { is: "number", int: true, min: 0 }, cells: { is: "number", int: true, min: 0 } } }, first: { is: "number", int: true, min: 0, nullable: true }, root: { is: "number", int: true, min: 0, nullable: true }, root_absent: { is: "one_of", values: ["no_difference","no_common_prefix","resynced","no_origin","undecided"], nullable: true }, would_decide: { is: "list", of: { is: "object", fields: { by: { is: "one_of", values: ["fork","good_run"] }, item: { is: "number", int: true, min: 0, nullable: true } } } }, decisive: { is: "object", fields: { item: { is: "number", int: true, min: 0 }, effect: { is: "one_of", values: ["write","unknown"] } }, nullable: true }, tiers: { is: "object", fields: { T0: { is: "number", int: true, min: 0, nullable: true }, T1: { is: "number", int: true, min: 0, nullable: true }, T2: { is: "number", int: true, min: 0, nullable: true }, T3: { is: "number", int: true, min: 0, nullable: true } } }, outcome: { is: "object", fields: { differs: { is: "boolean" }, fields: { is: "list", of: { is: "one_of", values: ["status","error","exit","output","files"] } }, a: { is: "object", fields: { status: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, text: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true } } }, b: { is: "object", fields: { status: { is: "string" }, error_class: { is: "string", nullable: true }, error: { is: "string", nullable: true }, exit_code: { is: "number", int: true, nullable: true }, text: { is: "string", nullable: true }, output_ref: { is: "string", nullable: true } } }, files: { is: "object", fields: { differing: { is: "list", of: { is: "object", fields: { path: { is: "string" }, a: { is: "string", nullable: true }, b: { is: "string", nullable: true } } } }, more: { is: "number", int: true, min: 0 } }, nullable: true }, files_not_compared: { is: "string", nullable: true } } }, carry: { is: "object", fields: { from: { is: "number", int: true, min: 0 }, to: { is: "number", int: true, min: 0 }, value: { is: "string" }, ptr: { is: "string" }, side: { is: "one_of", values: ["a","b"] } }, nullable: true }, items: { is: "list", of: DiffItemNode }, payloads_left_out: { is: "number", int: true, min: 0 }, notes: { is: "list", of: { is: "object", fields: { code: { is: "string" }, text: { is: "string" } } } } } }
 const WorkspaceSnapshotNode: SchemaNode = { is: "object", others: "dropped", fields: { version: { is: "one_of", values: [1] }, root: { is: "string", max: 4096 }, folder: { is: "string", max: 4096 }, base: { is: "string", max: 64, nullable: true }, head: { is: "string", max: 64, nullable: true }, branch: { is: "string", max: 1024, nullable: true }, at_step: { is: "string", nullable: true }, files: { is: "list", of: { is: "object", others: "dropped", fields: { path: { is: "string", max: 4096 }, kind: { is: "one_of", values: ["file","executable","symlink","deleted"] }, hash: { is: "string", max: 128 }, byte_size: { is: "number", int: true, min: 0, nullable: true }, content: { is: "string", max: 128, nullable: true } } } }, left_out: { is: "list", of: { is: "object", others: "dropped", fields: { path: { is: "string", max: 4096 }, why: { is: "string", max: 128 } } } }, left_out_more: { is: "number", int: true, min: 0 } } }
 export const Certificate = new ObjectSchema<Certificate>(CertificateNode)
 export const DeclaredOutputs = new ObjectSchema<DeclaredOutputs>(DeclaredOutputsNode)

@@ -9,6 +9,7 @@ export { tapeOf } from "./tape/tape-of.js"
 
 export type { Ask, AskedRequest, Outcome } from "./match/ask.js"
 export type { AcceptedMask } from "./match/comparable.js"
+export type { MovedTree } from "./match/moved-tree.js"
 export type { ReplayPolicy, ReplayReason } from "./match/policy.js"
 export { openReplay, type ReplayOptions, ReplaySession } from "./match/session.js"
 
@@ -34,7 +35,7 @@ export { asRecorded, replayByEngine } from "./engine/replay-by-engine.js"
 export type { TapeSettings } from "./sdk/open-tape.js"
 export { ReplayDivergence } from "./sdk/replay-divergence.js"
 export { ReplayRecorder, replayRecorder } from "./sdk/replay-recorder.js"
-export { bodyFileName, readSavedReplay, type SavedReplay } from "./sdk/saved-replay.js"
+export { bodyFileName, readCutOffReplay, readSavedReplay, type SavedReplay } from "./sdk/saved-replay.js"
 export { selfRecordedRuns } from "./tape/self-recorded.js"
 
 // Forks and what they change

@@ -16,7 +16,7 @@ export interface Plan {
 export type PlannedAct =
   | { readonly does: "tool"; readonly name: string; readonly args: Readonly<Record<string, unknown>> }
   | { readonly does: "retrieve"; readonly query: string }
-  | { readonly does: "told"; readonly question: string; readonly temperature: number }
+  | { readonly does: "told"; readonly question: string; readonly temperature: number; readonly model: string }
   | PlannedRequest
 
 export interface PlannedRequest {
@@ -24,6 +24,7 @@ export interface PlannedRequest {
   readonly question: string
   readonly system: string
   readonly model: string
+  readonly path: string
   readonly query: string
   readonly headers: Readonly<Record<string, string>>
   readonly stream: boolean
@@ -39,7 +40,12 @@ const sdkAct: fc.Arbitrary<PlannedAct> = fc.oneof(
     args: fc.record({ path: word, n: fc.nat(3), token: secret }),
   }),
   fc.record({ does: fc.constant("retrieve" as const), query: word }),
-  fc.record({ does: fc.constant("told" as const), question: word, temperature: fc.constantFrom(0, 0.5) }),
+  fc.record({
+    does: fc.constant("told" as const),
+    question: word,
+    temperature: fc.constantFrom(0, 0.5),
+    model: fc.constantFrom("small", "large"),
+  }),
 )
 
 const wireAct: fc.Arbitrary<PlannedRequest> = fc.record({
@@ -47,7 +53,8 @@ const wireAct: fc.Arbitrary<PlannedRequest> = fc.record({
   question: word,
   system: word,
   model: fc.constantFrom("claude-x", "claude-y"),
-  query: fc.constantFrom("", "?beta=true"),
+  path: fc.constantFrom("/v1/messages", "/gateway/v1/messages"),
+  query: fc.constantFrom("", "?beta=true", "?a=1&a=2"),
   headers: fc.constant({ "anthropic-version": "2023-06-01" }),
   stream: fc.boolean(),
 })
@@ -97,16 +104,16 @@ async function actOnce(run: Run, planned: PlannedAct, answer: AnswerWire): Promi
     const { query } = planned
     await run.retrieval({ retriever: "docs", query, topK: 1 }, () => [{ chunkId: query, content: query }])
   } else if (planned.does === "told") {
-    const { does: _, ...request } = planned
-    await run.model({ provider: "own", model: "m", request }, () => ({ text: `answer to ${request.question}` }))
+    const { does: _, model, ...request } = planned
+    await run.model({ provider: "own", model, request }, () => ({ text: `answer to ${request.question}` }))
   } else {
-    const { question, system, model, query, headers, stream } = planned
+    const { question, system, model, path, query, headers, stream } = planned
     const body = { model, max_tokens: 9, system, stream, messages: [{ role: "user", content: question }] }
     const call = openWireCall(
       run,
       {
         method: "POST",
-        url: `https://api.anthropic.com/v1/messages${query}`,
+        url: `https://api.anthropic.com${path}${query}`,
         headers: Object.entries({ "content-type": "application/json", ...headers }),
         body: Buffer.from(JSON.stringify(body)),
       },
@@ -192,6 +199,16 @@ export const PLAN_MUTATIONS: readonly PlanMutation[] = [
   { name: "another framing", change: onWire((a) => ({ ...a, stream: !a.stream })) },
   { name: "another version header", change: onWire((a) => withHeader(a, "anthropic-version", "2024-10-22")) },
   { name: "a beta header", change: onWire((a) => withHeader(a, "anthropic-beta", "context-1m-2025-08-07")) },
+  {
+    name: "another told model",
+    change: (p, at) => withAct(p, at, (a) => (a.does === "told" ? { ...a, model: `${a.model}-1` } : undefined)),
+  },
+  { name: "another path", change: onWire((a) => ({ ...a, path: `/other${a.path}` })) },
+  { name: "a double slash", change: onWire((a) => ({ ...a, path: `/${a.path}` })) },
+  {
+    name: "parameters in another order",
+    change: onWire((a) => ({ ...a, query: a.query.replace("a=1&a=2", "a=2&a=1") })),
+  },
   { name: "another query string", change: onWire((a) => ({ ...a, query: a.query === "" ? "?beta=true" : "" })) },
   { name: "another input", change: (p) => ({ ...p, input: `${p.input}!` }) },
   { name: "another output", change: (p) => (p.exitCode === 0 ? { ...p, output: `${p.output}!` } : undefined) },
@@ -255,18 +272,19 @@ export const RECORDING_MUTATIONS: readonly RecordingMutation[] = [
     },
   },
   {
-    // Of two neighbours that belong to different steps nobody can say which came first; of a call and its end anybody can.
-    name: "a call and its end have changed their numbers",
+    // Of two that were made in the same microsecond nothing says which came first.
+    name: "two neighbours have changed their numbers",
     change(recording, at) {
       const events = own(recording)
-      const openings = events.filter(({ event_type }) => event_type === "model_called" || event_type === "tool_called")
-      const opening = openings[at % Math.max(1, openings.length)] ?? events[0]!
-      const from = events.indexOf(opening)
-      const to = events.findLastIndex(({ step_id }) => step_id === opening.step_id)
-      const [a, b] = [events[from]!, events[to]!]
+      const places = events.flatMap((event, i) => (i > 0 && events[i - 1]!.mono_us < event.mono_us ? [i] : []))
+      const to = places[at % places.length]
+      if (to === undefined) return undefined
+      const [a, b] = [events[to - 1]!, events[to]!]
       return {
         ...recording,
-        events: events.with(from, { ...a, sequence_no: b.sequence_no }).with(to, { ...b, sequence_no: a.sequence_no }),
+        events: events
+          .with(to - 1, { ...a, sequence_no: b.sequence_no })
+          .with(to, { ...b, sequence_no: a.sequence_no }),
       }
     },
   },

@@ -23,6 +23,8 @@ export interface Crash extends ProcessError {
   readonly exitCode: number | undefined
   /** The body with the error's stack and causes. */
   readonly errorRef: string | undefined
+  /** Why the run may have ended all the same: its end may be among what was lost. */
+  readonly doubt?: string
 }
 
 /** The error a process ended with, where it said so. */
@@ -60,6 +62,10 @@ export function endWords({ crash, facts, status }: Pick<Run, "crash" | "facts" |
 
 /** How it ended in one sentence, no wider than what was seen: who says nothing may have been killed, or lost with the machine. */
 export function crashWords(crash: Crash): string {
+  return crash.doubt === undefined ? endingWords(crash) : `${endingWords(crash)}; or ${recordedWord(crash.doubt, 120)}`
+}
+
+function endingWords(crash: Crash): string {
   const { pid, endedBy, exitCode, step } = crash
   const process = pid === undefined ? "process" : `process ${pid}`
   const where = step === undefined ? "" : ` in #${step}`

@@ -155,7 +155,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
   for (const [index, draft] of drafts.entries()) fill(draft, folded[index]!, drafts, status)
   const crash = facts.end === null ? crashIn(annotations, drafts, stepOf) : undefined
   for (const event of annotations) {
-    // Of an unfinished run, how it ended is told once, where it stood.
+    // Of an unfinished run, how it ended is shown once, where it stood.
     if (crash !== undefined && isCrash(event)) {
       if (event === crash.event) drafts[(crash.step ?? 1) - 1]!.events.push(event)
       continue
@@ -167,6 +167,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
   linkSteps(drafts, own[0]?.run_id ?? null, stepOf)
 
   const gaps = allGaps(own, options.gaps ?? [])
+  const doubt = gaps.find(({ mayBeEnd }) => mayBeEnd)
   const first = own[0] ?? annotations[0]
   return {
     runId: first?.run_id ?? undefined,
@@ -179,7 +180,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     own,
     annotations,
     gaps,
-    crash,
+    crash: crash && doubt ? { ...crash, doubt: doubt.reason } : crash,
     replay: own.find((event) => event.replay !== undefined)?.replay,
     totals: totalsOf(own, annotations, drafts, facts, gaps),
   }

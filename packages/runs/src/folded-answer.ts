@@ -1,7 +1,7 @@
 import { type Dialect, dialectOfAnswer, type FoldedResponse, foldResponse, sseParser } from "@orangebox/dialects"
 
 /**
- * A model's answer, folded from its bytes: once for each body, whoever asks. `known` is the dialect that the request's address names;
+ * A model's answer, folded from its bytes: once for each body, for all readers. `known` is the dialect that the request's address names;
  * without it the answer has to show its own. Undefined where neither does.
  */
 export function foldedAnswer(bytes: Uint8Array, known?: Dialect): FoldedResponse | undefined {

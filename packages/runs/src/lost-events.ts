@@ -6,6 +6,8 @@ export interface Gap {
   readonly count: number
   readonly fromSequence: number | null
   readonly toSequence: number | null
+  /** Where what is lost may be the end of the run. */
+  readonly mayBeEnd?: true
 }
 
 /**

@@ -174,6 +174,7 @@ export class RunFold<Mark> {
     step.openedAtMs = atMs
     step.source = event.source
     step.inferredBy = event.inferred_by ?? null
+    if (step.closed === null) step.isReplayed = isReplayed(event, kind)
     this.#isOfKind(step, kind)
     const payload = payloadOf(event)
     switch (kind) {
@@ -210,6 +211,7 @@ export class RunFold<Mark> {
     const payload = payloadOf(event)
     step.status = outcomeOf(event, payload)
     step.errorClass = textIn(payload, "error_class") ?? null
+    step.isReplayed = isReplayed(event, kind)
     step.durationMicros = elapsed(step) ?? micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms")
     if (kind === "run") this.#takeRunEnd(event, payload, atMs)
     if (kind === "tool") step.name ??= textIn(payload, "tool_name") ?? null
@@ -376,6 +378,8 @@ export interface FoldedStep<Mark> {
   /** Who recorded it, and what deduced it; of its opening, else of its end. */
   source: string | null
   inferredBy: string | null
+  /** Part of a replay or a fork, and no call that went out: of its end, else of its opening. */
+  isReplayed: boolean
   firstByteMicros: number | null
   /** What the price of a call depends on beside its tokens. */
   serviceTier: string | null
@@ -523,6 +527,7 @@ function newStep<Mark>(no: number, id: string, parent: FoldedStep<Mark> | null):
     workKind: null,
     source: null,
     inferredBy: null,
+    isReplayed: false,
     firstByteMicros: null,
     serviceTier: null,
     cacheWrite1h: null,
@@ -541,6 +546,12 @@ function outcomeOf(event: Event, payload: LoosePayload): StepStatus {
   if (status === "success" || status === "error" || status === "timeout" || status === "partial") return status
   if (textIn(payload, "error_class") !== undefined) return "error"
   return status === undefined && event.event_type === "model_result" ? "success" : "partial"
+}
+
+/** A call that a replay or a fork let through did go out; anything else in it is a run that was there before. */
+function isReplayed({ replay, determinism_mode: mode }: Event, kind: StepKind): boolean {
+  const wentOut = mode === "live" && (kind === "model" || kind === "tool")
+  return replay !== undefined && !wentOut
 }
 
 /** The monotonic clock where both ends are there. */

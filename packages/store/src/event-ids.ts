@@ -1,11 +1,12 @@
-import type { Event } from "@orangebox/contract"
+import { type Event, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import { linksOf } from "@orangebox/runs"
 import type { TargetKind } from "./trace-store.js"
 
 export interface EventIdMention {
   /** `linked` is the run or step that a link of the event points at. */
   readonly kind:
-    | (TargetKind & ("message" | "tool_call" | "provider_request" | "request" | "artifact" | "conversation" | "lane"))
+    | (TargetKind &
+        ("message" | "tool_call" | "provider_request" | "request" | "artifact" | "conversation" | "lane" | "commit"))
     | "linked"
   readonly id: string
 }
@@ -25,6 +26,7 @@ export function eventIds(event: Event): EventIdMention[] {
       if (kind !== undefined) add(found, kind.toLowerCase() as "message" | "conversation", event.attributes[name])
     }
   }
+  for (const id of carriedToolIds(event)) add(found, "tool_call", id)
   // A lane is a line of model calls: those are its places.
   if (event.event_type === "model_called") add(found, "lane", event.lane_id)
   for (const { kind, run_id, step_id } of linksOf(event)) {
@@ -34,6 +36,19 @@ export function eventIds(event: Event): EventIdMention[] {
   return found
 }
 
+/** Of a prompt that is not among the first of its run, only its end is new, and every call carries all tool calls before it. */
+const NEWEST_IDS = 16
+const FIRST_PROMPTS = 24
+
+/** The tool calls whose words or results a prompt carries. All of them in a long run would be the square of it: a reader finds the rest in the run. */
+function carriedToolIds(event: Event): readonly string[] {
+  if (event.event_type !== "prompt_assembled") return []
+  const ids = new Set(
+    recordsIn(payloadOf(event), "segments").flatMap((segment) => textIn(segment, "tool_call_id") ?? []),
+  )
+  return (event.sequence_no ?? 0) < FIRST_PROMPTS ? [...ids] : [...ids].slice(-NEWEST_IDS)
+}
+
 const PAYLOAD_IDS = [
   ["tool_call_id", "tool_call"],
   ["requested_tool_ids", "tool_call"],
@@ -41,6 +56,7 @@ const PAYLOAD_IDS = [
   ["request_id", "request"],
   ["artifact_id", "artifact"],
   ["message_id", "message"],
+  ["commit", "commit"],
 ] as const
 
 const ATTRIBUTE_ID = /(?:^|[._-])(message|conversation)[._-]?id$/i

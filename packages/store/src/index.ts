@@ -2,12 +2,16 @@
 export { scanPack } from "./bodies/scan-pack.js"
 export { failpoint } from "./failpoint.js"
 export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
+export { END_IN_DOUBT } from "./sqlite/damaged-end.js"
 export { noteDamage } from "./sqlite/note-damage.js"
-export { type OpenedStore, type OpenStoreOptions, openStore, openStoreReader } from "./sqlite/open-store.js"
+export { type OpenedStore, type OpenStoreOptions, openStore } from "./sqlite/open-store.js"
+export { openReadyStore, openStoreReader } from "./sqlite/open-store-reader.js"
 export { isOnReadOnlyDisk } from "./sqlite/read-only-disk.js"
 export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
 export type { TraceReader } from "./sqlite/sqlite-reader.js"
+export { storeFileId } from "./sqlite/store-file-id.js"
 export { acquireStoreLock, type LockAttempt, type LockHolder } from "./sqlite/store-lock.js"
+export { viewNames } from "./sqlite/views.js"
 // What goes in and what comes out
 export {
   type Absence,
@@ -27,6 +31,7 @@ export {
   type JournalOffset,
   type Occurrence,
   type OpenRun,
+  type Origin,
   type Page,
   type PartialStream,
   type Progress,
@@ -43,6 +48,8 @@ export {
   type SearchPage,
   type SearchPlace,
   type SearchQuery,
+  type StepColumns,
+  type StepDuration,
   type StepRow,
   type StoredRedaction,
   type StoredRedactionReport,

@@ -48,16 +48,11 @@ export interface Snippet {
   readonly length: number
 }
 
-/** The match with some text around it, cut where characters end. */
+/** The match with some text around it, from a word on and to the end of one, and `…` where there is more. */
 export function snippetAround(text: string, match: TermMatch): Snippet {
   const length = Math.min(match.length, 4 * AROUND)
-  const from = Math.max(0, match.at - AROUND)
-  const to = Math.min(text.length, match.at + length + AROUND)
-  const start = from > 0 && isLowSurrogate(text, from) ? from + 1 : from
-  const end = to < text.length && isLowSurrogate(text, to) ? to - 1 : to
-  return { snippet: text.slice(start, end), at: match.at - start, length }
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00
+  const [before, after] = [text.slice(0, match.at), text.slice(match.at + length)]
+  const head = before.length <= AROUND ? before : `… ${before.slice(-AROUND).replace(/^\S*\s+|^[\udc00-\udfff]/, "")}`
+  const tail = after.length <= AROUND ? after : `${after.slice(0, AROUND).replace(/\s+\S*$|[\ud800-\udbff]$/, "")} …`
+  return { snippet: head + text.slice(match.at, match.at + length) + tail, at: head.length, length }
 }

@@ -43,6 +43,11 @@ export interface TraceStore {
   listRuns(query?: RunQuery): Promise<Page<RunRow>>
   getRun(runId: string): Promise<RunRow | undefined>
   stepsOf(runId: string): Promise<readonly StepRow[]>
+  /** The same as columns and without reading events, from step `from` on: what a long list is painted from. Undefined where there is no such run. */
+  stepColumns(
+    runId: string,
+    page?: { readonly from?: number; readonly limit?: number },
+  ): Promise<StepColumns | undefined>
   /** The run's own events in the order of `sequence_no`; `from` is a sequence number, `nextFrom` where the next page begins. */
   eventsOf(runId: string, page?: { from?: number; limit?: number }): Promise<EventPage>
   /** What others said about the run, in the order in which it arrived. */
@@ -64,6 +69,8 @@ export interface TraceStore {
   linksTo(runId: string): Promise<readonly InboundLink[]>
   bodyInfo(hash: string): Promise<BodyInfo | undefined>
   readBody(hash: string): Promise<BodyReading>
+  /** The same for many at once, in their order: cheaper by far where they are small. */
+  readBodies(hashes: readonly string[]): Promise<readonly BodyReading[]>
   readBodySlice(hash: string, from: number, to: number): Promise<BodyReading>
   /** The bytes of a streamed body that arrived so far. */
   readPartialStream(streamId: string): Promise<Uint8Array | undefined>
@@ -71,6 +78,13 @@ export interface TraceStore {
   rollups(query: RollupQuery): Promise<readonly RollupRow[]>
   /** What each contributor put into the prompts of model calls. Survives pruning, as roll-ups do. */
   contributors(query: ContributorQuery): Promise<readonly ContributorRollup[]>
+  /** How often steps of each kind and name took how long since a day, of one application: the histograms of the roll-ups and nothing else of them. */
+  durationCounts(query: { readonly app: string; readonly since: number }): Promise<readonly DurationCounts[]>
+  /**
+   * The steps that ended, attempts aside, one by one: for what no sum can tell. Only of runs that are here and began in these days; a caller that
+   * asks compares with the roll-ups whether that is all.
+   */
+  stepDurations(query: { readonly since?: number; readonly until?: number }): Promise<readonly StepDuration[]>
 
   // Keeping house
 
@@ -79,6 +93,8 @@ export interface TraceStore {
   /** Problems that readers of journals met on the way in. */
   problems(query?: { limit?: number }): Promise<readonly RecordedProblem[]>
   status(): Promise<StoreStatus>
+  /** Another number whenever somebody else has written to the store: whoever shows it looks again then. */
+  changeCount(): Promise<number>
   close(): Promise<void>
 }
 
@@ -125,6 +141,8 @@ export interface StreamUpdate {
   readonly role: string
   readonly mime?: string
   readonly chunks: readonly StreamChunk[]
+  /** So many bytes had come behind the last piece that its writer could not judge yet, and did not write. */
+  readonly withheldBytes?: number
   readonly end?: { readonly hash: string; readonly byteSize: number }
   readonly abandoned?: boolean
 }
@@ -238,6 +256,14 @@ export interface RunQuery {
   readonly until?: number
   /** Only runs that no other run of this store started: the first of each trace. */
   readonly isFirstOfTrace?: boolean
+  /** Only runs that called this model. */
+  readonly model?: string
+  /** Only runs whose input, entry point or id holds this text. */
+  readonly text?: string
+  /** So many of the newest are left out: for who jumps into the middle. A cursor is steady where runs come meanwhile, and this is not. */
+  readonly offset?: number
+  /** Without the canaries that `orangebox doctor` records. */
+  readonly isNoCanary?: boolean
 }
 
 export interface RunRow {
@@ -305,6 +331,36 @@ export interface StepRow {
   readonly closedBy: string | null
 }
 
+/** Entries of the columns that are words are places in `words`. Null is unknown. */
+export interface StepColumns {
+  /** Of the run, not of this page. */
+  readonly total: number
+  readonly words: readonly string[]
+  readonly columns: Readonly<
+    Record<
+      | "n"
+      | "parent"
+      | "kind"
+      | "work_kind"
+      | "name"
+      | "provider"
+      | "status"
+      | "mode"
+      | "lane"
+      | "inferred_by"
+      | "attempt_no"
+      | "error_class"
+      | "started_us"
+      | "duration_us"
+      | "input_tokens"
+      | "output_tokens"
+      | "cache_read_tokens"
+      | "cache_write_tokens",
+      readonly (number | null)[]
+    >
+  >
+}
+
 export interface OpenRun {
   readonly runId: string
   readonly traceId: string | null
@@ -328,6 +384,8 @@ export interface PartialStream {
   readonly role: string
   readonly mime: string | null
   readonly byteSize: number
+  /** So many more had come that the writer could not judge yet, and did not write. */
+  readonly withheldBytes: number
   readonly chunks: number
   /** False when pieces in the middle are missing. */
   readonly isUnbroken: boolean
@@ -394,6 +452,7 @@ export type TargetKind =
   | "request"
   | "artifact"
   | "lane"
+  | "commit"
   | "event"
   | "body"
 
@@ -520,6 +579,12 @@ export interface SearchPage {
 
 // ── Roll-ups ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/**
+ * Where what is summed came from: recorded here and for real; served to a replay or a fork, which costs nothing and is no use of anything; or
+ * imported, and paid where it was recorded. A call that a replay or a fork let through is recorded: it went out.
+ */
+export type Origin = "recorded" | "replayed" | "imported"
+
 export interface RollupQuery {
   readonly by: "day" | "week"
   readonly since?: number
@@ -529,6 +594,7 @@ export interface RollupQuery {
   readonly name?: string
   readonly app?: string
   readonly source?: string
+  readonly origin?: Origin
 }
 
 /** How often something took so long: under 2ⁿ microseconds and at least half of that, by n. */
@@ -546,7 +612,9 @@ export interface RollupRow {
   readonly source: string | null
   readonly app: string | null
   readonly agentVersion: string | null
+  readonly origin: Origin
   readonly count: number
+  readonly successes: number
   readonly errors: number
   readonly timeouts: number
   /** Steps that were opened and never closed, so far. */
@@ -576,6 +644,7 @@ export interface ContributorQuery {
   readonly until?: number
   readonly contributor?: string
   readonly app?: string
+  readonly origin?: Origin
 }
 
 /** What one contributor stood for in the prompts of a day or week. */
@@ -585,14 +654,37 @@ export interface ContributorRollup {
   /** `persona`, `tool-def`, `skill`, … */
   readonly kind: string
   readonly app: string | null
+  readonly origin: Origin
   /** Prompts of model calls that held something of it. */
   readonly prompts: number
   readonly bytes: number
   /** Its share of the prompts' tokens, by length; null where no call said how many there were. */
   readonly tokensEstimated: number | null
+  readonly uncountedPrompts: number
   /** What that share cost, at the rate of a cache read as far as the cache was read. */
   readonly usd: number | null
   readonly unpricedPrompts: number
+  /** How often a model asked for the tool, or a tool call loaded the skill; null where it is unknown. */
+  readonly uses: number | null
+  /** Prompts that defined the tool and of which it is unknown what the model asked for. */
+  readonly unheardPrompts: number
+  /** How often the skill came into a prompt in the middle of a run. */
+  readonly entries: number
+}
+
+/** How often steps of a kind and name took how long: by the binary digits of their microseconds. */
+export interface DurationCounts extends Pick<RollupRow, "kind" | "name"> {
+  readonly durations: Readonly<Record<string, number>>
+}
+
+/** How long one step took. */
+export interface StepDuration
+  extends Pick<
+    RollupRow,
+    "period" | "kind" | "workKind" | "name" | "provider" | "source" | "app" | "agentVersion" | "origin"
+  > {
+  readonly durationMs: number
+  readonly firstByteMs: number | null
 }
 
 // ── Status ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -126,6 +126,26 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         expect(await outline(shuffled.runId)).toEqual(await outline(straight.runId))
       })
 
+      test("steps as columns say what the rows say, from any step on", async () => {
+        const run = ordinaryRun()
+        await store.commit({ events: run.events })
+        const rows = await store.stepsOf(run.runId)
+        const { words, columns, total } = (await store.stepColumns(run.runId))!
+        const word = (at: number | null | undefined): string | null => (at == null ? null : words[at]!)
+        expect(total).toBe(rows.length)
+        expect(
+          columns.n.map((n, at) => [n, columns.parent[at], word(columns.kind[at]), word(columns.status[at])]),
+        ).toEqual(rows.map(({ no, parentNo, kind, status }) => [no, parentNo, kind, status]))
+        expect(columns.duration_us.map((us) => (us === null ? null : us / 1000))).toEqual(
+          rows.map(({ durationMs }) => durationMs),
+        )
+        expect(columns.name.map(word)).toEqual(rows.map(({ name }) => name))
+        expect(columns.input_tokens).toEqual(rows.map(({ tokens }) => tokens.prompt))
+        const page = (await store.stepColumns(run.runId, { from: 2, limit: 1 }))!
+        expect([page.columns.n, page.total]).toEqual([[2], rows.length])
+        expect(await store.stepColumns("run_nix")).toBeUndefined()
+      })
+
       test("an event that breaks the contract is kept as it is", async () => {
         const run = new RecordedRun()
         const root = run.start()

@@ -14,7 +14,7 @@ const picture = async (store: TraceStore) => ({
 })
 
 interface Act {
-  readonly is: "tool" | "model" | "work" | "retried" | "nested"
+  readonly is: "tool" | "model" | "work" | "retried" | "nested" | "skill"
   readonly name: number
   readonly ends: boolean
   readonly isGood: boolean
@@ -23,7 +23,7 @@ interface Act {
 }
 
 const act: fc.Arbitrary<Act> = fc.record({
-  is: fc.constantFrom("tool", "model", "work", "retried", "nested"),
+  is: fc.constantFrom("tool", "model", "work", "retried", "nested", "skill"),
   name: fc.nat(2),
   ends: fc.boolean(),
   isGood: fc.boolean(),
@@ -33,6 +33,13 @@ const act: fc.Arbitrary<Act> = fc.record({
 
 const MODELS = ["claude-sonnet-4-5", "gpt-4o", "nobody-prices-this"]
 
+const REPLAY: NonNullable<Event["replay"]> = {
+  source_run_id: "run_00000000000000000000000001",
+  fork_step_id: null,
+  override_profile_id: null,
+  replay_reason_code: "reproduce",
+}
+
 function record(no: number, acts: readonly Act[], isEnded: boolean): RecordedRun {
   const run = new RecordedRun({ no, app: `app-${no % 2}`, startedAtMs: T0 + no * DAY })
   const root = run.start()
@@ -40,7 +47,17 @@ function record(no: number, acts: readonly Act[], isEnded: boolean): RecordedRun
   for (const one of acts) {
     const stepId = run.newStepId()
     const place = { stepId, parentId: root, source: `source-${one.name}` }
-    if (one.is === "tool")
+    if (one.is === "skill") {
+      const skill = run.tool(
+        root,
+        "Skill",
+        `{"skill":"web"}`,
+        one.ends ? "# Web" : null,
+        one.isGood ? "success" : "error",
+      )
+      const called = run.events.findLast(({ event }) => event.step_id === skill && event.event_type === "tool_called")
+      Object.assign(called!.event.payload, { args_summary: `{"skill":"web"}` })
+    } else if (one.is === "tool")
       run.tool(root, `tool-${one.name}`, "{}", one.ends ? "x" : null, one.isGood ? "success" : "error")
     else if (one.is === "work") {
       run.emit(
@@ -83,6 +100,7 @@ function call(run: RecordedRun, place: Place, { name, ends, is }: Act): void {
     [request],
   )
   const segments = [
+    ...(name === 1 ? [{ contributor: "skill:web", kind: "skill" as const, role: "system", length: 0 }] : []),
     { contributor: "persona", kind: "persona" as const, role: "system", length: 300 },
     { contributor: `tool:tool-${name}`, kind: "tool-def" as const, role: null, length: 100 },
     { contributor: "history", kind: "history" as const, role: "user", length: 400 + 7 * name },
@@ -107,10 +125,14 @@ function answer(run: RecordedRun, place: Place, { name, isGood, tookMs, hasUsage
       first_byte_ms: tookMs / 2,
       status: isGood ? "success" : "error",
       error_class: isGood ? null : `Error${name}`,
+      ...(isGood && hasUsage ? { requested_tools: [`tool-${name}`, "tool-0"] } : {}),
     },
-    place,
+    // One call of three of a replay went out all the same.
+    REPLAYED.has(run.runId) ? { ...place, replay: REPLAY, determinism_mode: name === 0 ? "live" : "exact" } : place,
   )
 }
+
+const REPLAYED: ReadonlySet<string> = new Set(["run_00000000000000000000000003"])
 
 const runs = fc.array(fc.record({ acts: fc.array(act, { maxLength: 6 }), isEnded: fc.boolean() }), {
   minLength: 1,
@@ -235,6 +257,109 @@ test("[R-17] a roll-up keeps source, kind of work, error class, version, tries, 
     // 375 of 1000 tokens, all of them read from the cache; of the other call nobody knows.
     { kind: "persona", app: "app-1", prompts: 2, bytes: 600, tokensEstimated: 375, usd: 0.0001125, unpricedPrompts: 1 },
   ])
+  await store.close()
+})
+
+test("[Q-04] [S-07] what was replayed and what was imported is told apart from what was recorded, also when it is pruned", async () => {
+  const { store, later } = await storeOf([], () => false)
+  const call = (name: number): Act => ({ is: "model", name, ends: true, isGood: true, tookMs: 10, hasUsage: true })
+  const real = record(1, [call(0)], true)
+  const replay = record(3, [call(0), call(1)], true)
+  const foreign = record(4, [call(0)], true)
+  for (const { event } of replay.events)
+    if (event.event_type.startsWith("run_")) Object.assign(event, { replay: REPLAY, determinism_mode: "exact" })
+  await store.commit({ events: [...real.events, ...replay.events] })
+  await store.commit({ events: foreign.events.map(({ event }) => ({ event, writerId: null })) })
+  const told = async () =>
+    (await store.rollups({ by: "day" })).map(({ period, kind, name, origin, count }) => [
+      period.slice(8),
+      kind,
+      name,
+      origin,
+      count,
+    ])
+  const expected = [
+    ["03", "model", "claude-sonnet-4-5", "recorded", 1],
+    ["03", "run", "fix-issue", "recorded", 1],
+    // The call that a replay let through was sent and paid.
+    ["05", "model", "claude-sonnet-4-5", "recorded", 1],
+    ["05", "model", "gpt-4o", "replayed", 1],
+    ["05", "run", "fix-issue", "replayed", 1],
+    ["06", "model", "claude-sonnet-4-5", "imported", 1],
+    ["06", "run", "fix-issue", "imported", 1],
+  ]
+  expect(await told()).toEqual(expected)
+  expect((await store.contributors({ by: "day", origin: "imported" })).map(({ contributor }) => contributor)).toContain(
+    "persona",
+  )
+  later(400)
+  await store.prune({ maxAgeMs: DAY })
+  expect((await store.listRuns()).total).toBe(0)
+  expect(await told()).toEqual(expected)
+  await store.close()
+})
+
+test("[Q-05] [S-07] how often a model asked for a tool and a skill was loaded or came in is kept", async () => {
+  const { store } = openStore(temporaryFolder())
+  const ask = (name: number, hasUsage = true): Act => ({
+    is: "model",
+    name,
+    ends: true,
+    isGood: true,
+    tookMs: 10,
+    hasUsage,
+  })
+  const load: Act = { is: "skill", name: 0, ends: true, isGood: true, tookMs: 0, hasUsage: false }
+  // The skill is in no prompt at first, is loaded, and stands in the prompts from then on.
+  await store.commit(record(1, [ask(0), load, { ...load, isGood: false }, ask(1), ask(1), ask(2, false)], true).batch())
+  const [web] = await store.contributors({ by: "day", contributor: "skill:web" })
+  expect(web).toMatchObject({ prompts: 2, uses: 1, entries: 1 })
+  const tools = (await store.contributors({ by: "day" })).filter(({ kind }) => kind === "tool-def")
+  expect(
+    tools.map(({ contributor, prompts, uses, unheardPrompts }) => [contributor, prompts, uses, unheardPrompts]),
+  ).toEqual([
+    ["tool:tool-0", 1, 4, 0],
+    ["tool:tool-1", 2, 2, 0],
+    // Nothing says what that answer asked for.
+    ["tool:tool-2", 1, null, 1],
+  ])
+  await store.close()
+})
+
+test("[S-07] sums of many runs, added up in blocks, are those of the runs one by one", async () => {
+  const { store, later } = await storeOf([], () => false)
+  const runs = Array.from({ length: 1500 }, (_, index) => {
+    const run = new RecordedRun({ no: index + 1, app: `app-${index % 3}`, startedAtMs: T0 + (index % 9) * DAY })
+    const root = run.start()
+    run.model(root, "{}", "{}")
+    if (index % 7 > 0) run.complete(root)
+    return run
+  })
+  const own = (run: RecordedRun): RecordedEvent[] => run.events
+  for (let from = 0; from < runs.length; from += 100)
+    await store.commit({ events: runs.slice(from, from + 100).flatMap(own) }).then(() => later(from === 300 ? 1 : 0))
+  const calls = async (app?: string) => {
+    const rows = await store.rollups({ by: "day", kind: "model", ...(app === undefined ? {} : { app }) })
+    return rows.reduce((sum, { count, tokens }) => [sum[0]! + count, sum[1]! + tokens.prompt!], [0, 0])
+  }
+  const ended = async () =>
+    (await store.rollups({ by: "day", kind: "run" })).reduce((sum, row) => sum + row.successes, 0)
+  expect(await calls()).toEqual([1500, 150_000])
+  expect(await calls("app-1")).toEqual([500, 50_000])
+  expect(await ended()).toBe(1500 - 215)
+  // A run of the first block goes on, another is told again from its beginning.
+  const first = runs[0]!
+  first.tool(first.events[0]!.event.step_id!, "late", "{}", "x")
+  first.complete(first.events[0]!.event.step_id!)
+  await store.commit({ events: first.events.slice(-3) })
+  expect(await ended()).toBe(1500 - 214)
+  expect(await store.rollups({ by: "day", name: "late" })).toMatchObject([{ count: 1 }])
+  const before = await picture(store)
+  // Retention takes the first block and half of the second, but for what is open or was heard of lately.
+  await store.prune({ maxAgeMs: DAY / 2 })
+  expect(await store.getRun(runs[1]!.runId)).toBeUndefined()
+  expect(await store.getRun(runs[500]!.runId)).toBeDefined()
+  expect(await picture(store)).toEqual(before)
   await store.close()
 })
 

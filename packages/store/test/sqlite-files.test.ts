@@ -238,7 +238,7 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 5.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 7.*Upgrade/)
     }
   })
 
@@ -353,6 +353,20 @@ describe("schema", () => {
     })
     expect(rest).toEqual(before)
     expect((await store.search({ text: "leap years" })).hits).toMatchObject([{ runId: run.runId }])
+    await store.close()
+  })
+
+  test("[S-05] views of before do not stand in the way of a migration", async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, "trace.db")
+    const database = sqliteDriver().open(path)
+    migrate(database, path, MIGRATIONS.slice(0, -1))
+    database.exec("DROP VIEW rollups")
+    database.exec("CREATE VIEW rollups AS SELECT count, day FROM rollup_rows")
+    database.close()
+    const { store, setAside } = openStore(folder)
+    expect(setAside).toBeUndefined()
+    expect(await store.rollups({ by: "day" })).toEqual([])
     await store.close()
   })
 
@@ -501,16 +515,19 @@ function backToSchema4(database: ReturnType<ReturnType<typeof sqliteDriver>["ope
   for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all())
     database.exec(`DROP VIEW ${name}`)
   database.exec("ALTER TABLE text_runs RENAME TO new_texts")
-  for (const table of ["rollup_rows", "contributor_rows"]) database.exec(`DROP TABLE ${table}`)
+  for (const table of ["rollup_rows", "contributor_rows", "rollup_blocks", "contributor_blocks", "open_blocks"])
+    database.exec(`DROP TABLE ${table}`)
   database.exec("DROP INDEX text_runs_by_text")
   for (const statement of MIGRATIONS[0]!.statements)
     if (/ (?:text_runs|rollup_rows|text_runs_by_text) /.test(statement.slice(0, 40))) database.exec(statement)
   database.exec("INSERT OR IGNORE INTO text_runs SELECT run, class, text, event FROM new_texts")
   database.exec("DROP TABLE new_texts")
-  for (const [table, column] of MIGRATIONS[4]!.statements.flatMap((statement) => {
-    const match = /^ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(statement)
-    return match ? [[match[1]!, match[2]!]] : []
-  }))
+  for (const [table, column] of MIGRATIONS.slice(4)
+    .flatMap(({ statements }) => statements)
+    .flatMap((statement) => {
+      const match = /^ALTER TABLE (\w+) ADD COLUMN (\w+)/.exec(statement)
+      return match ? [[match[1]!, match[2]!]] : []
+    }))
     database.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`)
   database.exec("PRAGMA user_version = 4")
 }

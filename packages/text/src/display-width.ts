@@ -6,13 +6,49 @@ export function displayWidth(text: string): number {
   return width
 }
 
-/** The text in at most `width` columns; what was cut ends in `…`. Characters, their marks and emoji stay whole. */
-export function cutToWidth(text: string, width: number): string {
-  if (text.length <= width && NARROW.test(text)) return text
-  const head = headOf(text, width)
-  if (head.length === text.length) return text
-  return width > 0 ? `${headOf(text, width - 1)}…` : ""
+/**
+ * The text in at most `width` columns and `length` code units: the one way in which text is cut. The cut falls between two words, ` …`, and
+ * inside of one, `wor…`, only where that is wider than all there is room for. Characters, their marks and emoji stay whole, and a quotation
+ * that is cut is closed.
+ *
+ *     cutToWidth('asks "what is the weather like"', 22)   // asks "what is the …"
+ */
+export function cutToWidth(text: string, width: number, length = Number.POSITIVE_INFINITY): string {
+  if (text.length <= Math.min(width, length) && NARROW.test(text)) return text
+  if (headOf(text, width, length).length === text.length) return text
+  const cut = cutBefore(text, "…", width, length)
+  const isLeftOpen = quotesIn(cut) % 2 === 1 && quotesIn(text) % 2 === 0
+  if (!isLeftOpen) return cut
+  const closed = cutBefore(text, '…"', width, length)
+  // Cut shorter, the quotation may have gone altogether.
+  return quotesIn(closed) % 2 === 0 ? closed : closed.slice(0, -1)
 }
+
+function cutBefore(text: string, end: string, width: number, length: number): string {
+  const room = width - end.length
+  const head = headOf(text, room, length - end.length)
+  const beforeGap = headOf(text, room - 1, length - end.length - 1).length
+  const kept = wordsEnd(text, beforeGap)
+  const [gap, word] = /^\s*(\S*)/.exec(text.slice(kept, kept + 2 * Math.max(width, 0) + 2))!
+  const isTooWide = headOf(word!, room - 1).length < word!.length
+  if (kept > 0 && !(isTooWide && head.length > kept + gap.length - word!.length))
+    return `${text.slice(0, kept).replace(/[\s·]+$/, "")} ${end}`
+  return room < 0 ? headOf("…", width, length) : withoutHalfEscape(head.trimEnd()) + end
+}
+
+/** A backslash without what it escapes. */
+const withoutHalfEscape = (text: string): string =>
+  (/\\*$/.exec(text)![0].length & 1) === 1 ? text.slice(0, -1) : text
+
+/** Where the last word ends that is whole in the first `length` characters. */
+function wordsEnd(text: string, length: number): number {
+  let end = length
+  while (end > 0 && !(/\s/.test(text.charAt(end)) && /\S/.test(text.charAt(end - 1)))) end--
+  return end
+}
+
+/** Quotation marks that are not escaped. */
+const quotesIn = (text: string): number => text.match(/\\.|"/gs)?.filter((found) => found === '"').length ?? 0
 
 export function padToWidth(text: string, width: number, side: "left" | "right" = "right"): string {
   const missing = width - displayWidth(text)

@@ -1,4 +1,4 @@
-/** Nesting deeper than this is told as a number, so that a line never begins with a thousand spaces. */
+/** Nesting deeper than this is shown as a number, so that a line never begins with a thousand spaces. */
 const DEEPEST_INDENT = 20
 
 /** The guides in front of every row, from the last row up: a branch goes on where a later row hangs on the same level. */

@@ -2,7 +2,7 @@
 
 export { htmlPage } from "./html-page.js"
 export { firstLine, recordedText, recordedWord } from "./quote-recorded.js"
-export { recordedFence } from "./recorded-fence.js"
+export { fenceAround, recordedFence } from "./recorded-fence.js"
 export { fenced, safeHtml, safeJson, safeLine, safeMarkdown, safeText } from "./safe-text.js"
 export { shellWord } from "./shell-word.js"
 export { shortBlock, shortLine } from "./short-text.js"
@@ -13,7 +13,7 @@ export { shareBar, stackedBar } from "./bars.js"
 export { cutToWidth, displayWidth, padToWidth } from "./display-width.js"
 export { drawTree } from "./draw-tree.js"
 export { type Column, formatTable, type TableOptions } from "./table.js"
-export { fitLines, type WrapOptions, wrapText } from "./wrap-text.js"
+export { fitLines, type WrapOptions, wrapCommand, wrapText } from "./wrap-text.js"
 
 // Colours, which only an edge knows
 
@@ -26,7 +26,8 @@ export { nearestWord } from "./nearest-word.js"
 // Numbers
 
 export { formatBytes, formatCount, formatDuration, formatMoment, formatPercent, plural } from "./format-number.js"
-export { type CountTokens, cutToTokens, estimateTokens } from "./token-estimate.js"
+export { durationIn, momentIn } from "./moment-in-words.js"
+export { type CountTokens, cutToTokens, estimateTokens, mostTokens } from "./token-estimate.js"
 
 // JSON: what differs, laid out, with published names
 

@@ -27,7 +27,7 @@ export function* jsonDifference(
   into: JsonNode | undefined,
   at = "",
 ): Generator<JsonChange> {
-  for (const { before, after, pointer, to, isLeaf } of jsonPairs(from, into, at)) {
+  for (const { before, after, pointer, to, isLeaf } of jsonPairs(from, into, at, "differing")) {
     if (!before || !after) {
       if (before || after) yield { pointer, kind: before ? "removed" : "added", before, after }
       continue
@@ -54,7 +54,7 @@ export function* jsonSpelling(
   before: { readonly node: JsonNode; readonly text: string },
   after: { readonly node: JsonNode; readonly text: string },
 ): Generator<JsonSpelling> {
-  for (const pair of jsonPairs(before.node, after.node, "")) {
+  for (const pair of jsonPairs(before.node, after.node, "", "all")) {
     const { pointer } = pair
     if (!pair.before || !pair.after) continue
     if (pair.before.kind === "object" && pair.after.kind === "object") {
@@ -75,17 +75,21 @@ function keysInBoth(members: readonly JsonMember[], others: readonly JsonMember[
   return members.filter(({ key }) => known.has(key)).map(({ key }) => key)
 }
 
-/** Every value of the first that has its counterpart in the second, from the top down, and every value that has none. */
+/**
+ * Every value of the first that has its counterpart in the second, from the top down, and every value that has none. Items of lists that are
+ * equal, which is most of a long history, only for the caller who asks for all: equal values may be written otherwise.
+ */
 function* jsonPairs(
   before: JsonNode | undefined,
   after: JsonNode | undefined,
   pointer: string,
+  items: "differing" | "all",
 ): Generator<Pair & { readonly isLeaf: boolean }> {
   // Depth first with a stack of our own; children are pushed last to first, so that they come off in order.
   const waiting: Pair[] = [{ before, after, pointer, depth: 0 }]
   for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
     const { before, after, depth, to } = pair
-    const inside = before && after && depth < DEEPEST ? pairsInside(before, after, pair) : undefined
+    const inside = before && after && depth < DEEPEST ? pairsInside(before, after, pair, items === "all") : undefined
     yield {
       before,
       after,
@@ -111,10 +115,10 @@ const DEEPEST = 128
 /** Lists with more differences than this are compared place by place. */
 const MAX_EDITS = 1_000
 
-function pairsInside(before: JsonNode, after: JsonNode, at: Pair): Pair[] | undefined {
+function pairsInside(before: JsonNode, after: JsonNode, at: Pair, withEqual: boolean): Pair[] | undefined {
   if (before.kind === "object" && after.kind === "object") return pairsOfMembers(before.members, after.members, at)
   if (before.kind === "array" && after.kind === "array")
-    return pairsByKey(before.items, after.items, at) ?? pairsByContent(before.items, after.items, at)
+    return pairsByKey(before.items, after.items, at) ?? pairsByContent(before.items, after.items, at, withEqual)
   return undefined
 }
 
@@ -194,7 +198,7 @@ function inOrder(before: readonly string[], after: readonly string[]): ReadonlyS
 }
 
 /** Equal items belong together; what stands between two of them belongs together by type (content blocks), else side by side. */
-function pairsByContent(before: readonly JsonNode[], after: readonly JsonNode[], at: Pair): Pair[] {
+function pairsByContent(before: readonly JsonNode[], after: readonly JsonNode[], at: Pair, withEqual: boolean): Pair[] {
   const interner = new Interner()
   const numbered = (items: readonly JsonNode[]): number[] => items.map((item) => interner.of(canonicalJsonNode(item)))
   const equal = commonSubsequence(numbered(before), numbered(after), MAX_EDITS) ?? []
@@ -211,6 +215,7 @@ function pairsByContent(before: readonly JsonNode[], after: readonly JsonNode[],
           y === undefined ? undefined : after[j + y],
         ),
       )
+    if (withEqual && nextI < before.length) pairs.push(pairAt(at, nextI, before[nextI], after[nextJ]))
     i = nextI + 1
     j = nextJ + 1
   }

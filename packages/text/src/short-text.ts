@@ -1,12 +1,19 @@
-import { displayWidth, headOf } from "./display-width.js"
+import { cutToWidth } from "./display-width.js"
 import { safeLine, safeText } from "./safe-text.js"
 
-/** Safe, on one line, and no longer than asked, in columns and in characters. */
+/** Safe, on one line, and no longer than asked, in columns and in characters: marks take no column but cost their reader as much as letters do. */
 export function shortLine(text: string, longest: number): string {
-  const head = text.slice(0, longest * 2).replace(/[\ud800-\udbff]$/, "")
-  const safe = safeLine(head.replace(/\s+/g, " ").trim())
-  const isCut = text.length > longest * 2 || safe.length > longest || displayWidth(safe) > longest
-  return isCut ? `${headOf(safe, longest - 1, longest - 1)}…` : safe
+  return cutToWidth(safeLine(oneLine(text, longest)), longest, longest)
+}
+
+/**
+ * White space as single spaces, of as much of a text as `longest` columns can show, so that a log line of 8 KB costs no more than its first
+ * 100 columns. What is left of it may be short, where most was white space, and still is not all there was.
+ */
+export function oneLine(text: string, longest: number): string {
+  const enough = Number.isFinite(longest) ? text.slice(0, longest * 4 + 8).replace(/[\ud800-\udbff]$/, "") : text
+  const isMore = enough.length < text.length && /\S/.test(text.slice(enough.length))
+  return enough.replace(/\s+/g, " ").trim() + (isMore ? " …" : "")
 }
 
 /** Safe lines of a block: overlong lines and overlong blocks are cut, and the cut says how much is gone. */

@@ -102,8 +102,8 @@ test("[Q-03] printed JSON is safe and still says exactly what was recorded", () 
 })
 
 test("[Q-03] what is left out of a quote is told, also behind a screen of white space, and no character is halved", () => {
-  expect(recordedText(`x${" ".repeat(1000)}rm -rf`, 60)).toBe('"x…"')
-  expect(recordedText(`x${" ".repeat(246)}😀`, 60)).toBe('"x…"')
+  expect(recordedText(`x${" ".repeat(1000)}rm -rf`, 60)).toBe('"x …"')
+  expect(recordedText(`x${" ".repeat(246)}😀`, 60)).toBe('"x …"')
   expect(recordedText(`x${" ".repeat(1000)}`, 60)).toBe('"x"')
 })
 
@@ -141,7 +141,7 @@ test("text is cut and padded by the columns it takes", () => {
       expect(displayWidth(cut)).toBeLessThanOrEqual(width)
       expect(cut).toMatch(ONLY_SAFE)
       if (displayWidth(safe) <= width) expect(cut).toBe(safe)
-      else expect(cut.endsWith("…")).toBe(true)
+      else expect(cut).toMatch(/…"?$/)
     }),
     MANY,
   )

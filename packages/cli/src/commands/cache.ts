@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto"
-import { cacheJson, cacheText, MIN_CACHE_BUDGET } from "@orangebox/query"
-import { findTarget, loadCacheAudit, runOf } from "@orangebox/reader"
-import { safeJson } from "@orangebox/text"
+import { MIN_CACHE_BUDGET } from "@orangebox/query"
+import { answerCache } from "@orangebox/reader"
 import type { Command } from "commander"
 import { budgetParser, parseCount } from "../option-values.js"
 import { withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session } from "../session.js"
+import { tell } from "../tell.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 export function define(command: Command, session: Session): void {
@@ -17,7 +16,10 @@ export function define(command: Command, session: Session): void {
     .option("--markdown", "as a fenced Markdown block")
     .addHelpText(
       "after",
-      "\nhit: at least 98 % of what could be read was. short, miss: less, nothing. unknown: nobody can say.\n≈ marks what was shared out by size; other figures are the provider's own. A miss for which nothing changed on our side is not_served.\nRules of providers are dated data; `cacheRules` in orangebox.config.json come before the built-in ones.",
+      prose(
+        session,
+        "hit: at least 98 % of what could be read was. short, miss: less, nothing. unknown: nobody can say.\n≈ marks what was shared out by size; other figures are the provider's own. A miss for which nothing changed on our side is not_served.\nRules of providers are dated data; `cacheRules` in orangebox.config.json come before the built-in ones.",
+      ),
     )
   bindShell<ViewFlags>(command, session, showCache, [
     ["orangebox cache", "the calls of the last run, one line each"],
@@ -31,19 +33,7 @@ function showCache(
   options: ViewFlags & GlobalOptions,
   address = "last",
 ): Promise<number | undefined> {
-  return withRunAt(session, options, address, async (reading) => {
-    const target = await findTarget(reading.reader, reading.address)
-    const run = await runOf(reading.reader, target)
-    const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
-    const audit = await loadCacheAudit(reading.reader, reading.store, run, n)
-    const { runId } = run.row
-    const nonce = randomBytes(2).toString("hex")
-    const shown = { ...viewOptions(session, options), runId, address: reading.place(runId), nonce }
-    session.terminal.out(
-      options.json
-        ? safeJson({ run_id: runId, ...cacheJson(audit, shown), ...reading.freshness }, 2)
-        : cacheText(audit, shown),
-    )
-    return undefined
-  })
+  return withRunAt(session, options, address, async (reading) =>
+    tell(session, options, await answerCache(reading, viewOptions(session, options))),
+  )
 }

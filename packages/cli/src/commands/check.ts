@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs"
-import { InputError } from "@orangebox/contract"
+import { advice, InputError, suggested } from "@orangebox/contract"
 import { type GateLevel, gateExitCode, renderJunit, renderSarif, type verdictOf } from "@orangebox/decisions"
 import {
   type Court,
@@ -20,7 +20,7 @@ import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { cannotWrite } from "../new-file.js"
 import { catchUpHere, withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session } from "../session.js"
 import { versionOf } from "../version.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
@@ -55,7 +55,10 @@ export function define(command: Command, session: Session): void {
     .option("--no-record", "do not keep it; nothing is written")
     .addHelpText(
       "after",
-      "\nExits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.\nThe verdict is kept beside the run, which itself does not change; the same rules and the same result are kept once.\nRules typed with --rule or --rules are a question: their answer is kept only with --record.",
+      prose(
+        session,
+        "Exits with 0 when no rule is broken, 1 when one is, 2 when a rule cannot be read. Rules are described in docs/checks.md.\nA run that goes on is judged for what there is so far, and says so.\nThe verdict is kept beside the run, which itself does not change; the same rules and the same result are kept once.\nRules typed with --rule or --rules are a question: their answer is kept only with --record.",
+      ),
     )
   bindShell<CheckOptions>(command, session, check, [
     ["orangebox check", "the last run, by all rules that hold for it"],
@@ -102,7 +105,7 @@ function check(
 
 /**
  * A verdict by the rules that hold for a run belongs on record; rules typed for the occasion are a question. A gate that does not know its
- * rules has judged nothing. What cannot be written keeps nobody from checking, unless it was asked for.
+ * rules has judged nothing. What cannot be written does not stop the check, unless it was asked for.
  */
 async function keep(
   session: Session,
@@ -130,7 +133,7 @@ async function keep(
   }
 }
 
-/** A rule of the run's own that nobody understands is unknown, not a mistake of whoever checks it. */
+/** A rule of the run's own that is not understood is unknown, not a mistake of the one who checks it. */
 function gate(judged: readonly JudgedRun[], options: CheckOptions): ExitCode {
   const level = options.strict ? "unknown" : options.failOn
   const closes = judged.filter(({ run, evaluation }) => {
@@ -180,5 +183,5 @@ function tell(
 const nothingToCheck = (): InputError =>
   new InputError("NO_RULES", {
     what: "there is no rule to check by: none in the configuration, none the run was started with, none in its request",
-    next: `Add "checks" to orangebox.config.json, or say one: orangebox check --rule 'paths.only src/**'`,
+    next: advice`Add "checks" to orangebox.config.json, or say one: ${suggested("check", "--rule 'paths.only src/**'")}`,
   })

@@ -39,7 +39,7 @@ async function collect(session: Session, options: CollectOptions & GlobalOptions
   if (options.watch) return watchFolder(session, options, path)
   if (options.rebuild) return rebuild(session, options, path)
   const report = await catchUpHere(session, path)
-  session.terminal.out(options.json ? safeJson(catchUpJson(report), 2) : catchUpText(report))
+  session.terminal.out(options.json ? safeJson(catchUpJson(report), 2) : catchUpText(report, options))
   return report.failure ? EXIT.systemError : EXIT.fine
 }
 

@@ -1,40 +1,23 @@
 import { type CatalogDefinition, defineStages, type StageCatalog } from "@orangebox/context"
 import { InputError } from "@orangebox/contract"
+import { MIN_CONTEXT_BUDGET, parseAddress, type RecordedContext, rebuildPrompt } from "@orangebox/query"
 import {
-  contextJson,
-  contextsWithin,
-  contextText,
-  MIN_CONTEXT_BUDGET,
-  overviewJson,
-  overviewText,
-  parseAddress,
-  type RecordedContext,
-  type RunView,
-  rebuildPrompt,
-  recordedContexts,
-  summarizeContexts,
-  whyJson,
-  whyText,
-} from "@orangebox/query"
-import {
+  answerContext,
+  answerWhy,
+  type ContextsAsked,
   contextSources,
-  contextsBefore,
+  contextsAsked,
   fileInAddress,
-  findTarget,
-  findWhy,
   loadContext,
-  outlineContexts,
-  type RunReader,
-  runOf,
 } from "@orangebox/reader"
-import { safeJson, safeLine } from "@orangebox/text"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { writePrompt } from "../context/write-prompt.js"
-import { shellWord } from "../next-command.js"
 import { budgetParser, parseCount } from "../option-values.js"
 import { withRunAt } from "../reading.js"
 import { readJsonFile } from "../replaying/masks.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
+import { tell } from "../tell.js"
 import { type ViewFlags, viewOptions } from "../view-options.js"
 
 interface ContextCommandOptions extends ViewFlags {
@@ -63,7 +46,10 @@ export function define(command: Command, session: Session): void {
     .option("--markdown", "as a fenced Markdown block")
     .addHelpText(
       "after",
-      "\nA bar is full at the largest item; the percentage is of the token budget, or of the prompt where no budget is known.\n≈ marks what was deduced from the traffic and not recorded as such.",
+      prose(
+        session,
+        "A bar is full at the largest item; the percentage is of the token budget, or of the prompt where no budget is known.\n≈ marks what was deduced from the traffic and not recorded as such.",
+      ),
     )
   bindShell<ContextCommandOptions>(command, session, showContext, [
     ["orangebox context", "the contexts of the last run, one line each"],
@@ -90,36 +76,13 @@ function showContext(
   }
   const whole = step === undefined ? address : joined(address, step)
   return withRunAt(session, options, whole, async (reading) => {
-    const { reader: store, freshness } = reading
-    const target = await findTarget(store, reading.address)
-    const run = await runOf(store, target)
-    const place = reading.place(run.row.runId)
-    const contexts = recordedContexts(run.view)
-    const before = await contextsBefore(reading.store, run.view)
-    const asked = { store, view: run.view, contexts, before, place, freshness }
-    if (options.why !== undefined) return showWhy(session, asked, options.why, options)
-
-    const n = run.view.steps.find(({ id }) => id === target.stepId)?.n
-    const wanted = n === undefined || n === 1 ? contexts : contextsWithin(run.view, contexts, n)
-    const [context, ...others] = wanted
-    if (n !== undefined && context === undefined) throw noContext(run.view, contexts, n, place)
-    const isOne = n !== undefined && n !== 1 && others.length === 0
-    if (context !== undefined && isOne) return showOne(session, asked, context, options)
-    if (options.rebuild) throw whichPrompt(wanted, place)
-    return showOverview(session, asked, wanted, options)
+    const asked = await contextsAsked(reading, options.why !== undefined)
+    const shown = viewOptions(session, options)
+    if (options.why !== undefined) return tell(session, options, await answerWhy(asked, options.why, shown))
+    if (!options.rebuild) return tell(session, options, await answerContext(asked, shown))
+    if (asked.one === undefined) throw whichPrompt(asked.wanted, asked.place)
+    return writeRebuilt(session, asked, asked.one, options)
   })
-}
-
-/** What every form of the command works on. */
-interface Asked {
-  readonly store: RunReader
-  readonly view: RunView
-  readonly contexts: readonly RecordedContext[]
-  /** What the conversation had seen when the run began. */
-  readonly before: readonly RecordedContext[]
-  /** How the run is written in the commands we suggest. */
-  readonly place: string
-  readonly freshness: object
 }
 
 /** `run_01JT9 '#4'` is the same as `run_01JT9#4`. */
@@ -132,28 +95,19 @@ function joined(address: string, step: string): string {
   )
 }
 
-async function showOne(
+async function writeRebuilt(
   session: Session,
-  { store, view: run, contexts, before, place, freshness }: Asked,
+  { reading, view: run, contexts, before }: ContextsAsked,
   context: RecordedContext,
   options: ContextCommandOptions & GlobalOptions,
-): Promise<number | undefined> {
-  const { terminal } = session
-  const { view, bodies } = await loadContext(store, [...before, ...contexts], context)
-  if (options.rebuild) {
-    const { json = false, budget } = options
-    const catalogs = options.catalog === undefined ? [] : [catalogIn(options.catalog)]
-    const workspace = options.workspace ?? process.cwd()
-    const sources = await contextSources(store, run, view, { workspace, catalogs })
-    return writePrompt(session, rebuildPrompt(view, bodies, sources), { n: context.n, json, budget, freshness })
-  }
-  const shown = { ...viewOptions(session, options), address: place }
-  terminal.out(
-    options.json
-      ? safeJson({ run_id: run.runId ?? null, ...contextJson(view, shown), ...freshness }, 2)
-      : contextText(view, shown),
-  )
-  return undefined
+): Promise<number> {
+  const { reader, freshness } = reading
+  const { view, bodies } = await loadContext(reader, [...before, ...contexts], context)
+  const { json = false, budget } = options
+  const catalogs = options.catalog === undefined ? [] : [catalogIn(options.catalog)]
+  const workspace = options.workspace ?? process.cwd()
+  const sources = await contextSources(reader, run, view, { workspace, catalogs })
+  return writePrompt(session, rebuildPrompt(view, bodies, sources), { n: context.n, json, budget, freshness })
 }
 
 function catalogIn(path: string): StageCatalog {
@@ -164,51 +118,6 @@ function catalogIn(path: string): StageCatalog {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new InputError("CATALOG", { what: `the catalog cannot be used: ${why}`, where: path, cause })
   }
-}
-
-async function showOverview(
-  session: Session,
-  { store, view, contexts, before, place, freshness }: Asked,
-  wanted: readonly RecordedContext[],
-  options: ContextCommandOptions & GlobalOptions,
-): Promise<undefined> {
-  const all = summarizeContexts(await outlineContexts(store, [...before, ...contexts]))
-  const summaries = all.slice(before.length).filter(({ n }) => wanted.some((context) => context.n === n))
-  const shown = { ...viewOptions(session, options), address: place }
-  session.terminal.out(
-    options.json
-      ? safeJson({ run_id: view.runId ?? null, ...overviewJson(view, summaries, shown), ...freshness }, 2)
-      : overviewText(view, summaries, shown),
-  )
-}
-
-async function showWhy(
-  session: Session,
-  { store, view, contexts, place, freshness }: Asked,
-  item: string,
-  options: ContextCommandOptions & GlobalOptions,
-): Promise<undefined> {
-  const why = await findWhy(store, contexts, item, options.cursor ?? 0)
-  const shown = {
-    ...viewOptions(session, options),
-    command: `orangebox context ${place} --why ${safeLine(shellWord(item))}`,
-  }
-  session.terminal.out(
-    options.json
-      ? safeJson({ run_id: view.runId ?? null, ...whyJson(why, shown), ...freshness }, 2)
-      : whyText(why, shown),
-  )
-}
-
-function noContext(view: RunView, contexts: readonly RecordedContext[], n: number, place: string): InputError {
-  const nearest = contexts.findLast((context) => context.n < n) ?? contexts[0]
-  return new InputError("NO_CONTEXT", {
-    what: `step #${n} has no context: it called no model`,
-    where: view.runId ?? "",
-    next: nearest
-      ? `The nearest one that has: orangebox context ${place}#${nearest.n}`
-      : "No step of this run has one: no model was called",
-  })
 }
 
 function whichPrompt(wanted: readonly RecordedContext[], place: string): InputError {

@@ -1,20 +1,12 @@
-import {
-  type DecisionEvent,
-  decisionLogRecords,
-  decisionsOfReading,
-  evaluationWords,
-  hasFailed,
-  recordedEvaluations,
-  verdictOf,
-  worstVerdict,
-} from "@orangebox/decisions"
-import { findTarget, type RuleOptions, runOf } from "@orangebox/reader"
-import { formatTable, plural, safeJson } from "@orangebox/text"
+import { decisionLogRecords } from "@orangebox/decisions"
+import { answerDecisions, type RuleOptions } from "@orangebox/reader"
+import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { MARK, openWords } from "../decisions/format-check.js"
-import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
+import { addRuleOptions, courtHere } from "../decisions/judging.js"
 import { withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
+import { tell } from "../tell.js"
+import { viewOptions } from "../view-options.js"
 
 interface DecisionsOptions extends RuleOptions {
   readonly jsonl?: boolean
@@ -30,7 +22,7 @@ export function define(command: Command, session: Session): void {
     .option("--otel", "OpenTelemetry log records as OTLP/JSON, with trace and span")
   addRuleOptions(command)
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
-    .addHelpText("after", "\nJudges are not asked; orangebox check asks them.")
+    .addHelpText("after", prose(session, "Judges are not asked; orangebox check asks them."))
   bindShell<DecisionsOptions>(command, session, listDecisions, [
     ["orangebox decisions", "what the agent of the last run did"],
     ["orangebox decisions last#5 --json", "everything about one action"],
@@ -48,64 +40,15 @@ function listDecisions(
   }
   const court = courtHere(session, options)
   return withRunAt(session, options, typed, async (place) => {
-    const { reader, freshness } = place
-    const target = await findTarget(reader, place.address)
-    const judged = await judgeHere(session, court, reader, await runOf(reader, target))
-    const { reading, evaluation, run } = judged
-    const all = decisionsOfReading(reading, { evaluation })
-    const no = target.stepId === null ? undefined : reading.index.stepOf(target.stepId)?.no
-    const decisions = no === undefined ? all : all.filter(({ agent_action }) => agent_action.step_no === no)
-    const recorded = recordedEvaluations(reading, evaluation)
     const { terminal } = session
+    const answer = await answerDecisions(place, court, viewOptions(session, {}))
     if (options.jsonl) {
-      for (const decision of decisions) {
+      for (const decision of answer.decisions) {
         terminal.out(safeJson(decision))
         await terminal.drained()
       }
-    } else if (options.otel) terminal.out(safeJson(decisionLogRecords(decisions), 2))
-    else if (options.json) {
-      const { runId, status } = run.row
-      const { isOpen } = evaluation
-      const facts = { run_id: runId, status, is_open: isOpen, total: all.length, recorded_evaluations: recorded }
-      terminal.out(safeJson({ ...facts, decisions, ...freshness }, 2))
-    } else {
-      const open = openWords(judged)
-      if (open !== undefined) terminal.say(`orangebox: ${run.row.runId}: ${open}`)
-      const others = recorded.filter(({ differs }) => differs).map((one) => `on record: ${evaluationWords(one)}`)
-      const computed = others.length === 0 ? [] : [`computed now: ${verdictOf(evaluation)}`]
-      terminal.out([decisionsText(decisions, all.length, terminal.columns), ...others, ...computed].join("\n"))
-    }
+    } else if (options.otel) terminal.out(safeJson(decisionLogRecords(answer.decisions), 2))
+    else return tell(session, options, answer)
     return undefined
   })
-}
-
-function decisionsText(decisions: readonly DecisionEvent[], total: number, columns = 120): string {
-  if (decisions.length === 0) return total === 0 ? "no decisions yet" : `no decision in this step, ${total} in the run`
-  const rows = decisions.map(({ agent_action: action, evaluation }) => {
-    const said = evaluation.overrides?.at(-1)?.verdict
-    const spoken = [evaluation.alignment, evaluation.quality, evaluation.policy]
-      .map(({ status }) => status)
-      .filter((status) => status !== "unknown")
-    const verdict = said ?? worstVerdict(spoken)
-    return [
-      `#${action.step_no}`,
-      `${hasFailed({ status: action.status, verdict }) ? `${MARK.fail} failed` : `${MARK[verdict]} ${verdict}`}${said === undefined ? "" : " (a person)"}`,
-      action.action_type,
-      action.status,
-      `${action.inferred_by === null || action.inferred_by === undefined ? "" : "≈ "}${action.action_summary}`,
-    ]
-  })
-  const table = formatTable(
-    [
-      { title: "step", align: "right" },
-      { title: "verdict" },
-      { title: "action" },
-      { title: "status" },
-      { title: "what", minWidth: 24 },
-    ],
-    rows,
-    { width: columns },
-  )
-  const count = decisions.length === total ? plural(total, "decision") : `${decisions.length} of ${total} decisions`
-  return `${table}\n${count}`
 }

@@ -1,30 +1,18 @@
+import { given } from "@orangebox/contract"
 import { MASK_TYPES, type MaskType } from "@orangebox/dialects"
-import { diffRunsAt } from "@orangebox/reader"
-import {
-  DEFAULT_DIFF_BUDGET,
-  diffColumns,
-  diffHtml,
-  diffText,
-  exitCodeOf,
-  MIN_DIFF_BUDGET,
-  type RunDiff,
-  Tier,
-} from "@orangebox/replay"
-import { estimateTokens, safeJson } from "@orangebox/text"
+import { answerDiff, type DiffAsked } from "@orangebox/reader"
+import { DEFAULT_DIFF_BUDGET, MIN_DIFF_BUDGET, Tier } from "@orangebox/replay"
 import { type Command, InvalidArgumentError } from "commander"
-import { itemsAt, itemsText, type Places, type StepAt } from "../diff/at-step.js"
-import { diffOfTwo, type ExactOptions } from "../diff/exact.js"
+import { EXIT } from "../exit-code.js"
 import { writeNewFile } from "../new-file.js"
 import { budgetParser, choiceParser } from "../option-values.js"
-import { type PlacedReading, withRunsAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { withRunsAt } from "../reading.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
+import { tell } from "../tell.js"
+import { viewOptions } from "../view-options.js"
 
-interface DiffCommandOptions extends Pick<ExactOptions, "exact" | "body" | "budget"> {
-  readonly columns?: boolean
-  readonly all?: boolean
-  readonly tier?: readonly Tier[]
-  readonly at?: StepAt
-  readonly mask?: readonly MaskType[]
+interface DiffCommandOptions extends DiffAsked {
+  readonly budget?: number
   readonly html?: string
   readonly force?: boolean
 }
@@ -47,7 +35,7 @@ export function define(command: Command, session: Session): void {
     .option("--at <n>", "everything about one step: 18, or a18 or b18 where the numbers differ", parseStepAt)
     .option(
       "--mask <types>",
-      `what differs only in these is noise: ${MASK_TYPES.join(",")}`,
+      `what differs only in these is noise, with commas: ${MASK_TYPES.join(", ")}`,
       listOf<MaskType>(MASK_TYPES),
     )
     .option("--body <name>", "of two steps only this body: request, response, args, result …")
@@ -59,7 +47,10 @@ export function define(command: Command, session: Session): void {
     .option("--force", "with --html: overwrite a file that is there")
     .addHelpText(
       "after",
-      "\nT0 other wording · T1 other decision · T2 other observation · T3 other effect · T4 other outcome.\nExits as diff(1) does: 0 the same, or the same but for noise; 1 different; 2 or more trouble.",
+      prose(
+        session,
+        "T0 other wording · T1 other decision · T2 other observation · T3 other effect · T4 other outcome.\nExits as diff(1) does: 0 the same, or the same but for noise; 1 different; 2 or more trouble.",
+      ),
     )
   bindShell<DiffCommandOptions>(command, session, diff, [
     ["orangebox diff last~1", "the last run with the one before it"],
@@ -78,21 +69,16 @@ function diff(
 ): Promise<number | undefined> {
   checkOptions(options)
   return withRunsAt(session, options, [addressA, addressB], async (...readings) => {
-    const [a, b] = [readings[0]!, readings[1]!]
-    const exitCode = await diffOfTwo(session, a, b, options)
-    if (exitCode !== undefined) return exitCode
-    const found = await diffRunsAt(a, b, {
-      ...(options.mask === undefined ? {} : { masks: options.mask }),
-      ...(options.at === undefined && !options.all ? {} : { payloads: Number.POSITIVE_INFINITY }),
-    })
-    const places = placesOf(a, found.a.run_id ?? "", b, found.b.run_id ?? "")
-    const behindBytes = Math.max(a.freshness.behind_bytes, b.freshness.behind_bytes)
-    if (options.html !== undefined && options.html !== "-") {
-      writeNewFile(options.html, [Buffer.from(diffHtml(found))], options.force ?? false)
-      session.terminal.say(`orangebox: the page is ${options.html}`)
+    const { terminal } = session
+    const { budget, html, force, json, data: _data, ...asked } = options
+    const shown = { ...viewOptions(session, given({ budget })), isWide: terminal.isOutTerminal }
+    const answer = await answerDiff(readings[0]!, readings[1]!, { ...asked, ...given({ html }) }, shown)
+    if (html === "-") terminal.out(answer.html!())
+    else if (html !== undefined) {
+      writeNewFile(html, [Buffer.from(answer.html!())], force ?? false)
+      terminal.say(`orangebox: the page is ${html}`)
     }
-    session.terminal.out(tellDiff(session, found, options, places, behindBytes))
-    return exitCodeOf(found)
+    return html === "-" ? (answer.isBad ? EXIT.findings : undefined) : tell(session, options, answer)
   })
 }
 
@@ -110,61 +96,7 @@ function checkOptions({ at, html, json, budget, columns, tier, force }: DiffComm
   if (clash !== undefined) throw wrongUsage(clash, "Ask for one of them")
 }
 
-interface DiffPlaces extends Places {
-  /** Both runs as the arguments of one command. */
-  readonly both: string
-}
-
-function placesOf(a: PlacedReading, runIdA: string, b: PlacedReading, runIdB: string): DiffPlaces {
-  // The data folder is named once, in front of whichever run is stored there.
-  const both = a.store ? [a.place(runIdA), b.word(runIdB)] : [a.word(runIdA), b.place(runIdB)]
-  return { a: a.place(runIdA), b: b.place(runIdB), both: both.join(" ") }
-}
-
-function tellDiff(
-  { terminal }: Session,
-  found: RunDiff,
-  options: DiffCommandOptions & GlobalOptions,
-  places: DiffPlaces,
-  behindBytes: number,
-): string {
-  const paint = terminal.paint
-  if (options.html === "-") return diffHtml(found)
-  if (options.at !== undefined) {
-    const items = itemsAt(found, options.at)
-    if (!options.json) return itemsText(found, items, places, paint)
-    const { a, b, regime, verdict } = found
-    const listed = items.map(({ index, item }) => ({ index, ...item }))
-    return safeJson({ v: found.v, regime, verdict, a, b, items: listed, behind_bytes: behindBytes }, 2)
-  }
-  if (options.json) return safeJson({ ...found, behind_bytes: behindBytes }, 2)
-
-  const all = options.all ? { all: true } : {}
-  const next = nextWords(found, places.both)
-  if (options.columns || options.tier || (terminal.isOutTerminal && options.budget === undefined)) {
-    const text = diffColumns(found, {
-      ...all,
-      ...(terminal.columns === undefined ? {} : { width: terminal.columns }),
-      color: terminal.paint,
-      ...(options.tier ? { tiers: options.tier } : {}),
-    })
-    return next === undefined ? text : `${text}\n${paint(next, "dim")}`
-  }
-  const budget = options.budget ?? DEFAULT_DIFF_BUDGET
-  const left = budget - (next === undefined ? 0 : estimateTokens(next) + 1)
-  if (next === undefined || left < MIN_DIFF_BUDGET) return diffText(found, { ...all, budget })
-  return `${diffText(found, { ...all, budget: left })}\n${next}`
-}
-
-/** The step to look at: where the runs went apart, or first differ. */
-function nextWords({ root, first, items }: RunDiff, both: string): string | undefined {
-  const item = items[root ?? first ?? -1]
-  if (!item) return undefined
-  const n = item.a && item.b && item.a.n === item.b.n ? item.a.n : item.a ? `a${item.a.n}` : `b${item.b!.n}`
-  return `next: orangebox diff ${both} --at ${n}`
-}
-
-function parseStepAt(text: string): StepAt {
+function parseStepAt(text: string): NonNullable<DiffAsked["at"]> {
   const [, side, digits] = /^(?:(a|b)?#?)(\d{1,9})$/.exec(text) ?? []
   if (digits === undefined || Number(digits) === 0)
     throw new InvalidArgumentError("It must be a step such as 18, a18 or b18.")

@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import { given, InputError } from "@orangebox/contract"
+import { advice, given, InputError, suggested } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
 import { effectsHere, outcomeOf, type ReplaySource } from "@orangebox/reader"
 import { EMPTY_PROFILE, type Fork, type ForkRequest, type PostMode, type PostPolicy, planFork } from "@orangebox/replay"
@@ -9,7 +9,12 @@ import { EXIT } from "../exit-code.js"
 import { collected, parsePositive } from "../option-values.js"
 import { withReader } from "../reading.js"
 import { againstTape } from "../replaying/against-tape.js"
-import { type ForkedWorkspace, forkedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
+import {
+  type ForkedWorkspace,
+  forkedWorkspace,
+  ignoredLeft,
+  type WorkspaceOptions,
+} from "../replaying/command-workspace.js"
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
 import {
   forkJson,
@@ -21,10 +26,10 @@ import {
   verdictText,
 } from "../replaying/format-fork.js"
 import { readMasks } from "../replaying/masks.js"
-import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { checkCommand, loadTape, NOT_A_SANDBOX } from "../replaying/preflight.js"
 import { reissue } from "../replaying/reissue.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface ForkOptions extends ProfileOptions, VariableOptions, WorkspaceOptions {
   readonly at?: string
@@ -71,7 +76,10 @@ export function define(command: Command, session: Session): void {
     .option("--copy-ignored", "with what git ignores in it, as it is now: dependencies, build results")
     .addHelpText(
       "after",
-      `\nWhat came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew\nfrom the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts\nwith the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are\nnot written to; where the system can do it the command sees the copy at the path of your tree, so that full paths lead into\nit. The copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without workspace:\nfiles are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached, every call was answered and the command exited with 0, 1 when not, 2 when nothing could\nstart.`,
+      prose(
+        session,
+        `What came before the step is answered from the recording, as are branches beside it; what builds on the step is asked anew from the servers that the environment names (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), with the keys of today.\nWhere orangebox run recorded a git work tree, the command runs in a copy of it in the folder for temporary files: it starts with the files of then, and at the forked call they are made what they were at that call. Your own tree and repository are not written to; where the system can do it the command sees the copy at the path of your tree, so that full paths lead into it. The copy is removed afterwards, and what changed in it is in the new run. Otherwise it is forked without workspace: files are as they are now. ${NOT_A_SANDBOX}\nWithout a command the one call is sent with ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY where its key was masked.\nExits with 0 when the fork was reached, every call was answered and the command exited with 0, 1 when not, 2 when nothing could start.`,
+      ),
     )
   bindShell<ForkOptions>(command, session, fork, [
     ["orangebox fork last --at '#4' --set model=claude-haiku-4-5", "what would this model have said?"],
@@ -108,8 +116,16 @@ async function fork(
   }
   const drafted = planned(source, { ...request, profile })
   if (command.length > 0) {
-    refuseForeignSecrets(source)
-    checkEffects(session, options, source)
+    await checkCommand(session, source, {
+      isAllowed: (tool) => options.allowEffects.includes(tool) || options.allowEffects.includes("*"),
+      optionsFor: async (gaps) => {
+        // Dependencies that git ignores are not in the copy, and what the agent imports of them would be the next thing to fail.
+        const left = options.copyIgnored ? [] : await ignoredLeft(options, source, drafted)
+        const tools = [...new Set(gaps.map(({ tool }) => tool)), ...options.allowEffects]
+        const copied = left.length > 0 ? ["--copy-ignored"] : []
+        return { flags: [`--allow-effects ${tools.join(",")}`, ...copied], replaced: ["--allow-effects"] }
+      },
+    })
   }
   terminal.say(planText(source, drafted))
   const workspace = command.length > 0 ? await forkedWorkspace(session, options, source, drafted) : undefined
@@ -170,7 +186,7 @@ function runnerOf(
         command: [word(program), ...args.map(word)],
         input: [program, ...args].join(" "),
         fork,
-        policy: { reason: reasonOf(arm), masks },
+        policy: { reason: reasonOf(arm), masks, moved: copy?.moved ?? null },
         app: run.view.app ?? name,
         onHint: shared.onWarning,
       })
@@ -187,14 +203,6 @@ function runnerOf(
   }
 }
 
-function checkEffects(session: Session, options: ForkOptions, { tape }: ReplaySource): void {
-  refuseGaps(tape, {
-    isAllowed: (tool) => options.allowEffects.includes(tool) || options.allowEffects.includes("*"),
-    allowWith: (tools) => `Allow them with --allow-effects ${tools}`,
-  })
-  if (toolsExecutedBy(tape) > 0) session.terminal.say(`orangebox: ${NOT_A_SANDBOX}`)
-}
-
 function planned(source: ReplaySource, request: ForkRequest): Fork {
   const plan = planFork(source.tape, request)
   if (plan.ok) return plan.fork
@@ -202,7 +210,7 @@ function planned(source: ReplaySource, request: ForkRequest): Fork {
   throw new InputError(first!.code, {
     what: [first!, ...others].map(({ ruleId, reason }) => `rule "${ruleId}": ${reason}`).join("; "),
     where: source.run.row.runId,
-    next: "Nothing has run. Correct the rules; the steps behind the fork are in: orangebox show",
+    next: advice`Nothing has run. Correct the rules; the steps behind the fork are in: ${suggested("show", source.run.row.runId)}`,
   })
 }
 
@@ -221,7 +229,7 @@ function stepOf({ run, stepId, tape }: ReplaySource, at: string | undefined): st
   throw new InputError("STEP_NUMBER", {
     what: `there is no step ${at}, this run has ${steps.length}`,
     where: run.row.runId,
-    next: `See its steps with: orangebox show ${run.row.runId}`,
+    next: advice`See its steps with: ${suggested("show", run.row.runId)}`,
   })
 }
 

@@ -4,7 +4,7 @@ import { recordedText, safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { withReader } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface OverrideOptions {
   readonly verdict: Exclude<Verdict, "unknown">
@@ -25,7 +25,10 @@ export function define(command: Command, session: Session): void {
     .option("--author <name>", "who says so; default: the name you are logged in with")
     .addHelpText(
       "after",
-      "\nThe run itself does not change, nor does its digest. The last word counts; earlier ones stay on record.\norangebox report follows it; orangebox check does only with --accept-overrides.",
+      prose(
+        session,
+        "The run itself does not change, nor does its digest. The last word counts; earlier ones stay on record.\norangebox report follows it; orangebox check does only with --accept-overrides.",
+      ),
     )
   bindShell<OverrideOptions>(command, session, override, [
     ["orangebox override last --verdict pass --reason 'agreed with ops'", "about the run as a whole"],

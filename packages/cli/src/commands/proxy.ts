@@ -10,7 +10,7 @@ import { InterruptedError } from "../failure.js"
 import { collected, parsePort } from "../option-values.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { stableAddress } from "../running/stable-address.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
 interface ProxyCommandOptions extends CaptureOptions {
@@ -32,7 +32,10 @@ export function define(command: Command, session: Session): void {
     .option("--app <name>", "the application's name on the runs; default: proxy")
     .addHelpText(
       "after",
-      "\nPrints one base URL for each upstream, the same every time for a data folder; `orangebox run --port` has them too. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
+      prose(
+        session,
+        "Prints one base URL for each upstream, the same every time for a data folder; `orangebox run --port` has them too. Whoever has such a URL can spend your money through it, so it holds a secret part.\nEach conversation becomes a run of its own and ends when it has been silent for a while. Ctrl-C ends the proxy in good order.",
+      ),
     )
   bindShell<ProxyCommandOptions>(command, session, proxy, [
     ["orangebox proxy", "for Anthropic, OpenAI and Gemini clients"],
@@ -74,7 +77,7 @@ async function proxy(session: Session, options: ProxyCommandOptions & GlobalOpti
   })
   const urls = Object.fromEntries(Object.keys(upstreams).map((name) => [name, proxied.urlFor(name)]))
   try {
-    // Announced only once Ctrl-C is listened to: whoever reads it may press it at once.
+    // Announced only once Ctrl-C is listened to: a reader may press it at once.
     await whileNotInterrupted((signal) => {
       terminal.out(
         options.json

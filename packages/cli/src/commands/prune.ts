@@ -1,14 +1,15 @@
 import { catchUp, collectorStatus, type JournalHoldings } from "@orangebox/collector"
 import { given } from "@orangebox/contract"
-import { type StandingRetention, standingRetention } from "@orangebox/reader"
+import { dropKeptImports, type StandingRetention, standingRetention, writeStore } from "@orangebox/reader"
 import { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "@orangebox/store"
 import { formatBytes, formatDuration, plural, safeJson, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { journalWords } from "../collecting/format-status.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
+import { pasteable } from "../next-command.js"
 import { parseDuration, parseSize } from "../option-values.js"
-import { withWriting } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session } from "../session.js"
+import { withReader } from "../reading.js"
+import { bindShell, type GlobalOptions, prose, type Session } from "../session.js"
 
 interface PruneOptions {
   readonly maxAge?: number
@@ -36,13 +37,17 @@ export function define(command: Command, session: Session): void {
       "bodies of the oldest runs, until the rest takes no more than this on disk",
       parseSize,
     )
-    .option("--journals", "also the journals that are wholly in the store, which are kept for a while as a second copy")
+    .option(
+      "--journals",
+      "also the journals and imported files that are wholly in the store, which are kept for a while as a second copy",
+    )
     .option("--dry-run", "say what would go, and change nothing")
     .addHelpText(
       "after",
-      `\nWithout ages and sizes the standing policy applies: ${policyWords(DEFAULT_RETENTION)}; journals 24 hours.
-Change it with "retention" in your own configuration, or with ORANGEBOX_RETENTION_EVENTS, _BODIES, _SNAPSHOTS, _MANIFESTS,
-_ROLLUPS, _PROBLEMS, _JOURNALS (12h, 30d, 2w, forever) and ORANGEBOX_RETENTION_MAX_BODY_BYTES.`,
+      prose(
+        session,
+        `Without ages and sizes the standing policy applies: ${policyWords(DEFAULT_RETENTION)}; journals 24 hours.\nChange it with "retention" in your own configuration, or with ORANGEBOX_RETENTION_EVENTS, _BODIES, _SNAPSHOTS, _MANIFESTS, _ROLLUPS, _PROBLEMS, _JOURNALS (12h, 30d, 2w, forever) and ORANGEBOX_RETENTION_MAX_BODY_BYTES.`,
+      ),
     )
   bindShell<PruneOptions>(command, session, prune, [
     ["orangebox prune --dry-run", "what would the standing policy take?"],
@@ -54,22 +59,27 @@ _ROLLUPS, _PROBLEMS, _JOURNALS (12h, 30d, 2w, forever) and ORANGEBOX_RETENTION_M
 
 async function prune(session: Session, options: PruneOptions & GlobalOptions): Promise<ExitCode> {
   const isDryRun = options.dryRun === true
-  const { policy, report, filesRemoved, journals } = await withWriting(session, options, async (store, { path }) => {
-    const standing = standingRetention(path)
-    const policy = policyOf(options, standing)
-    const report = await store.prune(policy, { isDryRun, onProgress: session.terminal.progress.update })
-    const { filesRemoved } =
-      options.journals && !isDryRun ? await catchUp({ dataFolder: path, store, keep: KEEP_NONE }) : { filesRemoved: 0 }
-    const { journals } = await collectorStatus(path, standing)
-    return { policy, report, filesRemoved, journals }
-  })
+  const { policy, report, filesRemoved, journals } = await withReader(session, options, (reader) =>
+    writeStore(reader, async (store, { path }) => {
+      const standing = standingRetention(path)
+      const policy = policyOf(options, standing)
+      const report = await store.prune(policy, { isDryRun, onProgress: session.terminal.progress.update })
+      const dropsCopies = options.journals === true && !isDryRun
+      const { filesRemoved } = dropsCopies
+        ? await catchUp({ dataFolder: path, store, keep: KEEP_NONE })
+        : { filesRemoved: 0 }
+      if (dropsCopies) dropKeptImports(path)
+      const { journals } = await collectorStatus(path, standing)
+      return { policy, report, filesRemoved, journals }
+    }),
+  )
   session.terminal.out(
     options.json
       ? safeJson(
           { policy: policyJson(policy), ...snakeJson({ ...report, journalsRemoved: filesRemoved, journals }) },
           2,
         )
-      : reportText(report, filesRemoved, journals),
+      : reportText(report, filesRemoved, journals, options),
   )
   return report.isWithinLimits ? EXIT.fine : EXIT.findings
 }
@@ -109,7 +119,12 @@ function policyWords(policy: RetentionPolicy): string {
 
 const DAY_MS = 86_400_000
 
-function reportText(report: PruneReport, filesRemoved: number, journals: JournalHoldings): string {
+function reportText(
+  report: PruneReport,
+  filesRemoved: number,
+  journals: JournalHoldings,
+  options: GlobalOptions,
+): string {
   const taken = [
     plural(report.runsPruned, "run"),
     plural(report.eventsPruned, "event"),
@@ -123,7 +138,9 @@ function reportText(report: PruneReport, filesRemoved: number, journals: Journal
     `${report.isDryRun ? "would prune" : "pruned"} ${taken.join(", ")} · bodies on disk: ${formatBytes(report.bodyBytesBefore)}${after}`,
     ...(report.isWithinLimits ? [] : ["still above the limit: open runs are kept, and so is what kept runs share"]),
     `journals still hold ${journalWords(journals)}`,
-    ...(journals.kept.files > 0 ? ["let go of what is in the store with: orangebox prune --journals"] : []),
+    ...(journals.kept.files > 0
+      ? [`let go of what is in the store with: orangebox prune ${pasteable(options, "--journals")}`]
+      : []),
   ]
   return lines.join("\n")
 }

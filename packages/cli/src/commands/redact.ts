@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { explainInputs, printRedacted } from "../redact/filter.js"
 import { rulesJson, rulesText } from "../redact/format-redaction.js"
 import { redactStored, type StoredOptions } from "../redact/stored.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface RedactOptions extends StoredOptions {
   readonly stored?: boolean
@@ -32,11 +32,17 @@ export function define(command: Command, session: Session): void {
     .option("--dry-run", "with --stored: say what would go, change nothing")
     .addHelpText(
       "after",
-      "\nInput may be of any length and hold any bytes; those that are no text are kept. A secret is never printed, by no option.",
+      prose(
+        session,
+        "Input may be of any length and hold any bytes; those that are no text are kept. A secret is never printed, by no option.",
+      ),
     )
     .addHelpText(
       "after",
-      "\n--stored replaces bodies that hold the text by tombstones, masks it in events, and cannot be undone. Exit code 1 means that\nsomething could not be reached, such as the journal of a process that still runs; it is named.",
+      prose(
+        session,
+        "--stored replaces bodies that hold the text by tombstones, masks it in events, and cannot be undone. Exit code 1 means that something could not be reached, such as the journal of a process that still runs; it is named.",
+      ),
     )
   bindShell<RedactOptions>(command, session, redact, [
     ["orangebox redact app.log > safe.log", "a log that can be shown around"],

@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import { given, InputError } from "@orangebox/contract"
+import { advice, given, suggested } from "@orangebox/contract"
 import { replayCommand } from "@orangebox/proxy"
 import type { ReplaySource } from "@orangebox/reader"
 import {
@@ -21,9 +21,9 @@ import { calibrate } from "../replaying/calibrate.js"
 import { replayedWorkspace, type WorkspaceOptions } from "../replaying/command-workspace.js"
 import { type ReplayResult, replayJson, replayText } from "../replaying/format-replay.js"
 import { readMasks } from "../replaying/masks.js"
-import { loadTape, NOT_A_SANDBOX, refuseForeignSecrets, refuseGaps, toolsExecutedBy } from "../replaying/preflight.js"
+import { checkCommand, loadTape, NOT_A_SANDBOX } from "../replaying/preflight.js"
 import { type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
-import { bindShell, type GlobalOptions, type Session } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface ReplayOptions extends VariableOptions, WorkspaceOptions {
   readonly mode?: ReplayPolicy["mode"]
@@ -79,7 +79,10 @@ export function define(command: Command, session: Session): void {
     .option("--accept <file>", "with --calibrate: accept what is proposed into this file of masks")
     .addHelpText(
       "after",
-      `\nWithout a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of\nits own, and the source stays as it is. ${NOT_A_SANDBOX}\nWith --workspace it does that in a copy of the work tree that orangebox run recorded; your own tree is not written to.\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when\nnothing could start. The command's own exit code is in the report.`,
+      prose(
+        session,
+        `Without a command nothing runs: every stored call is asked again as it was recorded, and has to find itself and its bytes.\nWith one the agent is started again and its model calls are answered from the recording; what happens is recorded as a run of its own, and the source stays as it is. ${NOT_A_SANDBOX}\nWith --workspace it does that in a copy of the work tree that orangebox run recorded; your own tree is not written to.\nThe report goes to stdout; with a command to stderr, because stdout belongs to the command.\nExits with 0 when a certificate is issued (in mode cached, which has none: when every call was answered), 1 when not, 2 when nothing could start. The command's own exit code is in the report.`,
+      ),
     )
   bindShell<ReplayOptions>(command, session, replay, [
     ["orangebox replay last", "is the recording whole?"],
@@ -120,15 +123,12 @@ async function byCommand(
   source: ReplaySource,
   command: readonly [string, ...string[]],
 ): Promise<ReplayResult> {
-  const { tape, run } = source
+  const { run } = source
   const say = (message: string): void => session.terminal.say(`orangebox: ${message}`)
-  refuseForeignSecrets(source)
-  refuseGaps(tape, {
+  const toolsExecuted = await checkCommand(session, source, {
     isAllowed: () => options.allowToolExec ?? false,
-    allowWith: () => "Allow it with --allow-tool-exec",
+    optionsFor: () => ({ flags: ["--allow-tool-exec"] }),
   })
-  const toolsExecuted = toolsExecutedBy(tape)
-  if (options.allowToolExec && toolsExecuted > 0) say(NOT_A_SANDBOX)
   const name = basename(command[0])
   const workspace = options.workspace ? await replayedWorkspace(session, options, source) : undefined
   const [program, ...args] = workspace ? command.map((word) => workspace.word(word)) : command
@@ -139,7 +139,7 @@ async function byCommand(
     ...(workspace ? { copy: workspace.copy } : {}),
     // Between the calls of an agent that runs no tools nothing is to be seen, and looking there would cost every call.
     workspace: toolsExecuted > 0 || (wasLookedAt(source) && "ends"),
-    policy: policyOf(options),
+    policy: { ...policyOf(options), moved: workspace?.moved ?? null },
     app: run.view.app ?? name,
     onHint: say,
   }).finally(() => {
@@ -191,7 +191,6 @@ function isFine(certification: Certification, mode: ReplayOptions["mode"]): bool
 
 /** Options that would do nothing are mistakes: what they were meant to do would not happen. */
 function checkOptions(options: ReplayOptions, command: readonly string[]): void {
-  const wrong = (what: string, next: string): InputError => new InputError("USAGE", { what, next })
   const ofCommand = [
     ["--mode", options.mode],
     ["--on-drift", options.onDrift],
@@ -205,22 +204,25 @@ function checkOptions(options: ReplayOptions, command: readonly string[]): void 
   ] as const
   const [given] = ofCommand.find(([, value]) => value !== undefined) ?? []
   if (command.length === 0 && given !== undefined) {
-    throw wrong(
+    throw wrongUsage(
       `${given} is about how a command is answered, and there is none`,
-      "Put it behind --: orangebox replay last -- node agent.mjs",
+      advice`Put it behind --: ${suggested("replay", "last -- node agent.mjs")}`,
     )
   }
   if (options.calibrate === undefined && options.accept !== undefined) {
-    throw wrong("--accept takes what --calibrate proposes", "Name a second run with --calibrate")
+    throw wrongUsage("--accept takes what --calibrate proposes", "Name a second run with --calibrate")
   }
   if (options.calibrate !== undefined && (command.length > 0 || options.certificate !== undefined)) {
-    throw wrong("--calibrate compares two recorded runs and starts nothing", "Leave the command and --certificate away")
+    throw wrongUsage(
+      "--calibrate compares two recorded runs and starts nothing",
+      "Leave the command and --certificate away",
+    )
   }
   if ((options.keepWorkspace || options.copyIgnored) && !options.workspace) {
-    throw wrong("--keep-workspace and --copy-ignored are about the copy that --workspace makes", "Add --workspace")
+    throw wrongUsage("--keep-workspace and --copy-ignored are about the copy that --workspace makes", "Add --workspace")
   }
   if (options.force && options.certificate === undefined) {
-    throw wrong("--force is about the file of --certificate", "Name one, or leave it away")
+    throw wrongUsage("--force is about the file of --certificate", "Name one, or leave it away")
   }
 }
 

@@ -1,12 +1,11 @@
-import { reportHtml, reportMarkdown, reportText, runReport } from "@orangebox/decisions"
-import { findRun, type RuleOptions } from "@orangebox/reader"
+import { given } from "@orangebox/contract"
+import { answerReport, type RuleOptions } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
-import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
-import { trailJson } from "../json-shapes.js"
+import { addRuleOptions, courtHere } from "../decisions/judging.js"
 import { refuseToOverwrite, writeNewFile } from "../new-file.js"
 import { withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface ReportOptions extends RuleOptions {
   readonly md?: boolean
@@ -26,7 +25,7 @@ export function define(command: Command, session: Session): void {
     .option("--force", "with --html: overwrite a file that is there")
   addRuleOptions(command)
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
-    .addHelpText("after", "\nThe rules are those of orangebox check. Judges are not asked.")
+    .addHelpText("after", prose(session, "The rules are those of orangebox check. Judges are not asked."))
   bindShell<ReportOptions>(command, session, report, [
     ["orangebox report", "the last run, on one screen"],
     ["orangebox report run_01JT9 --html report.html", "with every diff, for a person"],
@@ -41,22 +40,14 @@ function report(session: Session, options: ReportOptions & GlobalOptions, typed 
   if (options.html !== undefined) refuseToOverwrite(options.html, options.force ?? false)
   const court = courtHere(session, options)
   return withRunAt(session, options, typed, async (place) => {
-    const { reader, address, freshness } = place
-    const { recorded, evaluation } = await judgeHere(session, court, reader, await findRun(reader, address))
-    const { tools } = court.config
-    const made = runReport(recorded, { ...(tools === undefined ? {} : { tools }), evaluation })
     const { terminal } = session
+    const { columns, paint: color } = terminal
+    const answer = await answerReport(place, court, { color, ...given({ width: columns }) })
+    for (const remark of answer.remarks ?? []) terminal.say(`orangebox: ${remark}`)
     if (options.html !== undefined) {
-      writeNewFile(options.html, [Buffer.from(reportHtml(made), "utf8")], options.force ?? false)
+      writeNewFile(options.html, [Buffer.from(answer.html(), "utf8")], options.force ?? false)
       terminal.say(`orangebox: written to ${options.html}`)
-    } else if (options.md) terminal.out(reportMarkdown(made))
-    else if (options.json)
-      terminal.out(safeJson({ ...made, observability: trailJson(made.observability), ...freshness }, 2))
-    else {
-      const { columns, paint: color } = terminal
-      const width = columns === undefined ? {} : { width: Math.max(60, columns) }
-      terminal.out(reportText(made, { ...width, color }))
-    }
+    } else terminal.out(options.md ? answer.markdown() : options.json ? safeJson(answer.json(), 2) : answer.text())
     return undefined
   })
 }

@@ -1,21 +1,23 @@
 import { readFileSync } from "node:fs"
 import { constants } from "node:os"
 import { basename } from "node:path"
-import { given, InputError } from "@orangebox/contract"
+import { advice, given, InputError, suggested } from "@orangebox/contract"
 import { openDataFolder } from "@orangebox/journal"
 import { recordCommand } from "@orangebox/proxy"
-import { CLASSIFIER, dataPath, type LoadedRun, loadRun } from "@orangebox/reader"
+import { topFindingLine } from "@orangebox/query"
+import { CLASSIFIER, dataPath, diagnoseRun, type LoadedRun, loadRun } from "@orangebox/reader"
 import { findConfig } from "@orangebox/recorder"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT } from "../exit-code.js"
+import { pasteable } from "../next-command.js"
 import { parsePort } from "../option-values.js"
 import { withReading } from "../reading.js"
 import { parseVariable, type VariableOptions, withVariableOption } from "../running/base-url-variables.js"
 import { type CaptureOptions, captureOf, withCaptureOptions } from "../running/capture-options.js"
 import { type RecordedCommand, verdictJson, verdictText } from "../running/format-verdict.js"
 import { stableAddress } from "../running/stable-address.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface RunOptions extends CaptureOptions, VariableOptions {
   readonly app?: string
@@ -39,7 +41,10 @@ export function define(command: Command, session: Session): void {
     .option("--quiet", "no verdict at the end")
     .addHelpText(
       "after",
-      "\nThe command keeps the terminal, its signals and its exit code. Its clients are pointed at a proxy on this machine by the\nvariables they read (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), which goes on to the server they named before.\nThe verdict goes to stderr, with --json as one JSON document: stdout belongs to the command.",
+      prose(
+        session,
+        "The command keeps the terminal, its signals and its exit code. Its clients are pointed at a proxy on this machine by the variables they read (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, …), which goes on to the server they named before.\nThe verdict goes to stderr, with --json as one JSON document: stdout belongs to the command.",
+      ),
     )
   bindShell<RunOptions>(command, session, run, [
     ["orangebox run -- claude -p 'fix the date test'", "record a coding agent"],
@@ -70,7 +75,7 @@ function checkCertificates(path: string): void {
 async function run(session: Session, options: RunOptions & GlobalOptions, ...command: string[]): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) {
-    throw wrongUsage("there is no command to run", "Put it behind --: orangebox run -- node agent.mjs")
+    throw wrongUsage("there is no command to run", advice`Put it behind --: ${suggested("run", "-- node agent.mjs")}`)
   }
   const { terminal } = session
   if (options.ca !== undefined) checkCertificates(options.ca)
@@ -129,9 +134,12 @@ async function readBack(
       const told = run.view.steps[0]?.links.filter(({ kind }) => kind === "mentions") ?? []
       const ids = new Set(told.flatMap(({ run_id }) => run_id ?? []))
       const ownRuns = await Promise.all([...ids].map((id) => loadRun(store, id)))
-      const { digest, view } =
+      const read =
         ownRuns.reduce((best, own) => (own && modelCallsOf(own) > modelCallsOf(best) ? own : best), run) ?? run
-      return { runId: view.runId ?? runId, digest, money: view.money, isAgentsOwn: view !== run.view }
+      const { digest, view, row } = read
+      const diagnosis = await diagnoseRun(store, store, read, { data: options.data })
+      const finding = topFindingLine(diagnosis, pasteable(options, row.runId))
+      return { runId: row.runId, digest, money: view.money, finding, isAgentsOwn: view !== run.view }
     })
   } catch {
     // The recording is in the journal; a store that cannot be read now must not change how the command ended.

@@ -1,18 +1,18 @@
 import {
-  type Answer,
   askForSnapshot,
   findRun,
   type LoadedRun,
   listSnapshots,
   materialise,
   type Reading,
+  type SnapshotAnswer,
 } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import { type Command, Option } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { parseCount } from "../option-values.js"
 import { withReader, withReading } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session } from "../session.js"
 import {
   answerWords,
   type ShownSnapshot,
@@ -41,7 +41,10 @@ export function define(command: Command, session: Session): void {
     .option("--write", "put the snapshots below .orangebox/snapshots/, for other tools to read")
     .addHelpText(
       "after",
-      "\nA request that was not taken in time stays and is taken when the next step ends. Exits with 1 when it was not\ntaken, when there is no snapshot, and when one could not be written. Files that --write made are yours: prune and\nredact do not know them.",
+      prose(
+        session,
+        "A request that was not taken in time stays and is taken when the next step ends. Exits with 1 when it was not taken, when there is no snapshot, and when one could not be written. Files that --write made are yours: prune and redact do not know them.",
+      ),
     )
   bindShell<SnapshotOptions>(command, session, snapshot, [
     ["orangebox snapshot last", "of a live run: take one now. Of any other: what it left"],
@@ -74,7 +77,7 @@ async function snapshot(
     } else {
       const words = answerWords(answer, shown.length)
       if (words !== undefined) terminal.say(words)
-      if (shown.length > 0) terminal.out(snapshotsText(shown))
+      if (shown.length > 0) terminal.outVerbatim(snapshotsText(shown, terminal.columns))
       else if (answer === undefined) terminal.say("orangebox: this run has no snapshot")
       if (options.write && shown.length > 0) terminal.out(writtenText(shown))
     }
@@ -82,7 +85,7 @@ async function snapshot(
   })
 }
 
-function ask(session: Session, options: SnapshotOptions & GlobalOptions, runId: string): Promise<Answer> {
+function ask(session: Session, options: SnapshotOptions & GlobalOptions, runId: string): Promise<SnapshotAnswer> {
   return whileNotInterrupted((signal) =>
     withReader(session, options, (reader) =>
       askForSnapshot(reader, {
@@ -97,14 +100,16 @@ function ask(session: Session, options: SnapshotOptions & GlobalOptions, runId: 
 
 async function snapshotsOf({ store, folder }: Reading, run: LoadedRun, isToWrite: boolean): Promise<ShownSnapshot[]> {
   const shown: ShownSnapshot[] = []
-  for (const snapshot of listSnapshots(run)) {
+  for (const listed of listSnapshots(run)) {
+    // What was kept when it was taken may have been let go of since; the event does not change.
+    const snapshot = { ...listed, absent: listed.absent ?? (await store.bodyInfo(listed.hash))?.absent?.absent ?? null }
     shown.push(isToWrite ? { ...snapshot, written: await materialise(store, folder.path, snapshot) } : snapshot)
   }
   return shown
 }
 
 /** A run that is over cannot be asked; what it left is then the answer. */
-function isAsWanted(answer: Answer | undefined, shown: readonly ShownSnapshot[]): boolean {
+function isAsWanted(answer: SnapshotAnswer | undefined, shown: readonly ShownSnapshot[]): boolean {
   if (answer?.outcome === "waiting" || shown.length === 0) return false
   return shown.every(
     ({ written }) => written === undefined || written.outcome === "written" || written.outcome === "same",

@@ -19,7 +19,7 @@ import {
 import { formatMoment, formatTable, plural, safeJson, safeLine, snakeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 
 interface TrustOptions {
   readonly list?: boolean
@@ -40,7 +40,10 @@ export function define(command: Command, session: Session): void {
     .option("--key", "agree to the key of the data folder, after it was moved here from another machine or user")
     .addHelpText(
       "after",
-      "\nYou agree to what the file says now: when it changes, it is held back again. Your own configuration needs no trust.",
+      prose(
+        session,
+        "You agree to what the file says now: when it changes, it is held back again. Your own configuration needs no trust.",
+      ),
     )
   bindShell<TrustOptions>(command, session, trust, [
     ["orangebox trust", "see what would take effect, and be asked"],
@@ -100,7 +103,7 @@ async function agree(session: Session, options: TrustOptions & GlobalOptions, pa
   return isAgreed ? EXIT.fine : EXIT.findings
 }
 
-/** A key that came with a clone is known to whoever packed it. */
+/** A key that came with a clone is known to the one who packed it. */
 async function agreeToKey({ terminal }: Session, options: TrustOptions & GlobalOptions): Promise<ExitCode> {
   const { path } = locateData(options.data)
   const wasTrusted = isStoreKeyOwn(path)
@@ -123,7 +126,7 @@ async function agreeToKey({ terminal }: Session, options: TrustOptions & GlobalO
   return isAgreed ? EXIT.fine : EXIT.findings
 }
 
-/** Shows exactly what would take effect, and asks. Where nobody can answer, nobody has agreed. */
+/** Shows exactly what would take effect, and asks. Where no one can answer, no one has agreed. */
 async function isAnsweredYes(
   { terminal }: Session,
   options: GlobalOptions,

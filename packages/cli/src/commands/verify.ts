@@ -1,9 +1,10 @@
+import { advice, suggested } from "@orangebox/contract"
 import { type StoreVerdict, verifyAt, verifyStore } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
 import type { Command } from "commander"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, type Session, wrongUsage } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 import { checkCertificate } from "../verify/check-certificate.js"
 import { isSound, verdictJson, verdictText } from "../verify/format-verdict.js"
 
@@ -25,7 +26,10 @@ export function define(command: Command, session: Session): void {
     )
     .addHelpText(
       "after",
-      "\nExits with 1 when something is wrong: also when the trail of a run has holes, such as a call without its prompt or a tool without its result.\nOpen and crashed runs are reported as open; that is not an error. What may have gone past the recorder is told, and is none either.",
+      prose(
+        session,
+        "Exits with 1 when something is wrong: also when the trail of a run has holes, such as a call without its prompt or a tool without its result.\nOpen and crashed runs are reported as open; that is not an error. What may have gone past the recorder is told, and is none either.",
+      ),
     )
   bindShell<VerifyOptions>(command, session, verify, [
     ["orangebox verify", "everything"],
@@ -48,7 +52,7 @@ async function verify(
   }
   const expected = options.digest === undefined ? undefined : parseDigest(options.digest)
   if (expected !== undefined && address === undefined) {
-    throw wrongUsage("--digest is about one run", "Name the run: orangebox verify last --digest …")
+    throw wrongUsage("--digest is about one run", advice`Name the run: ${suggested("verify", "last --digest …")}`)
   }
   const tell = (verdict: StoreVerdict, freshness: object): ExitCode => {
     const changed = verdict.runs.filter(({ digest }) => expected !== undefined && digest !== expected)

@@ -6,23 +6,13 @@ import {
   type Violation,
   verdictOf,
 } from "@orangebox/decisions"
-import { injectedContexts } from "@orangebox/query"
-import type { HumanWord, JudgedRun, KeptEvaluation } from "@orangebox/reader"
-import { crashWords } from "@orangebox/runs"
+import { incompleteContexts, injectedContexts } from "@orangebox/query"
+import { type HumanWord, type JudgedRun, type KeptEvaluation, openWords, VERDICT_MARK } from "@orangebox/reader"
 import { formatMoment, type Painter, plural, recordedText, recordedWord, safeLine, snakeJson } from "@orangebox/text"
-
-export const MARK: Readonly<Record<Verdict, string>> = { pass: "✓", warn: "!", fail: "✗", unknown: "·" }
 
 export const painted = (verdict: Verdict, text: string, paint: Painter): string => {
   const role = verdict === "fail" ? "bad" : verdict === "warn" ? "warn" : verdict === "unknown" ? "dim" : undefined
   return role === undefined ? text : paint(text, role)
-}
-
-/** What a run that has not ended says about itself, and undefined for all others. */
-export function openWords({ run, evaluation }: Pick<JudgedRun, "run" | "evaluation">): string | undefined {
-  if (!evaluation.isOpen) return undefined
-  const { crash } = run.view
-  return crash ? `${crashWords(crash)}; judged for what there is` : "still in progress; judged for what there is so far"
 }
 
 const MOST_VIOLATIONS = 5
@@ -38,12 +28,13 @@ export function checkText(
   const verdict = verdictOf(evaluation)
   const open = openWords(judged)
   const { app, entrypoint } = run.view
-  const head = `${painted(verdict, `${MARK[verdict]} ${verdict}`, paint)}  ${run.row.runId}  ${recordedWord(app ?? "?", 40)} · ${recordedWord(entrypoint ?? "?", 40)}`
+  const head = `${painted(verdict, `${VERDICT_MARK[verdict]} ${verdict}`, paint)}  ${run.row.runId}  ${recordedWord(app ?? "?", 40)} · ${recordedWord(entrypoint ?? "?", 40)}`
   const width = Math.max(0, ...evaluation.results.map(({ constraint }) => Math.min(constraint.id.length, 32)))
   return [
     open === undefined ? head : `${head}  (${open})`,
     ...evaluation.results.flatMap((result) => resultLines(judged, result, width, paint)),
     ...injectedContexts(run.view).map(({ n, detail }) => paint(`  ✗ context_injected  #${n}  ${detail}`, "bad")),
+    ...incompleteContexts(run.view).map(({ n, detail }) => paint(`  ✗ context_incomplete  #${n}  ${detail}`, "bad")),
     ...(word === undefined
       ? []
       : [`  ${recordedText(word.author, 60)} said ${word.verdict}: ${recordedText(word.reason, 200)}`]),
@@ -55,7 +46,7 @@ function resultLines(judged: JudgedRun, result: ConstraintResult, width: number,
   const { constraint, status, violations, unknown } = result
   const origin = constraint.source === "inferred" ? "  (read from the request)" : ""
   const id = recordedWord(constraint.id, 32).padEnd(width)
-  const head = `  ${painted(status, `${MARK[status]} ${status.padEnd(7)}`, paint)} ${id}  ${recordedText(constraint.rule, 80)}${origin}`
+  const head = `  ${painted(status, `${VERDICT_MARK[status]} ${status.padEnd(7)}`, paint)} ${id}  ${recordedText(constraint.rule, 80)}${origin}`
   const told = violations.slice(0, MOST_VIOLATIONS).flatMap((violation) => violationLines(judged, violation))
   const more = violations.length - MOST_VIOLATIONS
   return [
@@ -99,6 +90,7 @@ export function checkJson(judged: JudgedRun, word: HumanWord | undefined, kept: 
     override: word ?? null,
     recorded: kept === undefined ? null : { event_id: kept.eventId, at: kept.at, is_new: kept.isNew },
     context_injected: injectedContexts(run.view).map(({ n, detail }) => ({ step_no: n, detail })),
+    context_incomplete: incompleteContexts(run.view).map(({ n, detail }) => ({ step_no: n, detail })),
     results: evaluation.results.map(({ constraint, concerns, status, violations, unknown }) => ({
       id: constraint.id,
       type: constraint.type,

@@ -20,6 +20,8 @@ export interface AgentTask {
   readonly entrypoint: string
   readonly request: string
   readonly constraints: readonly Constraint[]
+  /** Writes the time into its system prompt. */
+  readonly hasClock: boolean
 }
 
 /** What it tells its parent while it works. */
@@ -31,6 +33,7 @@ export type AgentReport =
 
 const MODEL = "scripted-coder"
 const MOST_TURNS = 12
+const PERSONA = "You are a careful programmer. Answer what is asked from what the project says, and change nothing."
 
 async function main(task: AgentTask): Promise<void> {
   const workspace = realpathSync(task.workspace)
@@ -59,7 +62,11 @@ async function work(run: Run, task: AgentTask, workspace: string): Promise<strin
   let system = ""
   for (let turn = 1; turn <= MOST_TURNS; turn++) {
     const step = run.step(`turn-${turn}`)
-    if (turn === 1) {
+    if (task.hasClock) {
+      // One line of good intentions: the model is to know the time. What stands behind it is not read from the cache again.
+      system = `The time is ${new Date().toISOString()}. ${PERSONA}`
+      if (turn === 1) messages.push({ role: "user", content: task.request })
+    } else if (turn === 1) {
       const context = compilePrompt(step, workspace, task.request)
       step.context(context)
       const cut = cutAtPrefix(context)
@@ -93,7 +100,7 @@ async function askModel(
     messages,
   }
   // The first prompt was compiled, and its parts are on record with their reasons; later ones grow by what was said since.
-  if (messages.length > 1) turn.promptAssembled({ segments: segmentsOf(request, system) })
+  if (messages.length > 1 || system.endsWith(PERSONA)) turn.promptAssembled({ segments: segmentsOf(request, system) })
   const model = turn.startModel({ provider: "anthropic", model: MODEL, apiVersion: API_VERSION, request })
   try {
     const sentAt = performance.now()
@@ -171,7 +178,7 @@ function report(said: AgentReport): void {
   if (process.connected) process.send?.(said)
 }
 
-// An agent whose demo is gone has nobody to work for.
+// An agent whose demo is gone has no work to do.
 process.on("disconnect", () => process.exit())
 // One that died while this process was loading is noticed in the first turn of the loop: before anything is written into a folder that the
 // next demo may be removing.

@@ -18,6 +18,8 @@ export interface ScriptedTask {
   readonly constraints?: readonly Constraint[]
   /** One reply for each turn of the conversation. */
   readonly replies: readonly ScriptedReply[]
+  /** The agent writes the time into its system prompt, as many do. */
+  readonly hasClock?: boolean
 }
 
 export const FIX_LEAP_YEARS: ScriptedTask = {
@@ -107,4 +109,15 @@ export const ADD_WEEKDAYS: ScriptedTask = {
   ],
 }
 
-export const SCRIPT: readonly ScriptedTask[] = [FIX_LEAP_YEARS, ADD_WEEKDAYS]
+export const NAME_LONG_MONTHS: ScriptedTask = {
+  entrypoint: "name-long-months",
+  request: "Which months have 31 days? Look it up in the project.",
+  hasClock: true,
+  replies: [
+    { text: "I will look at the table.", tools: [{ name: "read_file", input: { path: "src/days.js" } }] },
+    { text: "And at the tests.", tools: [{ name: "read_file", input: { path: "test/days.test.js" } }] },
+    { text: "January, March, May, July, August, October and December." },
+  ],
+}
+
+export const SCRIPT: readonly ScriptedTask[] = [NAME_LONG_MONTHS, FIX_LEAP_YEARS, ADD_WEEKDAYS]

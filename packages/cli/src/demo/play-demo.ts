@@ -1,10 +1,12 @@
 import type { AgentTask } from "./agent.js"
-import { ADD_WEEKDAYS, FIX_LEAP_YEARS, SCRIPT, type ScriptedTask } from "./model-script.js"
+import { ADD_WEEKDAYS, FIX_LEAP_YEARS, NAME_LONG_MONTHS, SCRIPT, type ScriptedTask } from "./model-script.js"
 import { type ModelServer, startModelServer } from "./model-server.js"
 import { createScratchRepository } from "./scratch-repository.js"
 import { type AgentEnd, type RunningAgent, startAgent } from "./start-agent.js"
 
 export interface PlayedDemo {
+  /** Its cache broke with every call. */
+  readonly clocked: AgentEnd
   readonly finished: AgentEnd
   readonly killed: AgentEnd & {
     readonly pid: number
@@ -22,7 +24,10 @@ export interface DemoStage {
 
 const CONVERSATION = "demo"
 
-/** Two runs of a real agent on a real project: one that ends, one that is killed while its answer streams in. Leaves nothing but the records. */
+/**
+ * Three runs of a real agent on a real project: one that breaks its own cache, one that ends, one that is killed while its answer streams in.
+ * Leaves nothing but the records.
+ */
 export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
   const repository = createScratchRepository()
   const server = await startModelServer(SCRIPT)
@@ -40,14 +45,18 @@ export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
   }
   try {
     stage.say(`a scripted model answers at ${server.url}, streaming, over the Anthropic Messages API`)
-    const finished = await start(FIX_LEAP_YEARS, "an agent in its own process fixes a bug in a scratch project …").ended
-    const victim = start(ADD_WEEKDAYS, "a second one is killed with SIGKILL in the middle of an answer …")
+    const clocked = await start(
+      NAME_LONG_MONTHS,
+      "an agent in its own process looks something up, with a clock in its system prompt …",
+    ).ended
+    const finished = await start(FIX_LEAP_YEARS, "another fixes a bug in a scratch project …").ended
+    const victim = start(ADD_WEEKDAYS, "a third one is killed with SIGKILL in the middle of an answer …")
     const acknowledgedBytes = await killInMidAnswer(victim, server)
     const killed = { ...(await victim.ended), pid: victim.pid, acknowledgedBytes }
     stage.signal.throwIfAborted()
-    return { finished, killed }
+    return { clocked, finished, killed }
   } catch (error) {
-    // An agent that was killed on the way out ends too early for itself, but not for whoever pressed Ctrl-C.
+    // An agent that was killed on the way out ends too early for itself, but not for the user who pressed Ctrl-C.
     stage.signal.throwIfAborted()
     throw error
   } finally {
@@ -59,8 +68,9 @@ export async function playDemo(stage: DemoStage): Promise<PlayedDemo> {
 }
 
 function agentTask(task: ScriptedTask, server: ModelServer, workspace: string, dataFolder: string): AgentTask {
-  const { entrypoint, request, constraints = [] } = task
-  return { modelUrl: server.url, workspace, dataFolder, conversationId: CONVERSATION, entrypoint, request, constraints }
+  const { entrypoint, request, constraints = [], hasClock = false } = task
+  const asked = { conversationId: CONVERSATION, entrypoint, request, constraints, hasClock }
+  return { modelUrl: server.url, workspace, dataFolder, ...asked }
 }
 
 /** Kills the agent once everything the server has sent is recorded and nothing more comes: then it is known what must be found later. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { OrangeboxError } from "@orangebox/contract"
+import { advice, OrangeboxError, suggested } from "@orangebox/contract"
 import type { AgentReport, AgentTask } from "./agent.js"
 
 /** The agent's process and what it has said so far. */
@@ -65,6 +65,6 @@ function notStarted(exitCode: number | null): OrangeboxError {
   return new OrangeboxError("DEMO_AGENT", {
     what: `the demo's agent ended before it recorded anything (exit code ${exitCode})`,
     where: AGENT,
-    next: "What it printed is above; run orangebox doctor to check the installation",
+    next: advice`What it printed is above; check the installation with: ${suggested("doctor")}`,
   })
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { livenessOf, type ProcessIdentity, thisProcess } from "@orangebox/journal"
 
-/** A folder in the temporary directory that is somebody's: whoever comes later can tell that its maker is gone. */
+/** A folder in the temporary directory with its owner on it: a later process can tell that the owner is gone. */
 export interface TemporaryFolder {
   readonly path: string
   /** It stays for good. */
@@ -34,7 +34,7 @@ export function removeAbandonedFolders(): void {
 
 function isAbandoned(path: string): boolean {
   try {
-    if (!lstatSync(path).isDirectory() || lstatSync(path).uid !== process.getuid?.()) return false
+    if (!lstatSync(path).isDirectory() || lstatSync(path).uid !== process.geteuid?.()) return false
     const owner: unknown = JSON.parse(readFileSync(join(path, OWNER), "utf8"))
     return isIdentity(owner) && livenessOf(owner).state === "dead"
   } catch {

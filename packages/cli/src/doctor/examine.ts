@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { catchUp, collectorStatus } from "@orangebox/collector"
+import { advice, suggested } from "@orangebox/contract"
 import { holderWords } from "@orangebox/reader"
 import { openStoreReader } from "@orangebox/store"
 import { formatBytes, plural } from "@orangebox/text"
@@ -70,7 +71,7 @@ async function flyThrough(folder: string): Promise<{ runId: string | null; check
         : failed("canary: journal", `${plural(canary.dropped, "record")} dropped`, "Check disk space and permissions")
     const { behindBytes, heldBy, failure } = await catchUp({ dataFolder: folder })
     if (failure)
-      return { runId: canary.runId, checks: [journal, failed("canary: collector", failure.what, failure.next)] }
+      return { runId: canary.runId, checks: [journal, failed("canary: collector", failure.what, failure.advice)] }
     const collector =
       behindBytes === 0
         ? ok("canary: collector", heldBy ? `collected by ${holderWords(heldBy)}` : "collected")
@@ -101,13 +102,13 @@ async function examineStore(folder: string): Promise<Check[]> {
         ? [ok("store", `schema ${store.schemaVersion}, ${plural(store.runs, "run")}, ${plural(store.events, "event")}`)]
         : []),
       ok("lock", lockHolder ? `held by ${holderWords(lockHolder)}` : "free"),
-      status.lagBytes === 0 ? ok("lag", "none") : warning("lag", lag, "Run: orangebox collect"),
+      status.lagBytes === 0 ? ok("lag", "none") : warning("lag", lag, advice`Run: ${suggested("collect")}`),
       problems.length === 0
         ? ok("journals", plural(status.files, "file"))
         : warning(
             "journals",
             `${plural(problems.length, "problem")} met while reading them`,
-            "Run: orangebox collect --status",
+            advice`Run: ${suggested("collect", "--status")}`,
           ),
     ]
   } catch (error) {

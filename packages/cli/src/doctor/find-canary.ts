@@ -1,4 +1,4 @@
-import { bodyHash } from "@orangebox/contract"
+import { advice, bodyHash, suggested } from "@orangebox/contract"
 import { loadRun } from "@orangebox/reader"
 import { isAbsent, type TraceReader } from "@orangebox/store"
 import { plural } from "@orangebox/text"
@@ -13,7 +13,7 @@ export async function findCanary(store: TraceReader, canary: Canary): Promise<Ch
       failed(
         "canary: store",
         `${canary.runId} is not in the store`,
-        "See what the collector says: orangebox collect --status",
+        advice`See what the collector says: ${suggested("collect", "--status")}`,
       ),
     ]
   }
@@ -24,7 +24,7 @@ export async function findCanary(store: TraceReader, canary: Canary): Promise<Ch
       : failed(
           "canary: store",
           `${run.events.length} of ${canary.events} events, ${run.row.status}, digest ${run.digest === canary.digest ? "as recorded" : "differs"}`,
-          `Look at it with: orangebox verify ${canary.runId}`,
+          advice`Look at it with: ${suggested("verify", canary.runId)}`,
         ),
     await readBack(store, canary),
     await searchFor(store, canary),
@@ -34,15 +34,20 @@ export async function findCanary(store: TraceReader, canary: Canary): Promise<Ch
 async function readBack(store: TraceReader, canary: Canary): Promise<Check> {
   const expected = Buffer.from(canary.toolResult)
   const reading = await store.readBody(bodyHash(expected))
-  if (isAbsent(reading)) return failed("canary: body", reading.reason, "Check the store with: orangebox verify")
+  if (isAbsent(reading))
+    return failed("canary: body", reading.reason, advice`Check the store with: ${suggested("verify")}`)
   return expected.equals(reading.bytes)
     ? ok("canary: body", "byte for byte")
-    : failed("canary: body", "other bytes than were recorded", "Check the store with: orangebox verify")
+    : failed("canary: body", "other bytes than were recorded", advice`Check the store with: ${suggested("verify")}`)
 }
 
 async function searchFor(store: TraceReader, canary: Canary): Promise<Check> {
   const { hits } = await store.search({ text: canary.word, limit: 5 })
   return hits.some(({ runId }) => runId === canary.runId)
     ? ok("canary: search", "found by its word")
-    : failed("canary: search", "the search does not find it", "Build the index again with: orangebox collect --rebuild")
+    : failed(
+        "canary: search",
+        "the search does not find it",
+        advice`Build the index again with: ${suggested("collect", "--rebuild")}`,
+      )
 }

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, statfsSync } from "node:fs"
 import { dirname } from "node:path"
+import { advice, suggested } from "@orangebox/contract"
 import { findConfig } from "@orangebox/recorder"
 import { formatBytes } from "@orangebox/text"
 import { type Check, failed, ok, troubleAs, warning } from "./check.js"
@@ -72,6 +73,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ])
 const LITTLE_SPACE = 1e9
 const NO_SPACE = 50e6
+const FREE_SOME = advice`Free some space, or shrink the store with: ${suggested("prune", "--max-body-bytes 1GB")}`
 
 export function checkDisk(path: string): Check {
   const name = "disk"
@@ -88,9 +90,6 @@ export function checkDisk(path: string): Check {
     )
   }
   const room = `${formatBytes(free)} free`
-  if (free < NO_SPACE)
-    return failed(name, room, "Free some space, or shrink the store with: orangebox prune --max-body-bytes 1GB")
-  return free < LITTLE_SPACE
-    ? warning(name, room, "Free some space, or shrink the store with: orangebox prune --max-body-bytes 1GB")
-    : ok(name, room)
+  if (free < NO_SPACE) return failed(name, room, FREE_SOME)
+  return free < LITTLE_SPACE ? warning(name, room, FREE_SOME) : ok(name, room)
 }

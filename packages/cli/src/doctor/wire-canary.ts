@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { CANARY_APP } from "@orangebox/contract"
+import { advice, CANARY_APP, suggested } from "@orangebox/contract"
 import { providerAccesses } from "@orangebox/dialects"
 import { recordCommand } from "@orangebox/proxy"
 import { type Check, failed, ok, troubleAs } from "./check.js"
@@ -41,7 +41,13 @@ export async function checkWire(folder: string, env: NodeJS.ProcessEnv): Promise
             `${VARIABLES.length} of ${VARIABLES.length} lead through the proxy, recorded as ${verdict.runIds.at(-1)}`,
           ),
         ]
-      : [failed("run: variables", `${recorded} of ${VARIABLES.length} requests were recorded`, "See: orangebox runs")]
+      : [
+          failed(
+            "run: variables",
+            `${recorded} of ${VARIABLES.length} requests were recorded`,
+            advice`See: ${suggested("runs")}`,
+          ),
+        ]
   } catch (error) {
     return [troubleAs("run: variables", error)]
   } finally {

@@ -1,3 +1,4 @@
+import { eventWords } from "@orangebox/query"
 import type { GatheredRun, LoadedRun, MissingBody } from "@orangebox/reader"
 import { formatBytes, type Painter, plural, recordedWord } from "@orangebox/text"
 
@@ -11,10 +12,10 @@ export interface Exported {
 }
 
 export function exportText({ run, gathered, file, bytes }: Exported, next: string, paint: Painter): string {
-  const { events, bodies, runs } = gathered
+  const { events, annotations, bodies, runs } = gathered
   const lines = [
     `${recordedWord(run.row.runId, 40)} → ${recordedWord(file ?? "stdout")}`,
-    `${plural(events.length, "event")}${runs > 1 ? ` of ${runs} runs` : ""}, ${plural(bodies.size, "body", "bodies")}, ${formatBytes(bytes)}`,
+    `${eventWords(events.length - annotations, annotations)}${runs > 1 ? ` of ${runs} runs` : ""}, ${plural(bodies.size, "body", "bodies")}, ${formatBytes(bytes)}`,
     `digest ${run.digest}`,
     ...missingWords(run, gathered).map((words) => paint(`! not in the file: ${words}`, "warn")),
   ]
@@ -30,7 +31,8 @@ function missingWords({ view }: LoadedRun, { missing, unfinished, lostEvents }: 
     return `${plural(bodies.length, "body", "bodies")} ${REASONS[reason] ?? reason}${size}`
   })
   if (unfinished > 0) words.push(`the rest of ${plural(unfinished, "answer")} cut off or still arriving`)
-  if (lostEvents > 0) words.push(`${plural(lostEvents, "event")} lost before they were stored`)
+  if (lostEvents > 0)
+    words.push(`${plural(lostEvents, "event")} lost before ${lostEvents === 1 ? "it was" : "they were"} stored`)
   if (view.status === "running") words.push("what comes after this moment: the run goes on")
   return words
 }
@@ -56,7 +58,8 @@ export function exportJson({ run, gathered, file, bytes }: Exported) {
     file,
     bytes,
     runs: gathered.runs,
-    events: gathered.events.length,
+    events: gathered.events.length - gathered.annotations,
+    annotations: gathered.annotations,
     bodies: gathered.bodies.size,
     digest: run.digest,
     missing_bodies: gathered.missing.map(({ hash, reason, byteSize, onMs }) => ({

@@ -37,7 +37,7 @@ export class StreamExplainer {
 
   #tell(until: number): FoundSecret[] {
     const secrets = explain(this.#window, this.#ruleset).filter(({ start }) => start >= this.#told)
-    // Never inside a secret: what is told is told whole.
+    // Never inside a secret: what is explained is explained whole.
     const cut = secrets.find(({ start, end }) => start < until && until < end)
     const end = cut === undefined ? until : cut.start
     const found = secrets

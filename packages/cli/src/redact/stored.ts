@@ -1,4 +1,4 @@
-import { given, InputError } from "@orangebox/contract"
+import { advice, given, InputError, suggested } from "@orangebox/contract"
 import {
   type RedactStoreReport,
   redactStore,
@@ -43,7 +43,7 @@ async function searchOf(options: StoredOptions & GlobalOptions): Promise<Search>
   if ([value, pattern, allRules].filter((given) => given !== undefined).length !== 1) {
     throw wrongUsage(
       "--stored needs one of --value, --pattern and --all-rules",
-      "Say what has to go: orangebox redact --stored --all-rules --dry-run",
+      advice`Say what has to go: ${suggested("redact", "--stored --all-rules --dry-run")}`,
     )
   }
   if (value !== undefined) return searchForValue(checked(value === "-" ? await valueFromStdin() : value))

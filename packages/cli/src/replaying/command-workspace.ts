@@ -7,6 +7,7 @@ import {
   type Fork,
   type ForkWorkspace,
   firstTree,
+  type MovedTree,
   type RecordedTree,
   type Tape,
   type TapeCall,
@@ -36,7 +37,8 @@ export interface ForkedWorkspace {
 
 export interface SampleCopy {
   readonly copy: WorkspaceCopy
-  /** Makes the files what they were when the forked call was asked; undefined where nobody looked then. */
+  readonly moved: MovedTree | null
+  /** Makes the files what they were when the forked call was asked; undefined where the work tree was not looked at then. */
   readonly atFork: (() => Promise<void>) | undefined
   /** Returns where it is, if it stays. */
   close(): string | null
@@ -51,7 +53,7 @@ function inPlace({ terminal }: Session, why: string): ForkedWorkspace {
 /**
  * Finds the files of a forked call and tries to make them again, so that what cannot be is known before anything runs. The agent starts
  * from the files its run began with, for it does its own work up to the fork again; there the files are made exactly those of the recording.
- * Where nobody looked at that call they stay what the agent has made of them.
+ * Where the work tree was not looked at for that call they stay what the agent has made of them.
  */
 export async function forkedWorkspace(
   session: Session,
@@ -72,10 +74,11 @@ export async function forkedWorkspace(
   process.once("exit", () => rehearsed?.remove())
   const isRunAgain = (call: TapeCall): boolean => !fork.isCut(call.stepId)
   const problems = await orRemoved(rehearsed, async () => {
-    refuseFullPaths(tape, isRunAgain, rootsNotShown(rehearsed!, start, repository))
+    refuseFullPaths(tape, isRunAgain, otherRoots(rehearsed!, start, repository))
     return cut ? await rehearsed!.set(cut) : [NOT_LOOKED_AT]
   })
   session.terminal.say(`orangebox: ${workspaceWords(cut ?? start, copies.left)}`)
+  sayMoved(session, movedTo(rehearsed, start))
   return {
     told: { isRestored: true, notRestored: [...(cut ?? start).notRestored, ...problems] },
     snapshotId: cut?.snapshotId ?? null,
@@ -85,9 +88,21 @@ export async function forkedWorkspace(
       rehearsed = undefined
       await copy.set(start)
       const atFork = cut ? async () => void (await copy.set(cut)) : undefined
-      return { copy, atFork, close: () => closed(copy, options) }
+      return { copy, moved: movedTo(copy, start), atFork, close: () => closed(copy, options) }
     },
   }
+}
+
+/** What git ignores and a copy for this fork would therefore not have; nothing where there would be no copy. */
+export async function ignoredLeft(
+  options: WorkspaceOptions & GlobalOptions,
+  source: ReplaySource,
+  fork: Fork,
+): Promise<readonly string[]> {
+  const at = workspaceAt(source.recording.events, source.tape.bodies, fork.call)
+  if (options.workspace === false || !at.found) return []
+  const repository = await repositoryOf(source, at.cut ? [at.start, at.cut] : [at.start])
+  return repository ? await ignoredIn(repository) : []
 }
 
 const NOT_LOOKED_AT = {
@@ -107,12 +122,13 @@ async function orRemoved<T>(copy: WorkspaceCopy, work: () => Promise<T>): Promis
 /** The command of a replay in a copy of the work tree, with the files its run began with. */
 export interface ReplayedWorkspace {
   readonly copy: WorkspaceCopy
+  readonly moved: MovedTree | null
   word(text: string): string
   /** Returns where it is, if it stays. */
   close(): string | null
 }
 
-/** Refuses where there is no such tree: whoever asks for it does not want the command to run anywhere else. */
+/** Refuses where there is no such tree: a user who asks for it does not want the command to run anywhere else. */
 export async function replayedWorkspace(
   session: Session,
   options: WorkspaceOptions & GlobalOptions,
@@ -129,14 +145,17 @@ export async function replayedWorkspace(
   const copy = await copies.make()
   process.once("exit", () => closed(copy, options))
   const problems = await orRemoved(copy, async () => {
-    refuseFullPaths(tape, () => true, rootsNotShown(copy, start, repository))
+    refuseFullPaths(tape, () => true, otherRoots(copy, start, repository))
     return copy.set(start)
   })
   session.terminal.say(`orangebox: ${workspaceWords(start, copies.left)}`)
+  const moved = movedTo(copy, start)
+  sayMoved(session, moved)
   for (const { path, why } of [...start.notRestored, ...problems])
     session.terminal.say(`orangebox: not as it was: ${safeText(path)} (${why})`)
   return {
     copy,
+    moved,
     word: (text) => fullPath(text, repository ?? start.root),
     close: () => closed(copy, options),
   }
@@ -195,9 +214,20 @@ function workspaceWords(cut: RecordedTree, left: readonly string[]): string {
   return `${words}; without what git ignores (${named}${more}), which --copy-ignored copies as it is now`
 }
 
+/** Where the recorded tree is found instead, when the system cannot show it in its place. */
+const movedTo = ({ seen }: WorkspaceCopy, { root }: RecordedTree): MovedTree | null =>
+  seen.root === root ? null : { from: root, to: seen.root }
+
+function sayMoved({ terminal }: Session, moved: MovedTree | null): void {
+  if (moved)
+    terminal.say(
+      `orangebox: this system cannot show the copy at ${safeText(moved.from)}; in what is asked and answered that path is written as ${moved.to}. A path that the agent knows from elsewhere leads to the original`,
+    )
+}
+
 /** Folders whose files a command in the copy would still reach by their full path. */
-const rootsNotShown = ({ seen }: WorkspaceCopy, { root }: RecordedTree, repository: string | null): string[] =>
-  [...new Set([root, repository ?? root])].filter((path) => path !== seen.root)
+const otherRoots = ({ seen }: WorkspaceCopy, { root }: RecordedTree, repository: string | null): string[] =>
+  repository === null || repository === root || repository === seen.root ? [] : [repository]
 
 /** Recorded answers are given as they were. Where they name files by their full path, tools go to the original and not to the copy. */
 function refuseFullPaths(tape: Tape, isRunAgain: (call: TapeCall) => boolean, roots: readonly string[]): void {

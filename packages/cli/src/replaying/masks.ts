@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
-import { InputError, whyNotJson } from "@orangebox/contract"
+import { InputError, type JsonNode, readJson, whyNotJson } from "@orangebox/contract"
 import { type AcceptedMask, acceptMasks, EMPTY_MASKS, type MasksFile, parseMasksFile } from "@orangebox/replay"
+import { nodesOf } from "@orangebox/text"
 import { writeNewFile } from "../new-file.js"
 
 export function readMasks(path: string): MasksFile {
@@ -18,7 +19,10 @@ export function addMasks(
   writeNewFile(path, [Buffer.from(text)], true)
 }
 
-/** A file somebody wrote by hand: what is wrong with it is theirs to put right. */
+/**
+ * A file that a user wrote by hand: what is wrong with it is theirs to put right. A key that stands there twice says two things, and the one who
+ * reads the file may see the one that we do not.
+ */
 export function readJsonFile(path: string): unknown {
   let text: string
   try {
@@ -27,7 +31,23 @@ export function readJsonFile(path: string): unknown {
     const why = error instanceof Error ? error.message : String(error)
     throw new InputError("CANNOT_READ", { what: `the file cannot be read: ${why}`, where: path, cause: error })
   }
-  const why = whyNotJson(text)
-  if (why !== undefined) throw new InputError("NOT_JSON", { what: `this is no JSON: ${why}`, where: path })
+  const reading = readJson(text)
+  if (!reading.ok) throw new InputError("NOT_JSON", { what: `this is no JSON: ${whyNotJson(text)}`, where: path })
+  const repeated = repeatedMember(reading.node)
+  if (repeated !== undefined)
+    throw new InputError("REPEATED_KEY", {
+      what: `${repeated} stands there twice`,
+      where: path,
+      next: "Keep one of them",
+    })
   return JSON.parse(text) as unknown
+}
+
+function repeatedMember(root: JsonNode): string | undefined {
+  const seen = new Set<string>()
+  for (const { pointer } of nodesOf(root)) {
+    if (seen.has(pointer)) return pointer
+    seen.add(pointer)
+  }
+  return undefined
 }

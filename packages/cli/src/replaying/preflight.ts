@@ -1,7 +1,7 @@
-import { InputError } from "@orangebox/contract"
+import { advice, InputError, suggested } from "@orangebox/contract"
 import { effectsHere, loadSource, type ReplaySource } from "@orangebox/reader"
 import { type CoverageGap, coverageGaps, type Tape } from "@orangebox/replay"
-import { plural } from "@orangebox/text"
+import { plural, shellWord } from "@orangebox/text"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
 
@@ -62,14 +62,41 @@ function refuseIncompleteTape({ tape, problems, run }: ReplaySource): void {
         ? "the run recorded no call that a replay could answer"
         : `none of the ${asked.length} recorded calls can be answered: ${first?.reason ?? "nothing is there"}`,
     where: run.row.runId,
-    next: "Record a run with its bodies: orangebox run --capture redacted -- …",
+    next: advice`Record a run with its bodies: ${suggested("run", "--capture redacted -- …")}`,
   })
 }
 
+/** Tools that a user lets run again. */
+export interface AllowedTools {
+  isAllowed(tool: string): boolean
+  /** The options that would let these run, too, and the names of those that they take the place of. */
+  optionsFor(gaps: readonly CoverageGap[]): AllowingOptions | Promise<AllowingOptions>
+}
+
+interface AllowingOptions {
+  readonly flags: readonly string[]
+  readonly replaced?: readonly string[]
+}
+
+/** Refuses to start a command that the tape cannot be held against, or that would do what nobody allowed. Gives the number of tools that it runs. */
+export async function checkCommand(session: Session, source: ReplaySource, allowed: AllowedTools): Promise<number> {
+  const { tape } = source
+  refuseForeignSecrets(source)
+  const tools = coverageGaps(tape, { covers: ["model", "tool", "retriever", "http"], effects: effectsHere() })
+  const gaps = tools.filter(({ tool }) => !allowed.isAllowed(tool))
+  if (gaps.length > 0) {
+    const { flags, replaced } = await allowed.optionsFor(gaps)
+    throw gapError(tape, gaps, typedWith(session, flags, replaced))
+  }
+  const executed = toolsExecutedBy(tape)
+  if (executed > 0) session.terminal.say(`orangebox: ${NOT_A_SANDBOX}`)
+  return executed
+}
+
 /** Secrets are told apart by tags under a key. Under another one the same secret looks like another, and every call with it would miss. */
-export function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void {
+function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void {
   if (maskKey === undefined || maskKey.bytes !== undefined) return
-  const calls = tape.calls.filter(({ request }) => (request.body?.maskCount ?? 0) > 0)
+  const calls = tape.calls.filter(({ request }) => (request.body?.maskCount ?? 0) > 0 || request.urlTags !== null)
   if (calls.length === 0) return
   throw new InputError("SECRETS_OF_ANOTHER_STORE", {
     what: `${plural(calls.length, "call")} of the run hold secrets that were masked under the key of the store it was recorded in, so nothing here can tell whether the same ones are asked with`,
@@ -78,24 +105,24 @@ export function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void
   })
 }
 
-/** Tools that would really run again, where the user did not say that they may. */
-export function refuseGaps(
-  tape: Tape,
-  options: {
-    isAllowed(tool: string): boolean
-    readonly allowWith: (tools: string) => string
-  },
-): void {
-  const gaps = coverageGaps(tape, { covers: ["model", "tool", "retriever", "http"], effects: effectsHere() })
-  const open = gaps.filter(({ tool }) => !options.isAllowed(tool))
-  if (open.length === 0) return
-  const tools = [...new Set(open.map(({ tool }) => tool))]
-  throw new InputError("COVERAGE_GAP", {
-    what: `the command would run tools again that nothing can answer for: ${toolWords(open)}. ${NOT_A_SANDBOX}`,
+/** @param command the one that was typed, with all that it takes to let them */
+function gapError(tape: Tape, gaps: readonly CoverageGap[], command: string): InputError {
+  return new InputError("COVERAGE_GAP", {
+    what: `the command would run tools again that nothing can answer for: ${toolWords(gaps)}. ${NOT_A_SANDBOX}`,
     where: tape.runId,
-    next: `${options.allowWith(tools.join(","))}; name harmless tools as effect "read" in orangebox.config.json; or leave the command away, which runs nothing`,
+    next: `Name harmless tools as effect "read" in orangebox.config.json, leave the command away, which runs nothing, or let them run: ${command}`,
   })
 }
+
+/** What was typed, with these options put in front of the command that it starts, in the place of those that they replace. */
+function typedWith({ args }: Session, flags: readonly string[], replaced: readonly string[] = []): string {
+  const end = args.includes("--") ? args.indexOf("--") : args.length
+  const own = args.slice(0, end).filter((word, at, words) => !isOptionOf(word, words[at - 1], replaced))
+  return ["orangebox", ...own.map(shellWord), ...flags, ...args.slice(end).map(shellWord)].join(" ")
+}
+
+const isOptionOf = (word: string, before: string | undefined, names: readonly string[]): boolean =>
+  names.some((name) => word === name || word.startsWith(`${name}=`) || before === name)
 
 function toolWords(gaps: readonly CoverageGap[]): string {
   const counts = new Map<string, number>()
@@ -107,5 +134,5 @@ function toolWords(gaps: readonly CoverageGap[]): string {
 }
 
 /** How many recorded tool calls the command makes by itself when it runs again: those that its recorder told of are answered. */
-export const toolsExecutedBy = (tape: Tape): number =>
+const toolsExecutedBy = (tape: Tape): number =>
   tape.calls.filter(({ kind, isInferred }) => kind === "tool" && isInferred).length

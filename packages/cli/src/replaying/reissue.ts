@@ -1,4 +1,4 @@
-import { InputError, MASK_MIDDLE } from "@orangebox/contract"
+import { advice, InputError, MASK_MIDDLE, suggested } from "@orangebox/contract"
 import { DIALECTS, isProviderSecret, type ProviderAccess } from "@orangebox/dialects"
 import { planVariables, type RecordingProxy, startProxy } from "@orangebox/proxy"
 import type { StepView } from "@orangebox/query"
@@ -82,7 +82,7 @@ function onlyAsked(report: Sample["report"], calls: readonly TapeCall[]): Sample
   return { ...report, counts: { ...report.counts, unconsumed }, divergences }
 }
 
-/** What went over HTTP and can go again. A call that was tried several times is told by its tries. */
+/** What went over HTTP and can go again. A call that was tried several times is sent as its tries. */
 function sendableCalls(tape: Tape): readonly TapeCall[] {
   const sendable = tape.calls.filter(
     ({ isInferred, request }) =>
@@ -105,7 +105,7 @@ function forkedCalls(sendable: readonly TapeCall[], fork: Fork): readonly TapeCa
   throw new InputError("FORK_NEEDS_COMMAND", {
     what: "no model call that went over HTTP builds on this step, so there is nothing to send again",
     where: fork.call.stepId,
-    next: "Start the agent again: orangebox fork … -- command",
+    next: advice`Start the agent again: ${suggested("fork", "… -- command")}`,
   })
 }
 
@@ -128,7 +128,7 @@ function requestOf(call: TapeCall, tape: Tape, upstreams: Readonly<Record<string
         request === undefined
           ? `the request of ${call.stepId} is not there to be sent again`
           : `nobody says where requests for ${call.provider ?? url.origin} go`,
-      next: `Start the agent again: orangebox fork … -- command; or name the server: --variable NAME=${url.origin}`,
+      next: advice`Start the agent again: ${suggested("fork", "… -- command")}; or name the server: --variable NAME=${url.origin}`,
     })
   }
   const headers = headersToSend(call.request.headers ?? [], call.provider, env)
@@ -150,7 +150,7 @@ const OF_THE_CONNECTION = new Set([
   "transfer-encoding",
 ])
 
-/** Auth comes from the environment of today, never from the recording; what is masked there (a session, a key) is nobody's value. */
+/** Auth comes from the environment of today, never from the recording; what is masked there (a session, a key) is no value. */
 function headersToSend(recorded: HeaderPairs, provider: string | null, env: Reissue["env"]): [string, string][] {
   const kept = recorded
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])

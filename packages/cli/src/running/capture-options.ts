@@ -25,7 +25,7 @@ export function withCaptureOptions(command: Command): Command {
     .option("--allow-full", "needed beside --capture full wherever the environment is not local")
 }
 
-/** The same for whoever records. */
+/** The same for the recorder. */
 export function captureOf({ profile, capture, allowFull }: CaptureOptions): CaptureOptions {
   return given({ profile, capture, allowFull })
 }

@@ -21,6 +21,8 @@ export interface RecordedCommand extends EndedCommand {
         readonly runId: string
         readonly digest: string
         readonly money: Money
+        /** What is broken most in it, in a line; undefined where nothing is. */
+        readonly finding: string | undefined
         /** The agent's own recording, which the command's run points at. */
         readonly isAgentsOwn: boolean
       }
@@ -50,6 +52,7 @@ export function verdictText(ended: RecordedCommand, dataFolder: string, paint: P
     "recorded",
     `${formatBytes(stats.bytesRecorded)} of traffic · lost: ${verdict.lost}${restartWords(verdict.restarts)}`,
   ])
+  if (ended.read?.finding !== undefined) rows.push(["finding", ended.read.finding])
   if (runId !== undefined) rows.push(["show", `orangebox show ${runId} --data ${shellWord(dataFolder)}`])
   if (ended.read) rows.push(["digest", ended.read.digest])
   const lines = [
@@ -85,12 +88,15 @@ function callWords({ verdict: { stats }, read }: RecordedCommand): string {
 
 function tokenWords(stats: CommandVerdict["stats"]): string {
   const answered = stats.modelCalls - stats.callsWithoutUsage
-  if (answered <= 0) return "unknown"
+  if (answered <= 0 || !hasTokens(stats)) return "unknown"
   const cached =
     stats.cacheableTokens > 0 ? ` (${formatPercent(stats.cacheReadTokens, stats.cacheableTokens)} from cache)` : ""
   const unknown = stats.callsWithoutUsage > 0 ? ` + ${plural(stats.callsWithoutUsage, "call")} unknown` : ""
   return `${formatCount(stats.inputTokens)} in${cached} → ${formatCount(stats.outputTokens)} out${unknown}`
 }
+
+/** A call that a model answered has some; where all of them failed nothing is known, and that is no zero. */
+const hasTokens = ({ inputTokens, outputTokens }: CommandVerdict["stats"]): boolean => inputTokens + outputTokens > 0
 
 const restartWords = (restarts: number): string =>
   restarts === 0 ? "" : ` · the proxy died and was started again ${plural(restarts, "time")}`
@@ -100,7 +106,9 @@ export function verdictJson({ name, exitCode, signal, verdict, read }: RecordedC
   const { cacheableTokens: _, ...counts } = stats
   return {
     ...snakeJson({ command: name, exitCode, signal, dataFolder, runIds, lost, restarts, nothingBecause, ...counts }),
+    ...(hasTokens(stats) ? {} : { input_tokens: null, output_tokens: null }),
     digest: read?.digest ?? null,
+    finding: read?.finding ?? null,
     agent_run_id: read?.isAgentsOwn ? read.runId : null,
     duration_ms: Math.round(durationMs),
     usd: read?.money.usd ?? null,

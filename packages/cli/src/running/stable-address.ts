@@ -8,7 +8,7 @@ const PORTS = 12_000
 
 /**
  * Where the proxy of a data folder is found every time: an address that can stand in a client's settings file. Both parts come from the
- * folder's key, so there is nothing to keep, and nobody who cannot read the key can know the secret one.
+ * folder's key, so there is nothing to keep, and only who can read the key can know the secret one.
  */
 export function stableAddress(folder: string): { readonly port: number; readonly token: string } {
   const digest = createHmac("sha256", openStoreKey(folder)).update("the address of the proxy").digest()

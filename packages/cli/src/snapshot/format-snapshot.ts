@@ -1,4 +1,5 @@
-import type { Answer, Snapshot, Written } from "@orangebox/reader"
+import { given } from "@orangebox/contract"
+import type { Snapshot, SnapshotAnswer, Written } from "@orangebox/reader"
 import {
   type Column,
   formatBytes,
@@ -15,27 +16,27 @@ export interface ShownSnapshot extends Snapshot {
   readonly written?: Written
 }
 
+/** On a narrow terminal the hash goes first. The path is there to be copied: it stands below its row, whole. */
 const COLUMNS: readonly Column[] = [
-  { title: "SNAPSHOT" },
+  { title: "SNAPSHOT", minWidth: 16, dropRank: 1 },
   { title: "STEP" },
   { title: "WHY" },
   { title: "SIZE", align: "right" },
-  { title: "TAKEN" },
-  { title: "HASH" },
-  { title: "PATH" },
+  { title: "TAKEN", dropRank: 2 },
+  { title: "HASH", dropRank: 3 },
 ]
 
-export function snapshotsText(snapshots: readonly ShownSnapshot[]): string {
-  const rows = snapshots.map(({ artifactId, n, trigger, sizeBytes, createdAt, hash, path, absent }) => [
+export function snapshotsText(snapshots: readonly ShownSnapshot[], width: number | undefined): string {
+  const rows = snapshots.map(({ artifactId, n, trigger, sizeBytes, withheldBytes, createdAt, hash, absent }) => [
     recordedWord(artifactId, 60),
     n === null ? "?" : `#${n}`,
     trigger ?? "death",
-    `${formatBytes(sizeBytes)}${absent === null ? "" : ` (${absent.replaceAll("_", " ")})`}`,
+    `${formatBytes(sizeBytes)}${withheldBytes > 0 ? ` (${formatBytes(withheldBytes)} more withheld)` : ""}${absent === null ? "" : ` (${absent.replaceAll("_", " ")})`}`,
     formatMoment(createdAt),
     `${hash.slice(0, 19)}…`,
-    safeLine(path),
   ])
-  return formatTable(COLUMNS, rows)
+  const [titles = "", ...lines] = formatTable(COLUMNS, rows, given({ width })).split("\n")
+  return [titles, ...lines.flatMap((line, at) => [line, `    ${safeLine(snapshots[at]!.path)}`])].join("\n")
 }
 
 /** One line for each snapshot that was to be written, and what became of it. */
@@ -56,7 +57,7 @@ const WORDS: Readonly<Record<Written["outcome"], string>> = {
 }
 
 /** What is said about the request; undefined where none was made. */
-export function answerWords(answer: Answer | undefined, snapshots: number): string | undefined {
+export function answerWords(answer: SnapshotAnswer | undefined, snapshots: number): string | undefined {
   switch (answer?.outcome) {
     case undefined:
       return undefined
@@ -65,7 +66,7 @@ export function answerWords(answer: Answer | undefined, snapshots: number): stri
     case "waiting":
       return `orangebox: not yet: ${answer.reason}`
     case "impossible":
-      return `orangebox: none can be taken: ${answer.reason}; ${snapshots === 0 ? "it left none" : `it left ${plural(snapshots, "snapshot")}`}`
+      return `orangebox: none can be taken: ${answer.reason}; ${snapshots === 0 ? "it left none; a run keeps one where something goes wrong, or where the SDK calls step.snapshot()" : `it left ${plural(snapshots, "snapshot")}`}`
   }
 }
 

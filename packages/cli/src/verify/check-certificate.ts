@@ -1,4 +1,4 @@
-import { InputError } from "@orangebox/contract"
+import { advice, InputError, suggested } from "@orangebox/contract"
 import { recheckAt } from "@orangebox/reader"
 import { Certificate, type Recheck } from "@orangebox/replay"
 import { plural, safeJson, safeText } from "@orangebox/text"
@@ -26,12 +26,12 @@ export async function checkCertificate(
 
 function readCertificate(path: string): Certificate {
   const value = readJsonFile(path)
-  const isOlder = typeof value === "object" && value !== null && (value as { v?: unknown }).v === 1
-  if (isOlder) {
+  const version = typeof value === "object" && value !== null ? (value as { v?: unknown }).v : undefined
+  if (version === 1 || version === 2) {
     throw new InputError("CERTIFICATE", {
-      what: "the certificate is of version 1, which did not say what was compared",
+      what: `the certificate is of version ${version}, which did not say all that was compared`,
       where: path,
-      next: "Replay the run again: orangebox replay … --certificate FILE",
+      next: advice`Replay the run again: ${suggested("replay", "… --certificate FILE")}`,
     })
   }
   const read = Certificate.safeParse(value)

@@ -1,7 +1,7 @@
 import type { Problem } from "@orangebox/contract"
-import { leftOutWords, type RunVerdict, type StoreVerdict, type Trail } from "@orangebox/reader"
+import { leftOutWords, type RunVerdict, type StoreVerdict, type Trail, trailJson } from "@orangebox/reader"
 import { formatMoment, formatTable, type Painter, plural, recordedText, recordedWord, snakeJson } from "@orangebox/text"
-import { problemJson, trailJson } from "../json-shapes.js"
+import { problemJson } from "../json-shapes.js"
 
 /** Nothing in it breaks the contract. Being open does not. */
 const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
@@ -9,7 +9,7 @@ const isFine = ({ findings }: RunVerdict): boolean => findings.length === 0
 /** As it was recorded, and recorded without a hole. */
 export const isSound = (run: RunVerdict): boolean => isFine(run) && run.trail.failures.length === 0
 
-/** Findings are listed as far as somebody will read them; `--json` has them all. */
+/** Findings are listed as far as a person will read them; `--json` has them all. */
 const MOST_SHOWN = 20
 
 export function verdictText(
@@ -31,9 +31,7 @@ export function verdictText(
       run.runId,
       run.status,
       String(run.events),
-      run.bodies.absent === 0
-        ? String(run.bodies.present)
-        : `${run.bodies.present} (+${run.bodies.absent} pruned or redacted)`,
+      run.bodies.absent === 0 ? String(run.bodies.present) : `${run.bodies.present} +${run.bodies.absent} gone`,
       run.digest ?? "unknown",
     ]),
     columns === undefined ? {} : { width: columns },
@@ -44,9 +42,7 @@ export function verdictText(
     lines.push(...listed(run.declared, (text) => paint(`! ${recordedWord(run.runId, 40)} declared: ${text}`, "warn")))
     if (run.open.length > 0) {
       const why = run.endedBy ?? "no end is recorded so far"
-      lines.push(
-        `· ${run.runId} ${plural(run.open.filter(({ code }) => code === "step_open").length, "step")} open: ${why}`,
-      )
+      lines.push(`· ${run.runId} ${plural(run.openSteps, "step")} open: ${why}`)
     }
     lines.push(...trailLines(run))
     if (run.redacted.onMs !== null) lines.push(redactedText(run))
@@ -126,19 +122,21 @@ function problemText({ code, subject, field, reason }: Problem): string {
 
 export function verdictJson({ runs, findings, bodiesHashed }: StoreVerdict, expected: string | undefined) {
   return {
-    runs: runs.map(({ runId, status, events, digest, bodies, redacted, findings, open, declared, trail }) => ({
-      ...snakeJson({ runId, status, events, digest, bodies }),
-      digest_matches: expected === undefined ? null : digest === expected,
-      redacted: {
-        events: redacted.events,
-        bodies: redacted.bodies,
-        on: redacted.onMs === null ? null : new Date(redacted.onMs).toISOString(),
-      },
-      findings: findings.map(problemJson),
-      open: open.map(problemJson),
-      declared: declared.map(problemJson),
-      trail: { ...trailJson(trail), left_out: trail.leftOut },
-    })),
+    runs: runs.map(
+      ({ runId, status, events, openSteps, digest, bodies, redacted, findings, open, declared, trail }) => ({
+        ...snakeJson({ runId, status, events, openSteps, digest, bodies }),
+        digest_matches: expected === undefined ? null : digest === expected,
+        redacted: {
+          events: redacted.events,
+          bodies: redacted.bodies,
+          on: redacted.onMs === null ? null : new Date(redacted.onMs).toISOString(),
+        },
+        findings: findings.map(problemJson),
+        open: open.map(problemJson),
+        declared: declared.map(problemJson),
+        trail: { ...trailJson(trail), left_out: trail.leftOut },
+      }),
+    ),
     findings: findings.map(problemJson),
     bodies_hashed: bodiesHashed ?? null,
   }

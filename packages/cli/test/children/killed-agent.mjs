@@ -20,6 +20,13 @@ const compiled = compile(stages.stage("plan"), {
 step.context(compiled)
 await step.tool({ name: "read", args: {} }, () => "what the tool said")
 const call = step.startModel({ provider: "p", model: "m", request: { prompt: compiled.prompt } })
+if (where === "in a word of a provider's answer") {
+  for (const text of ["The month is ", "zero-based; its to", "ken is ghp_", "A1b2C3d4E5f6G7h8"]) {
+    const delta = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }
+    call.chunk(Buffer.from(`data: ${JSON.stringify(delta)}\n\n`))
+  }
+  die(where)
+}
 call.chunk(Buffer.from("data: the first half\n\n"))
 call.chunk(Buffer.from("data: and a bit\n\n"))
 die("while the answer came")

@@ -20,7 +20,7 @@ export const ArtifactType = z.enum([
 export const ArtifactRecorded = defineEvent("artifact_recorded", {
   since: "1.1",
   role: within,
-  // What a dead process left in its spool is told about its run afterwards.
+  // What a dead process left in its spool is recorded about its run afterwards.
   mayAnnotate: true,
   payload: {
     artifact_id: Name,
@@ -29,6 +29,8 @@ export const ArtifactRecorded = defineEvent("artifact_recorded", {
     content_ref: BodyRef.nullable(),
     hash: Digest,
     size_bytes: Count,
+    /** Of an answer that was still coming: so many more bytes had come, and had not been searched for secrets yet. */
+    withheld_bytes: added(Count.optional(), "1.2"),
     /** Always relative to the workspace. */
     path: z
       .string()

@@ -12,7 +12,7 @@ export const ContextManifest = defineEvent("context_manifest", {
     snapshot_id: Name,
     /** 0 is the manifest of the step; a fault appends a higher one that names its artifacts. */
     revision: Count,
-    /** Null where nobody said: of a request that no dialect reads, of what an application left out without a word. */
+    /** Null where it was not said: of a request that no dialect reads, of what an application left out without a word. */
     included_count: Count.nullable(),
     excluded_count: Count.nullable(),
     prefix_hash: Digest.nullable(),

@@ -5,8 +5,10 @@ import { CaptureMode, Count, Digest, Name, Version } from "../fields.js"
 
 export const PromptAccount = z.strictObject({
   prompt: z.enum(["whole", "split", "inside", "elsewhere", "missing"]),
-  /** `context_injected`: the model reads something that did not come from the compiler. */
-  delivery: z.enum(["verbatim", "context_injected", "unknown"]),
+  /** `context_injected`: the model reads something that did not come from the compiler. `incomplete`: it does not, and lacks told items. */
+  delivery: z.enum(["verbatim", "context_injected", "incomplete", "unknown"]),
+  /** The told items that the request does not hold, by their place among them, from 0. */
+  missing_items: z.array(Count).max(1000).optional(),
   beside: z.array(
     z.strictObject({
       what: z.enum(["system", "turn", "text", "tools", "provider", "settings"]),

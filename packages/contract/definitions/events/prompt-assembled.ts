@@ -48,5 +48,7 @@ export const PromptAssembled = defineEvent("prompt_assembled", {
     total_length: Count,
     token_budget: Count.nullable().optional(),
     excluded_count: Count.optional(),
+    /** The whole as it was counted: counts of parts do not always add up to it. */
+    total_tokens: added(Count.nullable().optional(), "1.2"),
   },
 })

@@ -23,7 +23,8 @@ export const RetrievalExecuted = defineEvent("retrieval_executed", {
 /** One line of the body behind `candidate_list_ref`. */
 export const Candidate = z.strictObject({
   rank: Count,
-  chunk_id: Name,
+  /** Null where the retriever gave it none. */
+  chunk_id: Name.nullable(),
   document_id: Name.nullable(),
   score: z.number().nullable(),
   source_uri: z.string().max(4096).nullable(),

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { added, closes, defineEvent } from "../define-event.js"
 import { Count, LatencyMs } from "../fields.js"
+import { WRITTEN_OUTPUT } from "../written-output.js"
 
 export const RunCompleted = defineEvent("run_completed", {
   since: "1.0",
@@ -12,5 +13,6 @@ export const RunCompleted = defineEvent("run_completed", {
     total_latency_ms: LatencyMs,
     /** Of the command of the run, where the run is one. */
     exit_code: added(z.number().int().optional(), "1.2"),
+    ...WRITTEN_OUTPUT,
   },
 })

@@ -25,7 +25,7 @@ export const RunStarted = defineEvent("run_started", {
     branch: added(Name.optional()),
     /** The commit that was checked out when recording began. */
     commit: added(Commit.optional(), "1.2"),
-    /** Whether tracked files differed from that commit. Absent where nobody looked. */
+    /** Whether tracked files differed from that commit. Absent where git was not asked. */
     is_dirty: added(z.boolean().optional(), "1.2"),
     ticket_id: added(Name.optional()),
     capture_mode: added(CaptureMode.optional()),

@@ -3,7 +3,7 @@ const BACKSLASH = 0x5c
 
 /**
  * Whether JSON text nests arrays and objects in more levels than these. Asked before text of unknown origin is parsed: what is nested a
- * hundred thousand deep parses well, and then overflows the stack of whoever walks it. Text that is no JSON gets some answer.
+ * hundred thousand deep parses well, and then overflows the stack of a walk over it. Text that is no JSON gets some answer.
  */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0

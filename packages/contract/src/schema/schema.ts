@@ -225,7 +225,7 @@ function kindOf(value: unknown): string {
   return prototype !== Object.prototype && prototype !== null ? (value.constructor?.name ?? "object") : "object"
 }
 
-/** The URL parser also takes `http:x` and `http:/x`, which nobody means. */
+/** The URL parser also takes `http:x` and `http:/x`, which are mistakes. */
 const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text.trim()) && URL.canParse(text.trim())
 
 /** The URL parser passes over blanks around the text and over line breaks in it: what is kept must say the same. */

@@ -123,8 +123,12 @@ export function evaluateRun(
   const compiled = compileConstraints(constraints)
   const memory: CommandMemory = new Map()
   const earlier = new EarlierActions(context)
-  const prepared = run.actions.map((action) => prepareAction(action, memory, earlier))
-  const actions = prepared.map((one) => evaluatePrepared(one, compiled, context))
+  // Preparing an action for rules searches it for secrets; where there is no rule, that is not needed.
+  const prepared = compiled.length === 0 ? [] : run.actions.map((action) => prepareAction(action, memory, earlier))
+  const actions =
+    compiled.length === 0
+      ? run.actions.map(({ eventId, stepId }) => ({ eventId, stepId, results: [], evaluation: evaluationOf([]) }))
+      : prepared.map((one) => evaluatePrepared(one, compiled, context))
   const ofConstraint = new Map<CheckedConstraint, ConstraintResult[]>()
   for (const action of actions) {
     for (const result of action.results) {
@@ -178,7 +182,7 @@ function joinedResult(
   }
 }
 
-/** Findings about one action that are told one by one; the last one says how many more there are. */
+/** Findings about one action that are listed one by one; the last one says how many more there are. */
 const MAX_TOLD = 20
 
 function resultOf(compiled: CompiledConstraint, answer: Answer, context: CheckContext): ConstraintResult {

@@ -1,5 +1,5 @@
 import type { Action, EvidencePointer, RanCommand } from "../action.js"
-import { holdsMask } from "../captured-text.js"
+import { holdsMask, isNameKept } from "../captured-text.js"
 import {
   type CommandEffects,
   classifyCommand,
@@ -24,7 +24,7 @@ export interface PreparedCommand {
 export interface TouchedPlace {
   /** As written, for the reader. */
   readonly text: string
-  /** Every path it may be, from the root or absolute; undefined when nobody can tell. */
+  /** Every path it may be, from the root or absolute; undefined when it cannot be known. */
   readonly paths: readonly string[] | undefined
   readonly access: "read" | "write" | "delete"
   readonly isTree: boolean
@@ -43,7 +43,7 @@ export interface PreparedAction {
   readonly opaque: readonly string[]
   /** Why the text of the commands could not be read as a shell would. */
   readonly unreadable: readonly string[]
-  /** Why the action itself does not tell what it touches or runs: a tool nobody described, code that is no shell command. */
+  /** Why the action itself does not tell what it touches or runs: a tool without a description, code that is no shell command. */
   readonly untold: string | undefined
   /** What its commands do with secrets, by command line. */
   readonly secrets: readonly CommandSecrets[]
@@ -79,6 +79,10 @@ export function prepareAction(
   }
   for (const { path, kind, evidence } of action.edits) {
     if (action.paths.some((touched) => touched.path === path && touched.access !== "read")) continue
+    if (!isNameKept(path)) {
+      unreadable.add("the path of a file that changed is not kept")
+      continue
+    }
     places.push(namedPlace(path, kind === "delete" ? "delete" : "write", evidence))
   }
   for (const ran of action.commands) {

@@ -11,7 +11,7 @@ import { testsMustPass, testsMustRun } from "./rules/tests.js"
 import { toolsDeny } from "./rules/tools.js"
 import { trailComplete } from "./rules/trail.js"
 
-/** Every rule there is, in the order in which they are told. */
+/** Every rule there is, in the order in which they are listed. */
 export const RULES: readonly RuleDefinition[] = [
   pathsOnly,
   pathsDeny,

@@ -117,7 +117,7 @@ function commitsOf(run: CommandRun, commands: readonly SimpleCommand[]): Commit[
     evidence: run.outputEvidence,
   }))
   if (printed.length > 0) return printed
-  // A commit that failed made nothing; one whose output nobody kept may have.
+  // A commit that failed made nothing; one whose output was not kept may have.
   if (run.exitCode !== null && run.exitCode !== 0) return []
   return [{ id: null, message: optionOf(commands, "-m", "--message", "-am"), evidence: run.evidence }]
 }

@@ -23,6 +23,11 @@ export function readEdits(args: unknown, context: EditContext): MadeEdit[] {
   return readOne(record, context)
 }
 
+/** The same where only the call is at hand: the file is the one that its arguments name. */
+export function editsAsked(args: unknown): MadeEdit[] {
+  return readEdits(args, { path: stringAt(asRecord(args) ?? {}, PATH), result: null })
+}
+
 const OLD = ["old_string", "oldString", "old_str", "oldText", "old_text", "old_code", "search", "find", "old"]
 const NEW = ["new_string", "newString", "new_str", "newText", "new_text", "new_code", "replace", "replacement", "new"]
 const CONTENT = "content file_text contents text new_source code code_edit new_content file_content".split(" ")

@@ -23,7 +23,9 @@ export function actionCounts({ actions }: RunReport["summary"]): string {
 export function summaryRows(report: RunReport): (readonly [name: string, value: string])[] {
   const { run, summary } = report
   const tests =
-    summary.test_runs === 0 ? "none" : `${plural(summary.test_runs, "run")}, the last one ${summary.last_test_outcome}`
+    summary.test_runs === 0
+      ? "none"
+      : `${plural(summary.test_runs, "run")}, the last one ${summary.last_test_outcome === "unknown" ? "with an unknown outcome" : summary.last_test_outcome}`
   const failed = summary.failed_model_calls === 0 ? "" : `, ${summary.failed_model_calls} failed`
   const tokens = `${summary.input_tokens?.toLocaleString("en-US") ?? "?"} in, ${summary.output_tokens?.toLocaleString("en-US") ?? "?"} out`
   const commands = `${plural(summary.commands, "command")}${summary.failed_commands === 0 ? "" : `, ${summary.failed_commands} failed`}`
@@ -32,23 +34,32 @@ export function summaryRows(report: RunReport): (readonly [name: string, value: 
     ...(run.ended_by === null ? [] : [["ended by", run.ended_by] as const]),
     ["decisions", summary.decisions === 0 ? "none" : `${summary.decisions}: ${actionCounts(summary)}`],
     ["model", `${plural(summary.model_calls, "call")}${failed}; ${tokens}`],
-    [
-      "changes",
-      `${plural(summary.files_changed, "file")}, +${summary.lines_added} −${summary.lines_removed}; ${commands}`,
-    ],
+    ["changes", `${changeWords(summary)}; ${commands}`],
     ["tests", tests],
     ["violations", `${summary.violations.fail} fail, ${summary.violations.warn} warn`],
     [
       "trail",
       `${plural(summary.observability_failures, "observability failure")}, ${plural(summary.bypasses, "bypass", "bypasses")}`,
     ],
+    ...(summary.lost_events === 0
+      ? []
+      : [["lost", `${plural(summary.lost_events, "event")} of the run; what is said here is of the rest`] as const]),
     ...report.recorded_evaluations
       .filter(({ differs }) => differs !== false)
       .map((one) => ["on record", evaluationWords(one)] as const),
   ]
 }
 
-/** What somebody found when they judged the run, in one line. */
+function changeWords({
+  files_changed: files,
+  lines_added: added,
+  lines_removed: removed,
+}: RunReport["summary"]): string {
+  if (files === null) return "unknown, what its edits changed is not kept"
+  return `${plural(files, "file")}, +${added ?? "?"} −${removed ?? "?"}`
+}
+
+/** What a judgement of the run found, in one line. */
 export function evaluationWords(one: ReportEvaluation): string {
   const who = [one.author, `${one.evaluator}${one.tool_version === null ? "" : ` ${one.tool_version}`}`].filter(Boolean)
   const rules = one.rules_hash === null ? "" : `, rules ${one.rules_hash.slice("sha256:".length, 19)}`

@@ -10,7 +10,7 @@ import { endWords, isFailure, type RunStatus } from "@orangebox/runs"
 import { recordedArtifact } from "../artifacts-of.js"
 import type { RunEvaluation } from "../checks/evaluate.js"
 import { verdictOf, worstVerdict } from "../checks/verdict.js"
-import { type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
+import { agentIn, type DecisionOptions, decisionsOfReading } from "../decisions-of.js"
 import { headlineOf, type VerdictsOnRecord, verdictsOnRecord } from "../evaluation-on-record.js"
 import { rulesHashOf } from "../evaluation-to-keep.js"
 import type { DecisionArtifact, DecisionEvaluation, DecisionEvent, HumanOverride, Violation } from "../generated.js"
@@ -81,9 +81,10 @@ export interface ReportSummary {
   readonly failed_model_calls: number
   readonly input_tokens: number | null
   readonly output_tokens: number | null
-  readonly files_changed: number
-  readonly lines_added: number
-  readonly lines_removed: number
+  /** Null is unknown: what an edit changed was not kept. */
+  readonly files_changed: number | null
+  readonly lines_added: number | null
+  readonly lines_removed: number | null
   readonly commands: number
   readonly failed_commands: number
   readonly test_runs: number
@@ -91,6 +92,8 @@ export interface ReportSummary {
   readonly violations: { readonly fail: number; readonly warn: number }
   readonly observability_failures: number
   readonly bypasses: number
+  /** Events of the run that were recorded and are not there; what they would have changed is not known. */
+  readonly lost_events: number
 }
 
 export interface ReportViolation extends Violation {
@@ -141,6 +144,7 @@ export function runReport(run: RecordedRun, options: DecisionOptions = {}): RunR
       violations: { fail: countOf(violations, "fail"), warn: countOf(violations, "warn") },
       observability_failures: observability.failures.length,
       bypasses: observability.bypasses.filter(({ certainty }) => certainty === "certain").length,
+      lost_events: reading.index.totals.lost,
     },
     violations,
     timeline: timelineOf(reading, decisions, now, violations),
@@ -192,7 +196,7 @@ export function recordedEvaluations(
   })
 }
 
-/** Diffs of the workspace that no action owns: what a command changed without saying so. A file that an action edited is told there. */
+/** Diffs of the workspace that no action owns: what a command changed without saying so. A file that an action edited is listed there. */
 function changesOfNobody({ index, bodies }: RunReading, made: readonly ReportArtifact[]): ReportArtifact[] {
   const edited = new Set(made.flatMap(({ type, metadata }) => (type === "file_edit" ? [metadata.path] : [])))
   const owned = new Set(made.map(({ id }) => id))
@@ -215,7 +219,7 @@ function statusesOf({ alignment, quality, policy }: DecisionEvaluation): Omit<Ve
   return { alignment: alignment.status, quality: quality.status, policy: policy.status, score: alignment.score }
 }
 
-/** From evaluations on record. Where the actions have them, actions nobody judged do not count. */
+/** From evaluations on record. Where the actions have them, actions without a judgement do not count. */
 function verdictsRecorded(decisions: readonly DecisionEvent[], whole: VerdictsOnRecord["ofRun"]): Verdicts {
   if (whole && whole.verdict !== "unknown") return { ...statusesOf(whole.evaluation), verdict: whole.verdict }
   const judged = decisions.map(({ evaluation }) => evaluation).filter(({ evaluator }) => evaluator !== undefined)
@@ -234,16 +238,27 @@ function verdictsRecorded(decisions: readonly DecisionEvent[], whole: VerdictsOn
 const countOf = (violations: readonly ReportViolation[], severity: Violation["severity"]): number =>
   violations.filter((one) => one.severity === severity).reduce((sum, one) => sum + one.count, 0)
 
-type Figures = Omit<ReportSummary, keyof Verdicts | "violations" | "observability_failures" | "bypasses">
+type Figures = Omit<
+  ReportSummary,
+  keyof Verdicts | "violations" | "observability_failures" | "bypasses" | "lost_events"
+>
 
 function figuresOf({ index, run, calls }: RunReading, decisions: readonly DecisionEvent[]): Figures {
   const actions: { [type in ActionType]?: number } = {}
   for (const { type } of run.actions) actions[type] = (actions[type] ?? 0) + 1
-  const changes = netChanges(run.actions, run.seenChanges)
-  const commands = decisions.flatMap(({ agent_action: { artifacts, status } }) =>
-    artifacts.flatMap(({ type, metadata }) => (type === "command" ? [{ status, exitCode: metadata.exit_code }] : [])),
+  const changes = netChanges(run)
+  const areChangesKnown = run.workTree !== undefined || !run.actions.some(isUnreadEdit)
+  const commands = decisions.flatMap(({ agent_action: { artifacts, status, action_type } }) => {
+    const known = artifacts.flatMap(({ type, metadata }) =>
+      type === "command" ? [{ status, exitCode: metadata.exit_code }] : [],
+    )
+    // Where its call is lost, a command is still one.
+    return known.length === 0 && action_type === "command" ? [{ status, exitCode: null }] : known
+  })
+  // Tests whose text is not kept ran all the same.
+  const tests = run.actions.flatMap(({ testRuns, type }) =>
+    testRuns.length === 0 && type === "run_tests" ? ["unknown" as const] : testRuns.map(({ outcome }) => outcome),
   )
-  const tests = run.actions.flatMap(({ testRuns }) => testRuns)
   return {
     decisions: decisions.length,
     actions,
@@ -251,16 +266,24 @@ function figuresOf({ index, run, calls }: RunReading, decisions: readonly Decisi
     failed_model_calls: calls.filter(({ step }) => isFailure(step.status)).length,
     input_tokens: index.totals.tokens.input,
     output_tokens: index.totals.tokens.output,
-    files_changed: changes.length,
-    lines_added: changes.reduce((sum, { linesAdded }) => sum + linesAdded, 0),
-    lines_removed: changes.reduce((sum, { linesRemoved }) => sum + (linesRemoved ?? 0), 0),
+    files_changed: areChangesKnown ? changes.length : null,
+    lines_added: areChangesKnown ? knownSum(changes.map(({ linesAdded }) => linesAdded)) : null,
+    lines_removed: areChangesKnown ? knownSum(changes.map(({ linesRemoved }) => linesRemoved)) : null,
     commands: commands.length,
     failed_commands: commands.filter(({ status, exitCode }) => (exitCode === null ? isFailure(status) : exitCode !== 0))
       .length,
     test_runs: tests.length,
-    last_test_outcome: tests.at(-1)?.outcome ?? null,
+    last_test_outcome: tests.at(-1) ?? null,
   }
 }
+
+/** What an edit changed whose text is not kept, and that no classifier read, cannot be told any more. */
+const isUnreadEdit = ({ type, status, edits, unread }: RunReading["run"]["actions"][number]): boolean =>
+  type === "edit" && !isFailure(status) && edits.length === 0 && unread.includes("args")
+
+/** Null when one of them is. */
+const knownSum = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0 as number | null)
 
 type Place = ReportViolation["steps"][number]
 
@@ -372,7 +395,7 @@ function factsOf({ index, run }: RunReading, decisions: readonly DecisionEvent[]
     run_id: run.runId,
     trace_id: run.traceId,
     app_id: index.facts.app ?? "unknown",
-    agent_id: first?.session.agent_id ?? textIn(started, "agent_id") ?? "unknown",
+    agent_id: first?.session.agent_id ?? agentIn(started),
     agent_version: first?.session.agent_version ?? textIn(started, "agent_version") ?? "unknown",
     environment: index.facts.environment ?? "unknown",
     entrypoint: index.facts.entrypoint ?? "unknown",

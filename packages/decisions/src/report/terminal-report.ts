@@ -18,8 +18,12 @@ export function reportText(
   { width = 100, rows = 40, color = (text) => text }: TerminalReportOptions = {},
 ): string {
   const { run, summary } = report
+  const head = `${MARK[summary.verdict]} ${summary.verdict}  ${run.run_id}`
+  const name = shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 4)
+  const isBeside = head.length + 2 + name.length <= width
   const lines = [
-    `${painted(`${MARK[summary.verdict]} ${summary.verdict}`, summary.verdict, color)}  ${run.run_id}  ${shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 50)}`,
+    `${painted(`${MARK[summary.verdict]} ${summary.verdict}`, summary.verdict, color)}  ${run.run_id}${isBeside ? `  ${name}` : ""}`,
+    ...(isBeside ? [] : [`  ${name}`]),
     `  ${shortLine(run.request, width - 4) || "no request on record"}`,
     "",
     ...summaryRows(report).map(([name, value]) => `  ${name.padEnd(11)}${value}`),

@@ -6,7 +6,7 @@ import { effectsOfProgram } from "./effects/programs.js"
 
 /**
  * What one command does to files and to other machines, as far as its words tell. Builds and test runs are taken at their word; a program
- * nobody described is `opaque`.
+ * without a description is `opaque`.
  *
  *     classifyCommand(parseShell("cp a.ts src/ > log").commands[0])
  *     // { program: "cp", reads: [a.ts], writes: [src/, src/a.ts, log], … }

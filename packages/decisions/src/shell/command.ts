@@ -1,6 +1,6 @@
 /** One word of a command after quoting and expansion. */
 export interface Word {
-  /** The value; parts nobody can know from the text alone stand as they were written (`$HOST`, `$(date)`). */
+  /** The value; parts that the text alone does not tell stand as they were written (`$HOST`, `$(date)`). */
   readonly text: string
   /** Whether the whole value is known. */
   readonly isKnown: boolean
@@ -37,7 +37,7 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[]
   /**
    * Folders it may run in, relative to where the text starts (`""`). More than one when a `cd` before it may have failed; undefined when
-   * nobody can know.
+   * they cannot be known.
    */
   readonly cwds: readonly string[] | undefined
   readonly place: Place
@@ -79,7 +79,7 @@ export interface ShellReading {
   /** Every command that may run, substitutions and scripts handed to a shell included, in the order of the text. */
   readonly commands: readonly SimpleCommand[]
   readonly problems: readonly ShellProblem[]
-  /** The folders a shell may stand in behind the text, relative to where it started; undefined when nobody can know. */
+  /** The folders a shell may stand in behind the text, relative to where it started; undefined when it cannot be known. */
   readonly endsIn: readonly string[] | undefined
   /** False when a command is dynamic or the text could not be read to its end as a shell would. */
   readonly isCertain: boolean

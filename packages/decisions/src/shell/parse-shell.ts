@@ -9,7 +9,7 @@ export const MAX_SHELL_TEXT = 262_144
 const SPLITS_OTHERWISE = /\bIFS=(?!(?:'[^'\n]*'|"[^"\n]*"|\$'[^'\n]*'|[^\s;&|'"]*)[ \t]+(?:read|mapfile|readarray)\b)/
 
 // Why not a parser from npm: unbash 6.0.3 reads what people write as well as this one, but on 90 kB of `{a,` it works for 27 s, on 100 kB of
-// `$(` for 13 s, and `f() f() …` overflows its stack. A text here is whatever an agent, or somebody who talks to it, came up with.
+// `$(` for 13 s, and `f() f() …` overflows its stack. A text here is whatever an agent, or a text that it was sent, came up with.
 
 /**
  * Reads POSIX and bash command text: which commands it may run, with their words as the shell would see them, the scripts handed to other

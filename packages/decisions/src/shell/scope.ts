@@ -35,7 +35,7 @@ export class Scope {
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
       if (scope.variables?.has(name) === true) {
         const values = scope.variables.get(name)
-        // Whether a name that nobody exports here was in the environment from the start, and so is handed on, the text does not tell.
+        // Whether a name that is not exported here was in the environment from the start, and so is handed on, the text does not tell.
         return isHandedOn || values === undefined || scope.exports(name) ? values : [...new Set([...values, ""])]
       }
       if (scope.isOtherShell) isHandedOn = false

@@ -4,7 +4,7 @@ import type { RedirectOperator } from "./command.js"
 export type Part =
   | { readonly kind: "text"; readonly text: string; readonly isQuoted: boolean }
   | { readonly kind: "variable"; readonly name: string; readonly isQuoted: boolean; readonly raw: string }
-  /** A substitution: its commands run, its value is known to nobody. */
+  /** A substitution: its commands run, its value is unknown. */
   | { readonly kind: "script"; readonly items: readonly Item[]; readonly isQuoted: boolean; readonly raw: string }
   /** An expansion too clever to follow; `parts` are the ones inside it, whose commands run too. */
   | { readonly kind: "unknown"; readonly parts: readonly Part[]; readonly isQuoted: boolean; readonly raw: string }

@@ -11,7 +11,7 @@ export interface InnerRun {
   readonly place?: Place
   readonly chdir?: Word
   readonly environment?: readonly { readonly name: string; readonly value: Word }[]
-  /** It runs in a folder nobody can name. */
+  /** It runs in a folder that cannot be named. */
   readonly isElsewhere?: boolean
 }
 
@@ -27,7 +27,7 @@ export const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh"
 export const unknownWord = (text: string): Word => ({ text, isKnown: false, hasGlob: false })
 export const knownWord = (text: string): Word => ({ text, isKnown: true, hasGlob: false })
 
-/** What stands on the input of a command: its text, or that nobody knows it, or nothing that the text arranges. */
+/** What stands on the input of a command: its text, or that it is unknown, or nothing that the text arranges. */
 export type Input = Word | undefined
 
 /** What a command runs in turn; undefined when it runs nothing but itself. */
@@ -252,7 +252,7 @@ const SPECIAL: Readonly<Record<string, (words: readonly Word[], input: Input) =>
   alias: (words) => {
     const runs = words.slice(1).flatMap((word): InnerRun[] => {
       const equals = word.text.indexOf("=")
-      // Whoever uses it adds words.
+      // Its caller adds words.
       return equals > 0 ? [{ script: { ...word, text: `${word.text.slice(equals + 1)} "$ALIAS_ARGUMENT"` } }] : []
     })
     return runs.length === 0 ? undefined : { role: "wrapper", runs }

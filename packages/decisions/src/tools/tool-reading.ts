@@ -30,7 +30,7 @@ export interface ToolUse {
 
 /**
  * What a tool call does: by the configuration first, then by the tool's name where it is known, then by the shape of its arguments.
- * A tool nobody knows that shows nothing of what it does is `other`, never a guess.
+ * An unknown tool that shows nothing of what it does is `other`, never a guess.
  */
 export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReading {
   const inner = meaning === undefined ? innerCall(name, args) : undefined
@@ -50,7 +50,7 @@ export function readToolUse({ name, args, result, meaning }: ToolUse): ToolReadi
     paths: pathsOf(given, edits, access, record, name),
     command: isEditor && meaning?.command === undefined ? null : command,
     edits,
-    // An editor talks to nobody, whatever text it is given.
+    // An editor sends no messages, whatever text it is given.
     urls: known?.action === "edit" && meaning === undefined ? [] : urlsOf(record),
     title: typeof record["title"] === "string" ? record["title"] : null,
     isMasked: hidesUse(args, edits.length > 0),
@@ -155,7 +155,7 @@ export function touchedBy<E extends Pick<MadeEdit, "path" | "kind" | "movedFrom"
 function accessOf(meaning: ToolMeaning | undefined, edits: readonly MadeEdit[]): "read" | "write" | undefined {
   if (meaning?.effect === "read" || meaning?.effect === "pure") return "read"
   if (meaning?.effect !== undefined || meaning?.action === "edit" || edits.length > 0) return "write"
-  // A path in the hands of a tool nobody knows may have been written: saying it was only read would be a guess in its favour.
+  // A path in the hands of an unknown tool may have been written: saying it was only read would be a guess in its favour.
   return "write"
 }
 

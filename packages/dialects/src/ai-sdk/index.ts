@@ -36,6 +36,9 @@ export const aiSdkOptions: RequestDialect = {
   },
 }
 
+/** What a tool's schema is called in these options. */
+export const AI_SDK_TOOL_SCHEMA = "inputSchema"
+
 const PROMPT_MEMBERS = new Set(["prompt", "tools", "headers"])
 
 function outlineOptions(root: JsonNode, text: string): RequestOutline {

@@ -10,7 +10,7 @@ const implicit = (minimumTokens: Bounds, ...models: string[]): CacheRule => ({
   livesMs: { from: 0, to: Number.POSITIVE_INFINITY },
 })
 
-/** Implicit caching is promised to nobody: what it serves is counted, what it does not is no finding. */
+/** Implicit caching is not promised: what it serves is counted, what it does not is no finding. */
 export const GEMINI_CACHE_RULES: readonly CacheRule[] = [
   // 1,024, 2,048 or 4,096, by the day of the document.
   implicit({ from: 1024, to: 4096 }, "gemini-2.5*"),

@@ -42,7 +42,7 @@ export const itemsAt = (node: JsonNode | undefined, key: string): readonly JsonN
 export const isPresent = (node: JsonNode | undefined): node is JsonNode =>
   node !== undefined && !(node.kind === "literal" && node.value === null)
 
-/** A string nobody wrote: it stands where the one it was made from stood, and takes no place in the text. */
+/** A string that was not written: it stands where the one it was made from stood, and takes no place in the text. */
 export const textNode = (value: string, place: JsonNode): JsonNode => ({
   kind: "string",
   start: place.start,

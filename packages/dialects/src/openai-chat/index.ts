@@ -65,7 +65,7 @@ export const openaiChat: Dialect = {
     const deployment = /\/deployments\/([^/]+)\//.exec(pathOf(path))?.[1]
     return { model: deployment === undefined ? null : decodePath(deployment), stream: null }
   },
-  // Many protocols have a model and messages; only members that nobody else spells like this tell.
+  // Many protocols have a model and messages; only members that no other protocol spells like this tell.
   claimsRequest: (root) =>
     itemsAt(root, "messages").length > 0 &&
     stringAt(root, "model") !== null &&

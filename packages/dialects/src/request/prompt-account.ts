@@ -1,4 +1,4 @@
-import { asRecord, countIn, type LoosePayload, recordsIn, textIn } from "@orangebox/contract"
+import { asRecord, countIn, type LoosePayload, listIn, recordsIn, textIn } from "@orangebox/contract"
 import type { JsonBody } from "../json/body.js"
 import { stringsOf } from "../json/node.js"
 import type { PromptPart } from "./outline.js"
@@ -38,13 +38,16 @@ export interface BesidePrompt {
 export interface PromptAccount {
   /** `split`: its prefix and its rest in two texts. `inside`: with words around it. `elsewhere`: as something the model itself or a tool said. */
   readonly prompt: "whole" | "split" | "inside" | "elsewhere" | "missing"
-  readonly delivery: "verbatim" | "context_injected" | "unknown"
+  /** `incomplete`: nothing was added, and told items are not there. */
+  readonly delivery: "verbatim" | "context_injected" | "incomplete" | "unknown"
   readonly beside: readonly BesidePrompt[]
+  /** The told items that the request does not hold, by their place among them, from 0. */
+  readonly missingItems?: readonly number[]
 }
 
 /**
- * Whether a request carries the prompt that was rendered for it at its place, and what else it carries. Tools and settings are told of and are
- * no context; anything else the model reads beside the prompt was put there by somebody other than who rendered it.
+ * Whether a request carries the prompt that was rendered for it at its place, and what else it carries. Tools and settings are listed and are
+ * no context; anything else the model reads beside the prompt was put there by another than its renderer.
  */
 function accountForPrompt(request: OutlinedRequest, found: Place): PromptAccount {
   const { parts } = request
@@ -79,8 +82,13 @@ function accountForPrompt(request: OutlinedRequest, found: Place): PromptAccount
     const length = settings.reduce((total, name) => total + request.params[name]!.end - request.params[name]!.start, 0)
     add("settings", "beside", settings.length, length)
   }
-  return { prompt: found.prompt, delivery: deliveryOf(found.prompt, beside), beside }
+  return withMissing({ prompt: found.prompt, delivery: deliveryOf(found, beside), beside }, found.missing)
 }
+
+const withMissing = (account: PromptAccount, missing: readonly number[]): PromptAccount =>
+  missing.length === 0 ? account : { ...account, missingItems: missing.slice(0, MOST_MISSING) }
+
+const MOST_MISSING = 1000
 
 /**
  * The same for a body and what is known of it. Of one that no dialect reads: only whether the prompt is in its texts.
@@ -97,8 +105,10 @@ export function accountForRequest(
   const all = new Set(root === undefined ? [text] : Array.from(stringsOf(root), ({ value }) => value))
   if ("texts" in expected) {
     const held = [...all]
-    const isHeld = expected.texts.every((wanted) => all.has(wanted) || held.some((one) => one.includes(wanted)))
-    return { prompt: isHeld ? "split" : "missing", delivery: isHeld ? "unknown" : "context_injected", beside: [] }
+    const isHeld = (wanted: string): boolean => all.has(wanted) || held.some((one) => one.includes(wanted))
+    const missing = expected.texts.flatMap((wanted, at) => (isHeld(wanted) ? [] : [at]))
+    if (missing.length === 0) return { prompt: "split", delivery: "unknown", beside: [] }
+    return withMissing({ prompt: "missing", delivery: "incomplete", beside: [] }, missing)
   }
   const { prefix, rest } = cut(expected)
   const isWhole = all.has(expected.prompt)
@@ -107,9 +117,10 @@ export function accountForRequest(
   return { prompt: "missing", delivery: "context_injected", beside: [] }
 }
 
-function deliveryOf(prompt: PromptAccount["prompt"], beside: readonly BesidePrompt[]): PromptAccount["delivery"] {
-  if (prompt !== "whole" && prompt !== "split") return "context_injected"
+function deliveryOf({ prompt, missing, isWhole }: Place, beside: readonly BesidePrompt[]): PromptAccount["delivery"] {
   if (beside.some(({ what }) => what === "system" || what === "turn" || what === "text")) return "context_injected"
+  if (missing.length > 0 && isWhole) return "incomplete"
+  if (prompt !== "whole" && prompt !== "split") return "context_injected"
   return beside.some(({ what }) => what === "provider") ? "unknown" : "verbatim"
 }
 
@@ -119,15 +130,22 @@ interface Place {
   readonly at: readonly number[]
   /** How many bytes stand around it in the same text. */
   readonly extra: number
+  /** Those words, by the part they stand in. */
+  readonly added: ReadonlyMap<number, string>
+  /** Of told texts, those that are nowhere. */
+  readonly missing: readonly number[]
+  /** Whether everything else that was expected is there. */
+  readonly isWhole: boolean
 }
 
-/** The parts of a request that hold what was expected in it. */
+/** The parts of a request that hold what was expected in it, and the words that were added to them. */
 export function partsExpected(
   outlined: OutlinedRequest,
   expected: ExpectedPrompt,
   told?: OutlinedRequest,
-): ReadonlySet<number> {
-  return new Set(expectedPlace(outlined, expected, told).at)
+): { readonly held: ReadonlySet<number>; readonly added: ReadonlyMap<number, string> } {
+  const { at, added } = expectedPlace(outlined, expected, told)
+  return { held: new Set(at), added }
 }
 
 const expectedPlace = ({ parts }: OutlinedRequest, expected: ExpectedPrompt, told?: OutlinedRequest): Place =>
@@ -151,33 +169,41 @@ function placeOfTexts(parts: readonly PromptPart[], texts: readonly string[], ow
     // Taken out once: the same text twice among the items has to be there twice.
     left[at] = left[at]!.replace(text, () => "\n")
   }
-  const inside: string[] = []
-  for (const text of texts) {
-    if (text.trim() === "") continue
+  const inside: number[] = []
+  texts.forEach((text, item) => {
+    if (text.trim() === "") return
     const at = byText.get(text)?.shift()
-    if (at === undefined) inside.push(text)
+    if (at === undefined) inside.push(item)
     else hold(at, text)
-  }
-  let isMissing = false
-  for (const text of inside) {
+  })
+  const missing: number[] = []
+  for (const item of inside) {
+    const text = texts[item]!
     const at = left.findIndex((rest) => rest.includes(text))
-    if (at < 0) isMissing = true
+    if (at < 0) missing.push(item)
     else hold(at, text)
   }
   const own = new Map<string, number>()
   for (const part of ownParts) own.set(keyOf(part), (own.get(keyOf(part)) ?? 0) + 1)
   let extra = 0
+  const added = new Map<number, string>()
   parts.forEach((part, at) => {
     const count = own.get(keyOf(part)) ?? 0
+    const words = left[at]!.trim()
     if (count > 0) {
       own.set(keyOf(part), count - 1)
       held.add(at)
-    } else if (held.has(at)) extra += Buffer.byteLength(left[at]!.trim())
+    } else if (held.has(at) && words !== "") {
+      extra += Buffer.byteLength(words)
+      added.set(at, words)
+    }
   })
   // What the application's own request held and this one does not.
-  if ([...own.values()].some((count) => count > 0)) isMissing = true
+  const isWhole = [...own.values()].every((count) => count === 0)
   const at = [...held].sort((a, b) => a - b)
-  return { prompt: isMissing ? "missing" : extra > 0 ? "inside" : at.length === 1 ? "whole" : "split", at, extra }
+  const isMissing = missing.length > 0 || !isWhole
+  const prompt = isMissing ? "missing" : extra > 0 ? "inside" : at.length === 1 ? "whole" : "split"
+  return { prompt, at, extra, added, missing, isWhole }
 }
 
 const readBy = ({ text, arguments: args }: PromptPart): string => text ?? args ?? ""
@@ -192,21 +218,28 @@ function placeOf(parts: readonly PromptPart[], rendered: RenderedText): Place {
   const tells = (text: string, from = 0): number =>
     parts.findIndex((part, at) => at >= from && isTelling(part) && part.text === text)
   const whole = parts.findLastIndex((part) => isTelling(part) && part.text === prompt)
-  if (whole >= 0) return { prompt: "whole", at: [whole], extra: 0 }
+  if (whole >= 0) return found("whole", [whole])
   const { prefix, rest } = cut(rendered)
   if (prefix !== "" && rest !== "") {
     const first = tells(prefix)
     const second = first < 0 ? -1 : tells(rest, first + 1)
-    if (second >= 0) return { prompt: "split", at: [first, second], extra: 0 }
+    if (second >= 0) return found("split", [first, second])
   }
   const around = prompt === "" ? -1 : parts.findIndex((part) => isTelling(part) && part.text?.includes(prompt))
   if (around >= 0) {
-    const extra = Buffer.byteLength(parts[around]!.text!) - Buffer.byteLength(prompt)
-    return { prompt: "inside", at: [around], extra }
+    const text = parts[around]!.text!
+    const extra = Buffer.byteLength(text) - Buffer.byteLength(prompt)
+    const words = text.replace(prompt, () => "\n").trim()
+    return { ...found("inside", [around]), extra, added: new Map([[around, words]]) }
   }
   const other = prompt === "" ? -1 : parts.findIndex((part) => part.text?.includes(prompt))
-  return other >= 0 ? { prompt: "elsewhere", at: [other], extra: 0 } : { prompt: "missing", at: [], extra: 0 }
+  return other >= 0 ? found("elsewhere", [other]) : found("missing", [])
 }
+
+const found = (prompt: Place["prompt"], at: readonly number[]): Place => ({
+  ...{ prompt, at, extra: 0, added: new Map(), missing: [] },
+  isWhole: prompt !== "missing",
+})
 
 function cut({ prompt, prefixLength }: RenderedText): { prefix: string; rest: string } {
   if (!prefixLength) return { prefix: "", rest: prompt }
@@ -243,10 +276,13 @@ const WORDS: Readonly<Record<BesidePrompt["what"], readonly [one: string, many: 
 }
 
 /** Why a request counts as `context_injected`, in words; undefined where it does not. */
-export function injectionWords({ prompt, delivery, beside }: PromptAccount): string | undefined {
+export function injectionWords(account: PromptAccount): string | undefined {
+  const { prompt, delivery, beside } = account
   if (delivery !== "context_injected") return undefined
   const context = beside.filter(({ what }) => what === "system" || what === "turn" || what === "text")
-  const place = PLACE_WORDS[prompt]
+  // That told items are missing is said for itself, unless nothing else is to be said.
+  const isSaid = account.missingItems !== undefined && context.length > 0
+  const place = isSaid ? undefined : PLACE_WORDS[prompt]
   return [...(place === undefined ? [] : [place]), ...(context.length === 0 ? [] : [besideWords(context)])].join(", ")
 }
 
@@ -254,6 +290,15 @@ const PLACE_WORDS: Readonly<Partial<Record<PromptAccount["prompt"], string>>> = 
   inside: "words were added to the prompt",
   elsewhere: "the prompt is not at its place",
   missing: "the request does not hold the prompt byte for byte",
+}
+
+/** What of the told items a request does not hold, in words; undefined where it holds them all. */
+export function missingWords({ missingItems = [] }: PromptAccount): string | undefined {
+  if (missingItems.length === 0) return undefined
+  const numbers = missingItems.slice(0, 8).map((at) => at + 1)
+  const more = missingItems.length > numbers.length ? ` and ${missingItems.length - numbers.length} more` : ""
+  const are = missingItems.length === 1 ? "is" : "are"
+  return `told item${missingItems.length === 1 ? "" : "s"} ${numbers.join(", ")}${more} ${are} not in the request`
 }
 
 /** The account as a recorded call holds it; undefined where it holds none, or none this version understands. */
@@ -268,11 +313,12 @@ export function promptAccountIn(called: LoosePayload): PromptAccount | undefined
     if (!isOneOf(WHATS, what) || !isOneOf(WHERES, where)) return []
     return [{ what, where, count: countIn(one, "count") ?? 0, length: countIn(one, "length") ?? null }]
   })
-  return { prompt, delivery, beside }
+  const missing = listIn(account, "missing_items").filter((at): at is number => Number.isSafeInteger(at))
+  return withMissing({ prompt, delivery, beside }, missing)
 }
 
 const PROMPTS = ["whole", "split", "inside", "elsewhere", "missing"] as const
-const DELIVERIES = ["verbatim", "context_injected", "unknown"] as const
+const DELIVERIES = ["verbatim", "context_injected", "incomplete", "unknown"] as const
 const WHATS = ["system", "turn", "text", "tools", "provider", "settings"] as const
 const WHERES = ["before", "after", "beside"] as const
 

@@ -1,4 +1,5 @@
 import { canonicalJsonNode, type JsonMember, type JsonNode, textHash } from "@orangebox/contract"
+import { AI_SDK_TOOL_SCHEMA } from "../ai-sdk/index.js"
 import { DIALECTS } from "../dialects.js"
 import { itemsOf, memberOf, stringAt } from "../json/node.js"
 import { CACHE_MARKS } from "./part-hash.js"
@@ -57,9 +58,9 @@ export function toolDefinitionOf(tool: JsonNode): JsonNode {
 /** The schema of a tool's arguments. */
 export function toolSchemaOf(tool: JsonNode): JsonNode | undefined {
   const definition = toolDefinitionOf(tool)
-  return firstOf(({ toolSchemas }) =>
-    toolSchemas.map((key) => memberOf(definition, key)).find((node) => node?.kind === "object"),
-  )
+  const objectAmong = (keys: readonly string[]): JsonNode | undefined =>
+    keys.map((key) => memberOf(definition, key)).find((node) => node?.kind === "object")
+  return firstOf(({ toolSchemas }) => objectAmong(toolSchemas)) ?? objectAmong([AI_SDK_TOOL_SCHEMA])
 }
 
 /** The texts of the system prompt: a member of its own, or messages with that role. */

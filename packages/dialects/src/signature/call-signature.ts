@@ -11,7 +11,7 @@ import { idNaming } from "./id-naming.js"
 export interface CallToSign extends CallAddress {
   /** After content-decoding. */
   readonly body: Uint8Array | JsonBody
-  /** Undefined for a provider nobody here knows: such a call is signed by its address and its body. */
+  /** Undefined for a provider that no dialect knows: such a call is signed by its address and its body. */
   readonly dialect: RequestDialect | undefined
   readonly contentType?: string
   /** Names in lower case. Only those that change what a provider does are read, and only by `wire`. */

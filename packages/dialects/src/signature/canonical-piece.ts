@@ -9,7 +9,7 @@ export interface Dropped {
   readonly value: JsonNode
 }
 
-/** The ids, told on to whoever wants to know which of them a value depends on. */
+/** The ids, handed on to a caller that wants to know which of them a value depends on. */
 export interface WatchedIds extends IdNaming {
   calls: [id: string, name: string][]
   hasProducer: boolean
@@ -33,7 +33,7 @@ export function watchedIds(ids: IdNaming): WatchedIds {
 
 /**
  * The canonical text of a value, from the notes where it can be: when its call ids get the names they had, and no id in it stands for a
- * call somebody else has to know. Undefined when nothing is left of the value.
+ * call that others have to know. Undefined when nothing is left of the value.
  */
 export function canonicalPiece(
   notes: BodyNotes,

@@ -6,7 +6,7 @@ import { type BodyHash, incrementalBodyHash, textHash } from "@orangebox/contrac
  */
 export const CANON_VERSION = 1
 
-/** Of the generic form, in which an application tells a question whose protocol nobody here knows. It is the same in every build. */
+/** Of the generic form, in which an application tells a question whose protocol no dialect knows. It is the same in every build. */
 export const GENERIC_CANON_VERSION = 0
 
 const utf8 = new TextEncoder()

@@ -19,7 +19,7 @@ export function toolSignatureOfText(name: string, argumentText: string, folder?:
 }
 
 /**
- * A question to a model in a protocol nobody here knows, as an application told it.
+ * A question to a model in a protocol that no dialect knows, as an application told it.
  *
  * @param asked its canonical JSON; of one that is plain text or bytes, the hash of its body
  */

@@ -30,7 +30,7 @@ export function asksForCompaction({ system, messages }: OutlinedRequest): boolea
   return [...system, ...asking].some((part) => holds(part.text, ASKS_FOR_COMPACTION))
 }
 
-/** Whether a history begins with the summary of one that nobody here has seen. */
+/** Whether a history begins with the summary of one that was not seen here. */
 export const goesOnFromSummary = (texts: readonly string[]): boolean =>
   texts.some((text) => holds(text, GOES_ON_FROM_SUMMARY))
 

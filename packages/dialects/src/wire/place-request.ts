@@ -86,7 +86,7 @@ function compactionAsked({ endpoint }: DetectedDialect, outlined: OutlinedReques
 }
 
 // The same prompt again after a failure is the next attempt, whether the client says so or not. After a success, or beside one that is
-// still running, it is a retry only if the client says so: somebody may simply want a second opinion.
+// still running, it is a retry only if the client says so: the client may simply want a second opinion.
 function isRetry(earlier: Attempt, request: RequestObserved): boolean {
   if (earlier.outcome === "failed") return true
   return Number(request.headers?.["x-stainless-retry-count"] ?? 0) > 0

@@ -9,7 +9,7 @@ import type { WireState } from "./state.js"
 import { takeResponse } from "./take-response.js"
 
 /**
- * Follows the traffic of agents nobody instrumented, and says what it sees: lanes and the calls they are made of, attempts, tool calls and
+ * Follows the traffic of agents without our SDK, and says what it sees: lanes and the calls they are made of, attempts, tool calls and
  * their results, side calls, compactions. Pure: the same observations lead to the same facts, whenever and wherever.
  *
  * @example
@@ -45,7 +45,7 @@ function takeRequest(state: WireState, request: WireObservation & { kind: "reque
 }
 
 /**
- * What only the end shows: single calls without tools beside a working agent, which nothing followed and whose answer nobody quoted, were
+ * What only the end shows: single calls without tools beside a working agent, which nothing followed and whose answer was never quoted, were
  * made by the harness for itself.
  */
 export function finishWire(state: WireState, atMs: number): readonly WireFact[] {

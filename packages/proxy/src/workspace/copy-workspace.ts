@@ -165,7 +165,7 @@ async function takeSettings(repository: string, root: string): Promise<void> {
   }
 }
 
-/** Branches and tags are what they are today; nobody recorded what they were. */
+/** Branches and tags are what they are today; what they were was not recorded. */
 async function takeRefs(repository: string, root: string): Promise<void> {
   const format = "--format=create %(refname)%00%(objectname)%00"
   const list = await answered(repository, ["for-each-ref", format, "refs/heads", "refs/tags", "refs/remotes"])
@@ -180,7 +180,7 @@ interface TreePlace {
   readonly root: string
   /** An index beside the copy. */
   readonly index: string
-  /** Where whoever works in it sees its top. */
+  /** Where the agent that works in it sees its top. */
   readonly seenRoot: string
 }
 
@@ -207,8 +207,8 @@ async function setTree(place: TreePlace, tree: RecordedTree): Promise<readonly N
 }
 
 /**
- * What a commit has that a copy cannot have as it was. A submodule is a repository of its own, which nobody looked at. A committed link by
- * a full path into the original tree would lead whoever writes through it there, so it is made to lead into the copy, unless that is what is
+ * What a commit has that a copy cannot have as it was. A submodule is a repository of its own, which the recorder does not look into. A committed link by
+ * a full path into the original tree would lead an agent that writes through it there, so it is made to lead into the copy, unless that is what is
  * seen there.
  */
 async function committedOddities(
@@ -258,7 +258,7 @@ function writeInto(root: string, { path, kind, bytes }: TreeFile): string | unde
   const place = join(root, path)
   const found = lstatSync(place, { throwIfNoEntry: false })
   if (found?.isDirectory()) {
-    // What was deleted and is a folder now is told by the files in it.
+    // What was deleted and is a folder now shows in the files in it.
     if (kind !== "deleted") rmSync(place, { recursive: true })
   } else if (found !== undefined) unlinkSync(place)
   if (bytes === null) return undefined

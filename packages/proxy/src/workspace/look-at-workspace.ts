@@ -40,7 +40,7 @@ export type LeftOut =
 const MOST_FILES = 1_000
 const MOST_FILE_BYTES = 1_000_000
 const MOST_BYTES = 32_000_000
-/** Nobody waits longer for a command to start. */
+/** No user waits longer for a command to start. */
 const PATIENCE_MS = 5_000
 
 export type Looked = { readonly ok: true; readonly view: WorkspaceView } | { readonly ok: false; readonly why: string }
@@ -51,7 +51,7 @@ export async function lookAtWorkspace(folder: string): Promise<Looked | undefine
   const root = top.stdout.toString("utf8").replace(/\n$/, "")
   if (top.exitCode === 0 && root !== "")
     return readTree({ root, folder: relative(root, realpathSync(folder)), patienceMs: PATIENCE_MS })
-  // Where there is no git and where there is no repository nobody expects anything; a repository that git refuses is worth a word.
+  // Where there is no git and where there is no repository nothing is expected; a repository that git refuses is worth a word.
   const isNone = top.exitCode === null || NO_WORK_TREE.test(top.said)
   return isNone ? undefined : { ok: false, why: top.said }
 }
@@ -82,7 +82,7 @@ async function readTree({ root, folder, before, patienceMs }: TreeToRead): Promi
   const leftOut = new Map<string, LeftOut>(madeByTools.map((made) => [made, "made by tools, and not ignored by git"]))
   let left = MOST_BYTES
   for (const [at, path] of all.entries()) {
-    // Whoever shares this thread has answers to pass on.
+    // The proxy shares this thread and has answers to pass on.
     if (at % FILES_AT_ONCE === FILES_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
     const file = at >= MOST_FILES ? "too many" : readFile(root, path, left, before?.files.get(path))
     if (typeof file === "string") leftOut.set(path, file)
@@ -140,7 +140,7 @@ function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): strin
   return `${dev} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-// A plain digest of a file with a secret in it would confirm a guess of the secret. Nobody compares across processes, so nobody needs the key.
+// A plain digest of a file with a secret in it would confirm a guess of the secret. It is not compared across processes, so it needs no key.
 const KEY = randomBytes(32)
 
 function fileOf(kind: WorkspaceFile["kind"], bytes: Uint8Array | null, stamp: string | undefined): WorkspaceFile {
@@ -172,7 +172,7 @@ interface TreeStatus {
   readonly madeByTools: readonly string[]
 }
 
-/** Nobody's work, and by the ten thousands: a new repository has them before it has a `.gitignore`. What git tracks of them counts. */
+/** Not the agent's work, and by the ten thousands: a new repository has them before it has a `.gitignore`. What git tracks of them counts. */
 const MADE_BY_TOOLS =
   /^(?:.*?\/)?(?:node_modules|bower_components|\.venv|venv|__pycache__|\.tox|\.nox|\.(?:mypy|pytest|ruff)_cache|\.gradle|\.next|\.nuxt|\.turbo|\.parcel-cache|\.yarn\/cache|\.pnpm-store|\.terraform|\.orangebox)\//
 

@@ -46,7 +46,7 @@ export async function findMounting(
  */
 export function mountWays(uid: number | undefined = process.getuid?.()): readonly MountWay[] {
   if (process.platform !== "linux") return []
-  // Whoever is root keeps the rights of root. Everybody else is root in a namespace of users of their own, and themselves again in a second.
+  // A root user keeps the rights of root. Everybody else is root in a namespace of users of their own, and themselves again in a second.
   return [...(uid === 0 ? [unshareWay([])] : []), unshareWay(["-U", "-r"]), BWRAP]
 }
 

@@ -116,7 +116,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
     else this.#run.child("not looked at", {}, { kind: "workspace", follows }).end({ err: new Error(looked.why) })
   }
 
-  /** Requests that come while somebody looks share the look after it. */
+  /** Requests that come during a look share the look after it. */
   async #lookAt(calls: readonly AskedCall[]): Promise<void> {
     const asked = calls.filter((call) => call.isWaiting())
     if (asked.length === 0) return
@@ -144,7 +144,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
     for (const { stepId } of others) this.#sayUnchanged(this.#run, { at_step: stepId })
   }
 
-  /** Not through the logger: whoever reads the files of a call out of a recording goes by this line, and a log level must not take it away. */
+  /** Not through the logger: a fork reads the files of a call by this line, and a log level must not take it away. */
   #sayUnchanged(place: Step, attributes: LogAttributes): void {
     const message = "the work tree is as it was"
     place.emit("log", { level: "debug", message }, { attributes: { ...attributes, workspace: this.#snapshotId } })
@@ -174,7 +174,7 @@ export class RecordedWorkspace implements WorkspaceWatch {
       const content = `${FILE_ARTIFACT}${this.#contents.size + 1}`
       this.#contents.set(hash, content)
       step.artifact({ id: content, type: "other", summary: `${kind} ${path}`, content: bytes, ...pathOf(path) })
-      // Each is searched for secrets; whoever shares this thread has answers to pass on.
+      // Each is searched for secrets; the proxy shares this thread and has answers to pass on.
       await new Promise((resolve) => setImmediate(resolve))
     }
     const { head, files } = view
@@ -250,7 +250,7 @@ function changeWords(before: WorkspaceView, after: WorkspaceView): string {
 const differWords = (count: number): string => (count === 1 ? "1 file differs" : `${count} files differ`)
 const slowWords = (tookMs: number): string => `a look took ${Math.round(tookMs)} ms`
 
-/** Names that look like those of a drive stay in the summary alone: a recorded path is relative, whoever reads it. */
+/** Names that look like those of a drive stay in the summary alone: a recorded path is relative for every reader. */
 const pathOf = (path: string): { readonly path?: string } =>
   path.length > 4096 || /^[A-Za-z]:[\\/]/.test(path) ? {} : { path }
 

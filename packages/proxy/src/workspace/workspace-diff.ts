@@ -22,7 +22,7 @@ export interface WorkspaceChanges {
 
 const MOST_CHANGES = 200
 const MOST_DIFF_CHARS = 256_000
-/** For all of it: when the command has ended, somebody waits for the verdict. */
+/** For all of it: when the command has ended, the user waits for the verdict. */
 const PATIENCE_MS = 10_000
 
 /** The changes between two views of one tree, of all files or only of some. */
@@ -127,7 +127,7 @@ function place(folder: string, name: "a" | "b", bytes: Uint8Array | null): void 
 
 const cut = (text: string): string => (text.length <= MOST_DIFF_CHARS ? text : cutAtLine(text))
 
-/** At the end of a line: nobody has looked for secrets yet, and half of one has no form. */
+/** At the end of a line: the redactor has not looked for secrets yet, and half of one has no form. */
 function cutAtLine(text: string): string {
   const end = text.lastIndexOf("\n", MOST_DIFF_CHARS - 1) + 1
   return `${text.slice(0, end)}\\ ${text.length - end} more characters are left out\n`

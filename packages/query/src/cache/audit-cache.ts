@@ -80,8 +80,12 @@ function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRule
     lostUsd: null,
   }
   const unknown = (why: string): CallAudit => ({ ...none, call, verdict: "unknown", why })
+  if (call.segments === undefined && call.request?.notOnWire !== undefined) return unknown(call.request.notOnWire)
   if (call.model === undefined) return unknown("the model is not known")
   const rule = cacheRuleOf(rules, call.model, call.startedAt) ?? (saysWhatItKept(call) ? MARKED_UNNAMED : undefined)
+  // A call that was cut off says nothing at all, and a rule would not help.
+  if (rule === undefined && call.prompt === null && call.read === null && call.written === null)
+    return unknown("it has no token counts")
   if (rule === undefined) return unknown(`no rule says how ${call.model} is cached`)
   const earlier = sent.filter(({ prompt, segments }) => prompt !== null && segments !== undefined)
   const reference = referenceOf(call, earlier)
@@ -93,6 +97,11 @@ function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRule
   if (tokens === null) return { ...none, call, verdict: "unknown", reference, why }
   if (tokens === 0) return { ...none, call, verdict: null, reference, expected: 0, why }
   if (call.read === null) return { ...none, call, verdict: "unknown", reference, why: "it does not say what it read" }
+  // What is shorter than the least that is kept cannot be read either, whatever the call before had left. Under another model it could have been.
+  if (call.model === reference.model && call.prompt !== null && call.prompt < rule.minimumTokens.from) {
+    const least = `it was shorter than the ${rule.minimumTokens.from} tokens that are kept`
+    return { ...none, call, verdict: null, reference, expected: 0, why: least }
+  }
   const expected = Math.min(tokens, call.prompt ?? tokens)
   const answered = { call, reference, expected, isExact }
   if (call.read >= expected * HIT_SHARE) {
@@ -132,9 +141,10 @@ const saysWhatItKept = (call: CacheCall): boolean =>
  */
 function referenceOf(call: CacheCall, earlier: readonly CacheCall[]): CacheCall | undefined {
   const own = earlier.filter(({ runId, context }) => runId === call.runId && !context.isAuxiliary)
+  const isFollowed = ({ stepId }: CacheCall): boolean => stepId !== undefined && call.follows.includes(stepId)
   const inLane =
-    own.findLast(({ stepId }) => stepId !== undefined && call.follows.includes(stepId)) ??
-    own.findLast(({ lane }) => lane === call.lane)
+    own.findLast((other) => isFollowed(other) && goesOnFrom(call, other)) ??
+    own.findLast((other) => other.lane === call.lane && goesOnFrom(call, other))
   if (inLane !== undefined) return inLane
   let best: CacheCall | undefined
   let most = 0
@@ -147,6 +157,25 @@ function referenceOf(call: CacheCall, earlier: readonly CacheCall[]): CacheCall 
   // Sharing less than what was kept is no bust but another prompt, unless it belongs to the same conversation.
   return best !== undefined && most > (marksOf(best)[0] ?? 0) ? best : undefined
 }
+
+/**
+ * Whether a call may go on from another. Agents that take turns in one run have prompts of their own: where instructions or tools differ, by more than a time
+ * or their spelling, and nothing that was said is in both, they are two prompts, and neither breaks the cache of the other.
+ */
+function goesOnFrom(call: CacheCall, other: CacheCall): boolean {
+  const [now = [], before = []] = [call.segments, other.segments]
+  if (now.length === 0 || before.length === 0) return true
+  const at = sharedSegments(call, other)
+  if (at >= now.length || at >= before.length || isSaid(now[at]!) || isSaid(before[at]!)) return true
+  const isVariant = (["canonical_hash", "stable_hash", "media_hash"] as const).some(
+    (hash) => now[at]![hash] !== undefined && now[at]![hash] === before[at]![hash],
+  )
+  const said = new Set(before.filter(isSaid).map(({ hash }) => hash))
+  return isVariant || now.some((segment) => isSaid(segment) && said.has(segment.hash)) || !before.some(isSaid)
+}
+
+/** Part of the talk, and not of what every call of an agent begins with. */
+const isSaid = ({ kind }: { readonly kind?: string | undefined }): boolean => kind === "history" || kind === "user-msg"
 
 /** How many tokens of its prompt a call left in the cache. */
 function keptBy(

@@ -23,7 +23,7 @@ export interface CacheCall {
   readonly account: string | undefined
   readonly params: string | undefined
   readonly use: "warm" | "real" | "unknown"
-  /** In the order the model reads them; undefined where nobody knows what the prompt was made of. */
+  /** In the order the model reads them; undefined where it is unknown what the prompt was made of. */
   readonly segments: readonly CacheSegment[] | undefined
   /** What the application says it put together, where it said so: it knows a skill from other system text. */
   readonly told: readonly CacheSegment[]
@@ -41,7 +41,17 @@ export interface CacheCall {
 
 export type CacheSegment = Pick<
   Segment,
-  "contributor" | "kind" | "length" | "mark" | "canonical_hash" | "media_hash" | "stable_hash" | "volatile"
+  | "contributor"
+  | "kind"
+  | "role"
+  | "length"
+  | "mark"
+  | "canonical_hash"
+  | "media_hash"
+  | "stable_hash"
+  | "volatile"
+  | "tool_call_id"
+  | "is_error"
 > & { readonly hash: string }
 
 /** What is on record about a call; the request's bytes tell what its prompt was made of where nothing else does. */
@@ -138,11 +148,14 @@ function recordedSegment(segment: LoosePayload): CacheSegment | undefined {
   const hash = textIn(segment, "segment_hash") ?? textIn(segment, "content_ref")
   if (hash === undefined) return undefined
   // The schema says what else it holds; what is not of its type is not compared.
-  const { mark, canonical_hash, media_hash, stable_hash, volatile, kind } = segment as Partial<Segment>
+  const { mark, canonical_hash, media_hash, stable_hash, volatile, kind, is_error } = segment as Partial<Segment>
   return {
     hash,
     contributor: textIn(segment, "contributor") ?? "?",
     kind: kind ?? "other",
+    role: textIn(segment, "role") ?? null,
+    tool_call_id: textIn(segment, "tool_call_id"),
+    is_error: is_error === true,
     length: countIn(segment, "length") ?? 0,
     mark: typeof mark === "object" && mark !== null ? mark : undefined,
     canonical_hash,

@@ -186,7 +186,7 @@ function callJson({ call, reference, found, differing, ...audit }: AuditedCall) 
   }
 }
 
-function footerOf(page: Parameters<typeof rangeWords>[0], { address }: Pick<CacheOptions, "address">): string {
+function footerOf(page: Parameters<typeof rangeWords>[1], { address }: Pick<CacheOptions, "address">): string {
   const next = page.to < page.total ? ` · next: orangebox cache ${address} --cursor ${page.to}` : ""
-  return `calls ${rangeWords(page)}${next}`
+  return `${rangeWords("calls", page)}${next}`
 }

@@ -63,11 +63,8 @@ export function causeOfMiss(call: CacheCall, { reference, earlier }: CacheNeighb
     const real = earlier.findLast(({ use }) => use !== "warm")
     if (real !== undefined && sharedSegments(call, real) > shared) return found("wrong_prefix_warmed")
   }
-  if (call.segments !== undefined && reference.segments !== undefined && shared <= left) {
-    const segment = { index: shared, before: reference.segments[shared], now: call.segments[shared] }
-    const told = toldChange(call, reference, segment)
-    return found(causeOfChange({ ...segment, told }, call, reference), undefined, { ...segment, told })
-  }
+  const change = shared <= left ? changeSince(call, reference) : undefined
+  if (change !== undefined) return change
   if (differ(call.params, reference.params)) return found("params_changed", "same prompt, other settings or headers")
   const lastMark = marks.at(-1)
   if (rule.keeps === "marked" && lastMark !== undefined) {
@@ -90,6 +87,20 @@ export function causeOfMiss(call: CacheCall, { reference, earlier }: CacheNeighb
     return found("concurrent", "the call that writes it had not begun to answer")
   }
   return found("not_served", "the same bytes, within the time they live")
+}
+
+/** The first segment of a prompt that is not as it was in another one; undefined where all of that is still there, at its place. */
+export function changeSince(
+  call: CacheCall,
+  reference: CacheCall,
+): (CauseFound & { segment: ChangedSegment }) | undefined {
+  if (call.segments === undefined || reference.segments === undefined) return undefined
+  const index = sharedSegments(call, reference)
+  if (index >= reference.segments.length) return undefined
+  const segment = { index, before: reference.segments[index], now: call.segments[index] }
+  const told = toldChange(call, reference, segment)
+  const cause = causeOfChange({ ...segment, told }, call, reference)
+  return { cause, segment: { ...segment, told }, detail: undefined }
 }
 
 /** The position up to which a call's prompt can have been kept: its last mark, or all of it. */

@@ -14,10 +14,27 @@ export function besidePrompt(reading: ContextReading, bodies: Bodies): readonly 
   const expected = request && expectedOf(reading, bodies)
   if (!request || !expected) return []
   const own = "texts" in expected && expected.request ? readBody(expected.request) : undefined
-  const held = partsExpected(request.anatomy, expected, own && readRequest(request.dialect, own, ""))
+  const { held, added } = partsExpected(request.anatomy, expected, own && readRequest(request.dialect, own, ""))
   const { items } = readingOfSegments({ ...context, told: undefined, derived: undefined }, request, bodies)
-  return items.filter((_, index) => !held.has(index))
+  return items.flatMap((item, index) => {
+    if (!held.has(index)) return [item]
+    const words = added.get(index)
+    // Of a text that holds items and more, only what is more.
+    return words === undefined ? [] : [{ ...item, ...wordsOnly(words) }]
+  })
 }
+
+const wordsOnly = (words: string) => ({
+  id: "added text",
+  contributor: "added text",
+  byteSize: Buffer.byteLength(words),
+  tokens: undefined,
+  share: undefined,
+  hash: undefined,
+  text: words.slice(0, LONGEST_WORDS).toWellFormed(),
+})
+
+const LONGEST_WORDS = 400
 
 /** What was to stand in the request; undefined where its texts are not there to compare. */
 function expectedOf(reading: ContextReading, bodies: Bodies): ExpectedPrompt | undefined {

@@ -1,7 +1,7 @@
 import { recordedWord } from "@orangebox/text"
-import { groupBy } from "../group-by.js"
+import { type Pairs, pairSegments } from "../pair-segments.js"
 import type { ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
-import { type HistoryLoss, historyLossOf, isMessage } from "./history-loss.js"
+import { type HistoryLoss, historyLossOf } from "./history-loss.js"
 import { runIdOf } from "./recorded-contexts.js"
 
 /** What became of a context since the one before it. */
@@ -51,7 +51,9 @@ interface ChangedItem {
 
 export function changesBetween(before: ContextReading, now: ContextReading): ContextChanges {
   const pairs =
-    now.basis === "manifest" && before.basis === "manifest" ? pairById(before, now) : pairByHash(before, now)
+    now.basis === "manifest" && before.basis === "manifest"
+      ? pairById(before, now)
+      : pairSegments(before.items, now.items, now.basis === "assembled")
   const { added, removed, kept } = pairs
   const changed = kept.filter(({ before, item }) => !isEqual(before, item))
   const hasLostHistory = now.basis === "request"
@@ -67,14 +69,8 @@ export function changesBetween(before: ContextReading, now: ContextReading): Con
   }
 }
 
-interface Pairs {
-  readonly added: readonly ContextItem[]
-  readonly removed: readonly ContextItem[]
-  readonly kept: readonly ChangedItem[]
-}
-
 /** Items of a manifest are called the same from step to step. */
-function pairById(before: ContextReading, now: ContextReading): Pairs {
+function pairById(before: ContextReading, now: ContextReading): Pairs<ContextItem> {
   const known = new Map(before.items.map((item) => [item.id, item]))
   const added: ContextItem[] = []
   const kept: ChangedItem[] = []
@@ -87,41 +83,9 @@ function pairById(before: ContextReading, now: ContextReading): Pairs {
   return { added, removed: [...known.values()], kept }
 }
 
-/**
- * Segments have no names, so they are first known by their content. Of what is left, one of a kind and contributor on either side is the
- * same thing with another content; but in a list of messages nothing says that one message became another.
- */
-function pairByHash(before: ContextReading, now: ContextReading): Pairs {
-  const byHash = groupBy(before.items, hashKey)
-  const kept: ChangedItem[] = []
-  const fresh: ContextItem[] = []
-  for (const item of now.items) {
-    const earlier = item.hash === undefined ? undefined : byHash.get(hashKey(item))?.shift()
-    if (earlier) kept.push({ item, before: earlier })
-    else fresh.push(item)
-  }
-  const gone = [...byHash.values()].flat()
-  const isNamed = (item: ContextItem): boolean => now.basis === "assembled" || !isMessage(item)
-  const goneByName = groupBy(gone.filter(isNamed), nameKey)
-  const freshByName = groupBy(fresh.filter(isNamed), nameKey)
-  const paired = new Set<ContextItem>()
-  for (const [name, [item, ...others]] of freshByName) {
-    const [earlier, ...more] = goneByName.get(name) ?? []
-    if (!item || !earlier || others.length > 0 || more.length > 0) continue
-    kept.push({ item, before: earlier })
-    paired.add(item).add(earlier)
-  }
-  const isLeft = (item: ContextItem): boolean => !paired.has(item)
-  const byPosition = (a: ContextItem, b: ContextItem): number => a.position - b.position
-  return { added: fresh.filter(isLeft), removed: gone.filter(isLeft).sort(byPosition), kept }
-}
-
-// The message of this turn is history in the next: kinds move, content stays.
-const hashKey = ({ hash, position }: ContextItem): string => hash ?? `#${position}`
-const nameKey = ({ kind, contributor }: ContextItem): string => `${kind}\0${contributor}`
-
 /** A cut to another length is another text to the model, also where the source is the same. */
 const isEqual = (before: ContextItem, now: ContextItem): boolean =>
+  before.hash !== undefined &&
   before.hash === now.hash &&
   before.fromTokens === now.fromTokens &&
   (now.fromTokens === undefined || before.tokens === now.tokens)

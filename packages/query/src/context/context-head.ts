@@ -1,4 +1,4 @@
-import { besideWords, injectionWords, type PromptAccount } from "@orangebox/dialects"
+import { besideWords, injectionWords, missingWords, type PromptAccount } from "@orangebox/dialects"
 import {
   cutToWidth,
   formatBytes,
@@ -38,8 +38,13 @@ export function headOf(view: ContextView, paint: Painter): string[] {
 
 /** What became of the compiled prompt on its way, and what went with it. */
 function sentLines(account: PromptAccount, what: string, paint: Painter): string[] {
+  const missing = missingWords(account)
   const injected = injectionWords(account)
-  if (injected !== undefined) return [paint(`sent     context_injected: ${injected}`, "bad")]
+  const wrong = [
+    ...(injected === undefined ? [] : [`context_injected: ${injected}`]),
+    ...(missing === undefined ? [] : [`incomplete: ${missing}`]),
+  ]
+  if (wrong.length > 0) return wrong.map((words) => paint(`sent     ${words}`, "bad"))
   const beside = account.beside.length === 0 ? "" : `; ${besideWords(account.beside)}`
   const unsure = account.delivery === "unknown" ? "; what else the model reads is not known" : ""
   return [`sent     the request holds ${what} byte for byte${beside}${unsure}`]
@@ -64,7 +69,7 @@ function sizeWords({ prompt }: ContextView): string {
   return `${mark}${formatCount(tokens)} of ${formatCount(budget)} tokens (${formatPercent(tokens, budget)})`
 }
 
-/** What nobody recorded is not nothing. */
+/** What was not recorded is not nothing. */
 const leftOutWords = ({ excludedCount }: ContextView): string => `${formatCount(excludedCount)} left out`
 
 const WINDOW = 40

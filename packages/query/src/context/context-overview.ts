@@ -1,4 +1,4 @@
-import { injectionWords } from "@orangebox/dialects"
+import { injectionWords, missingWords } from "@orangebox/dialects"
 import {
   cutToTokens,
   formatCount,
@@ -44,6 +44,7 @@ export function summarizeContexts(readings: readonly ContextReading[]) {
       faults: reading.faults.length,
       // What the model read that was not put together for it, as the recorder found it when the request was sent.
       injected: context.account && injectionWords(context.account),
+      incomplete: context.account && missingWords(context.account),
       // Null for the first of its lane, and where either of the two is not known.
       changes: changes ? countsOf(changes) : null,
     }
@@ -97,13 +98,14 @@ const MOST_ROWS = 500
 
 function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_INFINITY): string {
   const hasLanes = new Set(summaries.map(({ lane }) => lane)).size > 1
+  const hasBudgets = summaries.some(({ budget }) => budget)
   return formatTable(
     [
       { title: "step", align: "right" },
-      { title: "model", maxWidth: 28, minWidth: 8 },
+      { title: "model", maxWidth: 28, minWidth: 20 },
       ...(hasLanes ? [{ title: "lane", maxWidth: 20, minWidth: 6 }] : []),
       { title: "tokens", align: "right" },
-      { title: "of budget", align: "right", dropRank: 1 },
+      ...(hasBudgets ? [{ title: "of budget", align: "right" as const, dropRank: 3 }] : []),
       { title: "items", align: "right" },
       { title: "left out", align: "right" },
       { title: "since the one before" },
@@ -114,9 +116,7 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
       summary.name === undefined ? "?" : recordedWord(summary.name, 28),
       ...(hasLanes ? [laneWords(summary)] : []),
       `${summary.isEstimated ? "≈" : ""}${formatCount(summary.tokens)}`,
-      summary.budget && summary.tokens !== undefined
-        ? `${formatPercent(summary.tokens, summary.budget)} of ${formatCount(summary.budget)}`
-        : "–",
+      ...(hasBudgets ? [budgetWords(summary)] : []),
       String(summary.items),
       summary.excluded === undefined ? "?" : String(summary.excluded),
       sinceWords(summary),
@@ -126,12 +126,16 @@ function tableOf(summaries: readonly ContextSummary[], width = Number.POSITIVE_I
   )
 }
 
+const budgetWords = ({ budget, tokens }: ContextSummary): string =>
+  budget && tokens !== undefined ? `${formatPercent(tokens, budget)} of ${formatCount(budget)}` : "–"
+
 const laneWords = ({ lane, laneInferredBy }: ContextSummary): string =>
   lane === undefined ? "" : `${laneInferredBy === undefined ? "" : "≈ "}${recordedWord(lane, 18)}`
 
-function sinceWords({ changes, isAuxiliary, faults, basis, injected }: ContextSummary): string {
+function sinceWords({ changes, isAuxiliary, faults, basis, injected, incomplete }: ContextSummary): string {
   const words = [
     ...(injected === undefined ? [] : [`✗ context_injected: ${injected}`]),
+    ...(incomplete === undefined ? [] : [`✗ incomplete: ${incomplete}`]),
     ...(faults > 0 ? [`✗ ${plural(faults, "fault")}`] : []),
   ]
   if (isAuxiliary) return ["side call", ...words].join(" · ")
@@ -151,7 +155,7 @@ function footerOf(
   options: OverviewOptions,
 ): string {
   const { from, to, total } = page
-  const rows = to - from === total ? plural(total, "context") : `contexts ${rangeWords(page)}`
+  const rows = to - from === total ? plural(total, "context") : rangeWords("contexts", page)
   const example = summaries.findLast(({ isAuxiliary }) => !isAuxiliary) ?? summaries.at(-1)
   const next = [
     ...(to < total ? [`orangebox context ${options.address} --cursor ${to}`] : []),

@@ -6,7 +6,7 @@ export type Bodies = ReadonlyMap<string, Uint8Array>
 
 /**
  * What one context was made of. `manifest`: the compiler's own account, or the application's. `assembled`: the application said what it put together. `request`:
- * derived from the request's bytes, by whoever `inferredBy` names.
+ * derived from the request's bytes, by the component that `inferredBy` names.
  */
 export interface ContextReading {
   readonly context: RecordedContext
@@ -14,7 +14,9 @@ export interface ContextReading {
   readonly inferredBy: string | undefined
   /** In the order in which the model read them. */
   readonly items: readonly ContextItem[]
-  /** Null where nobody said what else was available. */
+  /** What the application told, and the request does not hold: no model read it. */
+  readonly missing: readonly ContextItem[]
+  /** Null where the agent did not say what else was available. */
   readonly excluded: readonly ExcludedItem[] | null
   /** Known also where the list is not. */
   readonly excludedCount: number | undefined
@@ -22,7 +24,7 @@ export interface ContextReading {
   readonly prefix: PromptPrefix | undefined
   /** The compiler's, or the application's own. */
   readonly manifest: ToldManifest | undefined
-  /** Which faults came to the manifest, whoever made it. */
+  /** Which faults came to the manifest, compiled or derived. */
   readonly faults: DerivedManifest["faults"]
   readonly revision: number
   /** What stands in the way of saying more. */

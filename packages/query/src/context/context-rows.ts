@@ -11,10 +11,10 @@ import {
   recordedWord,
   shareBar,
 } from "@orangebox/text"
+import { isMessage } from "../pair-segments.js"
 import { type ContextChanges, sinceWord } from "./context-changes.js"
 import type { ContextItem, ExcludedItem } from "./context-reading.js"
 import type { ContextView, ManifestRevision } from "./context-view.js"
-import { isMessage } from "./history-loss.js"
 import type { ProviderContext } from "./provider-context.js"
 
 /** One line of a context. Text and JSON are made of the same rows, so a cursor means the same in both. */
@@ -34,6 +34,7 @@ export interface ContextRowValues {
   readonly asked: { readonly name: string; readonly text: string }
   readonly items: SeenItem
   readonly folded: FoldedItems
+  readonly missing: ContextItem
   readonly beside: ContextItem
   readonly excluded: ExcludedItem
   readonly removed: ContextChanges["removed"][number]
@@ -62,6 +63,7 @@ export function contextRows(view: ContextView, options: { readonly all?: boolean
   return [
     ...askedRows(view),
     ...itemRows(view, options.all === true),
+    ...missingRows(view),
     ...besideRows(view),
     ...excludedRows(view),
     ...changeRows(view),
@@ -122,7 +124,7 @@ function comparison({ changes }: ContextView): (item: ContextItem) => SeenItem {
   })
 }
 
-/** From this many messages on that were there before, they are told as one: the news is what came after them. */
+/** From this many messages on that were there before, they are shown as one: the news is what came after them. */
 const TOO_MANY = 4
 
 function unchangedStretches({ items, changes, basis, prompt }: ContextView): FoldedItems[] {
@@ -217,6 +219,19 @@ function foldedText({ changes }: ContextView, stretch: FoldedItems, columns: Col
   const figures = figuresText("…", stretch, columns, paint)
   const words = `${stretch.from}–${stretch.to}: ${count} messages as in ${changes ? sinceWord(changes) : "?"} (unfold: --all)`
   return `${figures} ${paint(words, "dim")}`
+}
+
+function missingRows({ missing }: ContextView): ContextRow[] {
+  return missing.map((value) => ({
+    section: "missing",
+    value,
+    heading: "told, but not in the request: the model did not read",
+    text: (paint) => {
+      const words = [recordedWord(value.kind, 16), value.itemType, paint(recordedWord(value.id, LONGEST_ID), "bad")]
+      const from = value.sourceRef === undefined ? [] : [recordedWord(value.sourceRef, 60)]
+      return `  ${[formatBytes(value.byteSize), ...words, ...from, ...textWords(value)].join("  ")}`
+    },
+  }))
 }
 
 function besideRows({ beside, manifest }: ContextView): ContextRow[] {

@@ -53,5 +53,5 @@ export function contextPage(view: ContextView, options: ContextOptions): Page<Co
 function footerOf(view: ContextView, page: ReturnType<typeof lastOf>, options: ContextOptions): string {
   const { to, total } = page
   const place = `${options.address}#${view.context.n}${options.all ? " --all" : ""}`
-  return `rows ${rangeWords(page)}${to < total ? ` · next: orangebox context ${place} --cursor ${to}` : ""}`
+  return `${rangeWords("rows", page)}${to < total ? ` · next: orangebox context ${place} --cursor ${to}` : ""}`
 }

@@ -1,4 +1,12 @@
-import { type AbsentReason, countIn, type Event, OrangeboxError, payloadOf } from "@orangebox/contract"
+import {
+  type AbsentReason,
+  advice,
+  countIn,
+  type Event,
+  OrangeboxError,
+  payloadOf,
+  suggested,
+} from "@orangebox/contract"
 import type { PromptAccount } from "@orangebox/dialects"
 import { runAddress } from "../format-run.js"
 import type { RunView } from "../run-view.js"
@@ -47,7 +55,7 @@ export function contextOf(view: RunView, n: number, bodies: Bodies): ContextView
   throw new OrangeboxError("NO_CONTEXT", {
     what: `step #${n} ${found}`,
     where: runAddress(view),
-    next: `See the contexts of the run with: orangebox context ${runAddress(view)}`,
+    next: advice`See the contexts of the run with: ${suggested("context", runAddress(view))}`,
   })
 }
 

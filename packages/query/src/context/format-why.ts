@@ -113,7 +113,7 @@ function stretchesOf(sightings: readonly Sighting[]): Stretch[] {
 }
 
 function saysTheSame(before: Sighting, now: Sighting): boolean {
-  // How it went is told where it went; after that it is only not there.
+  // How it went is shown where it went; after that it is only not there.
   if (before.state === "absent" && now.state === "absent") return now.reason === undefined
   return (
     before.state === now.state &&
@@ -136,7 +136,9 @@ function stretchText({ first, last, count }: Stretch, paint: Painter): string {
   const state = padToWidth(STATE_WORDS[first.state], 8)
   const tone = first.state === "included" ? "number" : first.state === "excluded" ? "warn" : "dim"
   const tokens =
-    first.tokens === undefined ? [] : [`${first.isEstimated ? "≈" : ""}${formatCount(first.tokens)} tokens`]
+    first.tokens === undefined
+      ? []
+      : [`${first.isEstimated ? "≈" : ""}${formatCount(first.tokens)} ${first.tokens === 1 ? "token" : "tokens"}`]
   const reason = first.reason === undefined ? [] : [`${first.state === "absent" ? "≈ gone by " : ""}${first.reason}`]
   const { detail, duplicateOf, score } = first
   const words = [
@@ -157,6 +159,6 @@ function stretchText({ first, last, count }: Stretch, paint: Painter): string {
 
 function footerOf({ from, total }: WhyView, to: number, { command }: WhyOptions): string {
   if (total === 0) return "0 items"
-  const rows = to - from === total ? plural(total, "item") : `items ${rangeWords({ from, to, total })}`
+  const rows = to - from === total ? plural(total, "item") : rangeWords("items", { from, to, total })
   return to < total ? `${rows} · next: ${command} --cursor ${to}` : rows
 }

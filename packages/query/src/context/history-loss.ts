@@ -1,9 +1,9 @@
 import { type Event, textIn } from "@orangebox/contract"
-import type { ContextItem } from "./context-reading.js"
+import { type Comparable, isMessage } from "../pair-segments.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 import { READER } from "./segment-items.js"
 
-/** Messages of the previous request are no longer in this one. Nobody announced it: it was concluded, by whom `inferredBy` names. */
+/** Messages of the previous request are no longer in this one. It was not announced but concluded, by whom `inferredBy` names. */
 export interface HistoryLoss {
   /** `compaction` a summary took their place · `truncation` the beginning was cut off · `rewritten` anything else. */
   readonly why: "compaction" | "truncation" | "rewritten"
@@ -14,9 +14,9 @@ export interface HistoryLoss {
 
 export function historyLossOf(
   context: RecordedContext,
-  before: readonly ContextItem[],
-  now: readonly ContextItem[],
-  removed: readonly ContextItem[],
+  before: readonly Comparable[],
+  now: readonly Comparable[],
+  removed: readonly Comparable[],
 ): HistoryLoss | undefined {
   const gone = removed.filter(isMessage)
   if (gone.length === 0) return undefined
@@ -30,8 +30,6 @@ export function historyLossOf(
     inferredBy: READER,
   }
 }
-
-export const isMessage = ({ kind }: ContextItem): boolean => kind === "history" || kind === "user-msg"
 
 /** The proxy follows the traffic and says so right behind the call it is about. */
 function saidOnTheWire({ saidAfter }: RecordedContext): Omit<HistoryLoss, "items"> | undefined {
@@ -49,9 +47,9 @@ const isHistoryLog = ({ event_type, attributes }: Event): boolean =>
  * when little of the old is left, and rewritten when most of it is.
  */
 function shapeOf(
-  before: readonly ContextItem[],
-  now: readonly ContextItem[],
-  gone: readonly ContextItem[],
+  before: readonly Comparable[],
+  now: readonly Comparable[],
+  gone: readonly Comparable[],
 ): HistoryLoss["why"] {
   const lost = new Set(gone)
   const kept = before.filter((item) => !lost.has(item))

@@ -4,19 +4,22 @@ import type { RecordedContext } from "./recorded-contexts.js"
 import { READER } from "./segment-items.js"
 
 /**
- * The lanes of a run. Where the wire was followed, each call says its own. In an application's own steps nobody says it, so it is deduced:
+ * The lanes of a run. Where the wire was followed, each call says its own. An application's own steps do not say it, so it is deduced:
  * calls of one step are one line; a step that begins with another conversation than any before, such as a sub-agent's, is another one.
  */
 export function withLanes(view: RunView, contexts: readonly RecordedContext[]): readonly RecordedContext[] {
-  const placed: Placed[] = []
-  for (const context of contexts) {
+  const earlier: Placed[] = []
+  const sisters = new Map<number | undefined, Placed>()
+  return contexts.map((context) => {
+    if (context.isAuxiliary) return context
     const talk = talkOf(context)
-    const lane = context.isAuxiliary ? undefined : (context.lane ?? laneOf(view, placed, context, talk))
-    placed.push({ context, talk, lane })
-  }
-  return placed.map(({ context, lane }) =>
-    lane === context.lane ? context : { ...context, lane, laneInferredBy: READER },
-  )
+    const sister = sisters.get(context.step.parent)
+    const lane = context.lane ?? (sister ? sister.lane : laneOf(view, earlier, context, talk))
+    const placed = { context, talk, lane }
+    earlier.push(placed)
+    sisters.set(context.step.parent, placed)
+    return lane === context.lane ? context : { ...context, lane, laneInferredBy: READER }
+  })
 }
 
 /** What tells one conversation from another: who the model is to be, and what was said, by their hashes. */
@@ -32,11 +35,9 @@ interface Placed {
   readonly lane: string | undefined
 }
 
-function laneOf(view: RunView, placed: readonly Placed[], context: RecordedContext, talk: Talk): string | undefined {
-  const earlier = placed.filter(({ context: other }) => !other.isAuxiliary)
+function laneOf(view: RunView, earlier: readonly Placed[], context: RecordedContext, talk: Talk): string | undefined {
   const parent = context.step.parent
-  const sister = earlier.findLast((other) => other.context.step.parent === parent)
-  if (earlier.length === 0 || sister) return sister?.lane
+  if (earlier.length === 0) return undefined
   const continued = earlier.findLast((other) => goesOn(other.talk, talk))
   if (continued) return continued.lane
   const isApart = earlier.some(({ context: other }) => isAcross(view, other.step.parent, parent))

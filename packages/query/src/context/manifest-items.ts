@@ -2,7 +2,7 @@ import { DerivedManifest, ToldManifest } from "@orangebox/context"
 import { countIn, type LoosePayload, payloadOf, recordsIn, segmentKindOf, textIn } from "@orangebox/contract"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem, PromptSize } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
-import { shareOf, shareOut, sizeOf } from "./segment-items.js"
+import { missingFrom, shareOf, shareOut, sizeOf, splitMissing } from "./segment-items.js"
 
 /** The newest manifest of a context whose body is there, or why there is none. */
 export function readManifest(
@@ -52,10 +52,13 @@ export function readingOfManifest(context: RecordedContext, manifest: ToldManife
     context,
     basis: "manifest",
     inferredBy: undefined,
-    items: inclusion_log.map((entry, index) => ({
-      ...itemOf(entry, index + 1, segments.get(entry.rendered_ref), prompt),
-      score: scores.get(entry.item_id),
-    })),
+    ...splitMissing(
+      inclusion_log.map((entry, index) => ({
+        ...itemOf(entry, index + 1, segments.get(entry.rendered_ref), prompt),
+        score: scores.get(entry.item_id),
+      })),
+      missingFrom(context),
+    ),
     excluded: exclusion_log?.map(excludedOf) ?? null,
     excludedCount: exclusion_log?.length,
     prompt,
@@ -67,13 +70,16 @@ export function readingOfManifest(context: RecordedContext, manifest: ToldManife
   }
 }
 
-/** The tokens as they were counted by who made the manifest; else as they are told of a prompt that nobody made one for. */
-function promptSizeOf(context: RecordedContext, { token_budget, prompt_length }: ToldManifest): PromptSize {
+/** The tokens as they were counted by who made the manifest; else as they are shown of a prompt that has none. */
+function promptSizeOf(context: RecordedContext, manifest: ToldManifest): PromptSize {
+  const { token_budget, prompt_length, inclusion_log } = manifest
   if (typeof token_budget?.prompt_tokens !== "number") {
     return sizeOf(context, recordsIn(payloadOf(context.told), "segments"))
   }
+  const isMissing = missingFrom(context)
+  const unsent = inclusion_log.reduce((sum, { tokens }, index) => sum + (isMissing(index) ? (tokens ?? 0) : 0), 0)
   return {
-    tokens: token_budget.prompt_tokens,
+    tokens: token_budget.prompt_tokens - unsent,
     countedBy: "tiers" in token_budget ? "compiler" : "application",
     areItemsEstimated: false,
     budget: token_budget.ctx_max_tokens,
@@ -91,8 +97,9 @@ function calledPrefix({ step }: RecordedContext): ContextReading["prefix"] {
 function segmentsByHash({ told }: RecordedContext): ReadonlyMap<string, LoosePayload> {
   const segments = new Map<string, LoosePayload>()
   for (const segment of recordsIn(payloadOf(told), "segments")) {
-    const hash = textIn(segment, "segment_hash") ?? textIn(segment, "content_ref")
-    if (hash !== undefined) segments.set(hash, segment)
+    // Under `hashed` the one is keyed once more than the other; the manifest names the stored bytes.
+    for (const hash of [textIn(segment, "segment_hash"), textIn(segment, "content_ref")])
+      if (hash !== undefined) segments.set(hash, segment)
   }
   return segments
 }

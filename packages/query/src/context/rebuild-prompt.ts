@@ -77,7 +77,7 @@ export function rebuildPrompt(
   }
 }
 
-/** A request is named as a whole where nobody said what is in it. */
+/** A request is named as a whole where its parts were not told. */
 const maskedRequest = ({ request }: RecordedContext, masked: readonly string[]): readonly string[] =>
   masked.length === 0 && request?.isMasked ? ["the request"] : masked
 

@@ -1,4 +1,4 @@
-import { type AbsentReason, countIn, type Event, payloadOf, recordsIn, textIn } from "@orangebox/contract"
+import { type AbsentReason, countIn, type Event, payloadOf, recordsIn, textIn, whyNotWire } from "@orangebox/contract"
 import { type PromptAccount, promptAccountIn } from "@orangebox/dialects"
 import type { RunView, StepView } from "../run-view.js"
 import { isBelow, withLanes } from "./lanes.js"
@@ -8,7 +8,7 @@ export interface RecordedContext {
   /** The step that saw it: a model call, or the step it was committed for where no call followed. */
   readonly n: number
   readonly step: StepView
-  /** Which conversation of several in one run; undefined for the main one, where nobody named it. */
+  /** Which conversation of several in one run; undefined for the main one, where it has no name. */
   readonly lane: string | undefined
   /** Who deduced the lane, where it was not recorded. */
   readonly laneInferredBy?: string
@@ -40,10 +40,20 @@ export interface RequestOnRecord {
   readonly isVerbatim: boolean
   /** Secrets were masked in them. */
   readonly isMasked: boolean
+  /** Why no wire carried these bytes, where another program's record tells of the call. */
+  readonly notOnWire: string | undefined
 }
 
-/** The contexts of a run in the order in which they were sent. */
+/** The contexts of a run in the order in which they were sent. A diagnosis asks many times for those of one view, which never changes. */
 export function recordedContexts(view: RunView): readonly RecordedContext[] {
+  const known = contextsOf.get(view) ?? foundContexts(view)
+  contextsOf.set(view, known)
+  return known
+}
+
+const contextsOf = new WeakMap<RunView, readonly RecordedContext[]>()
+
+function foundContexts(view: RunView): readonly RecordedContext[] {
   const committed = committedContexts(view)
   const calls = view.steps.filter(isCall).map((call) => contextOfCall(view, call, committed))
   const sent = new Set(calls.map(({ manifests }) => manifests[0]))
@@ -76,15 +86,24 @@ export function previousContext(
   contexts: readonly RecordedContext[],
   context: RecordedContext,
 ): RecordedContext | undefined {
-  const earlier = contexts.slice(0, contexts.indexOf(context)).filter(({ isAuxiliary }) => !isAuxiliary)
-  const before = earlier.filter((other) => isComparable(other, context))
-  const followed = context.step.links.flatMap(({ kind, step_id }) => (kind === "follows" ? [step_id] : []))
-  const isOwn = (other: RecordedContext): boolean => runIdOf(other) === runIdOf(context)
-  return (
-    before.findLast(({ step }) => followed.includes(step.id)) ??
-    before.findLast((other) => isOwn(other) && other.lane === context.lane) ??
-    (earlier.some(isOwn) ? undefined : before.at(-1))
-  )
+  const followed = new Set(context.step.links.flatMap(({ kind, step_id }) => (kind === "follows" ? [step_id] : [])))
+  const runId = runIdOf(context)
+  let ofLane: RecordedContext | undefined
+  let ofOtherRun: RecordedContext | undefined
+  let isRunsFirst = true
+  // Backwards, because it is nearly always one of the last few.
+  for (let at = contexts.indexOf(context) - 1; at >= 0; at--) {
+    const other = contexts[at]!
+    if (other.isAuxiliary) continue
+    const isOwn = runIdOf(other) === runId
+    if (isOwn) isRunsFirst = false
+    if (!isComparable(other, context)) continue
+    if (followed.has(other.step.id)) return other
+    if (!isOwn) ofOtherRun ??= other
+    else if (other.lane === context.lane) ofLane ??= other
+    if (ofLane !== undefined && followed.size === 0) return ofLane
+  }
+  return ofLane ?? (isRunsFirst ? ofOtherRun : undefined)
 }
 
 /** What a run leaves to the next one of its conversation: the last context of its main lane, and the last that a manifest tells. */
@@ -213,5 +232,6 @@ function requestOf({ opened }: StepView): RequestOnRecord | undefined {
     absent: ref?.absent,
     isVerbatim: ref !== undefined && ref.full_byte_size === undefined && !isMasked,
     isMasked,
+    notOnWire: whyNotWire(ref?.mime_type),
   }
 }

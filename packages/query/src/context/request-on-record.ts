@@ -1,6 +1,8 @@
 import {
   type Dialect,
   detectDialect,
+  dialectTold,
+  isSpoken,
   type JsonBody,
   type RequestAnatomy,
   readBody,
@@ -16,14 +18,16 @@ export interface ReadableRequest {
 }
 
 /** The request of a context in its dialect; undefined where its bytes are not there, or in no dialect known here. */
-export function readableRequest({ request }: RecordedContext, bodies: Bodies): ReadableRequest | undefined {
+export function readableRequest({ request, step }: RecordedContext, bodies: Bodies): ReadableRequest | undefined {
   const bytes = request && bodies.get(request.hash)
   if (!request || bytes === undefined) return undefined
   const body = readBody(bytes)
   const address = addressOf(request.url)
   try {
-    // A call that was recorded by hand has no address; its body tells.
-    const dialect = detectDialect({ method: request.method ?? "POST", ...address, requestBody: body })?.dialect
+    // A call that was recorded by hand has no address; its body tells, or what was said of its provider, as when it was captured.
+    const seen = detectDialect({ method: request.method ?? "POST", ...address, requestBody: body })?.dialect
+    const told = seen ?? dialectTold(step.model?.provider ?? "", body)
+    const dialect = told && isSpoken(told) ? told : undefined
     const anatomy = dialect && readRequest(dialect, body, address.path)
     return dialect && anatomy && { dialect, body, anatomy }
   } catch {

@@ -1,5 +1,6 @@
 import { countIn, itemTypeOf, type LoosePayload, payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import type { PromptPart } from "@orangebox/dialects"
+import { promptTokens } from "../step-facts.js"
 import type { Bodies, ContextItem, ContextReading, PromptSize } from "./context-reading.js"
 import type { RecordedContext } from "./recorded-contexts.js"
 import type { ReadableRequest } from "./request-on-record.js"
@@ -14,6 +15,7 @@ export function readingOfSegments(
   const segments: readonly LoosePayload[] = event
     ? recordsIn(payloadOf(event), "segments")
     : (request?.anatomy.segments ?? []).map(({ segment }) => segment)
+  const isMissing = missingFrom(context.told ? context : undefined)
   const prompt = sizeOf(context, segments)
   const excludedCount = countIn(payloadOf(event), "excluded_count")
   const isTold = context.told !== undefined
@@ -27,8 +29,11 @@ export function readingOfSegments(
     context,
     basis: segments.length === 0 ? "unknown" : isTold ? "assembled" : "request",
     inferredBy: isTold || segments.length === 0 ? undefined : (event?.inferred_by ?? READER),
-    items: segments.map((segment, index) =>
-      itemOf(segment, index + 1, prompt, wordsOf(parts[index]) ?? contentOf(segment, bodies)),
+    ...splitMissing(
+      segments.map((segment, index) =>
+        itemOf(segment, index + 1, prompt, wordsOf(parts[index]) ?? contentOf(segment, bodies)),
+      ),
+      isMissing,
     ),
     excluded: null,
     excludedCount,
@@ -41,6 +46,24 @@ export function readingOfSegments(
   }
 }
 
+/** Which of the told items the request does not hold. */
+export function missingFrom(context: RecordedContext | undefined): (index: number) => boolean {
+  const missing = new Set(context?.account?.missingItems)
+  return (index) => missing.has(index)
+}
+
+/** The items that the model read, in their places, and those that it did not. */
+export function splitMissing(
+  items: readonly ContextItem[],
+  isMissing: (index: number) => boolean,
+): Pick<ContextReading, "items" | "missing"> {
+  const seen = items.filter((_, index) => !isMissing(index)).map((item, index) => ({ ...item, position: index + 1 }))
+  return { items: seen, missing: items.filter((_, index) => isMissing(index)).map(unread) }
+}
+
+/** What was not sent has a size and no share of what was. */
+const unread = (item: ContextItem): ContextItem => ({ ...item, share: undefined })
+
 /** Who derived it, where that was not done at capture. */
 export const READER = "context-reader@1"
 
@@ -50,17 +73,18 @@ function whyUnknown({ request }: RecordedContext): string {
   return "the request's body is not there, or in no dialect known here"
 }
 
-/** Where nobody counted the parts, the provider's count of the whole is shared out by size. */
-export function sizeOf({ told, derived, step }: RecordedContext, segments: readonly LoosePayload[]): PromptSize {
+/** Where the parts were not counted, the provider's count of the whole is shared out by size. */
+export function sizeOf(context: RecordedContext, all: readonly LoosePayload[]): PromptSize {
+  const { told, derived, step } = context
+  const isMissing = missingFrom(told && context)
+  const segments = all.filter((_, index) => !isMissing(index))
   const payload = payloadOf(told ?? derived)
   const lengths = segments.map((segment) => countIn(segment, "length") ?? 0)
   const byteSize = lengths.reduce((sum, length) => sum + length, 0)
   const budget = countIn(payload, "token_budget")
-  const counts = segments.map((segment) => countIn(segment, "tokens"))
-  if (counts.length > 0 && counts.every((count) => count !== undefined)) {
-    const tokens = counts.reduce((sum, count) => sum + count, 0)
-    return { tokens, countedBy: "application", areItemsEstimated: false, budget, byteSize }
-  }
+  const counted = promptTokens(payload, segments)
+  if (counted !== undefined)
+    return { tokens: counted, countedBy: "application", areItemsEstimated: false, budget, byteSize }
   const reported = step.model?.inputTokens
   if (reported !== undefined)
     return { tokens: reported, countedBy: "provider", areItemsEstimated: true, budget, byteSize }

@@ -1,8 +1,9 @@
 import { type ItemType, segmentKindOf } from "@orangebox/contract"
 import { rowAt } from "../page.js"
+import { isMessage } from "../pair-segments.js"
 import type { Bodies, ContextItem, ContextReading, ExcludedItem } from "./context-reading.js"
 import { changesSince } from "./context-view.js"
-import { type HistoryLoss, isMessage } from "./history-loss.js"
+import type { HistoryLoss } from "./history-loss.js"
 import { previousContext, type RecordedContext } from "./recorded-contexts.js"
 import { readableRequest } from "./request-on-record.js"
 
@@ -86,7 +87,7 @@ export function textBodies({ basis, manifest, items, context }: ContextReading):
   return context.request ? [context.request.hash] : []
 }
 
-/** The hashes of the items whose text holds the words, for what nobody named. */
+/** The hashes of the items whose text holds the words, for what has no name. */
 export function hashesHolding(reading: ContextReading, bodies: Bodies, words: string): string[] {
   const wanted = words.toLowerCase()
   const texts = textsOf(reading, bodies)
@@ -174,7 +175,7 @@ function historiesOf(readings: readonly ContextReading[], keys: readonly string[
 function seenIn(reading: ContextReading): Map<string, Seen> {
   const seen = new Map<string, Seen>()
   for (const excluded of reading.excluded ?? []) seen.set(excluded.id, { item: undefined, excluded })
-  // Backwards, so that of two alike the first is told.
+  // Backwards, so that of two alike the first is shown.
   for (const item of reading.items.toReversed()) seen.set(keyOf(reading, item), { item, excluded: undefined })
   return seen
 }

@@ -33,6 +33,8 @@ export interface Finding {
   readonly claim: string
   /** Whose doing it is, as far as the record tells. */
   readonly by: string | null
+  /** What a judge wrote: its words, to be shown as such. */
+  readonly said?: string
   readonly evidence: readonly Pointer[]
 }
 

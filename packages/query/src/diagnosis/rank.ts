@@ -1,8 +1,8 @@
 import type { RunView } from "../run-view.js"
 import type { Confidence, Finding, Severity } from "./finding.js"
 
-const SEVERITIES: readonly Severity[] = ["fatal", "harm", "waste", "notice"]
-const CONFIDENCES: readonly Confidence[] = ["proven", "likely", "possible"]
+export const SEVERITIES: readonly Severity[] = ["fatal", "harm", "waste", "notice"]
+export const CONFIDENCES: readonly Confidence[] = ["proven", "likely", "possible"]
 
 /**
  * The worst first, of equals the surest, of these the one that lies on the way to where the run failed, and then the earliest. A finding
@@ -11,8 +11,9 @@ const CONFIDENCES: readonly Confidence[] = ["proven", "likely", "possible"]
 export function ranked<T extends Finding>(
   findings: readonly T[],
   view: RunView,
+  end = failurePoint(view),
 ): readonly (T & { readonly rank: number; readonly symptomOf: number | null })[] {
-  const onTheWay = backwardSlice(view, failurePoint(view))
+  const onTheWay = backwardSlice(view, end)
   const order = (finding: T): readonly number[] => [
     SEVERITIES.indexOf(finding.severity),
     CONFIDENCES.indexOf(finding.confidence),
@@ -31,9 +32,10 @@ export function ranked<T extends Finding>(
   })
 }
 
-/** Where the run went wrong, as it says itself: the step it stood in, the step it blames, else its last. */
+/** Where the run went wrong, as it says itself: the step it stood in, the step it blames, the last that failed in it, else its last. */
 export function failurePoint({ crash, steps }: RunView): number {
-  return crash?.step ?? steps[0]?.error?.blames ?? steps.findLast(({ error }) => error !== undefined)?.n ?? steps.length
+  const failed = steps.findLast(({ n, error }) => n > 1 && error !== undefined)
+  return crash?.step ?? steps[0]?.error?.blames ?? failed?.n ?? steps.length
 }
 
 /** Everything a step came out of: what it is part of, what it followed, what it links to, and what these came out of. */
@@ -51,10 +53,10 @@ export function backwardSlice(view: RunView, from: number): ReadonlySet<number> 
       const linked = step_id === undefined ? undefined : noOf.get(step_id)
       if (linked !== undefined && linked < n) waiting.push(linked)
     }
-    // What stands before it under the same parent was done before it, by the same hand.
+    // What stands before it under the same parent was done before it, by the same hand, with all that was done in it.
     const sisters = step.parent === undefined ? [] : (view.steps[step.parent - 1]?.children ?? [])
     const before = sisters.filter((sister) => sister < n).at(-1)
-    if (before !== undefined) waiting.push(before)
+    for (let last = before; last !== undefined; last = view.steps[last - 1]?.children.at(-1)) waiting.push(last)
   }
   return slice
 }

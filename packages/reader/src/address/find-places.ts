@@ -1,3 +1,4 @@
+import { type Event, payloadOf, recordsIn } from "@orangebox/contract"
 import type { PlacesView, PlaceView, RunView } from "@orangebox/query"
 import type { Occurrence, Target, TraceReader } from "@orangebox/store"
 import { loadRun } from "../run/load-run.js"
@@ -8,9 +9,42 @@ const PAGE = 1000
 
 /** Every place of what an address stands for, with the runs they are in. */
 export async function findPlaces(store: TraceReader, { kind, id }: Target, from = 0): Promise<PlacesView> {
+  if (kind === "tool_call") {
+    const rows = await placesOfToolCall(store, id)
+    const places = await withRuns(store, rows.slice(from, from + MOST_AT_ONCE))
+    return { title: `${kind} `, kind, id, from, places, total: rows.length }
+  }
   const page = await store.occurrencesOf(kind, id, { from, limit: MOST_AT_ONCE })
   return { title: `${kind} `, kind, id, from, places: await withRuns(store, page.rows), total: page.total }
 }
+
+/** Where a tool call was asked for, carried out, and sent back with a prompt, which every later call of its talk does. */
+async function placesOfToolCall(store: TraceReader, id: string): Promise<Occurrence[]> {
+  const { rows } = await store.occurrencesOf("tool_call", id, { from: 0, limit: PAGE })
+  const found = new Map(rows.map((row) => [`${row.runId} ${row.stepId}`, row]))
+  for (const runId of new Set(rows.map((row) => row.runId))) {
+    const run = runId === null ? undefined : (await loadRun(store, runId))?.view
+    for (const { events, id: stepId, n } of run?.steps ?? []) {
+      const carrying = events.filter((event) => carries(event, id))
+      const [first] = carrying
+      if (first === undefined || stepId === undefined || found.has(`${runId} ${stepId}`)) continue
+      found.set(`${runId} ${stepId}`, {
+        runId,
+        stepId,
+        no: n,
+        eventId: first.event_id,
+        eventType: first.event_type,
+        events: carrying.length,
+        atMs: Date.parse(first.timestamp_utc),
+      })
+    }
+  }
+  return [...found.values()].sort((a, b) => a.atMs - b.atMs || (a.no ?? 0) - (b.no ?? 0))
+}
+
+const carries = (event: Event, toolCallId: string): boolean =>
+  event.event_type === "prompt_assembled" &&
+  recordsIn(payloadOf(event), "segments").some((segment) => segment["tool_call_id"] === toolCallId)
 
 /** Where a conversation is named by runs that are not among its own. */
 export async function placesOutside(store: TraceReader, id: string, own: readonly RunView[]): Promise<PlacesView> {

@@ -1,11 +1,11 @@
-import { InputError } from "@orangebox/contract"
+import { advice, InputError, suggested } from "@orangebox/contract"
 import { type Address, parseAddress } from "@orangebox/query"
 import type { Resolution, Target } from "@orangebox/store"
 import { nearestWord, recordedText, recordedWord, safeJson } from "@orangebox/text"
 import type { RunReader } from "../open/run-reader.js"
 import { type LoadedRun, loadRun } from "../run/load-run.js"
 
-/** From what somebody typed to the one thing it stands for; anything less than one is an error that says what there is. */
+/** From what a user typed to the one thing it stands for; anything less than one is an error that says what there is. */
 export async function findTarget(store: RunReader, typed: string): Promise<Target> {
   const recorded = await recordedAs(store, typed)
   if (recorded) return recorded
@@ -17,7 +17,7 @@ export async function findTarget(store: RunReader, typed: string): Promise<Targe
     case "many":
       throw ambiguous(typed, resolution)
     case "none":
-      throw (await noSuchStep(store, address)) ?? tooFarBack(address, resolution) ?? unknown(typed, resolution)
+      throw (await noSuchStep(store, address)) ?? tooFarBack(address, resolution) ?? unknown(store, typed, resolution)
   }
 }
 
@@ -87,7 +87,7 @@ async function noSuchStep(store: RunReader, address: Address): Promise<InputErro
   return new InputError("STEP_NUMBER", {
     what: `there is no step #${address.n}, this run has ${(await store.stepsOf(id)).length}`,
     where: id,
-    next: `See its steps with: orangebox show ${id}`,
+    next: advice`See its steps with: ${suggested("show", store.addressOf?.(id) ?? id)}`,
   })
 }
 
@@ -96,7 +96,7 @@ function tooFarBack(address: Address, { nearest }: Extract<Resolution, { found: 
   if (run.form !== "last" || nearest.length === 0) return undefined
   return new InputError("UNKNOWN_ID", {
     what: `last~${run.back} is further back than there are runs`,
-    next: "See what there is with: orangebox runs",
+    next: advice`See what there is with: ${suggested("runs")}`,
   })
 }
 
@@ -109,7 +109,11 @@ function ambiguous(typed: string, { candidates, total }: Extract<Resolution, { f
   })
 }
 
-function unknown(typed: string, { nearest, pruned }: Extract<Resolution, { found: "none" }>): InputError {
+function unknown(
+  store: RunReader,
+  typed: string,
+  { nearest, pruned }: Extract<Resolution, { found: "none" }>,
+): InputError {
   if (pruned) {
     return new InputError("PRUNED", {
       what: `${safeJson(typed)} was pruned on ${new Date(pruned.onMs).toISOString().slice(0, 10)}`,
@@ -122,9 +126,15 @@ function unknown(typed: string, { nearest, pruned }: Extract<Resolution, { found
       next: "Record a run with the SDK or with orangebox run, or see one with: orangebox demo",
     })
   }
+  if (store.addressOf !== undefined) {
+    return new InputError("UNKNOWN_ID", {
+      what: `the file holds no run ${safeJson(typed)}`,
+      next: `It holds:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
+    })
+  }
   return new InputError("UNKNOWN_ID", {
     what: `nothing recorded here has the address ${safeJson(typed)}`,
-    next: `${meantWords(typed)}See what there is with: orangebox runs. Nearest:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
+    next: advice`${meantWords(typed)}See what there is with: ${suggested("runs")}\n        Nearest:\n${nearest.map((target) => `          ${describe(target)}`).join("\n")}`,
   })
 }
 

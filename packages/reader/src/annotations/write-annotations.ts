@@ -31,9 +31,9 @@ export interface Annotation {
 type Said<T extends EventType> = Pick<Event<T>, "event_type" | "payload" | "redaction_status"> &
   Partial<Pick<Event<T>, "attributes" | "artifact_refs">> & { readonly stepId: string | null }
 
-/** Something said about a run by somebody else: outside its sequence, so that the run and its digest stay what they were. */
+/** Something that others said about a run: outside its sequence, so that the run and its digest stay what they were. */
 export function annotationOf<T extends EventType>(
-  { source }: AnnotationDoor,
+  { source }: Pick<AnnotationDoor, "source">,
   { events, row }: { readonly events: readonly Event[]; readonly row: Pick<LoadedRun["row"], "runId"> },
   { stepId, ...said }: Said<T>,
 ): Event<T> {

@@ -77,7 +77,7 @@ export interface HumanWord {
   readonly at: string
 }
 
-/** The last word somebody said about the whole run. */
+/** The last word on the whole run. */
 export function lastWordAbout(events: readonly Event[]): HumanWord | undefined {
   const said = events.findLast(
     (event): event is Event<"override"> =>

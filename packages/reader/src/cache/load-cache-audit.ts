@@ -2,6 +2,7 @@ import { BUILT_IN_CACHE_RULES, type CacheRules, withCacheRules } from "@orangebo
 import {
   auditCache,
   bodiesToCompare,
+  type CacheAudit,
   type CacheCall,
   cacheCallOf,
   contextBodies,
@@ -14,7 +15,7 @@ import {
 import { findConfig } from "@orangebox/recorder"
 import type { TraceReader } from "@orangebox/store"
 import type { RunReader } from "../open/run-reader.js"
-import { loadBodies } from "../run/bodies.js"
+import { bytesIn, type LoadBytes } from "../run/bodies.js"
 import { type LoadedRun, loadRun } from "../run/load-run.js"
 import { pricesFor } from "../run/prices.js"
 
@@ -22,24 +23,35 @@ import { pricesFor } from "../run/prices.js"
 const MOST_RUNS_BESIDE = 10
 const BESIDE_MS = 60 * 60_000
 
-/** Every model call of a run against what its provider's cache could have served. `n` narrows what is told to the calls in one step. */
+export interface CacheAsked {
+  /** Narrows the answer to the calls in one step. */
+  readonly n?: number | undefined
+  /** For a caller that has read bodies of the run already. */
+  readonly bytesOf?: LoadBytes
+}
+
+/** Every model call of a run against what its provider's cache could have served. */
 export async function loadCacheAudit(
   reader: RunReader,
   store: TraceReader | undefined,
   run: LoadedRun,
-  n?: number,
+  { n, bytesOf = bytesIn(reader) }: CacheAsked = {},
 ): Promise<DetailedAudit> {
   const { view } = run
-  const calls = await callsOf(reader, view)
-  const before = store === undefined ? [] : await callsBeside(store, view)
-  const audit = auditCache(calls, before, cacheRulesFor(process.cwd()), pricesFor(process.cwd()))
+  const audit = await auditRun(bytesOf, store, view)
   const wanted = audit.calls.filter(({ call }) => n === undefined || n === 1 || isWithin(view, call.n, n))
   const detailed = []
   for (const row of wanted) {
-    const { bytes } = await loadBodies(reader, bodiesToCompare(row))
-    detailed.push({ ...row, differing: differingBytes(row, bytes) })
+    detailed.push({ ...row, differing: differingBytes(row, await bytesOf(bodiesToCompare(row))) })
   }
   return { ...audit, calls: detailed }
+}
+
+/** The same without the bytes that differ. */
+export async function auditRun(bytesOf: LoadBytes, store: TraceReader | undefined, view: RunView): Promise<CacheAudit> {
+  const calls = await callsOf(bytesOf, view)
+  const before = store === undefined ? [] : await callsBeside(store, view)
+  return auditCache(calls, before, cacheRulesFor(process.cwd()), pricesFor(process.cwd()))
 }
 
 /** The built-in rules with what `orangebox.config.json` says before them. */
@@ -59,15 +71,11 @@ export function cacheRulesFor(cwd: string): CacheRules {
   )
 }
 
-async function callsOf(reader: RunReader, view: RunView): Promise<CacheCall[]> {
-  const calls: CacheCall[] = []
-  for (const context of recordedContexts(view)) {
-    if (context.step.kind !== "model") continue
-    // Only older recordings need the bytes to say what a prompt was made of.
-    const hashes = context.derived === undefined ? requestOf(context) : []
-    calls.push(cacheCallOf(context, attemptsOf(view, context), (await loadBodies(reader, hashes)).bytes))
-  }
-  return calls
+async function callsOf(bytesOf: LoadBytes, view: RunView): Promise<CacheCall[]> {
+  const contexts = recordedContexts(view).filter(({ step }) => step.kind === "model")
+  // Only older recordings, and requests in words of the application's own, need the bytes to say what a prompt was made of.
+  const bytes = await bytesOf(contexts.flatMap((context) => (context.derived === undefined ? requestOf(context) : [])))
+  return contexts.map((context) => cacheCallOf(context, attemptsOf(view, context), bytes))
 }
 
 const requestOf = (context: RecordedContext): readonly string[] =>
@@ -88,7 +96,7 @@ async function callsBeside(store: TraceReader, view: RunView): Promise<CacheCall
   const calls: CacheCall[] = []
   for (const { runId } of rows) {
     const run = runId === view.runId ? undefined : await loadRun(store, runId)
-    if (run !== undefined) calls.push(...(await callsOf(store, run.view)))
+    if (run !== undefined) calls.push(...(await callsOf(bytesIn(store), run.view)))
   }
   return calls
 }

@@ -72,7 +72,7 @@ export async function loadContext(
   return { view: viewContext(contexts, context, bodies), bodies }
 }
 
-/** By name first, which costs little; only what nobody named is looked for in the texts. */
+/** By name first, which costs little; only what has no name is looked for in the texts. */
 export async function findWhy(
   store: RunReader,
   contexts: readonly RecordedContext[],

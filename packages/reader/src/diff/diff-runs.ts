@@ -5,9 +5,9 @@ import { isAbsent, type TraceReader } from "@orangebox/store"
 import { findRun } from "../address/find-target.js"
 import type { RunReading } from "../open/run-at.js"
 import { damaged } from "../open/run-file.js"
-import type { RunReader } from "../open/run-reader.js"
 import { effectsHere } from "../replay/replay-source.js"
 import { type LoadedRun, loadRun } from "../run/load-run.js"
+import { runsInside } from "../run/run-tree.js"
 
 export interface DiffOptions {
   /** What differs only in these is noise. */
@@ -16,11 +16,11 @@ export interface DiffOptions {
   readonly payloads?: number
 }
 
-/** What two runs differ in. Bodies are read as the comparison asks for them. */
+/** What two runs differ in, with the runs they started. Bodies are read as the comparison asks for them. */
 export async function diffRunsAt(a: RunReading, b: RunReading, options: DiffOptions): Promise<RunDiff> {
   const [runA, runB] = [await loadWhole(a), await loadWhole(b)]
   const effects = effectsHere()
-  return diffStoredRuns(storedRun(a.reader, runA), storedRun(b.reader, runB), {
+  return diffStoredRuns(await storedRun(a, runA), await storedRun(b, runB), {
     ...options,
     lineage: await lineageOf([runA, runB], a.store ?? b.store),
     effectOf: (tool) => (Object.hasOwn(effects, tool) ? effects[tool] : undefined),
@@ -33,10 +33,13 @@ async function loadWhole({ reader, address, file }: RunReading): Promise<LoadedR
   return findRun(reader, address)
 }
 
-function storedRun(reader: RunReader, { row, events, annotations }: LoadedRun): StoredRun {
+async function storedRun(reading: RunReading, run: LoadedRun): Promise<StoredRun> {
+  const { reader } = reading
+  const family = [run, ...(await runsInside(reading, run))]
   return {
-    isWriterAlive: row.status === "running",
-    events: [...events, ...annotations],
+    isWriterAlive: run.row.status === "running",
+    runId: run.row.runId,
+    events: family.flatMap(({ events, annotations }) => [...events, ...annotations]),
     async body(hash) {
       const reading = await reader.readBody(hash)
       return isAbsent(reading) ? { absent: reading.absent } : reading.bytes
@@ -44,7 +47,7 @@ function storedRun(reader: RunReader, { row, events, annotations }: LoadedRun): 
   }
 }
 
-/** Nobody replays a replay this often; a circle in a damaged store must end somewhere. */
+/** Replays of replays do not go this deep; a circle in a damaged store must end somewhere. */
 const MAX_GENERATIONS = 64
 
 /** Where replays come from, over as many generations as the store knows. Only replays of replays cost anything. */

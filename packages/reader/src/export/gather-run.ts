@@ -15,6 +15,8 @@ export interface GatheredRun {
   /** How many runs: this one, and those it started. */
   readonly runs: number
   readonly events: readonly Event[]
+  /** How many of them others said later about the runs. */
+  readonly annotations: number
   readonly bodies: ReadonlyMap<string, Uint8Array>
   readonly notes: PortableNotes
   readonly missing: readonly MissingBody[]
@@ -76,7 +78,17 @@ export async function gatherRun(
     ...(maskKey !== undefined && events.some(hasMasks) ? { mask_key: keyNote(maskKey) } : {}),
   }
   const unfinished = notes.partial_streams.length
-  return { runId, runs: runIds.length, events, bodies, notes, missing, unfinished, lostEvents: run.view.totals.lost }
+  return {
+    runId,
+    runs: runIds.length,
+    events,
+    annotations: events.length - own.length,
+    bodies,
+    notes,
+    missing,
+    unfinished,
+    lostEvents: run.view.totals.lost,
+  }
 }
 
 const keyNote = ({ id, bytes }: MaskKey): NonNullable<PortableNotes["mask_key"]> => ({
@@ -109,6 +121,7 @@ async function streamNotes(
       role: stream.role,
       mime_type: stream.mime,
       byte_size: stream.byteSize,
+      ...(stream.withheldBytes > 0 ? { withheld_bytes: stream.withheldBytes } : {}),
       chunks: stream.chunks,
       is_unbroken: stream.isUnbroken,
       last_at_us: stream.lastAtMicros,

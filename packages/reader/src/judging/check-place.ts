@@ -26,7 +26,7 @@ export function checkPlace(options: Pick<ReaderOptions, "data"> & { readonly roo
 
 const folderOf = (data: string): string | undefined => (basename(data) === ".orangebox" ? dirname(data) : undefined)
 
-/** A link that leads in a circle, or a folder nobody may look into, is none. */
+/** A link that leads in a circle, or a folder that may not be looked into, is none. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()

@@ -3,7 +3,7 @@ import type { JudgeCommand } from "@orangebox/contract"
 import type { Judge } from "@orangebox/decisions"
 
 const DEFAULT_TIMEOUT_MS = 60_000
-/** An answer is a few lines; whoever writes more than this is not answering. */
+/** An answer is a few lines; a judge that writes more than this is not answering. */
 const MOST_ANSWER_BYTES = 1_000_000
 const MOST_COMPLAINT_CHARS = 2_000
 /** How long the output of a judge that has ended is waited for. */
@@ -74,6 +74,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL")
   } catch {
-    // Nobody is left.
+    // No process is left.
   }
 }

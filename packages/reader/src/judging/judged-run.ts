@@ -33,7 +33,7 @@ export interface Court {
   readonly context: CheckContext
   /** Rules of the configuration that cannot be read. */
   readonly problems: readonly RuleProblem[]
-  /** What whoever judges should know about the rules. */
+  /** What the judge should know about the rules. */
   readonly warnings: readonly string[]
 }
 

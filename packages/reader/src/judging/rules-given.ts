@@ -19,8 +19,8 @@ export interface RuleOptions {
 }
 
 /**
- * The rules somebody typed; undefined where nobody did, and the configuration and the run have the word. One that cannot be used is refused
- * at once: whoever typed it can type it again, and a gate by half its rules is none.
+ * The rules the user typed; undefined where none were typed, and the configuration and the run have the word. One that cannot be used is refused
+ * at once: the user can type it again, and a gate by half its rules is none.
  */
 export function rulesGiven({ rules, rule }: RuleOptions): readonly CheckedConstraint[] | undefined {
   if (rules === undefined && rule === undefined) return undefined

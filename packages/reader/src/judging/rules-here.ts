@@ -32,7 +32,7 @@ export function rulesHere(cwd: string, options: Pick<ReaderOptions, "data"> & { 
   }
 }
 
-/** One that is refused keys nothing, and whoever made it learns nothing. */
+/** One that is refused keys nothing, and its maker learns nothing. */
 function ownKey(folder: string): Uint8Array | undefined {
   try {
     return existsSync(folder) ? openStoreKey(folder) : undefined
@@ -41,5 +41,5 @@ function ownKey(folder: string): Uint8Array | undefined {
   }
 }
 
-/** Others are told where they matter. */
+/** Others are reported where they matter. */
 const isAboutRedaction = ({ setting }: IgnoredSetting): boolean => setting.startsWith("redaction.")

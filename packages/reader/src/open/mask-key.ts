@@ -6,14 +6,14 @@ import { maskKeyId } from "@orangebox/redaction"
 /** The key under which the secrets of a run were tagged. Tags of two keys say nothing about whether two secrets are the same. */
 export interface MaskKey {
   readonly id: string
-  /** Where it came along. Whoever has it can try out guesses at short secrets, so it is handed on only when that is asked for. */
+  /** Where it came along. Its holder can try out guesses at short secrets, so it is handed on only when that is asked for. */
   readonly bytes?: Uint8Array | undefined
 }
 
 /** On the word about a run that was imported: the key is not that of the store it stands in. */
 export const MASK_KEY_ATTRIBUTE = "mask_key"
 
-/** The key of a run of this data folder: the folder's own, unless the run came from elsewhere. Undefined where nobody knows. */
+/** The key of a run of this data folder: the folder's own, unless the run came from elsewhere. Undefined where it is unknown. */
 export function maskKeyIn(folder: string, annotations: readonly Event[]): MaskKey | undefined {
   const told = annotations.map(({ attributes }) => attributes?.[MASK_KEY_ATTRIBUTE]).find((id) => id !== undefined)
   return typeof told === "string" ? foreignKey(folder, told) : ownMaskKey(folder)
@@ -31,7 +31,7 @@ function foreignKey(folder: string, id: string): MaskKey {
     const bytes = KEY_ID.test(id) ? readPrivateFile(join(folder, FOREIGN_KEYS, id), KEY_BYTES) : undefined
     return { id, bytes }
   } catch {
-    // It did not come along, or somebody else can write to it.
+    // It did not come along, or another user can write to it.
     return { id }
   }
 }

@@ -1,13 +1,14 @@
 import { dirname, join } from "node:path"
 import { type CatchUpOptions, type CatchUpReport, catchUp } from "@orangebox/collector"
-import { OrangeboxError } from "@orangebox/contract"
+import { advice, OrangeboxError, suggested } from "@orangebox/contract"
 import { type DataFolder, readStoreKey } from "@orangebox/journal"
 import { digestWord } from "@orangebox/redaction"
-import { type LockHolder, noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
+import { noteDamage, openStoreReader, type TraceReader } from "@orangebox/store"
 import { formatBytes } from "@orangebox/text"
-
+import { areImportsMissing } from "../import/kept-imports.js"
 import { pricesFor } from "../run/prices.js"
 import { dataPath, locateData, type ReaderOptions } from "./data-folder.js"
+import { holderWords } from "./holder-words.js"
 import { standingRetention } from "./standing-retention.js"
 
 /** A store to read from, as fresh as it can be made. */
@@ -19,13 +20,24 @@ export interface Reading {
   readonly freshness: { readonly behind_bytes: number }
 }
 
+/** What an answer from a store takes, however it was opened. */
+export type StoreReading = Pick<Reading, "store" | "freshness">
+
 /** Catches the store up with the journals, says what stood in the way, and hands it out for reading. */
 export async function readStore<T>(options: ReaderOptions, read: (reading: Reading) => Promise<T>): Promise<T> {
   const folder = locateData(options.data)
   const caughtUp = await catchUpStore(folder.path, options)
   const key = readStoreKey(folder.path)
-  const store = openStoreReader(folder.storeFolder, key && ((id) => digestWord(key, id)))
+  const open = (): TraceReader => openStoreReader(folder.storeFolder, key && ((id) => digestWord(key, id)))
+  let store = open()
   try {
+    if (!caughtUp.isReadOnly && (await areImportsMissing(store, folder.path))) {
+      await store.close()
+      // Loaded only where something is written: it is more than what reading takes.
+      const { writeStore } = await import("./open-writing.js")
+      await writeStore({ ...options, data: folder.path }, async () => {})
+      store = open()
+    }
     return await read({ folder, store, caughtUp, freshness: { behind_bytes: caughtUp.behindBytes } })
   } catch (error) {
     throw noteDamage(folder.storeFolder, error) ?? error
@@ -60,7 +72,7 @@ function settingsOf(dataFolder: string): Pick<CatchUpOptions, "keep" | "prices">
   }
 }
 
-/** The newest runs without catching up: whoever waits for a completion waits at every key. No store, no ids, no complaint. */
+/** The newest runs without catching up: a user who asks for a completion waits at every key. No store, no ids, no complaint. */
 export async function recentRunIds(data: string | undefined, limit: number): Promise<string[]> {
   try {
     const store = openStoreReader(join(dataPath(data), "store"))
@@ -94,15 +106,11 @@ function troublesOf({ behindBytes, heldBy, failure, setAside, isReadOnly, unread
   return troubles
 }
 
-export function holderWords({ pid, host }: LockHolder): string {
-  return `process ${pid} on ${host}`
-}
-
 function cannotCatchUp(dataFolder: string, cause: unknown): OrangeboxError {
   return new OrangeboxError("CATCH_UP", {
     what: `the store cannot be brought up to date: ${cause instanceof Error ? cause.message : String(cause)}`,
     where: dataFolder,
-    next: "See what is wrong with: orangebox doctor",
+    next: advice`See what is wrong with: ${suggested("doctor")}`,
     cause,
   })
 }

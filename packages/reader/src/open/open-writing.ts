@@ -3,12 +3,13 @@ import { catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
 import { acquireStoreLock, isOnReadOnlyDisk, type LockAttempt, openStore, type TraceStore } from "@orangebox/store"
+import { takeKeptImports } from "../import/kept-imports.js"
 import type { ReaderOptions } from "./data-folder.js"
 import { locateData } from "./data-folder.js"
-import { holderWords } from "./open-reading.js"
+import { holderWords } from "./holder-words.js"
 import { standingRetention } from "./standing-retention.js"
 
-/** The store for one writer alone, caught up with its journals first. */
+/** The store for one writer alone, caught up first with its journals and with what was imported. */
 export async function writeStore<T>(
   options: ReaderOptions,
   write: (store: TraceStore, folder: DataFolder) => Promise<T>,
@@ -32,6 +33,7 @@ export async function writeStore<T>(
         keep,
         onProgress: (done, total) => options.onProgress?.(done, total, "reading journals"),
       })
+      await takeKeptImports(store, folder.path, keep, options.onWarning ?? (() => {}))
       return await write(store, folder)
     } finally {
       await store.close()

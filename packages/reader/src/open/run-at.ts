@@ -63,7 +63,7 @@ async function fileReadingOf(typed: string): Promise<RunReading | InputError | u
   const file = await openRunFile(found.path)
   return {
     reader: file.reader,
-    address: `${file.header.run_id}${found.n === undefined ? "" : `#${found.n}`}`,
+    address: `${found.run ?? file.header.run_id}${found.n === undefined ? "" : `#${found.n}`}`,
     store: undefined,
     file,
     freshness: { behind_bytes: 0, ...(file.problems.length > 0 ? { damaged_file: damageJson(file) } : {}) },

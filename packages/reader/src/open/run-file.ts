@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
-import { type ArtifactRef, type Event, given, InputError, type Problem } from "@orangebox/contract"
+import { type ArtifactRef, advice, type Event, given, InputError, type Problem, suggested } from "@orangebox/contract"
 import { parseAddress } from "@orangebox/query"
 import { maskKeyId } from "@orangebox/redaction"
 import {
@@ -22,7 +22,7 @@ import {
   type Resolution,
   type Target,
 } from "@orangebox/store"
-import { plural, recordedText } from "@orangebox/text"
+import { plural, recordedText, shellWord } from "@orangebox/text"
 import type { MaskKey } from "./mask-key.js"
 import type { RunHead, RunReader } from "./run-reader.js"
 
@@ -39,26 +39,32 @@ export interface RunFile {
   readonly maskKey: MaskKey | undefined
 }
 
-/** What exported files are called where nobody says otherwise. */
+/** What exported files are called by default. */
 export const RUN_FILE_ENDING = ".obxrun"
 
 /**
- * The file that an address names, and the number of a step in it. `last` and `run_…` are never files: `./last` would be one.
+ * The file that an address names, the run in it where another is meant than the one it is about (`fix.obxrun:run_01JT9`), and the number of a
+ * step. `last` and `run_…` are never files: `./last` would be one.
  * Undefined for an address that has to be looked up in a store, an error for what looks like a path and leads to no file.
  */
 export function fileInAddress(
   typed: string,
-): { readonly path: string; readonly n: number | undefined } | InputError | undefined {
+):
+  | { readonly path: string; readonly run: string | undefined; readonly n: number | undefined }
+  | InputError
+  | undefined {
   if (/^(last(~\d+)?|run_[0-9a-z]*)?(#|$)/i.test(typed.trim())) return undefined
   const [, before = typed, digits] = /^(.+)#(\d+)$/s.exec(typed) ?? []
-  const path = isFile(typed) ? typed : before
-  const n = path === typed || digits === undefined ? undefined : Number(digits)
-  if (isFile(path)) return { path, n }
+  const named = isFile(typed) ? typed : before
+  const n = named === typed || digits === undefined ? undefined : Number(digits)
+  const [, holder = named, run] = isFile(named) ? [] : (/^(.+):(run_[0-9a-z]+)$/is.exec(named) ?? [])
+  const path = run !== undefined && isFile(holder) ? holder : named
+  if (isFile(path)) return { path, run: path === named ? undefined : run, n }
   if (!path.endsWith(RUN_FILE_ENDING) && !/^(\.{0,2}|~)\//.test(path)) return undefined
   return new InputError("NO_FILE", {
     what: statSync(path, { throwIfNoEntry: false }) ? "this is no file" : "there is no such file",
     where: path,
-    next: "Name a file that orangebox export wrote, or a recorded run: orangebox runs lists them",
+    next: advice`Name a file that orangebox export wrote, or a recorded run of: ${suggested("runs")}`,
   })
 }
 
@@ -72,7 +78,7 @@ export async function openRunFile(path: string): Promise<RunFile> {
   if (!header || !events.some(({ run_id, sequence_no }) => run_id === header.run_id && sequence_no !== null)) {
     throw damaged(path, problems)
   }
-  const reader = new FileReader(header, reading)
+  const reader = new FileReader(path, header, reading)
   return { path, header, eventsRead: events.length, reader, problems, maskKey: maskKeyOf(reading) }
 }
 
@@ -91,11 +97,13 @@ export function damaged(path: string, [first, ...others]: readonly Problem[]): I
   return new InputError(isOther ? "NOT_A_RUN_FILE" : "DAMAGED_FILE", {
     what: first ? `${first.reason}${more}` : "the file holds no event of its run",
     where: first && !isOther ? `${path}, ${first.subject}` : path,
-    next: isOther ? "Export a run with: orangebox export last" : "Export the run again where it was recorded",
+    next: isOther
+      ? advice`Export a run with: ${suggested("export", "last")}`
+      : "Export the run again where it was recorded",
   })
 }
 
-/** Opened for each piece that is read, so that no descriptor is held as long as somebody may still ask for a body. */
+/** Opened for each piece that is read, so that no descriptor is held as long as a body may still be asked for. */
 function fileAt(path: string): PortableFile {
   const withFile = <T>(use: (fd: number) => T): T => {
     try {
@@ -154,13 +162,17 @@ function versionIn(header: string): number {
 class FileReader implements RunReader {
   /** The run the file is about; others in it are the runs it started. */
   readonly #runId: string
+  readonly #path: string
+  readonly #runIds: readonly string[]
   readonly #eventsWritten: number
   readonly #file: PortableReading
   readonly #refs = new Map<string, ArtifactRef>()
   readonly #runs = new Map<string, Run>()
 
-  constructor(header: PortableHeader, file: PortableReading) {
+  constructor(path: string, header: PortableHeader, file: PortableReading) {
+    this.#path = path
     this.#runId = header.run_id
+    this.#runIds = [header.run_id, ...header.runs.filter((id) => id !== header.run_id)]
     this.#eventsWritten = header.events
     this.#file = file
     for (const { artifact_refs } of file.events) for (const ref of artifact_refs) this.#refs.set(ref.artifact_hash, ref)
@@ -186,8 +198,12 @@ class FileReader implements RunReader {
         }
   }
 
-  async stepsOf(): Promise<readonly { readonly stepId: string }[]> {
-    return this.#run(this.#runId).steps.map(({ id }) => ({ stepId: id }))
+  addressOf(runId: string): string {
+    return shellWord(runId === this.#runId ? this.#path : `${this.#path}:${runId}`)
+  }
+
+  async stepsOf(runId: string): Promise<readonly { readonly stepId: string }[]> {
+    return this.#run(runId).steps.map(({ id }) => ({ stepId: id }))
   }
 
   async eventsOf(runId: string): Promise<EventPage> {
@@ -216,6 +232,10 @@ class FileReader implements RunReader {
     return { absent: "unknown", hash, reason, ...(ref ? { byteSize: ref.byte_size } : {}) }
   }
 
+  readBodies(hashes: readonly string[]): Promise<readonly BodyReading[]> {
+    return Promise.all(hashes.map((hash) => this.readBody(hash)))
+  }
+
   async bodyInfo(hash: string): Promise<BodyInfo | undefined> {
     const reading = await this.readBody(hash)
     const info = { hash, mime: this.#refs.get(hash)?.mime_type ?? null, firstSeenAtMs: 0, references: 1 }
@@ -224,16 +244,24 @@ class FileReader implements RunReader {
   }
 
   async resolve(text: string): Promise<Resolution> {
-    if (text === this.#runId) return one(this.#target())
-    const ofThisRun = text.startsWith(`${this.#runId}#`) && /^\d{1,9}$/.exec(text.slice(this.#runId.length + 1))
-    const address = ofThisRun ? ({ form: "step", n: Number(ofThisRun[0]) } as const) : parseAddress(text)
-    if (address.form === "body") return this.#resolveBody(address.hashPrefix)
-    if (address.form === "step") {
-      const stepId = this.#run(this.#runId).steps[address.n - 1]?.id
-      if (stepId !== undefined) return one({ ...this.#target(), kind: "step", id: stepId, stepId })
-      return { found: "none", nearest: [this.#target()] }
+    const [, id = text, digits] = /^(.+?)(?:#(\d{1,9}))?$/s.exec(text) ?? []
+    const runs = this.#runsLike(id)
+    if (runs.length > 1)
+      return { found: "many", candidates: runs.map((runId) => this.#target(runId)), total: runs.length }
+    if (runs.length === 0 && /^run_/i.test(id))
+      return { found: "none", nearest: this.#runIds.map((runId) => this.#target(runId)) }
+    const address =
+      runs.length === 1 && digits !== undefined ? ({ form: "step", n: Number(digits) } as const) : undefined
+    const target = this.#target(runs[0] ?? this.#runId)
+    const asked = address ?? (runs.length === 1 ? undefined : parseAddress(text))
+    if (asked?.form === "body") return this.#resolveBody(asked.hashPrefix)
+    if (asked?.form === "step") {
+      const stepId = this.#run(target.id).steps[asked.n - 1]?.id
+      return stepId === undefined
+        ? { found: "none", nearest: [target] }
+        : one({ ...target, kind: "step", id: stepId, stepId })
     }
-    return one(this.#target())
+    return one(target)
   }
 
   async linksTo(runId: string): Promise<readonly InboundLink[]> {
@@ -281,6 +309,7 @@ class FileReader implements RunReader {
         role: note.role,
         mime: note.mime_type,
         byteSize: note.byte_size,
+        withheldBytes: note.withheld_bytes ?? 0,
         chunks: note.chunks,
         isUnbroken: note.is_unbroken,
         lastAtMicros: note.last_at_us,
@@ -305,13 +334,20 @@ class FileReader implements RunReader {
     return conflicts.filter(({ run_id }) => run_id === runId).map(({ event_id }) => ({ event: { event_id } }))
   }
 
-  /** Nobody is writing a file. */
+  /** A file has no writer. */
   async writers(): Promise<[]> {
     return []
   }
 
-  #target(): Target {
-    return { kind: "run", id: this.#runId, runId: this.#runId, stepId: null, label: "" }
+  /** The run with this id; where there is none, those whose ids begin so. */
+  #runsLike(id: string): readonly string[] {
+    if (this.#runIds.includes(id)) return [id]
+    return /^run_/i.test(id) ? this.#runIds.filter((runId) => runId.toLowerCase().startsWith(id.toLowerCase())) : []
+  }
+
+  #target(runId = this.#runId): Target {
+    const { entrypoint } = this.#run(runId).facts
+    return { kind: "run", id: runId, runId, stepId: null, label: entrypoint ?? "" }
   }
 
   #resolveBody(prefix: string): Resolution {

@@ -17,6 +17,7 @@ export interface RunReader
     | "gapsOf"
     | "linksTo"
     | "partialStreamsOf"
+    | "readBodies"
     | "readBody"
     | "readPartialStream"
     | "redactionsOf"
@@ -25,5 +26,7 @@ export interface RunReader
   > {
   conflictsOf(runId: string): Promise<readonly { readonly event: Pick<Event, "event_id"> }[]>
   getRun(runId: string): Promise<RunHead | undefined>
+  /** How a run in it is addressed, as it is typed, where its id alone would not find it. */
+  addressOf?(runId: string): string
   stepsOf(runId: string): Promise<readonly { readonly stepId: string }[]>
 }

@@ -5,10 +5,11 @@ import { given } from "@orangebox/contract"
 import { type DataFolder, type JournalFile, listJournals, readProcessLine } from "@orangebox/journal"
 import type { Progress, StoredRedactionReport, TraceStore } from "@orangebox/store"
 import { findTarget, runOf } from "../address/find-target.js"
+import { dropKeptImports } from "../import/kept-imports.js"
 import type { ReaderOptions } from "../open/data-folder.js"
 import { writeStore } from "../open/open-writing.js"
 import { type FirmField, redactEvent } from "./redact-event.js"
-import type { Search } from "./search.js"
+import { isDamagedStream, type Search } from "./search.js"
 import { isOfStore, searchFolder } from "./search-folder.js"
 
 export interface NotReached {
@@ -56,11 +57,17 @@ async function redactRows(
 ): Promise<RedactStoreReport> {
   const firm = new Map<string, FirmField>()
   const { runId, isDryRun, ...progress } = options
+  let damagedStreams = 0
+  const isIn = (bytes: Uint8Array, mime: string | null): boolean => {
+    if (search.isIn(bytes, mime)) return true
+    if (isDamagedStream(bytes, mime)) damagedStreams++
+    return false
+  }
   const report = await store.redactStored(
     {
       ...(runId === undefined ? {} : { runId }),
       event: (event) => redactEvent(event, search, (field) => firm.set(`${field.eventId} ${field.field}`, field)),
-      body: search.isIn,
+      body: isIn,
       text: search.redact,
     },
     { isDryRun, ...progress },
@@ -68,6 +75,7 @@ async function redactRows(
   const { filesRemoved } = isDryRun
     ? { filesRemoved: 0 }
     : await catchUp({ dataFolder: folder.path, store, keep: KEEP_NONE })
+  if (!isDryRun) dropKeptImports(folder.path)
   return {
     ...report,
     journalsRemoved: filesRemoved,
@@ -75,6 +83,7 @@ async function redactRows(
       ...[...firm.values()].map(firmField),
       ...report.openStreams.map(openStream),
       ...(report.unreadableBodies > 0 ? [unreadable(folder, report.unreadableBodies)] : []),
+      ...(damagedStreams > 0 ? [damaged(folder, damagedStreams)] : []),
       ...(isDryRun || report.isSwept ? [] : [unswept(folder, report.notSweptBecause)]),
     ],
   }
@@ -97,6 +106,14 @@ function unreadable(folder: DataFolder, count: number): NotReached {
     what: "body",
     where: folder.storeFolder,
     reason: `${count} damaged; nobody can say what is in them: orangebox verify`,
+  }
+}
+
+function damaged(folder: DataFolder, count: number): NotReached {
+  return {
+    what: "body",
+    where: folder.storeFolder,
+    reason: `${count} binary event ${count === 1 ? "stream is" : "streams are"} damaged; what can be read of them does not hold it, the rest may`,
   }
 }
 

@@ -8,7 +8,7 @@ import type { Search } from "./search.js"
 
 export type FileFinding =
   | { readonly path: string; readonly state: "holds"; readonly reason?: never }
-  /** Nobody looked into it, and so nobody can say that it holds nothing. */
+  /** It was not looked into, so it may hold the value. */
   | { readonly path: string; readonly state: "unknown"; readonly reason: string }
 
 /**

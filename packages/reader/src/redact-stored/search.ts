@@ -1,6 +1,7 @@
 import { readableText } from "@orangebox/dialects"
 import {
   explain,
+  linesOfBinaryEvents,
   maskedSecret,
   type Ruleset,
   redactBytes,
@@ -24,12 +25,14 @@ export interface Search {
 const SHORTEST_HEAD = 8
 
 export function searchForValue(value: string): Search {
-  const forms = valueForms(value)
+  const forms = [...valueForms(value), ...base64Twice(value)]
+  const coloured = colouredForm(value)
   const needles = forms.map((form) => Buffer.from(form))
   const mask = maskedSecret(value)
   const redact = (text: string): string => {
     let redacted = text
     for (const form of forms) if (redacted.includes(form)) redacted = redacted.replaceAll(form, mask)
+    if (IS_COLOURED.test(redacted)) redacted = redacted.replaceAll(coloured, mask)
     return withoutHead(redacted, value, mask)
   }
   return {
@@ -37,11 +40,32 @@ export function searchForValue(value: string): Search {
     redact,
     isIn: (bytes, mime) => {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      return needles.some((needle) => buffer.includes(needle)) || textOf(buffer, mime).includes(value)
+      if (needles.some((needle) => buffer.includes(needle))) return true
+      const text = buffer.toString("utf8")
+      if (IS_COLOURED.test(text) && text.search(coloured) >= 0) return true
+      const folded = textOf(buffer, mime)
+      return forms.some((form) => folded.includes(form))
     },
     redactOurs: redact,
   }
 }
+
+/** What base64 of base64 shows of it; the inner one begins at any of three places. */
+function base64Twice(value: string): string[] {
+  if (value.length < SHORTEST_HEAD) return []
+  return ["", " ", "  "].flatMap((before) => {
+    const once = Buffer.from(`${before}${value}`).toString("base64")
+    // The first group holds what stood before, the last what stands behind.
+    return valueForms(once.slice(before === "" ? 0 : 4, -4)).filter((form) => form.length >= SHORTEST_HEAD)
+  })
+}
+
+const COLOUR = "(?:(?:\\x1b|\\\\+(?:u001[bB]|x1[bB]|033))\\[[0-9;:?]*[A-Za-z])*"
+const IS_COLOURED = /(?:\x1b|\\(?:u001[bB]|x1[bB]|033))\[/
+
+/** The value with terminal sequences inside of it. */
+const colouredForm = (value: string): RegExp =>
+  new RegExp([...value].map((character) => character.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join(COLOUR), "g")
 
 function withoutHead(text: string, value: string, mask: string): string {
   const end = text.endsWith("…") ? text.length - 1 : text.length
@@ -87,10 +111,21 @@ export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | un
   }
 }
 
+const isBinaryEvents = (mime: string | null): boolean => mime !== null && /[./]eventstream/i.test(mime)
+
+/** Whether what a streamed answer says could not be put together whole, so that what was cut over its damaged part may stand in it unseen. */
+export const isDamagedStream = (bytes: Uint8Array, mime: string | null): boolean =>
+  isBinaryEvents(mime) && linesOfBinaryEvents(bytes).isDamaged
+
 /** A streamed answer comes a few characters per frame, so it is looked at as the text it adds up to as well. */
 function textOf(bytes: Uint8Array, mime: string | null): string {
-  if (mime === null || !/event-stream/i.test(mime)) return ""
+  if (mime === null || !/event-?stream/i.test(mime)) return ""
   try {
+    if (isBinaryEvents(mime)) {
+      const { lines } = linesOfBinaryEvents(bytes)
+      const asEvents = Buffer.from(lines.map((line) => `data: ${line}\n\n`).join(""))
+      return `${lines.join("\n")}\n${readableText(asEvents, "text/event-stream")}`
+    }
     return readableText(bytes, mime)
   } catch {
     return ""

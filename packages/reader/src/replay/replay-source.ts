@@ -36,7 +36,7 @@ export interface ReplaySource {
   /** The file it was exported to; undefined where it came from the store. */
   readonly file: string | undefined
   readonly behindBytes: number
-  /** The key its secrets were tagged with; undefined where it is that of the data folder, or nobody knows. */
+  /** The key its secrets were tagged with; undefined where it is that of the data folder, or it is unknown. */
   readonly maskKey: MaskKey | undefined
 }
 
@@ -96,10 +96,14 @@ async function storeFaults(reader: RunReader, runIds: ReadonlySet<string>): Prom
     const { findings, declared } = await problemsOfRun(reader, run, { readBodies: false })
     for (const { reason, subject } of [...findings, ...declared]) faults.push(`${runId}: ${reason} (${subject})`)
     if (run.declaredLost > 0)
-      faults.push(`${runId}: ${plural(run.declaredLost, "event")} of it were lost when it was recorded`)
+      faults.push(
+        `${runId}: ${plural(run.declaredLost, "event")} of it ${wasOrWere(run.declaredLost)} lost when it was recorded`,
+      )
     const partial = (await reader.partialStreamsOf(runId)).length
     if (partial > 0)
-      faults.push(`${runId}: ${plural(partial, "body", "bodies")} of it were cut off while they were written`)
+      faults.push(
+        `${runId}: ${plural(partial, "body", "bodies")} of it ${wasOrWere(partial)} cut off before all was written`,
+      )
   }
   return faults
 }
@@ -131,3 +135,5 @@ function voidedWords(events: number, bodies: number): string | undefined {
   ].join(" and ")
   return `${what} of the run were redacted after they were recorded, which voids certificates`
 }
+
+const wasOrWere = (count: number): string => (count === 1 ? "was" : "were")

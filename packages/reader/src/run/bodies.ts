@@ -32,24 +32,63 @@ export async function loadBodies(
 ): Promise<LoadedBodies> {
   const bytes = new Map<string, Uint8Array>()
   const absent = new Map<string, Absence>()
-  const leftOut = { bodies: 0, bytes: 0 }
   const wanted = [...new Set(hashes)]
-  const sizes = mostBytes === undefined ? undefined : await sizesOf(reader, wanted)
-  let left = mostBytes ?? Number.POSITIVE_INFINITY
-  for (const hash of sizes?.keys() ?? wanted) {
-    const size = sizes?.get(hash) ?? 0
+  const { fitting, leftOut } =
+    mostBytes === undefined ? { fitting: wanted, leftOut: NOTHING } : await fittingIn(reader, wanted, mostBytes)
+  for (let from = 0; from < fitting.length; from += BATCH) {
+    const batch = fitting.slice(from, from + BATCH)
+    for (const [at, reading] of (await reader.readBodies(batch)).entries()) {
+      if (isAbsent(reading)) absent.set(batch[at]!, reading)
+      else bytes.set(batch[at]!, reading.bytes)
+    }
+    onProgress?.(bytes.size + absent.size, wanted.length)
+  }
+  return { bytes, absent, leftOut }
+}
+
+/** Reads bodies; what is not here is not in the answer. */
+export type LoadBytes = (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>
+
+/** @param known bodies that were read before, which are not read again */
+export const bytesIn =
+  (reader: RunReader, known: (hash: string) => Uint8Array | undefined = () => undefined): LoadBytes =>
+  async (hashes) => {
+    const all = [...new Set(hashes)]
+    const { bytes } = await loadBodies(
+      reader,
+      all.filter((hash) => known(hash) === undefined),
+    )
+    return new Map(
+      all.flatMap((hash) => {
+        const found = known(hash) ?? bytes.get(hash)
+        return found === undefined ? [] : [[hash, found] as const]
+      }),
+    )
+  }
+
+/** So many are asked for at once: enough that looking them up costs little each, few enough that other work gets its turn. */
+const BATCH = 200
+const NOTHING: LeftOut = { bodies: 0, bytes: 0 }
+
+/** The smallest, as many as do not exceed so many bytes together. */
+async function fittingIn(
+  reader: RunReader,
+  hashes: readonly string[],
+  mostBytes: number,
+): Promise<{ readonly fitting: readonly string[]; readonly leftOut: LeftOut }> {
+  const fitting: string[] = []
+  const leftOut = { bodies: 0, bytes: 0 }
+  let left = mostBytes
+  for (const [hash, size] of await sizesOf(reader, hashes)) {
     if (size > left) {
       leftOut.bodies++
       leftOut.bytes += size
       continue
     }
-    const reading = await reader.readBody(hash)
-    if (isAbsent(reading)) absent.set(hash, reading)
-    else bytes.set(hash, reading.bytes)
+    fitting.push(hash)
     left -= size
-    onProgress?.(bytes.size + absent.size, wanted.length)
   }
-  return { bytes, absent, leftOut }
+  return { fitting, leftOut }
 }
 
 /** The smallest first; what is not there has no size. */
@@ -89,7 +128,7 @@ const MOST_BYTES = 256 * 2 ** 20
 
 /**
  * A run with its bodies at hand, as decisions are read from it. They are made of the whole of it; what does not fit counts as not kept, and
- * whoever needs it answers unknown. The smallest come first because what an agent did is in small bodies, and its largest are requests, each
+ * what needs it answers unknown. The smallest come first because what an agent did is in small bodies, and its largest are requests, each
  * of which repeats the one before.
  */
 export async function withBodies(
@@ -98,9 +137,12 @@ export async function withBodies(
   mostBytes = MOST_BYTES,
 ): Promise<{ readonly recorded: RecordedRun; readonly leftOut: LeftOut }> {
   const events = [...run.events, ...run.annotations]
-  const { bytes, leftOut } = await loadBodies(reader, bodiesNamedIn(events).keys(), { mostBytes })
+  const named = bodiesNamedIn(events)
+  // Most runs fit by what their events say, and need not be asked for the size of every body first.
+  const told = [...named.values()].reduce((sum, { byteSize }) => sum + (byteSize ?? Number.POSITIVE_INFINITY), 0)
+  const { bytes, leftOut } = await loadBodies(reader, named.keys(), told <= mostBytes ? {} : { mostBytes })
   const isWriterAlive = run.row.status === "running"
-  return { recorded: { events, bodies: (ref) => bytes.get(ref), isWriterAlive }, leftOut }
+  return { recorded: { events, bodies: (ref) => bytes.get(ref), isWriterAlive, gaps: run.view.gaps }, leftOut }
 }
 
 export const leftOutWords = ({ bodies, bytes }: LeftOut): string =>

@@ -4,6 +4,7 @@ import { isAbsent } from "@orangebox/store"
 import { plural, recordedWord, safeJson } from "@orangebox/text"
 import { findTarget } from "../address/find-target.js"
 import type { RunReader } from "../open/run-reader.js"
+import { absenceOf } from "./body-absence.js"
 
 export interface FoundBody {
   readonly role: string
@@ -17,14 +18,14 @@ export interface FoundBody {
 
 /** A body of step n by the name of its role, or any body by its hash. */
 export async function findBody(store: RunReader, view: RunView, n: number, name: string): Promise<FoundBody> {
-  if (/^sha256:/i.test(name)) {
-    const { id } = await findTarget(store, name)
-    return readWhole(store, "body", id)
-  }
   const step = view.steps[n - 1]
   const bodies = bodiesOf(step?.events ?? [])
-  const body = bodies.find(({ role }) => role === name)
-  if (body) return readWhole(store, body.role, body.hash)
+  const body = bodies.find(({ role, hash }) => role === name || hash === name)
+  if (body) return readBodyWhole(store, body.role, body.hash, body)
+  if (/^sha256:/i.test(name)) {
+    const { id } = await findTarget(store, name)
+    return readBodyWhole(store, "body", id)
+  }
   const partial = (await store.partialStreamsOf(view.runId ?? "")).find(
     (stream) => stream.stepId === step?.id && stream.role === name,
   )
@@ -38,14 +39,26 @@ export async function findBody(store: RunReader, view: RunView, n: number, name:
   })
 }
 
-async function readWhole(store: RunReader, role: string, hash: string): Promise<FoundBody> {
+/**
+ * A body that is there, whole; else why it is not.
+ *
+ * @param named what the event says that names it: a body that never came into the store is known by that alone
+ */
+export async function readBodyWhole(
+  store: RunReader,
+  role: string,
+  hash: string,
+  named?: ReturnType<typeof bodiesOf>[number],
+): Promise<FoundBody> {
   const reading = await store.readBody(hash)
   if (!isAbsent(reading)) return { role, hash, mime: reading.mime, bytes: reading.bytes, isPartial: false }
   const when = reading.onMs === undefined ? "" : ` on ${new Date(reading.onMs).toISOString().slice(0, 10)}`
-  const size = reading.byteSize === undefined ? "" : `, was ${plural(reading.byteSize, "byte")}`
+  const byteSize = reading.byteSize ?? named?.byteSize
+  const size = byteSize === undefined ? "" : `, was ${plural(byteSize, "byte")}`
+  const { word, reason } = absenceOf(named?.absent, reading)
   throw new InputError("BODY_ABSENT", {
-    what: `the body is not here: ${reading.absent.replace("_", " ")}${when}${size}`,
+    what: `the body is not here: ${word}${when}${size}`,
     where: hash,
-    next: reading.reason,
+    next: reason,
   })
 }

@@ -1,6 +1,6 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { type RunInput, type RunView, viewRun } from "@orangebox/query"
-import type { Gap, RunQuery, TraceReader } from "@orangebox/store"
+import { END_IN_DOUBT, type Gap, type RunQuery, type TraceReader } from "@orangebox/store"
 import type { RunHead, RunReader } from "../open/run-reader.js"
 import { pricesFor } from "./prices.js"
 
@@ -18,7 +18,23 @@ export interface LoadedRun {
   readonly view: RunView
 }
 
-export async function loadRun(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
+/** A run by its id; the one that was loaded before, where the reader keeps them and nothing has changed. */
+export function loadRun(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
+  return keepers.get(store)?.load(runId) ?? loadAfresh(store, runId)
+}
+
+/** From now on the runs of this reader are loaded by `keeper`. */
+export function keepRunsOf(store: RunReader, keeper: RunKeeper): void {
+  keepers.set(store, keeper)
+}
+
+interface RunKeeper {
+  load(runId: string): Promise<LoadedRun | undefined>
+}
+
+const keepers = new WeakMap<RunReader, RunKeeper>()
+
+export async function loadAfresh(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
   const row = await store.getRun(runId)
   if (!row) return undefined
   const events = await allEvents(store, runId)
@@ -33,7 +49,9 @@ export async function loadRun(store: RunReader, runId: string): Promise<LoadedRu
   const view = viewRun({
     events: [...events, ...annotations],
     gaps: ownGaps,
-    partials: partials.flatMap(({ stepId, role, byteSize }) => (stepId === null ? [] : [{ stepId, role, byteSize }])),
+    partials: partials.flatMap(({ stepId, role, byteSize, withheldBytes }) =>
+      stepId === null ? [] : [{ stepId, role, byteSize, ...(withheldBytes > 0 ? { withheldBytes } : {}) }],
+    ),
     inbound,
     isWriterAlive: row.status === "running",
     ...(row.lacksEvents ? {} : { digest }),
@@ -93,6 +111,7 @@ function gapOf(gap: Gap, runId: string): NonNullable<RunInput["gaps"]>[number] {
     count: range?.count ?? gap.lost ?? 0,
     fromSequence: range?.firstSequenceNo ?? null,
     toSequence: range?.lastSequenceNo ?? null,
+    ...(gap.code === END_IN_DOUBT ? { mayBeEnd: true as const } : {}),
   }
 }
 

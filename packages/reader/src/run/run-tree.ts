@@ -1,6 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import type { RunReading } from "../open/run-at.js"
-import { allEvents, everyRun } from "./load-run.js"
+import { allEvents, everyRun, type LoadedRun, loadRun } from "./load-run.js"
 
 /**
  * The events of a run and of every run that was started from inside it, in this process or in another. A run tells which ones it started
@@ -26,6 +26,14 @@ export async function eventsOfTree(reading: RunReading, events: readonly Event[]
     }
   }
   return found
+}
+
+/** The runs that were started from inside a run, each with what is known about it. */
+export async function runsInside(reading: RunReading, run: LoadedRun): Promise<readonly LoadedRun[]> {
+  const runIds = new Set((await eventsOfTree(reading, run.events)).map(({ run_id }) => run_id!))
+  runIds.delete(run.row.runId)
+  const runs = await Promise.all([...runIds].map((runId) => loadRun(reading.reader, runId)))
+  return runs.filter((found) => found !== undefined)
 }
 
 async function runsBeside({ store, file }: RunReading, runId: string, traceId: string): Promise<string[]> {

@@ -1,9 +1,10 @@
 import { asRecord, type LoosePayload, listIn } from "@orangebox/contract"
 import { answerText } from "@orangebox/dialects"
-import { bodiesOf, type RunView, type StepContent, type StepView } from "@orangebox/query"
+import { bodiesOf, type RunView, type StepContent, type StepView, withheldWords } from "@orangebox/query"
 import { isAbsent } from "@orangebox/store"
 import { formatBytes, prettyJsonText } from "@orangebox/text"
 import type { RunReader } from "../open/run-reader.js"
+import { absenceOf } from "./body-absence.js"
 
 /** What was said in a step, as a person reads it: the assembled answer, the arguments, the whole output, the exception. */
 export async function stepContents(reader: RunReader, view: RunView, n: number): Promise<StepContent[]> {
@@ -14,15 +15,16 @@ export async function stepContents(reader: RunReader, view: RunView, n: number):
     const title = TITLES.get(body.role)
     if (title === undefined || contents.some((content) => content.body === body.role)) continue
     const reading = await reader.readBody(body.hash)
+    if (isAbsent(reading)) {
+      const note = `not here: ${absenceOf(body.absent, reading).word}`
+      contents.push({ title, body: body.role, text: undefined, note })
+      continue
+    }
+    const content = contentOf(title, body.role, reading.bytes)
+    // The same bytes may be kept by another step, or by a fault that needed them.
+    const isFromElsewhere = body.absent !== undefined && content.note === undefined
     contents.push(
-      isAbsent(reading)
-        ? {
-            title,
-            body: body.role,
-            text: undefined,
-            note: `not here: ${(body.absent ?? reading.absent).replace("_", " ")}`,
-          }
-        : contentOf(title, body.role, reading.bytes),
+      isFromElsewhere ? { ...content, note: "not kept with this step; the same bytes are stored elsewhere" } : content,
     )
   }
   for (const content of await partialContents(reader, view, step)) {
@@ -52,7 +54,10 @@ async function partialContents(reader: RunReader, view: RunView, step: StepView)
     if (bytes)
       contents.push({
         ...contentOf(title!, stream.role, bytes),
-        note: `as far as it came, ${formatBytes(bytes.length)}`,
+        note: [
+          `as far as it came, ${formatBytes(bytes.length)}`,
+          ...(stream.withheldBytes > 0 ? [withheldWords(stream.withheldBytes)] : []),
+        ].join("; "),
       })
   }
   return contents

@@ -11,20 +11,20 @@ import { findRun } from "../address/find-target.js"
 import { dataPath, type ReaderOptions } from "../open/data-folder.js"
 import { readStore } from "../open/open-reading.js"
 
-/** How a run stands that somebody wants to see the inside of. */
+/** How a run stands that a user wants to see the inside of. */
 interface Standing {
   readonly status: RunStatus
   /** Of the process that writes the run; undefined where none is known. */
   readonly writer: "running" | "exited" | "crashed" | "silent" | undefined
-  /** How many snapshots were taken because somebody asked. */
+  /** How many snapshots were taken because a user asked. */
   readonly taken: number
 }
 
-export type Answer =
+export type SnapshotAnswer =
   | { readonly outcome: "taken" }
   /** The request stays: it will be taken when the next step ends. */
   | { readonly outcome: "waiting"; readonly reason: string }
-  /** It cannot be taken any more, or nobody is there to take it. */
+  /** It cannot be taken any more, or no process is there to take it. */
   | { readonly outcome: "impossible"; readonly reason: string }
 
 export interface SnapshotQuestion {
@@ -41,12 +41,12 @@ export interface SnapshotQuestion {
 export async function askForSnapshot(
   options: ReaderOptions,
   { runId, requestedBy, waitMs, signal }: SnapshotQuestion,
-): Promise<Answer> {
+): Promise<SnapshotAnswer> {
   const dataFolder = dataPath(options.data)
   const look = (): Promise<Standing> => readStore(options, ({ store }) => standingOf(store, runId))
   const before = await look()
-  const impossible = (reason: string): Answer => {
-    // Also one that somebody left earlier: a file nobody will ever look at.
+  const impossible = (reason: string): SnapshotAnswer => {
+    // Also one that was left earlier: a file that no process will look at.
     withdrawSnapshotRequest(dataFolder, runId)
     return { outcome: "impossible", reason }
   }

@@ -12,6 +12,8 @@ export interface Snapshot {
   readonly path: string
   readonly hash: string
   readonly sizeBytes: number
+  /** Of an answer that was still coming: so many more bytes had come, and had not been searched for secrets yet. */
+  readonly withheldBytes: number
   readonly createdAt: string
   /** Why the bytes were never kept, where the recording says so. */
   readonly absent: string | null
@@ -32,7 +34,7 @@ export function listSnapshots({ view, events: own, annotations }: LoadedRun): Sn
   const numbers = new Map(view.steps.map(({ id, n }) => [id, n]))
   return events.flatMap((event) => {
     if (event.event_type !== "artifact_recorded") return []
-    const { artifact_id, artifact_type, path, hash, size_bytes } = event.payload
+    const { artifact_id, artifact_type, path, hash, size_bytes, withheld_bytes } = event.payload
     const kind = KINDS[artifact_type]
     if (path === null || kind === undefined || placeAmongSnapshots(path) === undefined) return []
     return {
@@ -43,6 +45,7 @@ export function listSnapshots({ view, events: own, annotations }: LoadedRun): Sn
       path,
       hash,
       sizeBytes: size_bytes,
+      withheldBytes: withheld_bytes ?? 0,
       createdAt: event.timestamp_utc,
       absent: event.artifact_refs.find(({ artifact_hash }) => artifact_hash === hash)?.absent ?? null,
     }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { InputError, OrangeboxError } from "@orangebox/contract"
+import { advice, InputError, OrangeboxError, suggested } from "@orangebox/contract"
+import { viewNames } from "@orangebox/store"
 import { formatDuration, nearestWord } from "@orangebox/text"
 
 /** What is said to the process that runs the query, and what it answers: one JSON document each way. */
@@ -32,11 +33,14 @@ export async function runSql(question: SqlQuestion, timeoutMs: number): Promise<
   const answer = JSON.parse(await askChild(question, timeoutMs)) as SqlAnswer
   if (!("error" in answer)) return answer
   const { code, what } = answer.error
-  const views =
-    "Views: runs, steps, events, model_calls, model_attempts, tool_calls, bodies; columns: orangebox sql --help"
-  if (code === "SQL_REFUSED") throw new InputError(code, { what, next: `orangebox sql only reads. ${views}` })
+  const views = `Views: ${viewNames().join(", ")}. Their columns: orangebox sql --help`
+  if (code === "SQL_REFUSED") throw new InputError(code, { what, next: `A query only reads. ${views}` })
   if (code === "SQL_INVALID") throw new InputError(code, { what, next: `${meantWords(what)}${views}` })
-  throw new OrangeboxError(code, { what, where: question.storeFolder, next: "Check the store with: orangebox verify" })
+  throw new OrangeboxError(code, {
+    what,
+    where: question.storeFolder,
+    next: advice`Check the store with: ${suggested("verify")}`,
+  })
 }
 
 function meantWords(what: string): string {
@@ -60,7 +64,7 @@ function askChild(question: SqlQuestion, timeoutMs: number): Promise<string> {
       if (size > MOST_ANSWER_BYTES) stop(tooLarge())
       else chunks.push(chunk)
     })
-    // A child that died before it read its question is told by its exit, not by the broken pipe.
+    // A child that died before it read its question shows in its exit, not by the broken pipe.
     child.stdin.on("error", () => {})
     child.once("error", reject)
     child.once("close", (exitCode, signal) => {

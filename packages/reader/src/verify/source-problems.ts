@@ -1,5 +1,6 @@
 import { type Problem, payloadOf, textIn } from "@orangebox/contract"
 import { manifestIn, recordedSource } from "@orangebox/query"
+import { recordedChunks } from "../context/context-sources.js"
 import type { RunReader } from "../open/run-reader.js"
 import { loadBodies } from "../run/bodies.js"
 import type { LoadedRun } from "../run/load-run.js"
@@ -7,6 +8,7 @@ import type { LoadedRun } from "../run/load-run.js"
 /** Pointers of contexts that say they lead to something recorded, and lead to nothing. What stands outside the recording is not judged. */
 export async function sourceProblems(store: RunReader, { view, events }: LoadedRun): Promise<Problem[]> {
   const problems: Problem[] = []
+  const chunks = await recordedChunks(store, view)
   const asked = new Set<string>()
   for (const event of events) {
     const ref = event.event_type === "context_manifest" ? textIn(payloadOf(event), "manifest_ref") : undefined
@@ -21,7 +23,8 @@ export async function sourceProblems(store: RunReader, { view, events }: LoadedR
         // A revision repeats what the manifest before it said.
         if (source_ref === null || asked.has(source_ref)) continue
         asked.add(source_ref)
-        if (recordedSource(view, source_ref) !== null || (await isElsewhere(store, source_ref))) continue
+        if (isChunkOf(chunks, source_ref) ?? recordedSource(view, source_ref) !== null) continue
+        if (await isElsewhere(store, source_ref)) continue
         const reason = `item ${item_id} comes from ${source_ref}, which leads to nothing that was recorded`
         const field = `${log}.${at}.source_ref`
         problems.push({ code: "source_missing", severity: "error", subject: event.event_id, field, reason })
@@ -29,6 +32,12 @@ export async function sourceProblems(store: RunReader, { view, events }: LoadedR
     }
   }
   return problems
+}
+
+/** Whether a chunk is one that a recorded retrieval gave; undefined for another pointer, and where the lists were not kept. */
+function isChunkOf(chunks: ReadonlyMap<string, string | null>, sourceRef: string): boolean | undefined {
+  if (!sourceRef.startsWith("chunk:") || chunks.size === 0) return undefined
+  return chunks.has(sourceRef.slice("chunk:".length))
 }
 
 /** In another run: an agent may hand on what a tool of another one said. */

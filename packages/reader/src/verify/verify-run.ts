@@ -1,7 +1,8 @@
 import { type Event, isEventType, type Problem, payloadRefs, validate, validateRun } from "@orangebox/contract"
 import { type Observability, observabilityOf } from "@orangebox/decisions"
-import { crashWords, hasEnded } from "@orangebox/runs"
-import { type Absence, type EventRedaction, isAbsent } from "@orangebox/store"
+import { refusedContexts } from "@orangebox/query"
+import { crashWords, hasEnded, isOpen } from "@orangebox/runs"
+import { type Absence, END_IN_DOUBT, type EventRedaction, isAbsent } from "@orangebox/store"
 import { plural } from "@orangebox/text"
 import { findRun } from "../address/find-target.js"
 import type { RunReading } from "../open/run-at.js"
@@ -22,6 +23,8 @@ export interface RunVerdict {
   readonly findings: readonly Problem[]
   /** Steps and runs without an end: normal for a live run, evidence in a crashed one, never corruption. */
   readonly open: readonly Problem[]
+  /** How many steps have no end, as every view counts them: also those whose opening is lost. */
+  readonly openSteps: number
   /** Losses that were declared when they happened, and absences that say why. */
   readonly declared: readonly Problem[]
   readonly bodies: { readonly present: number; readonly absent: number }
@@ -43,7 +46,7 @@ export async function verifyAt({ reader, address, file }: RunReading): Promise<R
   return file ? verdictOnFile(file.problems, verdict) : verdict
 }
 
-/** Whether a body that a damaged file lacks was there when it was written, nobody can tell: they are one finding and not one each. */
+/** Whether a body that a damaged file lacks was there when it was written cannot be told: they are one finding and not one each. */
 function verdictOnFile(problems: readonly Problem[], verdict: RunVerdict): RunVerdict {
   const { runId, findings, declared } = verdict
   const isMissing = ({ code }: Problem): boolean => code === "body_missing"
@@ -75,6 +78,7 @@ export async function verifyRun(
     status: run.row.status,
     endedBy: run.view.crash ? crashWords(run.view.crash) : null,
     events: run.events.length,
+    openSteps: run.view.steps.filter(({ status }) => isOpen(status)).length,
     digest: run.row.lacksEvents ? null : run.digest,
     ...problems,
     bodies: { present: states.filter((state) => state === "present").length, absent: absent.length },
@@ -99,11 +103,16 @@ export async function problemsOfRun(
     ...countProblems(run),
     ...stopProblems(run),
     ...(await sourceProblems(store, run)),
+    ...refusalProblems(run),
+    ...lostEnds(run),
   ]
   const holes = problems.filter(({ code }) => code === "sequence_hole")
   const areHolesDeclared = holes.length > 0 && missingEvents(run.events) <= run.declaredLost
+  const late = new Set(run.events.filter(isMarkedLate).map(({ event_id }) => event_id))
   const isDeclared = (problem: Problem): boolean =>
-    problem.code === "sequence_hole" ? areHolesDeclared : problem.severity === "gap"
+    problem.code === "sequence_hole"
+      ? areHolesDeclared
+      : problem.severity === "gap" || (LATE.has(problem.code) && late.has(problem.subject))
   const closed = problems.filter(({ severity }) => severity !== "open")
   return {
     bodies,
@@ -112,6 +121,27 @@ export async function problemsOfRun(
     declared: closed.filter(isDeclared),
   }
 }
+
+/** An application that goes on behind the end of its run or step: the recorder says so on the event, and keeps it. */
+const LATE: ReadonlySet<string> = new Set(["after_the_end", "after_step_end", "parent_closed"])
+
+const isMarkedLate = ({ problems = [] }: Event): boolean => problems.some(({ code }) => LATE.has(code))
+
+/** The run has no end on record, and one may have been lost with what cannot be read. */
+const lostEnds = ({ view, row }: LoadedRun): Problem[] =>
+  view.gaps
+    .filter(({ mayBeEnd }) => mayBeEnd)
+    .map(({ reason }) => ({ code: END_IN_DOUBT, severity: "gap", subject: row.runId, field: "", reason }))
+
+/** An application told of a context, and nothing of it was recorded. */
+const refusalProblems = ({ view }: LoadedRun): Problem[] =>
+  refusedContexts(view).map(({ n, event }) => ({
+    code: "context_refused",
+    severity: "error",
+    subject: event.event_id,
+    field: "",
+    reason: `step #${n} told of a context that could not be recorded; its calls are not accounted for`,
+  }))
 
 /** A value that is wrong in itself fits no other either; that it does not is no second finding. */
 function consequencesAside(problems: readonly Problem[], wrong: readonly Problem[]): Problem[] {

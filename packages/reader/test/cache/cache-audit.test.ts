@@ -215,6 +215,33 @@ function goingOn(questions: number): Json {
   return { ...messages({}), messages: said }
 }
 
+test("[H-03] agents that take turns in one run, each with a prompt of its own, break no cache of each other", async () => {
+  const { json } = await audited("redacted", async (run) => {
+    for (let turn = 1; turn <= 3; turn++) {
+      for (const name of ["planner", "coder"]) {
+        const body = goingOn(turn)
+        const said = (body["messages"] as Json[]).map((message) =>
+          JSON.parse(JSON.stringify(message).replaceAll("question", name)),
+        )
+        await send(run, MESSAGES, {
+          ...body,
+          ...{ system: [{ type: "text", text: `You are the ${name}. ${PROSE}` }], messages: said },
+        })
+      }
+    }
+  })
+  expect(json.calls.map(({ cause }) => cause)).toEqual(json.calls.map(() => null))
+  expect(json.calls.map(({ verdict }) => verdict)).toEqual([null, null, "hit", "hit", "hit", "hit"])
+})
+
+test("[H-05] a prompt that is shorter than the least that is kept is no miss, whatever the call before had left", async () => {
+  const { json } = await audited("redacted", async (run) => {
+    await send(run, MESSAGES, goingOn(1))
+    await send(run, MESSAGES, { ...goingOn(1), system: [{ type: "text", text: "Be brief.", ...MARK }], tools: [] })
+  })
+  expect(json.calls[1]).toMatchObject({ verdict: null, cause: null })
+})
+
 test("[H-03] what was warmed is not what is asked: wrong_prefix_warmed", async () => {
   const { last } = await audited("redacted", async (run) => {
     await send(run, MESSAGES, goingOn(1))

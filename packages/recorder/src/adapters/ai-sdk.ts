@@ -204,7 +204,7 @@ interface AiSdkUsage {
 
 function startCall(step: Step, model: AiSdkModel, params: AiSdkCallOptions): ModelStep {
   const asked = callOf(step, model, params)
-  const call = step.startModel(asked)
+  const call = step instanceof StepHandle ? step.startClientModel(asked) : step.startModel(asked)
   call.promptRendered({ prompt: asked.request })
   return call
 }

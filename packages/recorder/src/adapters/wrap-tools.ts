@@ -20,7 +20,7 @@ export function wrapTools<T extends object>(tools: T, step: Step): T {
   return wrapped as T
 }
 
-/** A method with private state works only on the object it was made for, so `this` is told back to it. */
+/** A method with private state works only on the object it was made for, so `this` is handed back to it. */
 type OwnerOf = (self: unknown) => unknown
 
 function wrapTool(name: string, tool: unknown, step: Step, ownerOf: OwnerOf): unknown {

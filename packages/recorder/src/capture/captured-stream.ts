@@ -2,6 +2,7 @@ import { type ArtifactRef, type BodyHash, bodyHash, type RedactionStatus } from 
 import { textDeltas } from "@orangebox/dialects"
 import {
   type Arrival,
+  BinaryEventRedactor,
   ByteStreamRedactor,
   FrameRedactor,
   type Framing,
@@ -54,6 +55,7 @@ export function captureStream(capture: Capture, options: StreamOptions, open: ()
   if (options.isEncoded) return new DigestedStream(capture.key, "not_kept", "blocked")
   if (ruleset === undefined) return new WrittenStream(passing, "none", open)
   const redactor = (first: Uint8Array): PieceMaker => {
+    if (isBinaryEvents(options.mimeType)) return new BinaryEventRedactor(ruleset, textDeltas)
     const framing = framingOf(options.mimeType, first)
     if (framing === undefined && capture.hasKeyRules && isJson(options.mimeType)) return new WholeBody(capture, ruleset)
     return framing === undefined ? new ByteStreamRedactor(ruleset) : new FrameRedactor(ruleset, framing, textDeltas)
@@ -80,13 +82,20 @@ export function gatheredStream(): BodyStream {
 /** Gives each piece back as it may be stored, at once or later. */
 interface PieceMaker {
   push(bytes: Uint8Array, arrival: Arrival): readonly Piece[]
+  /** How many bytes wait to be judged. */
+  readonly heldBytes: number
   finish(arrival: Arrival): readonly Piece[]
 }
 
 const passing = (): PieceMaker => ({
+  heldBytes: 0,
   push: (bytes, arrival) => [{ bytes, masks: [], arrival }],
   finish: () => [],
 })
+
+/** Written without a hyphen, these are messages with lengths and checksums, not lines. */
+const isBinaryEvents = (mimeType: string | undefined): boolean =>
+  mimeType !== undefined && /[./]eventstream\b/i.test(mimeType)
 
 const isJson = (mimeType: string | undefined): boolean => mimeType !== undefined && /[/+]json\b/i.test(mimeType)
 
@@ -115,6 +124,10 @@ class WholeBody implements PieceMaker {
     const held = Buffer.concat(this.#held)
     this.#held = []
     return this.#asItComes.push(held, arrival)
+  }
+
+  get heldBytes(): number {
+    return this.#asItComes?.heldBytes ?? this.#bytes
   }
 
   finish(arrival: Arrival): readonly Piece[] {
@@ -169,7 +182,7 @@ class WrittenStream implements CapturedStream {
 
   finish(): StoredStream {
     this.#push(NO_BYTES, true)
-    for (const piece of this.#maker?.finish(this.#lastArrival) ?? []) this.#store(piece)
+    this.#storeAll(this.#maker?.finish(this.#lastArrival) ?? [], 0)
     this.#stream ??= this.#open()
     return {
       id: this.#stream.id,
@@ -186,14 +199,24 @@ class WrittenStream implements CapturedStream {
     const first = this.#first.length === 0 ? bytes : Buffer.concat([this.#first, bytes])
     if (this.#maker === undefined && !isEnd && first.length < ENOUGH_TO_TELL) {
       this.#first = Uint8Array.from(first)
+      this.#storeAll([], first.length)
       return
     }
     this.#maker ??= this.#makerFor(first)
     this.#first = NO_BYTES
-    for (const piece of this.#maker.push(first, this.#lastArrival)) this.#store(piece)
+    const pieces = this.#maker.push(first, this.#lastArrival)
+    this.#storeAll(pieces, isEnd ? 0 : this.#maker.heldBytes)
   }
 
-  #store({ bytes, masks, arrival, failed }: Piece): void {
+  /** A process that is killed now leaves what is written; the last line says how much had come that is not. */
+  #storeAll(pieces: readonly Piece[], heldBytes: number): void {
+    pieces.forEach((piece, at) => {
+      this.#store(piece, at === pieces.length - 1 ? heldBytes : 0)
+    })
+    if (pieces.length === 0 && heldBytes > 0) this.#stream?.write(NO_BYTES, heldBytes)
+  }
+
+  #store({ bytes, masks, arrival, failed }: Piece, heldBytes: number): void {
     if (failed) this.#status = worse(this.#status, "failed")
     if (masks.length > 0) this.#status = worse(this.#status, "redacted")
     for (const mask of masks) this.#masks.push({ ...mask, offset: mask.offset + this.#bytes })
@@ -201,7 +224,7 @@ class WrittenStream implements CapturedStream {
     if (this.#indexed !== arrival) this.#index.push([this.#bytes, arrival.atMicros])
     this.#indexed = arrival
     this.#bytes += bytes.length
-    this.#stream?.write(bytes)
+    this.#stream?.write(bytes, heldBytes)
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from "@orangebox/contract"
 import {
   effectOfDrop,
+  isDigestWord,
   MASK_MIDDLE,
   type RedactedText,
   type Ruleset,
@@ -64,6 +65,9 @@ const DIGESTS = new Set([
   "cache_params_digest",
 ])
 
+/** What a program calls its errors. Anybody may set the name of one to a sentence. */
+const CLASS_NAME = /^(?:[A-Za-z][A-Za-z_.$]{0,63}|HTTP (?:\d{3}|error))$/
+
 const SEGMENT_DIGESTS = ["segment_hash", "canonical_hash", "media_hash", "stable_hash"] as const
 
 class Gate {
@@ -109,6 +113,8 @@ class Gate {
   #field(field: string, value: unknown): unknown {
     if (this.#isHashed && DIGESTS.has(field)) return this.#capture.digest(value as string)
     if (isRefField(this.#type, field)) return value
+    if (this.#isHashed && field === "error_class" && !CLASS_NAME.test(String(value)))
+      return this.#digested(String(value))
     if (field === "link") return this.links([value as Link])[0]
     // A flag and the name of a body, which went through the capture mode.
     if (field === "told_model") return value
@@ -181,6 +187,7 @@ class Gate {
   /** `hashed`: lists keep their shape, text leaves a digest where the field must be there and nothing where it need not. */
   #withoutContent(field: string, value: unknown): unknown {
     this.status = worse(this.status, "redacted")
+    if (field === "path" && isDigestWord(value)) return value
     if (field === "constraints")
       return (value as { id: string; type: string; rule: string }[]).map((c) => this.#rule(c))
     const kept = this.#dropped(field, value)
@@ -339,6 +346,8 @@ const READABLE_ATTRIBUTES: { readonly [name: string]: RegExp } = {
   certainty: /^(?:certain|likely)$/,
   action_type: new RegExp(`^(?:${ActionType.options.join("|")})$`),
   mcp_method: /^[a-z]+\/[a-z]+$/,
+  // Ids of constraints, which the run names beside its rules.
+  broken: /^(?:fail|warn):[\w.-]{1,64}(?: (?:fail|warn):[\w.-]{1,64})*$/,
 }
 
 function staysReadable(name: string, value: string): boolean {

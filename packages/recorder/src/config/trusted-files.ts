@@ -77,7 +77,7 @@ function isOwn(listPath: string): boolean {
   if (process.platform === "win32") return true
   const found = lstatSync(listPath)
   return (
-    found.isFile() && (process.getuid === undefined || found.uid === process.getuid()) && (found.mode & 0o022) === 0
+    found.isFile() && (process.geteuid === undefined || found.uid === process.geteuid()) && (found.mode & 0o022) === 0
   )
 }
 

@@ -85,6 +85,8 @@ export interface CommittedManifest {
   isTaken: boolean
   /** The request on the wire that it was taken for: a client that sends the same bytes again makes the same call again. */
   takenFor?: BodyHash
+  /** What that request was made of: one that goes on from it is another call of the same loop. */
+  takenParts?: readonly string[]
 }
 
 /**
@@ -97,7 +99,8 @@ export function commitContext(step: StepHandle, state: StepState, given: Compile
   const read = readGiven(step, state, given)
   if (read instanceof OrangeboxError) {
     if (run.app.keeping.audit === "required") throw read
-    step.log.error("a context could not be recorded", { err: read })
+    run.builder.warn(read)
+    step.log.error("a context could not be recorded", { err: read, context_refused: true })
     return
   }
   const { manifest } = read
@@ -365,7 +368,7 @@ function emitRetrieval(step: StepHandle, manifest: ManifestOfContext): void {
   )
 }
 
-/** The prompt as it was rendered; what an application only told the parts of was rendered by nobody we know. */
+/** The prompt as it was rendered; what an application only told the parts of was rendered elsewhere. */
 function emitRendered(step: StepHandle, { prompt, template }: AssembledContext): BodyHash | null {
   if (prompt === undefined) return null
   const bodies = new BodiesOfEvent(step.run.builder, "prompt_rendered")
@@ -403,6 +406,7 @@ function emitAssembly(step: StepHandle, compiled: AssembledContext, stored: Stor
       total_length: segments.reduce((sum, { length }) => sum + length, 0),
       token_budget: compiled.manifest.token_budget?.ctx_max_tokens ?? null,
       excluded_count: compiled.manifest.exclusion_log?.length,
+      total_tokens: compiled.manifest.token_budget?.prompt_tokens ?? null,
     },
     { refs: stored.refs, bodies: stored.bodies, redaction: stored.redaction },
   )

@@ -15,6 +15,8 @@ export interface EvidenceItem {
   readonly lost?: string
   /** The answer was still coming. */
   readonly isPartial?: true
+  /** So many more bytes of it had come, and had not been searched for secrets yet. */
+  readonly withheldBytes?: number
 }
 
 /**

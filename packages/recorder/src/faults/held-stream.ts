@@ -11,6 +11,8 @@ export class HeldStream implements BodyStream {
   #pieces: Uint8Array[] = []
   #byteSize = 0
   readonly #hash = incrementalBodyHash()
+  /** So many bytes had come behind what was written, and could not be judged yet. */
+  withheldBytes = 0
 
   constructor(id: string, ahead: BodyStream | undefined) {
     this.id = ahead?.id ?? id
@@ -22,12 +24,13 @@ export class HeldStream implements BodyStream {
     return Buffer.concat(this.#pieces)
   }
 
-  write(bytes: Uint8Array): boolean {
+  write(bytes: Uint8Array, withheld = 0): boolean {
+    this.withheldBytes = withheld
     const copy = Uint8Array.from(bytes)
     this.#pieces.push(copy)
     this.#byteSize += copy.length
     this.#hash.update(copy)
-    return this.#ahead?.write(copy) ?? true
+    return this.#ahead?.write(copy, withheld) ?? true
   }
 
   finish(): ReturnType<BodyStream["finish"]> {

@@ -129,6 +129,7 @@ function artifactPayload(item: EvidenceItem, artifact: SnapshotArtifact): Payloa
     content_ref: artifact.hash,
     hash: artifact.hash,
     size_bytes: artifact.size_bytes,
+    ...(item.withheldBytes ? { withheld_bytes: item.withheldBytes } : {}),
     path: artifact.path,
   }
 }

@@ -22,7 +22,7 @@ import type { AssembledContext, ManifestOfContext } from "./committed-context.js
 export interface ToldContext {
   /** What the model will read, in the order in which it stands in the request. */
   readonly items: readonly ToldItem[]
-  /** What was at hand and left out. An empty list says that nothing was; without a list nobody knows. */
+  /** What was at hand and left out. An empty list says that nothing was; without a list it is unknown. */
   readonly excluded?: readonly ToldExclusion[]
   /** The request that the items were put into. What it says between them is then the application's own, and not added on the way. */
   readonly request?: unknown

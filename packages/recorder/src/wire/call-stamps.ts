@@ -18,7 +18,7 @@ import type { BodiesOfEvent } from "../bodies-of-event.js"
 import type { Capture } from "../capture/capture.js"
 import { countOrNull, nameOrNull } from "./contract-values.js"
 import { addressOf, type KnownRequest } from "./known-request.js"
-import { type HeaderList, headerOf, safeHeaders, safeUrl } from "./safe-headers.js"
+import { type HeaderList, headerOf, type SafeUrl, safeHeaders, safeUrl } from "./safe-headers.js"
 import type { WireRequest } from "./wire-call.js"
 
 type ModelCalled = PayloadOf<"model_called">
@@ -61,6 +61,7 @@ function stampsOf({ anatomy, asked }: KnownRequest, capture: Capture, { signatur
 /** `model_called` of a request as it goes out, with everything that can be stamped at capture, and its bodies. */
 export function modelCalledOf(
   request: WireRequest,
+  { url }: SafeUrl,
   known: KnownRequest,
   requestRef: string,
   capture: Capture,
@@ -85,7 +86,7 @@ export function modelCalledOf(
     request_ref: requestRef,
     capture_mode: capture.mode,
     http_method: request.method.slice(0, 32),
-    url: safeUrl(request.url, (text) => capture.searched(text)).slice(0, LONGEST_URL),
+    url: url.slice(0, LONGEST_URL),
     request_headers_ref: bodies.refAs(
       "request_headers",
       JSON.stringify(safeHeaders(request.headers)),
@@ -97,9 +98,20 @@ export function modelCalledOf(
 
 const LONGEST_URL = 8192
 
+/** The address of a request as it is kept. */
+export const storedUrl = ({ url }: WireRequest, capture: Capture): SafeUrl =>
+  safeUrl(url, (text) => capture.searched(text))
+
+/** Keyed digests of what is masked in an address, place by place: two secrets may mask alike. None where nothing is. */
+export function urlTags({ masked }: SafeUrl, capture: Capture): { readonly url_tags?: string } {
+  if (masked.length === 0) return {}
+  const tags = masked.map(({ place, text }) => `${place}=${capture.digestWord(`url\0${text}`)}`)
+  return { url_tags: tags.join(" ") }
+}
+
 /**
  * The same of a request that an application told of. Its signature is the one the wire gives the same body, unless the address there names
- * the model. Undefined where nobody here knows the protocol.
+ * the model. Undefined where no dialect knows the protocol.
  */
 export function toldStamps(
   known: KnownRequest,
@@ -116,7 +128,7 @@ export function toldStamps(
   }
 }
 
-/** Where the prompt that was compiled for a call stands in its request; a request that cannot be read is accounted for by nobody. */
+/** Where the prompt that was compiled for a call stands in its request; a request that cannot be read has no account. */
 export function promptAccount(
   { json, anatomy, asked }: KnownRequest,
   expected: ExpectedPrompt,
@@ -124,8 +136,9 @@ export function promptAccount(
   try {
     const own = "texts" in expected ? expected.request : undefined
     const told = own && asked && readRequest(asked, readBody(own), NO_PATH)
-    const { prompt, delivery, beside } = accountForRequest(json, anatomy, expected, told)
-    return { prompt, delivery, beside: [...beside] }
+    const { prompt, delivery, beside, missingItems } = accountForRequest(json, anatomy, expected, told)
+    const missing = missingItems === undefined ? {} : { missing_items: [...missingItems] }
+    return { prompt, delivery, ...missing, beside: [...beside] }
   } catch {
     return undefined
   }

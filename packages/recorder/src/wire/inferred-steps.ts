@@ -93,7 +93,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
       const closing = new BodiesOfEvent(step.run.builder, "tool_result")
       const result_ref = text === null ? null : closing.refAs("result", text, "text/plain; charset=utf-8")
       const isError = status === "error" || status === "timeout"
-      keepWork(step, known, { result: text, status })
+      keepWork(step, known, { result: text, status, isOnWire: true })
       step.closeWith(
         "tool_result",
         {

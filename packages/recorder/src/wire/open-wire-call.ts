@@ -6,11 +6,18 @@ import { judgeOutput } from "../classify.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
-import { heldByProvider, isSamePrompt, modelCalledOf, promptAccount, promptAssembledOf } from "./call-stamps.js"
+import {
+  heldByProvider,
+  isSamePrompt,
+  modelCalledOf,
+  promptAccount,
+  promptAssembledOf,
+  storedUrl,
+  urlTags,
+} from "./call-stamps.js"
 import { nameOrNull } from "./contract-values.js"
 import { type KnownRequest, knowRequest, memoryOf } from "./known-request.js"
 import { markedChild } from "./marked-step.js"
-import { safeUrl } from "./safe-headers.js"
 import {
   type FinishedWire,
   failureOf,
@@ -43,10 +50,12 @@ export function openWireCall(
   learnAddress(step.capture, request.url)
   const isModel = isModelCall(request, known, notes)
   const asksModel = isModel && known.endpoint !== "count_tokens"
-  // A request of which its step says nothing is told by itself, as all of those are that come through the proxy.
+  // A request of which its step says nothing is read by itself, as all of those are that come through the proxy.
   const isOfModelStep = notes.attemptNo !== undefined
-  const isDerived = notes.derivesManifest === true || (asksModel && !isOfModelStep && !step.hasOwnContexts())
-  const expected = notes.expected ?? (asksModel && !isDerived ? step.takeManifest(request.body)?.expected : null)
+  const parts = asksModel ? partsOf(known) : undefined
+  const isUntold = !step.hasOwnContexts() || step.goesOn(parts)
+  const isDerived = notes.derivesManifest === true || (asksModel && !isOfModelStep && isUntold)
+  const expected = notes.expected ?? (asksModel && !isDerived ? step.takeManifest(request.body, parts)?.expected : null)
   const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
@@ -59,6 +68,12 @@ export function openWireCall(
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
 }
+
+/** What was said in a request, piece by piece; tools and settings are the same in all calls of a loop. */
+const partsOf = ({ anatomy }: KnownRequest): string[] | undefined =>
+  anatomy?.parts.flatMap(({ kind, role, text, name, arguments: args }) =>
+    kind === "tool-def" ? [] : [[kind, role, name, text, args].join("\0")],
+  )
 
 function isModelCall(request: WireRequest, known: KnownRequest, notes: WireNotes): boolean {
   if (known.endpoint === "generate" || known.endpoint === "count_tokens" || known.model !== null) return true
@@ -88,9 +103,19 @@ function emitModelCalled(
     body.isAsGiven || handle.capture.mode === "hashed"
       ? known
       : knowRequest({ ...request, body: body.comparable() }, memoryOf(handle.run.builder))
-  const payload = modelCalledOf(request, stamped, body.hash, handle.capture, bodies, request.cacheUse ?? notes.cacheUse)
+  const url = storedUrl(request, handle.capture)
+  const payload = modelCalledOf(
+    request,
+    url,
+    stamped,
+    body.hash,
+    handle.capture,
+    bodies,
+    request.cacheUse ?? notes.cacheUse,
+  )
   if (notes.expected) payload.prompt_account = promptAccount(known, notes.expected)
   const attributes = {
+    ...urlTags(url, handle.capture),
     ...(notes.isAuxiliary || known.endpoint === "count_tokens" ? { auxiliary: true } : {}),
     ...heldByProvider(known),
     ...notes.attributes,
@@ -117,16 +142,17 @@ function emitHttpStarted(handle: StepHandle, request: WireRequest, known: KnownR
     request.body.length > 0
       ? bodies.addAs("body", request.body, mimeTypeOf(request.headers), request.bodyMarks)
       : undefined
-  const url = safeUrl(request.url, (text) => handle.capture.searched(text))
+  const address = storedUrl(request, handle.capture)
   handle.emit(
     "step_started",
-    { name: nameOf(handle, request.method, url), kind: "http", body_ref: body?.hash },
+    { name: nameOf(handle, request.method, address.url), kind: "http", body_ref: body?.hash },
     {
       ...bodies.extras(),
       links: notes.follows ? undefined : handle.followLinks(),
       attributes: {
         http_method: request.method,
-        url,
+        url: address.url,
+        ...urlTags(address, handle.capture),
         ...(notes.isAuxiliary || known.endpoint !== undefined ? { auxiliary: true } : {}),
         ...notes.attributes,
       },

@@ -29,10 +29,18 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
   return headers.find(([key]) => key.toLowerCase() === name)?.[1]
 }
 
-/** Headers as they may be stored: all of them, in order; those that nobody knows to be harmless are masked. */
+/** Headers as they may be stored: all of them, in order; those that are not known to be harmless are masked. */
 export function safeHeaders(headers: HeaderList): [string, string][] {
-  return headers.map(([name, value]) => [name, isReadable(name.toLowerCase()) ? value : maskedCredential(value)])
+  return headers.map(([name, value]) => [name, safeHeader(name.toLowerCase(), value)])
 }
+
+function safeHeader(name: string, value: string): string {
+  if (!isReadable(name)) return maskedCredential(value)
+  return ADDRESSES.has(name) && /[?@]/.test(value) ? safeUrl(value).url : value
+}
+
+/** What a redirect hands over stands in its query, as in that of a request. */
+const ADDRESSES = new Set(["location", "content-location", "referer", "http-referer", "origin"])
 
 function isReadable(name: string): boolean {
   if (RATE_LIMIT.test(name)) return true
@@ -51,7 +59,7 @@ const READABLE_QUERY =
   /^(?:alt|api-?version|beta|before|after|cursor|dimensions?|fields|filter|format|from|id|include|lang(?:uage)?|limit|locale|model|offset|order(?:_by)?|page(?:_?size)?|prettyprint|purpose|q|query|region|search|size|sort|start|status|stream|timeout|to|type|user|v|version|view|x-id)$/i
 const CREDENTIAL_QUERY =
   /(?:^|[-_.])(?:key|api-?key|token|auth|authorization|sig|signature|password|passwd|pwd|secret|code|session|sid|jwt|hmac|ticket|otp|credential|assertion|nonce|security-token)(?:$|[-_.])/i
-/** A number, a short word, words: nobody is let in by these. */
+/** A number, a short word, words: these let no one in. */
 const PLAIN_VALUE = /^(?:[\w.:-]{0,7}|\d{1,20}|[A-Za-z]+(?:[ _.-][A-Za-z]+){0,8})$/
 
 function isCredential(name: string, value: string): boolean {
@@ -59,21 +67,41 @@ function isCredential(name: string, value: string): boolean {
   return !READABLE_QUERY.test(name) && !PLAIN_VALUE.test(value)
 }
 
+/** A URL as it may be stored, and what was masked in it, decoded, by where it stands: `path`, or `?` and the name of a parameter. */
+export interface SafeUrl {
+  readonly url: string
+  readonly masked: readonly { readonly place: string; readonly text: string }[]
+}
+
 /**
- * A URL as it may be stored: a password before its host is gone, and of its query what is not known to be harmless is masked.
+ * A password before the host is gone, and of the query what is not known to be harmless is masked. What stands under the name of a credential
+ * is not told as masked: it says who asks, and not what.
  * @param redact what is said about the rest of it, which is searched in its decoded form
  */
-export function safeUrl(url: string, redact: (text: string) => string = (text) => text): string {
+export function safeUrl(url: string, redact: Redact = (text) => text): SafeUrl {
   let parsed: URL
   try {
     parsed = new URL(url)
   } catch {
-    return url.replace(/([?&][^=&#]{1,80}=)[^&#]{8,}/g, `$1${MASK_MIDDLE}`)
+    return { url: url.replace(/([?&][^=&#]{1,80}=)[^&#]{8,}/g, `$1${MASK_MIDDLE}`), masked: [] }
   }
   if (parsed.username !== "" || parsed.password !== "") {
     parsed.username = ""
     parsed.password = ""
   }
+  const masked: { place: string; text: string }[] = []
+  /** The same text unless something was found in what it stands for. */
+  const searched = (text: string, place: string): string => {
+    const decoded = decode(text)
+    const redacted = redact(decoded)
+    if (redacted === decoded) return text
+    masked.push({ place, text: decoded })
+    return redacted
+  }
+  const path = parsed.pathname
+    .split("/")
+    .map((part) => searched(part, "path"))
+    .join("/")
   // Rebuilt by hand: URLSearchParams would also re-encode what is not secret.
   const query = parsed.search
     .slice(1)
@@ -81,26 +109,17 @@ export function safeUrl(url: string, redact: (text: string) => string = (text) =
     .map((pair) => {
       const [name = "", ...rest] = pair.split("=")
       const value = decode(rest.join("="))
-      if (value !== "" && isCredential(decode(name), value)) return `${name}=${maskedSecret(value)}`
-      return searched(pair, redact)
+      const place = `?${name}`
+      if (value === "" || !isCredential(decode(name), value)) return searched(pair, place)
+      if (!CREDENTIAL_QUERY.test(decode(name))) masked.push({ place, text: value })
+      return `${name}=${maskedSecret(value)}`
     })
     .join("&")
-  parsed.search = ""
-  const path = parsed.pathname
-    .split("/")
-    .map((part) => searched(part, redact))
-    .join("/")
-  const hash = parsed.hash
-  parsed.hash = ""
-  return `${parsed.protocol}//${parsed.host}${path}${query === "" ? "" : `?${query}`}${searched(hash, redact)}`
+  const hash = searched(parsed.hash, "#")
+  return { url: `${parsed.protocol}//${parsed.host}${path}${query === "" ? "" : `?${query}`}${hash}`, masked }
 }
 
-/** The same text unless something was found in what it stands for. */
-function searched(text: string, redact: (text: string) => string): string {
-  const decoded = decode(text)
-  const redacted = redact(decoded)
-  return redacted === decoded ? text : redacted
-}
+type Redact = (text: string) => string
 
 function decode(text: string): string {
   try {

@@ -50,6 +50,45 @@ describe("[K-05] the AI SDK", () => {
     expectTypeOf<AiSdkMiddleware>().toExtend<LanguageModelMiddleware>()
   })
 
+  test("[M-07] [A-01] under audit each call of a tool loop has its manifest, read off what the SDK sends, and none has to be told", async () => {
+    for (const told of [false, true]) {
+      const { recorder, sink, eventsOf } = recordInMemory({ strict: true, profile: "audit" })
+      const run = recorder.startRun({ entrypoint: "agent" })
+      const step = run.step("loop")
+      const answers = [asks, asks, says("sonnig")]
+      const inner = new MockLanguageModelV3({
+        provider: "mock.chat",
+        modelId: "model-x",
+        doGenerate: async () => answers.shift()!,
+      })
+      const weather = tool({ inputSchema: z.object({ city: z.string() }), execute: () => "sunny" })
+      if (told) step.context({ items: [{ id: "q", type: "user_input", text: "Weather in Bern?" }] })
+      const { text } = await generateText({
+        model: wrapLanguageModel({ model: inner, middleware: recordAiSdk(step) }),
+        prompt: "Weather in Bern?",
+        tools: wrapTools({ weather }, step),
+        stopWhen: stepCountIs(4),
+      })
+      step.end()
+      run.complete({ output: text })
+      const calls = eventsOf("model_called")
+      const manifests = eventsOf("context_manifest")
+      expect(calls).toHaveLength(3)
+      expect(manifests.map(({ inferred_by }) => inferred_by)).toEqual([
+        told ? undefined : "dialects",
+        "dialects",
+        "dialects",
+      ])
+      expect(manifests.slice(told ? 1 : 0).map(({ step_id }) => step_id)).toEqual(
+        calls.slice(told ? 1 : 0).map(({ step_id }) => step_id),
+      )
+      const [, second, third] = manifests.map(({ payload }) => payload.included_count)
+      expect(second).toBeGreaterThan(1)
+      expect(third).toBeGreaterThan(second!)
+      expect(contractProblems(sink)).toEqual([])
+    }
+  })
+
   test("[K-06] generateText with a tool: two model steps with what the application built, and the tool between them", async () => {
     const { recorder, sink, eventsOf } = recordInMemory({ strict: true })
     const run = recorder.startRun({ entrypoint: "agent" })

@@ -65,6 +65,20 @@ describe("[X-01] what each mode keeps", () => {
     expect(seen[2]).toMatchObject({ text: undefined, absent: "hashed", profile: "hashed", summary: undefined })
   })
 
+  test("[X-04] under hashed the name of an error stays where it is one, and leaves a digest where it is a sentence", () => {
+    const { recorder, sink, eventsOf } = recordInMemory({ ...local, capture: "hashed" })
+    const named = (name: string) => Object.assign(new Error("x"), { name })
+    recorder.log.error("one", { err: named("order of SOMEBODY 4711") })
+    recorder.log.error("two", { err: named("RateLimitError") })
+    const run = recorder.startRun({ entrypoint: "e" })
+    run.fail(named("SOMEBODY4711"))
+    expect(JSON.stringify(sink.events)).not.toContain("SOMEBODY")
+    const [first, second] = eventsOf("log").map(({ payload }) => payload.error_class)
+    expect(first).toMatch(/^hmac:/)
+    expect(second).toBe("RateLimitError")
+    expect(contractProblems(sink)).toEqual([])
+  })
+
   test("under hashed everything that is still readable is on the list of what remains", async () => {
     const { recorder, sink } = recordInMemory({ ...local, capture: "hashed" })
     const run = recorder.startRun({

@@ -226,6 +226,44 @@ describe("what holds no secret", () => {
     }
   })
 
+  test("[F-08] a process that is killed at any read has written no piece of a key, and said how much it had not written", () => {
+    const key = FAKES["anthropic-key"]!
+    const audited = new Capture({ mode: "redacted", key: KEY, pii: true })
+    for (const name of Object.keys(SPEAKERS)) {
+      for (let at = 1; at < key.length; at++) {
+        const { wire } = SPEAKERS[name]!([
+          "Use ",
+          `the key ${key.slice(0, at)}`,
+          `${key.slice(at)}, `,
+          "and call +49 30",
+        ])
+        const frames = wire.split(/(?<=\n\n)/)
+        let [written, told, read] = ["", 0, 0]
+        const inner = new MemorySink().openStream()
+        const stream = captureStream(
+          audited,
+          { eventType: "model_result", field: "response_ref", mimeType: "text/event-stream", isEncoded: false },
+          () => ({
+            ...inner,
+            write: (bytes, withheld = 0) => {
+              written += Buffer.from(bytes).toString()
+              told = withheld
+              return true
+            },
+          }),
+        )
+        frames.slice(0, name === "openai-responses" ? 6 : -3).forEach((frame, i) => {
+          stream.write(Buffer.from(frame), i)
+          read += Buffer.byteLength(frame)
+          expect(written).not.toContain(key.slice(4, 10))
+          expect(written).not.toContain(key.slice(-10, -4))
+          if (!written.includes("…redacted…")) expect([at, written.length + told]).toEqual([at, read])
+          expect(told).toBeLessThanOrEqual(1024)
+        })
+      }
+    }
+  })
+
   test("[P-08] the index of a stream tells with which read each stored byte came", () => {
     const { wire } = SPEAKERS["anthropic-messages"]!(["one ", "two ", "three "])
     const frames = wire.split(/(?<=\n\n)/).map((one) => Buffer.from(one))

@@ -30,12 +30,22 @@ test.each([
   expect(stored(name, value)).not.toContain(value.slice(3, -3))
 })
 
+test("[X-05] what a redirect hands over in its address is masked, the rest of the address is not", () => {
+  const secret = "q7Wz81kdPmX0vT"
+  expect(stored("Location", `https://app.example.test/cb?code=${secret}&page=2`)).toBe(
+    "https://app.example.test/cb?code=q7W…redacted…0vT&page=2",
+  )
+  expect(stored("location", `/cb?code=${secret}`)).toBe("/cb?code=…redacted…")
+  expect(stored("referer", `https://ada:${secret}@example.test/`)).not.toContain(secret)
+  expect(stored("location", "https://example.test")).toBe("https://example.test")
+})
+
 test("[X-05] parameters that let someone in are masked, those that ask for something are not", () => {
   const secret = "q7Wz81kdPmX0vT"
   for (const name of ["code", "session", "jwt", "hmac", "sig", "X-Amz-Signature", "access_token", "unheard_of"]) {
-    expect(safeUrl(`https://example.test/v1?${name}=${secret}&alt=sse`)).toMatch(/=q7W…redacted…0vT&alt=sse$/)
+    expect(safeUrl(`https://example.test/v1?${name}=${secret}&alt=sse`).url).toMatch(/=q7W…redacted…0vT&alt=sse$/)
   }
   const harmless =
     "https://example.test/v1/models?alt=sse&api-version=2024-10-01-preview&page=12&mode=fast-and-cheap&beta=true"
-  expect(safeUrl(harmless)).toBe(harmless)
+  expect(safeUrl(harmless).url).toBe(harmless)
 })

@@ -1,28 +1,96 @@
+import { MASK_MIDDLE } from "../mask.js"
 import type { Found } from "../rule.js"
 import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
 import type { Finder } from "./finder.js"
-import { GAP_PATTERNS, type Gap, readGaps } from "./gap.js"
+import { endOfBlanks, GAP_PATTERNS, type Gap, gapAt, readGaps } from "./gap.js"
+import { PAIR_PATTERNS, pairedGap } from "./paired-value.js"
 import { isPublishedExample } from "./published-example.js"
 import { kindOfName, type NameKind } from "./secret-names.js"
 import { isSecretValue, type Quoting } from "./secret-values.js"
+import { columnBelow } from "./table-column.js"
+import {
+  endOfBareValue,
+  endOfElementText,
+  endOfOneOfSeveral,
+  endOfQuoted,
+  endOfStated,
+  endOfValueInLine,
+  isRestOfText,
+  isTooLong,
+  type Line,
+  LONGEST_VALUE,
+  lineAround,
+  lineOfName,
+  VALUE_END_PATTERNS,
+} from "./value-end.js"
 
 /**
  * Values given to telling names, in any notation: `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, also
  * inside JSON strings, where every quote has its backslashes.
  */
 export const assignment: Finder = {
-  patterns: GAP_PATTERNS,
+  patterns: [...GAP_PATTERNS, ...PAIR_PATTERNS, ...VALUE_END_PATTERNS],
   find(text, keywordAt, keyword) {
     const start = startOfName(text, keywordAt)
     const nameEnd = endOfName(text, keywordAt + keyword.replace(/[^a-z.]+$/, "").length)
     if (isNameCharacter(text.charCodeAt(nameEnd)) || isEndOfPath(text, start, nameEnd)) return undefined
-    const gaps = readGaps(text, start, nameEnd)
-    if (gaps.length === 0) return undefined
-    const kind = kindOfName(text.slice(startOfTwoWords(text, start, nameEnd), nameEnd) + gaps[0]!.moreOfName)
+    const { gaps, closed, moreOfName } = readGaps(text, start, nameEnd)
+    const kind = kindOfWholeName(text, start, nameEnd, moreOfName)
     if (kind === undefined) return undefined
-    const isLiteral = standsForItself(text, start, nameEnd)
-    return gaps.flatMap((gap) => readValue(text, gap, kind, isLiteral || gap.isLiteral ? "literal" : "bare") ?? [])
+    const paired = pairedGap(text, start, nameEnd, closed)
+    const values = valuesIn(text, start, nameEnd, kind, paired === undefined ? gaps : [...gaps, paired])
+    return values ?? columnBelow(text, start, nameEnd)
   },
+}
+
+/** Keywords that are names as they stand, in whatever letters: `Mot de passe`, `\u5bc6\u7801`. */
+export const passwordLabel: Finder = {
+  patterns: [...GAP_PATTERNS, ...VALUE_END_PATTERNS],
+  find(text, keywordAt, keyword) {
+    if (isLetterOfWord(text, keywordAt - 1, keywordAt)) return undefined
+    const signAt = keyword.search(ENDS_IN_SIGN)
+    const nameEnd = keywordAt + (signAt < 0 ? keyword.length : signAt)
+    const behind = endOfBlanks(text, keywordAt + keyword.replace(/["'\\]$/, "").length)
+    const gaps =
+      signAt >= 0
+        ? [gapAt(text, behind, keyword.charAt(signAt) === " " ? { isLiteral: true } : { ends: "line of name" })]
+        : readGaps(text, keywordAt, nameEnd).gaps.filter(
+            ({ valueAt, ends }) => ends === "blank" || LABEL_SIGN.test(text.slice(nameEnd, valueAt)),
+          )
+    return valuesIn(text, keywordAt, nameEnd, "password", gaps)
+  },
+}
+
+/** A blank for what a program reads; a colon, which Chinese writes wide, for what people do. The last two are as UTF-8 shows byte by byte. */
+const ENDS_IN_SIGN = / ["'\\]?$|[:=\uff1a\u662f]$|\u00ef\u00bc\u009a$|\u00e6\u0098\u00af$/
+const LABEL_SIGN = /[:=\uff1a\uff1d\u662f]/
+
+/** Whether a word goes on here, in letters that are written with gaps between words. */
+const isLetterOfWord = (text: string, at: number, next: number): boolean =>
+  at >= 0 && /[\p{Ll}\p{Lu}]/u.test(text.charAt(at)) && !endsEscape(text, next)
+
+function valuesIn(
+  text: string,
+  nameStart: number,
+  nameEnd: number,
+  kind: NameKind,
+  gaps: readonly Gap[],
+): readonly Found[] | undefined {
+  if (gaps.length === 0) return undefined
+  const name: Name = { start: nameStart, end: nameEnd, isLiteral: standsForItself(text, nameStart, nameEnd) }
+  const values: Found[] = []
+  for (const gap of gaps) {
+    const value = readValue(text, gap, kind, name)
+    if (value !== undefined) values.push(value)
+  }
+  return values
+}
+
+interface Name {
+  readonly start: number
+  readonly end: number
+  /** What follows its sign can only be the value itself. */
+  readonly isLiteral: boolean
 }
 
 /** `"/etc/passwd","content":…` names a file; only a sign right behind the name makes it a name that is given something. */
@@ -33,16 +101,27 @@ function isEndOfPath(text: string, start: number, nameEnd: number): boolean {
 const LONGEST_NAME = 48
 
 /**
- * `DB_PASSWORD=…` in an environment, `;Pwd=…` in a connection string and `?password=…` in an address: what follows is the value itself, never
- * the name of a variable, as it may be in code.
+ * `DB_PASSWORD=…` in an environment, `;Pwd=…` in a connection string, `?password=…` in an address and `login failed: password=…` in a log: what
+ * follows is the value itself, never the name of a variable, as it may be in code.
  */
 function standsForItself(text: string, start: number, nameEnd: number): boolean {
-  if (text.charCodeAt(nameEnd) !== 0x3d || isSpace(text.charCodeAt(nameEnd + 1))) return false
+  if (text.charCodeAt(nameEnd) !== EQUALS || isSpace(text.charCodeAt(nameEnd + 1))) return false
   if (start > 0 && ";?&".includes(text.charAt(start - 1))) return true
-  return (
-    nameEnd - start > 3 && /^[A-Z][A-Z0-9_]*$/.test(text.slice(start, nameEnd)) && !text.endsWith("OLDPWD", nameEnd)
-  )
+  if (text.startsWith("--", start) || text.startsWith(":_", start - 1)) return true
+  const name = text.slice(start, nameEnd)
+  if (name.length <= 3 || name.endsWith("OLDPWD")) return false
+  return /^[A-Z][A-Z0-9_]*$/.test(name) || !isInCode(text, start, nameEnd)
 }
+
+/** What gives a value to a variable, a member or an argument. */
+function isInCode(text: string, start: number, nameEnd: number): boolean {
+  if (/[.$]/.test(text.slice(start, nameEnd)) || text.charCodeAt(nameEnd + 1) === EQUALS) return true
+  const from = Math.max(text.lastIndexOf("\n", start - 1) + 1, start - LONGEST_LEAD)
+  const lead = text.slice(from, start)
+  return lead.lastIndexOf("(") > lead.lastIndexOf(")") || DECLARES.test(lead)
+}
+const LONGEST_LEAD = 200
+const DECLARES = /\b(?:const|let|var|val|static|final|return)\s+$/
 
 const isNameCharacter = (code: number): boolean =>
   isAlphanumeric(code) || code === 0x5f || code === 0x2d || code === 0x2e || code === 0x24
@@ -54,12 +133,20 @@ export function startOfName(text: string, at: number): number {
   return start
 }
 
-/** `Secret Key: …` and `API token = …` are names of two words; `is DB_PASSWORD=…` is a name of one. */
+/** Of a name of two words, else of the last of them: the first may belong to the sentence (`use password=…`, `invalid password=…`). */
+function kindOfWholeName(text: string, start: number, nameEnd: number, moreOfName: string): NameKind | undefined {
+  const twoWords = kindOfName(text.slice(startOfTwoWords(text, start, nameEnd), nameEnd) + moreOfName)
+  if (twoWords !== undefined || text.charCodeAt(nameEnd) !== EQUALS) return twoWords
+  return kindOfName(text.slice(start, nameEnd) + moreOfName)
+}
+const EQUALS = 0x3d
+
+/** `Secret Key: …` and `API token = …` are names of two words; `is DB_PASSWORD=…` and `use password "…"` have a name of one. */
 function startOfTwoWords(text: string, start: number, end: number): number {
   if (text.charCodeAt(start - 1) !== 0x20 || text.slice(start, end).includes("_")) return start
   let before = start - 1
   while (before > 0 && start - before < 20 && isAlphanumeric(text.charCodeAt(before - 1))) before--
-  return before < start - 1 ? before : start
+  return before < start - 1 && !/^(?:us(?:e|ing)|with|enter|set)$/i.test(text.slice(before, start - 1)) ? before : start
 }
 
 function endOfName(text: string, at: number): number {
@@ -69,85 +156,61 @@ function endOfName(text: string, at: number): number {
   return end
 }
 
-export const LONGEST_VALUE = 4096
-/** Shorter, for a text can be made of nothing but names and values, each the beginning of the next. */
-const LONGEST_BARE_VALUE = 1024
-
-function readValue(text: string, gap: Gap, kind: NameKind, unquoted: "bare" | "literal"): Found | undefined {
+function readValue(text: string, gap: Gap, kind: NameKind, name: Name): Found | undefined {
   if (gap.isWeak && kind !== "password") return undefined
   const start = gap.valueAt
-  const end = gap.quote === "" ? endOfBareValue(text, start) : endOfQuoted(text, gap)
+  if (gap.quote === "") return readUnquoted(text, gap, kind, name)
+  const end = endOfQuoted(text, gap)
   if (end !== undefined) {
-    const quoting = gap.quote === "" ? unquoted : gap.isWeak ? "named" : "quoted"
+    const quoting = gap.isWeak || (gap.isListed && kind !== "password") ? "named" : "quoted"
     return end > start && isSecret(text.slice(start, end), kind, quoting) ? { start, end } : undefined
   }
   // A quote that is not closed: it may be before long, if the text ends here; until then the value is what a bare one would be.
-  const bareEnd = endOfBareValue(text, start)
   const isOpen = text.length - start < LONGEST_VALUE && !text.slice(start).includes("\n")
-  const isFound = bareEnd > start && isSecret(text.slice(start, bareEnd), kind, isOpen ? "quoted" : "bare")
+  const bareEnd = isOpen && isRestOfText(text, start) ? text.length : endOfBareValue(text, start)
+  // What a mask hides may have ended the line, and was judged then.
+  const quoting = isOpen && !text.includes(MASK_MIDDLE, start) ? "quoted" : "bare"
+  const isFound = bareEnd > start && isSecret(text.slice(start, bareEnd), kind, quoting)
   if (isOpen) return { start, end: isFound ? bareEnd : start, open: true }
   return isFound ? { start, end: bareEnd } : undefined
 }
 
+/** The longest reading that can be a secret: where a value has its line or its element to itself, it may hold any sign. */
+function readUnquoted(text: string, gap: Gap, kind: NameKind, name: Name): Found | undefined {
+  const start = gap.valueAt
+  const unquoted: Quoting = name.isLiteral ? "assigned" : gap.isLiteral ? "literal" : "bare"
+  const found = (end: number | undefined, quoting: Quoting): Found | undefined =>
+    end !== undefined && end > start && isSecret(text.slice(start, end), kind, quoting) ? { start, end } : undefined
+  const bareEnd = endOfBareValue(text, start)
+  const bare = (): Found | undefined => found(bareEnd, unquoted)
+  if (gap.ends === "tag") return found(endOfElementText(text, start), "literal") ?? bare()
+  if (gap.ends === "blank") return found(endOfStated(text, start), unquoted) ?? bare()
+  if (gap.ends === "word" || isTooLong(text, start)) return bare()
+  const before = text.charAt(name.start - 1)
+  if (name.isLiteral && ";?&".includes(before || " ")) {
+    return found(endOfOneOfSeveral(text, start, before === ";" ? ";" : "&"), unquoted) ?? bare()
+  }
+  const line =
+    gap.ends === "line" || text.startsWith(":_", name.start - 1)
+      ? lineAround(text, start)
+      : lineOfName(text, name.start)
+  if (line === undefined) return bare()
+  const end = Math.max(bareEnd, endOfValueInLine(text, start, line))
+  const isPlace = /^PWD$/i.test(text.slice(name.start, name.end))
+  const isOneValue = gap.ends === "line" || (!isPlace && isAlone(text, start, end, line))
+  return found(end, unquoted === "bare" && isOneValue ? "literal" : unquoted) ?? bare()
+}
+
+/** Nothing follows it in its line, and it follows its sign as in a file of settings and not as in code. */
+function isAlone(text: string, start: number, end: number, line: Line): boolean {
+  ENDS_LINE.lastIndex = end
+  if (!ENDS_LINE.test(text) && !(line.quote !== "" && text.charAt(end) === line.quote)) return false
+  const before = text.slice(Math.max(0, start - 3), start)
+  return !/ = ?$/.test(before) || IN_SECTION.test(text.slice(Math.max(0, start - 400), start))
+}
+const ENDS_LINE = /(?:$|\r?\n|\\{1,8}[nr]|\\{0,8}"[\s,}\]])/y
+/** `[database]` on a line of its own: this is no program. */
+const IN_SECTION = /(?:^|\n|\\n|")[^\n\\]{0,60}\[[\w. :"-]{1,40}\](?:\r?\n|\\{1,8}[rn])/
+
 export const isSecret = (value: string, kind: NameKind, quoting: Quoting): boolean =>
   isSecretValue(value, kind, quoting) && !isPublishedExample(value)
-
-/** Where a quoted value ends: at its quote, with no more backslashes than the opening one had. */
-function endOfQuoted(text: string, { valueAt, quote, depth }: Gap): number | undefined {
-  const last = Math.min(text.length, valueAt + LONGEST_VALUE)
-  if (quote.length > 1) {
-    const within = text.slice(valueAt, last)
-    const end = within.indexOf(quote)
-    return end < 0 || within.lastIndexOf("\n", end) >= 0 ? undefined : valueAt + end
-  }
-  const quoteCode = quote.charCodeAt(0)
-  let backslashes = 0
-  for (let at = valueAt; at < last; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x5c) {
-      backslashes++
-      continue
-    }
-    if (code === quoteCode && backslashes <= depth) return at - backslashes
-    if (code === 0x0a) return undefined
-    backslashes = 0
-  }
-  return undefined
-}
-
-export function endOfBareValue(text: string, start: number): number {
-  let end = endOfWord(text, start)
-  if (end - start > LONGEST_BARE_VALUE) return start
-  // Three dots say that the rest was left out: there is nothing to hide.
-  if (text.startsWith("...", end - 3)) return start
-  while (end > start && isTrailing(text, start, end)) end--
-  return end
-}
-
-// A text can be made of nothing but names and values, each inside the value of the one before: then all of them end at one place.
-let word = { text: "", start: 0, end: 0 }
-
-function endOfWord(text: string, start: number): number {
-  if (word.text !== text || start < word.start || start > word.end) {
-    let end = start
-    while (end < text.length && !endsBareValue(text.charCodeAt(end))) end++
-    word = { text, start, end }
-  }
-  return word.end
-}
-
-const ENDS_BARE_VALUE = new Uint8Array(128)
-for (const character of " \t\n\v\f\r\\\"'`,;&<") ENDS_BARE_VALUE[character.charCodeAt(0)] = 1
-
-// A table, because a hostile text can have this asked for every character hundreds of times.
-function endsBareValue(code: number): boolean {
-  return code < 128 && ENDS_BARE_VALUE[code] === 1
-}
-
-// A bracket that the value did not open belongs to the sentence around it, and so do its full stop and colon.
-function isTrailing(text: string, start: number, end: number): boolean {
-  const character = text.charAt(end - 1)
-  if (character === "." || character === ":") return true
-  const opening = character === ")" ? "(" : character === "]" ? "[" : character === "}" ? "{" : undefined
-  return opening !== undefined && !text.slice(start, end).includes(opening)
-}

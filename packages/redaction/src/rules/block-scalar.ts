@@ -1,8 +1,9 @@
 import { endOfGutter } from "../gutters.js"
 import type { Found } from "../rule.js"
-import { endOfBareValue, isSecret, LONGEST_VALUE, startOfName } from "./assignment.js"
+import { isSecret, startOfName } from "./assignment.js"
 import type { Finder } from "./finder.js"
 import { kindOfName } from "./secret-names.js"
+import { endOfBareValue, isRestOfText, LONGEST_VALUE } from "./value-end.js"
 
 const LINE_BREAK = /\r?\n|\\{1,8}(?:r\\{1,8})?n/g
 const HEADER = /: {1,2}[|>][-+0-9]{0,2}[ \t]{0,4}(?:\r?\n|\\{1,8}(?:r\\{1,8})?n)((?:[ \t]|\\{1,8}t){1,32})/y
@@ -36,7 +37,8 @@ interface LineEnd {
 function endOfLine(text: string, from: number): LineEnd {
   LINE_BREAK.lastIndex = 0
   const lineBreak = LINE_BREAK.exec(text.slice(from, from + LONGEST_VALUE))
-  if (lineBreak === null) return { end: endOfBareValue(text, from), next: undefined }
+  if (lineBreak === null)
+    return { end: isRestOfText(text, from) ? text.length : endOfBareValue(text, from), next: undefined }
   return { end: from + lineBreak.index, next: from + lineBreak.index + lineBreak[0].length }
 }
 

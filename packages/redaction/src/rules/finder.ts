@@ -1,6 +1,6 @@
-import { isMask } from "../mask.js"
+import { isEndOfMask, isMask } from "../mask.js"
 import type { Found, Rule, SweepRule } from "../rule.js"
-import { beginsWord, endsWord } from "../text-edges.js"
+import { beginsWord, endsWord, isAlphanumeric } from "../text-edges.js"
 import { isInsideBase64 } from "./character-run.js"
 import { GAP_PATTERNS, readGaps } from "./gap.js"
 import { looseForm } from "./loose-form.js"
@@ -8,6 +8,7 @@ import { isPlaceholder } from "./placeholder.js"
 import { acceptsAll } from "./predicates.js"
 import { isPublishedExample } from "./published-example.js"
 import type { FormData, NamedData, PhraseData, Start, SweepData } from "./rule-data.js"
+import { looksRandom } from "./secret-values.js"
 
 /** What a rule does where one of its keywords stands, and every pattern it does it with. */
 export type Finder = Pick<Rule, "find" | "patterns">
@@ -31,7 +32,9 @@ export function formFinder({ start, pattern, ignoreCase, accept, fillerIsSecret,
     patterns: [...begin.patterns, sticky],
     find(text, keywordAt, keyword) {
       const at = begin.find(text, keywordAt)
-      if (at < 0 || !beginsWord(text, at)) return undefined
+      if (at < 0) return undefined
+      if (!beginsWord(text, at))
+        return isGlued(text, at, keyword) ? drawnBehind(text, keyword, wholeForm(text, at)) : undefined
       const found = wholeForm(text, at) ?? loose?.(text, at, text.slice(at, at + keyword.length))
       if (found === undefined || (isPlain(keyword) && isInsideBase64(text, found.start, found.end))) return undefined
       return found
@@ -41,6 +44,23 @@ export function formFinder({ start, pattern, ignoreCase, accept, fillerIsSecret,
 
 /** Nothing in it that base64 does not have: a picture holds such a word sooner or later. */
 const isPlain = (keyword: string): boolean => /^[A-Za-z0-9+/]{1,8}$/.test(keyword)
+
+/**
+ * `tokenghp_…`: a prefix that no word holds by chance counts behind other letters too, where they are a word and no long run of base64; then only
+ * the whole form does, with a body that was drawn by lot.
+ */
+function isGlued(text: string, at: number, keyword: string): boolean {
+  if (keyword.length < 4 || !/[a-z][_-]$/i.test(keyword) || isEndOfMask(text, at)) return false
+  let start = at
+  while (start > at - LONGEST_GLUED && isKeyCharacter(text.charCodeAt(start - 1))) start--
+  return start > at - LONGEST_GLUED
+}
+const LONGEST_GLUED = 32
+const isKeyCharacter = (code: number): boolean => isAlphanumeric(code) || code === 0x2d || code === 0x5f
+
+function drawnBehind(text: string, keyword: string, found: Found | undefined): Found | undefined {
+  return found !== undefined && looksRandom(text.slice(found.start + keyword.length, found.end), 16) ? found : undefined
+}
 
 export function phraseFinder({ start, pattern, ignoreCase, accept, beginsWord: atWord }: PhraseData): Finder {
   const begin = beginning(start)
@@ -67,7 +87,7 @@ export function namedFinder({ name, nameIgnoresCase, pattern, ignoreCase }: Name
     find(text, keywordAt) {
       stickyName.lastIndex = keywordAt
       if (!stickyName.test(text)) return undefined
-      return readGaps(text, keywordAt, stickyName.lastIndex).flatMap(({ valueAt }): Found[] => {
+      return readGaps(text, keywordAt, stickyName.lastIndex).gaps.flatMap(({ valueAt }): Found[] => {
         stickyValue.lastIndex = valueAt
         const found = stickyValue.exec(text)?.[0]
         if (found === undefined || isMask(found) || isPlaceholder(found)) return []

@@ -1,4 +1,5 @@
 import { nextLine } from "../gutters.js"
+import { endOfQuoted } from "./value-end.js"
 
 /** What stands between a name and its value. */
 export interface Gap {
@@ -8,43 +9,66 @@ export interface Gap {
   readonly quote: string
   /** How many backslashes the quote has: how many strings deep the text is. */
   readonly depth: number
-  readonly moreOfName: string
   /** A sign that also stands between words of ordinary text, so that only a quoted value, or a strong one, counts. */
   readonly isWeak: boolean
   /** What stands here is the value itself: no name of a variable, as in code. */
   readonly isLiteral: boolean
+  /** One of a list, which may as well be one of names. */
+  readonly isListed: boolean
+  /** What an unquoted value ends with: the word, the line it is alone in, the tag of the element it is the text of, or a blank. */
+  readonly ends: "word" | "line of name" | "line" | "tag" | "blank"
 }
 
-const MORE_OF_NAME = / (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|\d{1,2})(?=[\s:='"])/iy
+export type GapTraits = Partial<Pick<Gap, "isWeak" | "isLiteral" | "isListed" | "ends">>
+
+export interface Gaps {
+  readonly gaps: readonly Gap[]
+  /** Behind the quotes and brackets that close the name. */
+  readonly closed: number
+  readonly moreOfName: string
+}
+
+const MORE_OF_NAME =
+  / (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9|\d{1,2})(?=[\s:='"])/iy
 const CLOSERS = /(?:\\{0,7}["'`]|&quot;|&#3[49];|\[\d{0,4}\]|\]|\)|\*\*){0,3}/y
 const TYPED = /[ \t]{1,4}[A-Za-z_][\w.]{0,20}[ \t]{1,4}:?=[ \t]{0,4}(?=\\{0,7}["'`])/y
-const ANNOTATED = /:[ \t]{0,4}[A-Za-z_][\w.<>[\]]{0,30}[ \t]{1,4}=[ \t]{0,4}(?=\\{0,7}["'`])/y
-const SIGN = /[ \t]{0,8}(?::{1,3}=|={1,3}>?|!={1,2}|\?=|\.=|->|:)[ \t]{0,8}/y
+const ANNOTATED = /:[ \t]{0,4}[A-Za-z_&]['\w.<>[\]& ]{0,30}=[ \t]{0,4}(?=\\{0,7}["'`])/y
+/** The mark that makes a label bold may end behind its colon. */
+const SIGN =
+  /[ \t\u00a0]{0,8}(?::{1,3}=|={1,3}>?|!={1,2}|\?=|\.=|->|[:\uff1a\uff1d])(?:\*\*|__|<\/(?:b|strong|em|label|span|dt)>)?[ \t]{0,8}/y
+/** `process.env.NAME || "value"`, `os.getenv("NAME") or "value"`. */
+const FALLBACK = /[ \t]{0,4}(?:\|\||\?\?|\?:|or)[ \t]{0,4}(?=\\{0,7}["'`])/y
+/** `${NAME:-value}`. */
+const DEFAULT = /:?[-=?+]/y
+/** `setPassword("value")`. */
+const CALL = /\([ \t]{0,4}(?=\\{0,7}["'`])/y
+const LIST = /\[(?:\s|\\{1,8}[nrt]){0,24}(?=\\{0,8}["'])/y
+const NEXT_IN_LIST = /\\{0,8}["'](?:\s|\\{1,8}[nrt]){0,24},(?:\s|\\{1,8}[nrt]){0,24}(?=\\{0,8}["'])/y
+const ITEM_BELOW = /(?:\r?\n|\\{1,8}(?:r\\{1,8})?n)[ \t]{0,40}-[ \t]{1,4}/y
 const COMMA = /[ \t]{0,2},[ \t]{0,4}(?=\\{0,7}["'`])/y
-/** `<add key="name" value="…">`, `- name: NAME`, `value: …`, `{"name":"NAME","value":"…"}`. */
-const VALUE_LABEL = /\\{0,8}["']?value\\{0,8}["']? {0,2}[:=] {0,2}/iy
-const BETWEEN_LABELS = /(?:[\s,;]|\\{1,8}[nrt]){1,40}/y
 /** `name - 'value'`. */
 const DASH = /[ \t]{1,4}[-\u2013\u2014][ \t]{1,4}(?=\\{0,8}["'`])/y
 /** `| name | value |`. */
 const CELL = /[ \t]{0,8}\|[ \t]{0,8}/y
+/** Between columns of a file of tabs. */
+const COLUMN = /\t|\\{1,8}t/y
 /** Of a multipart form. */
 const HEADER_OF_PART = /[\w-]{4,40}: [\w/;=. -]{1,80}/y
 const SPACES = /[ \t]{1,8}(?!-)/y
 const ELEMENT = />(?:\s|\\{1,7}[nrt]){0,24}/y
 const NEXT_LINE = /(?:\s|\\{1,7}[nrt]){1,16}(?=\\{0,7}["'])/y
-const QUOTE = /(?:[fbrLu@]|u8)?(\\{0,7})(["'`]|&quot;|&#3[49];)/y
+const QUOTE = /(?:[fbrLuNERB@$]|u8)?(\\{0,7})(["'`]|&quot;|&#3[49];)/y
 
 export const GAP_PATTERNS: readonly RegExp[] = [
-  ...[MORE_OF_NAME, CLOSERS, TYPED, ANNOTATED, SIGN, COMMA, VALUE_LABEL, BETWEEN_LABELS, DASH, CELL],
-  ...[HEADER_OF_PART, SPACES, ELEMENT, NEXT_LINE, QUOTE],
+  ...[MORE_OF_NAME, CLOSERS, TYPED, ANNOTATED, SIGN, FALLBACK, DEFAULT, CALL, LIST, NEXT_IN_LIST, ITEM_BELOW, COMMA],
+  ...[DASH, CELL, COLUMN, HEADER_OF_PART, SPACES, ELEMENT, NEXT_LINE, QUOTE],
 ]
 
 /**
  * Reads on from a name to its value. More than one place can hold it, `token: Text = "…"` having a type in between, and which one does may
  * only show later; a stream cannot wait, so each is judged by itself.
  */
-export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[] {
+export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps {
   const moreEnd = text.charCodeAt(nameEnd) === SPACE ? after(MORE_OF_NAME, text, nameEnd) : undefined
   const more = moreEnd === undefined ? "" : text.slice(nameEnd, moreEnd)
   const closed = after(CLOSERS, text, moreEnd ?? nameEnd)!
@@ -52,65 +76,117 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gap[
   const moreOfName = /^ (?:key|token)$/i.test(more) ? more : ""
 
   const gaps: Gap[] = []
-  const add = (at: number | undefined, isWeak = false, isLiteral = false): void => {
-    if (at !== undefined) gaps.push(gapAt(text, at, moreOfName, isWeak, isLiteral))
+  const read = { gaps, closed, moreOfName }
+  const add = (at: number | undefined, is: GapTraits = {}): void => {
+    if (at !== undefined) gaps.push(gapAt(text, at, is))
   }
   // One look at the next character spares most names the trial of every sign.
   const next = text.charAt(closed)
-  const isSpaced = next === " " || next === "\t" || next === "\n" || next === "\r"
-  if (!isSpaced && !":=!?.-,>|;\\".includes(next)) return gaps
-  const isInLine = next === " " || next === "\t"
+  const isSpaced = next === " " || next === "\t" || next === "\n" || next === "\r" || next === "\u00a0"
+  if (!isSpaced && !":=!?.-,>|;\\(\uff1a\uff1d".includes(next)) return read
+  const isInLine = next === " " || next === "\t" || next === "\u00a0"
   const behind = isInLine ? text.charAt(endOfBlanks(text, closed)) : next
   if (isInLine && WORD.test(behind)) add(after(TYPED, text, closed))
   if (next === ":") add(after(ANNOTATED, text, closed))
-  const sign =
-    (SIGNS.includes(behind) ? (after(SIGN, text, closed) ?? after(DASH, text, closed)) : undefined) ??
-    (isClosed ? after(COMMA, text, closed) : undefined)
+  if (text.startsWith("${", nameStart - 2)) {
+    add(after(DEFAULT, text, closed), { isLiteral: true })
+    return read
+  }
+  if (next === "(" && isGivingCall(text.slice(nameStart, nameEnd))) add(after(CALL, text, closed))
+  if ("|?".includes(behind) || (behind === "o" && /[)\]]/.test(text.charAt(closed - 1))))
+    add(after(FALLBACK, text, closed))
+  const sign = SIGNS.includes(behind) ? (after(SIGN, text, closed) ?? after(DASH, text, closed)) : undefined
   if (sign !== undefined) {
-    add(after(NEXT_LINE, text, sign) ?? sign)
-    return gaps
+    const list = after(LIST, text, sign)
+    if (list !== undefined) gaps.push(...itemsFrom(text, list))
+    else {
+      const item = after(ITEM_BELOW, text, sign)
+      add(
+        item ?? after(NEXT_LINE, text, sign) ?? sign,
+        item === undefined ? { ends: "line of name" } : { isLiteral: true, ends: "line" },
+      )
+    }
+    return read
   }
-  const literal =
-    (LABELLED.test(behind) ? labelledValue(text, closed) : undefined) ??
-    (isClosed ? partOfForm(text, nameStart, closed) : undefined) ??
-    (next === ">" && text.charCodeAt(nameStart - 1) === LESS ? after(ELEMENT, text, closed) : undefined)
-  if (literal !== undefined) {
-    add(literal, false, true)
-    return gaps
+  // `{password, "…"}` of Erlang has no quotes around its name.
+  const comma = isClosed || text.startsWith("{", nameStart - 1) ? after(COMMA, text, closed) : undefined
+  if (comma !== undefined) {
+    add(comma, { isListed: !FIRST_ARGUMENT.test(text.slice(Math.max(0, nameStart - 16), nameStart)) })
+    return read
   }
+  add(isClosed ? partOfForm(text, nameStart, closed) : undefined, { isLiteral: true, ends: "line" })
+  if (next === ">" && text.charCodeAt(nameStart - 1) === LESS)
+    add(after(ELEMENT, text, closed), { isLiteral: true, ends: "tag" })
+  if (gaps.length > 0) return read
   const cell = behind === "|" && isInTable(text, nameStart) ? after(CELL, text, closed) : undefined
   if (cell !== undefined) add(cell)
+  else if ((next === "\t" || next === "\\") && /(?:\t|\\t)$/.test(text.slice(Math.max(0, nameStart - 2), nameStart)))
+    add(after(COLUMN, text, closed), { isLiteral: true })
   else if (isSpaced) {
-    const isOption = text.charCodeAt(nameStart) === HYPHEN
+    const isSet = isSetting(text, nameStart) || isBehindLogin(text, nameStart)
+    const isOption = text.charCodeAt(nameStart) === HYPHEN || isSet
     const spaces = after(SPACES, text, closed)
     const isStated = STATED.test(more)
     if (spaces !== undefined && (isOption || isStated || isQuoteAt(text, spaces)))
-      add(spaces, !isOption && !isStated, isOption)
+      add(spaces, {
+        isWeak: !isOption && !isStated,
+        isLiteral: isOption,
+        ends: isSet ? "line" : isStated ? "blank" : "word",
+      })
   }
-  return gaps
+  return read
 }
 
-const WORD = /[A-Za-z_]/
-const SIGNS = ":=!?.-\u2013\u2014"
-/** What may stand before the word `value`, or begin it. */
-const LABELLED = /[vV,;\r\n\\"']/
+/** `define('NAME', …`: two of a list are not a name and its value, two arguments are. */
+const FIRST_ARGUMENT = /\([ \t]{0,4}\\{0,8}["'`]$/
+const MOST_ITEMS = 16
 
-function endOfBlanks(text: string, from: number): number {
+function itemsFrom(text: string, first: number): Gap[] {
+  const items: Gap[] = []
+  for (let at: number | undefined = first; at !== undefined && items.length < MOST_ITEMS; ) {
+    const item = gapAt(text, at, { isListed: true })
+    items.push(item)
+    const end = endOfQuoted(text, item)
+    at = end === undefined ? undefined : after(NEXT_IN_LIST, text, end)
+  }
+  return items
+}
+
+/** `setPassword`, `.withApiKey`, `.password`: a call that is given the secret, not one that makes or asks for it. */
+function isGivingCall(name: string): boolean {
+  const method = name.slice(name.lastIndexOf(".") + 1)
+  return (name.includes(".") || /^(?:set|with|use|add)[_A-Z]/.test(method)) && !ASKING.test(method) && method !== "pass"
+}
+const ASKING =
+  /^(?:get|read|fetch|load|find|create|generate|encode|decode|parse|validate|verify|check|is|has|hash|compare|make|build|require|assert|expect|test|format|print|log|show|prompt|ask|input|count|split|match)(?![a-z])/i
+
+/** `ENV NAME value`, `setx NAME value`, `aws configure set name value`: what follows the name is its value. */
+function isSetting(text: string, nameStart: number): boolean {
+  return SETTING.test(text.slice(Math.max(0, nameStart - 48), nameStart))
+}
+const SETTING =
+  /(?:^|[^A-Za-z0-9_-]|\\[nrt])(?:ENV|set(?= -[A-Za-z]{1,4} )|setenv|setx(?:\.exe)?|(?:proxy_set|add)_header|RequestHeader set|(?:configure|config|secrets?|env|vars?|variables?)[: ](?:set|add|put|create)|git config)(?: -{1,2}[\w-]{1,20}){0,2}[ \t]{1,4}$/
+
+/** `machine … login … password …` of a .netrc file, in one line or three. */
+function isBehindLogin(text: string, nameStart: number): boolean {
+  const from = Math.max(0, nameStart - 160)
+  const login = LOGIN.exec(text.slice(from, nameStart))
+  if (login === null) return false
+  const end = from + login.index + login[0].length
+  return end === nameStart || endOfBlanks(text, nextLine(text, end) ?? end) === nameStart
+}
+const LOGIN = /(?:^|[^A-Za-z])login[ \t]{1,4}[^\s\\]{1,100}[ \t]{0,4}(?=\r?\n|\\|$)(?![\s\S]*login)/
+
+const WORD = /[A-Za-z_]/
+const SIGNS = ":=!?.-\u2013\u2014\uff1a\uff1d"
+
+export function endOfBlanks(text: string, from: number): number {
   let at = from
   while (at < from + 20 && (text.charCodeAt(at) === SPACE || text.charCodeAt(at) === TAB)) at++
   return at
 }
 
-const STATED = /^ (?:is|was|to|as)$/i
-
-/** Behind the word `value`, in the same line or the next. */
-function labelledValue(text: string, closed: number): number | undefined {
-  const separated = after(BETWEEN_LABELS, text, closed)
-  const inLine = separated === undefined ? undefined : after(VALUE_LABEL, text, separated)
-  if (inLine !== undefined) return inLine
-  const line = nextLine(text, /[,;]/.test(text.charAt(closed)) ? closed + 1 : closed)
-  return line === undefined ? undefined : after(VALUE_LABEL, text, after(BETWEEN_LABELS, text, line) ?? line)
-}
+const STATED = /^ (?:is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9)$/i
 
 /** `name="password"` in the header of a part; its value stands below an empty line. */
 function partOfForm(text: string, nameStart: number, closed: number): number | undefined {
@@ -137,11 +213,16 @@ function isQuoteAt(text: string, at: number): boolean {
   return after(QUOTE, text, at) !== undefined
 }
 
-function gapAt(text: string, at: number, moreOfName: string, isWeak: boolean, isLiteral: boolean): Gap {
+export function gapAt(
+  text: string,
+  at: number,
+  { isWeak = false, isLiteral = false, isListed = false, ends = "word" }: GapTraits,
+): Gap {
   QUOTE.lastIndex = at
   const match = QUOTE.exec(text)
-  if (match === null) return { valueAt: at, quote: "", depth: 0, moreOfName, isWeak, isLiteral }
-  return { valueAt: QUOTE.lastIndex, quote: match[2]!, depth: match[1]!.length, moreOfName, isWeak, isLiteral }
+  if (match === null) return { valueAt: at, quote: "", depth: 0, isWeak, isLiteral, isListed, ends }
+  const [, backslashes = "", quote = ""] = match
+  return { valueAt: QUOTE.lastIndex, quote, depth: backslashes.length, isWeak, isLiteral, isListed, ends }
 }
 
 function after(pattern: RegExp, text: string, at: number): number | undefined {

@@ -1,3 +1,6 @@
+import { VALUES } from "./rules.generated.js"
+import { wordList } from "./word-list.js"
+
 /**
  * How much of a value reads like words: the share of its neighbouring letters that often stand together in English and in the names that
  * programs give. About nine in ten pairs of a word do, and about one in three of letters drawn by lot, which tells short values apart
@@ -17,6 +20,21 @@ export function countLetterPairs(value: string): { readonly pairs: number; reado
   return { pairs, familiar }
 }
 
+/**
+ * Whether most letters of a value stand in words: `getAccessToken`, `user-session-2024-config`, `gpt-4o-mini`. Of what was drawn by lot hardly a
+ * run of three letters in a row has one case and reads like a word.
+ */
+export function readsLikeName(value: string): boolean {
+  let letters = 0
+  let inWords = 0
+  for (const [word] of value.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)) {
+    letters += word.length
+    const { pairs, familiar } = countLetterPairs(word)
+    if (pairs >= 2 && familiar * 3 >= pairs * 2) inWords += word.length
+  }
+  return letters * 2 < value.length ? !/[a-z]\d[a-z\d]{0,6}\d?[a-z]/i.test(value) : inWords * 5 >= letters * 3
+}
+
 function letterAt(value: string, at: number): number {
   const letter = (value.charCodeAt(at) | 0x20) - 0x61
   return letter >= 0 && letter < 26 && value.charCodeAt(at) >= 0x41 ? letter : -1
@@ -24,13 +42,7 @@ function letterAt(value: string, at: number): number {
 
 const isSmall = (value: string, at: number): boolean => value.charCodeAt(at) >= 0x61
 
-/** What often follows each letter: the 230 commonest pairs, nine in ten of all there are in words. */
-const FOLLOWERS = `
-  a:bcdgilmnprstuvy b:aeijlorsu c:aehiklortu d:acdeilmorsu e:abcdefgilmnopqrstvwxy f:aefilou g:einrsu h:aeiot
-  i:abcdefglmnoprstvz j:e k:es l:adeilostuvy m:abeimops n:acdefginostuv o:abcdfiklmnoprstuvw p:aeiloprstu q:u
-  r:acdegikmnorstuvy s:acehiopstuy t:acehilmoprstuy u:abceilmnprst v:aei w:ai x:pt y:nps z:eo
-`
 const FAMILIAR = new Uint8Array(26 * 26)
-for (const [first, , ...followers] of FOLLOWERS.trim().split(/\s+/)) {
+for (const [first, , ...followers] of wordList(VALUES.letterPairs)) {
   for (const second of followers) FAMILIAR[(first!.charCodeAt(0) - 0x61) * 26 + second.charCodeAt(0) - 0x61] = 1
 }

@@ -1,3 +1,5 @@
+import { VALUES } from "./rules.generated.js"
+
 /**
  * What people write where a secret will stand: `<your token>`, `${TOKEN}`, `%s`, `xxxxxxxx`, `AKIAIOSFODNN7EXAMPLE`. Masking these would
  * only hide from the reader that there never was a secret.
@@ -6,10 +8,8 @@ export function isPlaceholder(value: string): boolean {
   return FILLER.test(value) || REFERENCE.test(value) || isRepetition(value)
 }
 
-const FILLER =
-  /x{6}|X{6}|\*{3}|\.{3}|…$|(?:^|[_-])EXAMPLE|EXAMPLE(?:KEY)?$|example[_-]?(?:key|token|secret)|(?<![A-Za-z0-9])(?:your|my|the)[_ -]|change[_-]?me|(?:replace|insert|put)[_-](?:me|with|your|this|here)|placeholder|dummy|<[a-z][\w .-]{0,60}>/
-const REFERENCE =
-  /^["']?(?:[$%](?![A-Za-z0-9-]{1,12}\$)(?:[{(A-Za-z_]|$)|[@#&](?:[{(]|[A-Za-z_][\w.-]{0,60}$|$)|\{\{|\{[\w.]{0,40}\}|%\w{1,40}%|\{%|<|\[|\(|%[sdv({]|process\.env|os\.environ|env[.[(]|ENV\[|secrets\.|vars?\.)|\$\{[\w.:?-]{1,60}\}|\$\([\w ./-]{1,60}\)/
+const FILLER = new RegExp(VALUES.filler)
+const REFERENCE = new RegExp(VALUES.reference)
 
 // One character over and over is a drawing of a secret; so is a value that is nothing but zeros with something at its end.
 function isRepetition(value: string): boolean {

@@ -3,7 +3,7 @@ import type { Quoting } from "./secret-values.js"
 
 /**
  * A rule as `rules.json` holds it, for every language that reads the file. Patterns keep to what JavaScript and Python's `re` both have:
- * `\w` and `\d` are ASCII, `\s` is any white space, a lookbehind has one character, and every repetition ends.
+ * `\w` and `\d` are ASCII, white space is written out, no `$`, no `.`, a lookbehind has one character, and every repetition ends.
  *
  * In a keyword `[0-9a-f]` stands for one character of the set, so `v1.[0-9a-f]` is sixteen keywords. A keyword without a capital letter is
  * met in any case, one with a capital letter as it is written.
@@ -38,6 +38,57 @@ export interface DressData {
   readonly pattern: string
   /** What the rules see in its place: nothing, or one character, which the only group holds: as it is, as its code, or by its name in HTML. */
   readonly as: "nothing" | "itself" | "hexadecimal" | "decimal" | "entity"
+}
+
+/** Which names tell that their value is a secret, word by word: `dbPassword` is two. Patterns are those of whole words. */
+export interface NameData {
+  /** The last word of a name that fits, first fit first, says of what kind its value is. `key` says it together with the words before it. */
+  readonly words: readonly {
+    readonly kind: NameKind
+    readonly word: string
+    /** What the word before it has to be. */
+    readonly behind?: string
+    /** No word may follow. */
+    readonly isLast?: true
+  }[]
+  /** Lists are lines of words. Before `key`, what makes it one that opens something. */
+  readonly keyOf: readonly string[]
+  /** Before `key`, whose it is. */
+  readonly vendors: readonly string[]
+  /** Behind the telling word: the name is of something about the secret. */
+  readonly aboutIt: readonly string[]
+  /** Before the telling word: there is nothing secret about it. */
+  readonly harmless: readonly string[]
+}
+
+/** What a value says about itself. */
+export interface ValueData {
+  /** What people write where a secret will stand. Found anywhere in it. */
+  readonly filler: string
+  /** A value that is looked up elsewhere. */
+  readonly reference: string
+  /** Words that stand where a password would, in what a form, a schema or an error message says about passwords. */
+  readonly aboutPasswords: readonly string[]
+  /** Keys that their vendors print as examples: the first 16 digits of their SHA-256, for no scanner that reads this file should find a key in it. */
+  readonly published: readonly string[]
+  /** What often follows each letter in words: the 230 commonest pairs, nine in ten of all there are. */
+  readonly letterPairs: readonly string[]
+}
+
+/** Where a program takes a password on its command line. Patterns are those of whole words. */
+export interface ProgramData {
+  readonly names: readonly string[]
+  /** Its next word is the password. */
+  readonly option?: string
+  /** What stands before the password in the same word. */
+  readonly glued?: string
+  /** Its next word is name and password, with `sign` between them. */
+  readonly login?: string
+  readonly sign?: string
+  /** This word has to stand there first. */
+  readonly needs?: string
+  /** Which of the words that are no options is the password, counted from the one that is needed. */
+  readonly position?: number
 }
 
 interface Described {

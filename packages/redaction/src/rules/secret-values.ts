@@ -1,7 +1,8 @@
 import { MASK_MIDDLE } from "../mask.js"
 import { isDigit, isLetter } from "../text-edges.js"
-import { countLetterPairs } from "./letter-pairs.js"
+import { countLetterPairs, readsLikeName } from "./letter-pairs.js"
 import { isPlaceholder } from "./placeholder.js"
+import { VALUES } from "./rules.generated.js"
 import type { NameKind } from "./secret-names.js"
 import { wordList } from "./word-list.js"
 
@@ -9,27 +10,35 @@ import { wordList } from "./word-list.js"
  * Whether a value can be the secret that its name promises. A password, secret or passphrase may be anything that is not plainly something
  * else: a placeholder, a reference, code, a word about passwords. The less the name says, the more the value has to look like one.
  */
-export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): boolean {
+export function isSecretValue(value: string, kind: NameKind, stated: Quoting): boolean {
+  const quoting = stated === "assigned" ? "literal" : stated
   // What holds a mask was judged together with the secret that the mask hides, and is not judged again without it. Forms of their own are
   // found beside a mask all the same.
+  const braced = IN_BRACES.exec(value)?.[1]
+  if (braced !== undefined && looksRandom(braced, 14)) return true
   if (value.length < 5 || HOLDS_MASK.test(value) || isPlaceholder(value) || ANONYMOUS.test(value)) return false
   const isChosen = quoting === "quoted" && looksChosen(value)
+  const isGiven = isChosen || (quoting === "literal" && !PATH.test(value) && looksChosen(value, quoting))
   switch (kind) {
     case "password":
-      if (quoting === "literal" && !PATH.test(value) && (looksChosen(value) || isPlainPassword(value))) return true
-      return isChosen || looksTyped(value, quoting) || (quoting === "quoted" && isPlainPassword(value))
+      if (quoting === "literal" && !PATH.test(value) && isPlainPassword(value)) return true
+      return isGiven || looksTyped(value, quoting) || (quoting === "quoted" && isPlainPassword(value))
     case "secret":
-      if (quoting === "literal" && !PATH.test(value) && looksChosen(value) && !ALPHABET.test(value)) return true
       return (
-        (isChosen && !ALPHABET.test(value)) ||
+        (isGiven && !ALPHABET.test(value)) ||
         looksRandom(value, 10) ||
+        isUnlikeNames(value, quoting) ||
         (looksTyped(value, quoting) && (!TOKEN.test(value) || signsIn(value) >= 3))
       )
     case "connection":
       return quoting !== "bare" && value.length >= 12 && /[=@;]/.test(value) && !isCode(value)
     case "token":
     case "key":
-      return looksRandom(value, 14) || (isChosen && isNoToken(value))
+      return (
+        looksRandom(value, stated === "assigned" ? 10 : 14) ||
+        (isGiven && (stated === "assigned" || isNoToken(value))) ||
+        isUnlikeNames(value, quoting)
+      )
     default:
       // The vendor says what its keys look like; what is shorter was cut, what is longer was encoded.
       return (
@@ -40,8 +49,14 @@ export function isSecretValue(value: string, kind: NameKind, quoting: Quoting): 
   }
 }
 
-/** `named`: in quotes, but only near the name, as in a sentence. `literal`: without quotes, where no name of a variable can stand. */
-export type Quoting = "quoted" | "named" | "bare" | "literal"
+/** As ODBC quotes; what is looked up stands in braces too, by a name. */
+const IN_BRACES = /^\{([^{}\s]{8,200})\}$/
+
+/**
+ * `named`: in quotes, but only near the name, as in a sentence. `literal`: without quotes, where no name of a variable can stand; `assigned`: there
+ * and right behind the `=` of its name, so that it can be no sentence either.
+ */
+export type Quoting = "quoted" | "named" | "bare" | "literal" | "assigned"
 
 /** A mask, its ends at the ends of words: the middle alone, inside a longer word, protects nothing. */
 const HOLDS_MASK = new RegExp(`(?:^|[^A-Za-z0-9])[^…]{0,3}${MASK_MIDDLE}[^…]{0,3}(?:$|[^A-Za-z0-9])`)
@@ -53,6 +68,19 @@ const KEY_FORMATS = {
   "ibm-key": /^[\w-]{44}$/,
   "softlayer-key": /^[a-z0-9]{64}$/,
 } as const
+
+/** Where only the value itself can stand, what does not read like a name of something is one. */
+function isUnlikeNames(value: string, quoting: Quoting): boolean {
+  if (quoting === "bare" || quoting === "named" || value.length < 14 || value.length > 512) return false
+  return (
+    TOKEN.test(value) &&
+    !PRODUCT_KEY.test(value) &&
+    !isCode(value) &&
+    !spellsAlphabet(beginningOf(value)) &&
+    !isMostlyOne(beginningOf(value)) &&
+    (signsIn(value) >= 2 || !readsLikeName(beginningOf(value)))
+  )
+}
 
 /** The same few characters over and over. */
 const PERIODIC = /^(.{2,12})\1\1/
@@ -82,11 +110,15 @@ export function looksRandom(value: string, shortest: number): boolean {
   if (!TOKEN.test(value)) return TELEGRAM.test(value)
   if (UUID.test(value) || BOOTSTRAP.test(value)) return true
   if (PRODUCT_KEY.test(value)) return !spellsAlphabet(value, 5)
-  if (spellsAlphabet(value) || isMostlyOne(value)) return false
+  const beginning = beginningOf(value)
+  if (spellsAlphabet(beginning) || isMostlyOne(beginning)) return false
   if (isCode(value)) return false
   // A name of something secret is no secret, but chance or a prankster may have put one of these words into a key.
-  return isNamed(value) ? isDrawn(value.replace(NAMED, "")) : isDrawn(value)
+  return isNamed(value) ? isDrawn(beginning.replace(NAMED, "")) : isDrawn(beginning)
 }
+
+/** So much of a value tells whether it was drawn by lot; a hostile text has one of a thousand characters behind every name. */
+const beginningOf = (value: string): string => value.slice(0, 256)
 
 function isDrawn(value: string): boolean {
   const { digits, letters, changes, caseChanges, words } = traitsOf(value)
@@ -114,14 +146,21 @@ export function spellsAlphabet(value: string, letters = 7): boolean {
 
 /** Nothing but one character, with something at its end: a drawing of a secret. */
 export function isMostlyOne(value: string): boolean {
-  const counts = new Map<string, number>()
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
-  return Math.max(...counts.values()) * 2 > value.length
+  const half = value.length / 2
+  return countCharacters(value).some((count) => count > half)
 }
 
+/** How often each character stands in a value, by its low byte. The array is used again: this is asked of every value. */
+function countCharacters(value: string): Uint16Array {
+  counts.fill(0)
+  for (let i = 0; i < value.length; i++) counts[value.charCodeAt(i) & 0xff]!++
+  return counts
+}
+const counts = new Uint16Array(256)
+
 /** What a person would choose as a password, in quotes: anything but a plain word. */
-function looksChosen(value: string): boolean {
-  if (value.length < 6 || value.length > 1024 || (isCode(value) && !isDottedPassword(value))) return false
+function looksChosen(value: string, quoting: Quoting = "quoted"): boolean {
+  if (value.length < 6 || value.length > 1024 || (isCode(value, quoting) && !isDottedPassword(value))) return false
   if (isNamed(value) && /^[A-Za-z_. -]+$/.test(value)) return false
   if (/^[A-Za-z_]+$/.test(value)) return false
   if (/\s/.test(value)) return value.length >= 8 && !/[.?!:,](?:\s|$)|^[A-Z][a-z]+ [a-z]/.test(value)
@@ -132,18 +171,13 @@ function looksChosen(value: string): boolean {
 function isPlainPassword(value: string): boolean {
   return /^[A-Za-z]{6,32}$/.test(value) && !isNamed(value) && !ABOUT_PASSWORDS.has(value.toLowerCase())
 }
-const ABOUT_PASSWORDS = wordList(`
-  string required optional hidden invalid incorrect missing number boolean object undefined unknown default varchar
-  integer enabled disabled username encrypted hashed plaintext redacted change forgot update create delete submit
-  confirm strong masked filtered removed protected example sample wrong correct expired empty weak valid secret
-  needed wanted stored generated unchanged matching accepted rejected
-`)
+const ABOUT_PASSWORDS = wordList(VALUES.aboutPasswords)
 
 /** The same without quotes, where it could as well be a word, a number or a piece of code. */
 function looksTyped(value: string, quoting: Quoting): boolean {
-  if (value.length < 8 || ((quoting === "bare" || quoting === "literal") && (isNamed(value) || isCode(value))))
+  if (value.length < 8 || ((quoting === "bare" || quoting === "literal") && (isNamed(value) || isCode(value, quoting))))
     return false
-  if (value.length >= 12 && signsIn(value) >= 4) return true
+  if (value.length >= 12 && signsIn(value) >= (quoting === "literal" ? 3 : 4)) return true
   return /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[A-Z]?[a-z]+[._-]?\d{1,3}$/.test(value)
 }
 
@@ -151,11 +185,23 @@ function looksTyped(value: string, quoting: Quoting): boolean {
 const signsIn = (value: string): number => new Set(value.replace(/[\w\s.,:;-]/g, "")).size
 
 /** A member, a call, an index, a path, an address: something that is looked up, not the thing itself. */
-function isCode(value: string): boolean {
-  return CODE.test(value) && !value.split(".").some(isDrawnPart)
+function isCode(value: string, quoting: Quoting = "bare"): boolean {
+  if (!CODE.test(value) || value.split(".").some(isDrawnPart)) return false
+  // Where nothing but the value can stand, a bracket makes it code only if it is closed as well.
+  return quoting === "bare" || quoting === "named" || !BRACKET_FIRST.test(value) || isBalanced(value)
 }
 const CODE =
-  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[a-z][a-z0-9+]{1,12}:\/\//
+  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[\w.@-]+(?:\/[\w.@-]+)+\.[a-z]{1,5}$|^[a-z][a-z0-9+]{1,12}:\/\/|^\/.{2,200}\/[a-z]{0,4};?$/
+const BRACKET_FIRST = /^[A-Za-z_$][\w$.]*[([]/
+
+function isBalanced(value: string): boolean {
+  const count = (sign: string): number => value.split(sign).length
+  return (
+    /^[A-Za-z_$][\w$.]*[([]\s*$/.test(value) ||
+    (CLOSED_LAST.test(value) && count("(") === count(")") && count("[") === count("]"))
+  )
+}
+const CLOSED_LAST = /[)\]](?:[.?][\w$.()?[\]]{0,80})?;?$/
 
 /** Words with dots between them and a digit somewhere, where no program's name can stand. */
 const isDottedPassword = (value: string): boolean => /^\w+(?:\.\w+)+$/.test(value) && /[a-z]\d/i.test(value)
@@ -203,9 +249,9 @@ const LOWER = 2
 const UPPER = 3
 
 function entropyOf(value: string): number {
-  const counts = new Map<string, number>()
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1)
   let entropy = 0
-  for (const count of counts.values()) entropy -= (count / value.length) * Math.log2(count / value.length)
+  for (const count of countCharacters(value)) {
+    if (count > 0) entropy -= (count / value.length) * Math.log2(count / value.length)
+  }
   return entropy
 }

@@ -1,4 +1,7 @@
-/** A set of words, written as they are read. */
-export function wordList(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/))
+/** A set of words, as `rules.json` writes it: in lines. */
+export function wordList(lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(" ")))
 }
+
+/** A pattern that a whole word has to fit. */
+export const whole = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`)

@@ -44,7 +44,7 @@ export function proposeMasks(first: Tape, second: Tape): Calibration {
   for (const [call, other] of pairs) {
     const before = recordedText(call, first.bodies)
     const after = recordedText(other, second.bodies)
-    // Also what their client makes up anew: that needs nobody's word.
+    // Also what their client makes up anew: that needs no consent.
     if (call.sig === other.sig || before === after) continue
     const [readBefore, readAfter] = [before, after].map((text) => (text === undefined ? undefined : readJson(text)))
     if (!readBefore?.ok || !readAfter?.ok) continue

@@ -11,10 +11,14 @@ import type { CallKind, StoredBody, Tape } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
 import { claimOf } from "./claim.js"
+import { notComparedIn } from "./compared-fields.js"
 import { fingerprintOf } from "./fingerprint.js"
-import { orderProblems } from "./order.js"
-import { compareOutputs } from "./outcome.js"
+import { compareOrder } from "./order.js"
+import { compareOutputs, declaredOutputs } from "./outcome.js"
 import { compareBesideSignatures } from "./questions.js"
+import { compareFamilies, familyAlone } from "./run-family.js"
+import { unsureSecrets } from "./served-secrets.js"
+import { compareStdout } from "./stdout.js"
 import { type JudgedRecording, wholenessProblems } from "./wholeness.js"
 
 /** The conditions a replay has to meet, as the documentation numbers them. */
@@ -43,7 +47,7 @@ export interface ReplayToCertify {
   /** The new run as it was recorded; null for the engine. */
   readonly replay: (JudgedRecording & { readonly tape: Tape }) | null
   readonly covers: readonly CallKind[]
-  /** Whether all that the replay recorded is at hand, and not only what nobody could do without. */
+  /** Whether all that the replay recorded is at hand, and not only what every replay has. */
   readonly areReplayBodiesHere?: boolean
 }
 
@@ -82,31 +86,24 @@ export function certify(run: ReplayToCertify): Certification {
 const blocks = (condition: Condition, reasons: readonly string[]): Blocking[] =>
   reasons.map((reason) => ({ condition, reason }))
 
-/** What two runs have in common, and what of them nobody compared. */
+/** What two runs have in common, and what of them was not compared. */
 interface Found {
   readonly blocking: readonly Blocking[]
   readonly compared: Certificate["scope"]["compared"]
   readonly notCompared: Certificate["scope"]["not_compared"]
   readonly outputs: DeclaredOutputs
+  readonly runs: Certificate["runs"]
 }
 
 /** Nothing ran, so there is nothing to hold the recording against but itself. */
-function alone({ session }: ReplayToCertify): Found {
-  const { outputs } = session.tape
+function alone({ session, source, covers }: ReplayToCertify): Found {
+  const { tape } = session
   return {
     blocking: [],
     compared: ["recording", "questions", "answers"],
     notCompared: [{ what: "the agent", why: "it was not started: nothing says that it would ask the same again" }],
-    outputs: {
-      ended: outputs.ended,
-      error_class: outputs.errorClass,
-      error: outputs.error,
-      exit_code: outputs.exitCode,
-      signal: outputs.signal,
-      last_model_output: outputs.lastModelOutput,
-      final_outputs: [...outputs.finalOutputs],
-      files: null,
-    },
+    outputs: declaredOutputs(tape, null),
+    runs: familyAlone({ ...source, tape }, covers),
   }
 }
 
@@ -115,8 +112,11 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
   const { tape } = session
   const recorded = fingerprintOf(tape, covers)
   const now = fingerprintOf(replay.tape, covers, { source: tape })
-  const ends = compareOutputs({ ...source, tape }, replay, areToolsServed(run))
+  const ends = compareOutputs({ ...source, tape }, replay)
+  const family = compareFamilies({ ...source, tape }, replay, covers)
+  const wrote = compareStdout(tape, replay.tape)
   const beside = compareBesideSignatures(tape, replay.tape, covers)
+  const order = compareOrder(tape, replay.tape, covers)
   const isKnown = (what: string): boolean => ends.unknown.every((unknown) => unknown.what !== what)
   return {
     blocking: [
@@ -124,9 +124,10 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
         "fingerprint",
         recorded === now ? [] : [`the run's fingerprint is ${now}, the recorded one ${recorded}`],
       ),
-      ...blocks("order", orderProblems(tape, replay.tape, covers)),
+      ...blocks("order", order.differences),
       ...blocks("questions", beside.differences),
-      ...blocks("outputs", ends.differences),
+      ...blocks("questions", unsureSecrets({ ...source, tape }, replay.tape, family.servedMasks)),
+      ...blocks("outputs", [...family.differences, ...ends.differences, ...wrote.differences]),
     ],
     compared: [
       "recording",
@@ -134,22 +135,36 @@ function compare(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["repl
       "answers",
       "order",
       ...(beside.areHeadersKnown ? (["behaviour_headers"] as const) : []),
-      "query",
+      "addresses",
+      "input",
+      "steps",
+      "verdicts",
+      "artifacts",
       "ending",
       ...(isKnown("exit status") ? (["exit_status"] as const) : []),
+      ...(wrote.output === null ? [] : (["stdout"] as const)),
       "final_output",
       ...(isKnown("files") ? (["files"] as const) : []),
       "diff",
     ],
-    notCompared: [...uncovered(tape, covers), ...ends.unknown, ...beside.unknown, ...ALWAYS_LEFT],
-    outputs: ends.outputs,
+    notCompared: [
+      ...uncovered(tape, covers),
+      ...ends.unknown,
+      ...family.unknown,
+      ...wrote.unknown,
+      ...beside.unknown,
+      ...order.unknown,
+      ...ALWAYS_LEFT,
+      ...notComparedIn(ownEvents([...source.events, ...replay.events])),
+    ],
+    outputs: { ...ends.outputs, stdout: wrote.output },
+    runs: family.runs,
   }
 }
 
 const ALWAYS_LEFT = [
-  { what: "stdout", why: "what a command writes there is not recorded" },
-  { what: "timing", why: "answers come when they are asked for" },
-  { what: "other headers", why: "credentials, ids and what clients say about themselves" },
+  { what: "stderr", why: "what a command writes there is not recorded" },
+  { what: "other headers", why: "credentials, ids and what clients say about themselves, as far as anybody knows" },
 ] as const
 
 /** Kinds of calls that are on the tape and did not pass through the driver's hands. */
@@ -174,7 +189,7 @@ function contentOf(run: ReplayToCertify, report: DivergenceReport, found: Found)
     tools_executed: toolsExecuted(run),
   }
   return {
-    v: 2,
+    v: 3,
     type: "orangebox-exactness",
     driver,
     source_run: session.tape.runId,
@@ -191,6 +206,7 @@ function contentOf(run: ReplayToCertify, report: DivergenceReport, found: Found)
     aux_unconsumed: counts.aux_unconsumed,
     upstream_sockets: 0,
     outputs: found.outputs,
+    runs: found.runs,
     canon_version: CANON_VERSION,
     versions: { replay: REPLAY_VERSION },
   }
@@ -207,8 +223,6 @@ function toolsExecuted({ session, replay, covers }: ReplayToCertify): number {
   if (!covers.includes("tool")) return session.tape.calls.filter(isTool).length
   return replay.tape.calls.filter((call) => isTool(call) && call.mode === "live").length
 }
-
-const areToolsServed = (run: ReplayToCertify): boolean => run.covers.includes("tool") && toolsExecuted(run) === 0
 
 /** Every byte a certificate speaks for is there and hashes to its name: what was asked as well as what was answered. */
 function bodyProblems({ session, replay, areReplayBodiesHere, covers }: ReplayToCertify): string[] {
@@ -253,6 +267,9 @@ function acceptanceProblems(session: ReplaySession, report: DivergenceReport): s
   if (session.policy.mode !== "exact")
     found.push("it ran in mode cached, which makes no claim about which call is answered")
   if (session.fork !== undefined) found.push("it is a fork")
+  const { moved } = session.policy
+  if (moved !== null)
+    found.push(`the copy could not be shown at the path of the work tree, so ${moved.from} was written as ${moved.to}`)
   for (const { code, n, severity, message } of report.divergences) {
     if (code === "ORDER_RELAXED") found.push(`#${n}: answers could not be given in their recorded order`)
     // Calls without an answer are counted above; whatever else stopped the agent is said here.
@@ -265,17 +282,16 @@ function acceptanceProblems(session: ReplaySession, report: DivergenceReport): s
 function differenceBetween(run: ReplayToCertify, replay: NonNullable<ReplayToCertify["replay"]>): string[] {
   const { session, source } = run
   const toDiff = ({ events, bodies }: JudgedRecording, runId: string): RunToDiff => ({
-    events: events.filter(({ run_id }) => run_id === runId),
+    runId,
+    events: ownEvents(events),
     body: (hash) => bodies.get(hash) ?? { absent: "unknown" },
   })
   const masks = [...new Set(session.policy.masks.map(({ type }) => type))]
   const diff = diffRuns(toDiff(source, session.tape.runId), toDiff(replay, replay.tape.runId), { masks, payloads: 0 })
-  // Tools that were answered from the tape have left no files, and the certificate says that these were not compared.
-  const ends = diff.outcome.fields.filter((field) => field !== "files" || !areToolsServed(run))
+  if (exitCodeOf(diff) === 0) return []
   const { inserted, removed, changed, moved, reordered } = diff.stats
   const counts = Object.entries({ inserted, removed, changed, moved, reordered }).filter(([, count]) => count > 0)
-  if (exitCodeOf(diff) === 0 || (counts.length === 0 && ends.length === 0)) return []
-  const what = [...counts.map(([change, count]) => `${count} ${change}`), ...ends].join(", ")
+  const what = [...counts.map(([change, count]) => `${count} ${change}`), ...diff.outcome.fields].join(", ")
   const first = diff.items.find(({ change }) => change !== "same" && change !== "noise")
   const step = first && (first.a ?? first.b)
   const where = step ? `; first ${first.change} ${first.kind} ${step.name} (#${step.n})` : ""

@@ -1,6 +1,8 @@
 import { textHash } from "@orangebox/contract"
 import { addToList } from "../add-to-list.js"
+import { EVERYTHING } from "../tape/served-tools.js"
 import type { CallKind, RecordedAnswer, Tape, TapeCall } from "../tape/tape.js"
+import { Branches } from "./branches.js"
 
 /** A replay, and the recording it is held against. */
 export interface SourceOf {
@@ -39,22 +41,27 @@ export function fingerprintOf(tape: Tape, covers: readonly CallKind[] = EVERYTHI
     const was = originals?.get(call.replayed?.sourceStepId ?? "")
     if (mayChangeSomething(call)) addToList(runs, was?.runId ?? call.runId, call)
   }
+  const branches = new Branches(replayOf?.source ?? tape)
   // Runs of sub-agents have clocks of their own: between two of them there is no order to keep.
   const effects = [...runs.values()].map((calls) =>
-    JSON.stringify(effectGroups(calls, replayOf).map((group) => group.map((call) => hashes.get(call)!).sort())),
+    JSON.stringify(
+      effectGroups(calls, replayOf, branches).map((group) => group.map((call) => hashes.get(call)!).sort()),
+    ),
   )
   return textHash(`obx-run-fingerprint\0${2}\0${JSON.stringify([questions.sort(), effects.sort()])}`)
 }
 
-const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
-
 /** Calls that may have changed something, one group after the other; those of one group were under way together. */
-function effectGroups(calls: readonly TapeCall[], replayOf: SourceOf | undefined): readonly (readonly TapeCall[])[] {
-  if (replayOf === undefined) return groupsByOverlap(calls)
+function effectGroups(
+  calls: readonly TapeCall[],
+  replayOf: SourceOf | undefined,
+  branches: Branches,
+): readonly (readonly TapeCall[])[] {
+  if (replayOf === undefined) return groupsByOverlap(calls, branches)
   const standFor = new Set(calls.map(({ replayed }) => replayed?.sourceStepId))
   const recorded = replayOf.source.calls.filter(({ stepId }) => standFor.has(stepId))
   const groupOf = new Map<string, number>()
-  for (const [index, group] of groupsByOverlap(recorded).entries()) {
+  for (const [index, group] of groupsByOverlap(recorded, branches).entries()) {
     for (const { stepId } of group) groupOf.set(stepId, index)
   }
   const groups: TapeCall[][] = []
@@ -68,18 +75,19 @@ function effectGroups(calls: readonly TapeCall[], replayOf: SourceOf | undefined
   return groups
 }
 
-function groupsByOverlap(calls: readonly TapeCall[]): readonly (readonly TapeCall[])[] {
+function groupsByOverlap(calls: readonly TapeCall[], branches: Branches): readonly (readonly TapeCall[])[] {
   const groups: TapeCall[][] = []
-  let closedAt = -1
+  let until = -1
   for (const call of calls) {
-    if (groups.length === 0 || call.openedAt > closedAt) groups.push([])
+    const { openedAt, closedAt } = branches.stretchOf(call)
+    if (groups.length === 0 || openedAt > until) groups.push([])
     groups.at(-1)!.push(call)
-    closedAt = Math.max(closedAt, call.closedAt ?? Number.POSITIVE_INFINITY)
+    until = Math.max(until, closedAt)
   }
   return groups
 }
 
-/** What nobody described may have written. */
+/** What has no description may have written. */
 export const mayChangeSomething = ({ effect }: TapeCall): boolean => effect !== "pure" && effect !== "read"
 
 /** Kind, question, status, answer, and the tries it took. */

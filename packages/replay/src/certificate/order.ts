@@ -1,20 +1,34 @@
 import { addToList } from "../add-to-list.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
+import { Branches } from "./branches.js"
+import type { NotCompared } from "./compared-fields.js"
 import { isCounted, mayChangeSomething } from "./fingerprint.js"
 
+export interface ComparedOrder {
+  readonly differences: readonly string[]
+  readonly unknown: readonly NotCompared[]
+}
+
 /**
- * What was done in another order. Calls that did not overlap in the recording come in the same order again; of two that change something
- * the first is over before the second begins, as it was.
+ * What was done in another order. Calls that were not under way together in the recording, nor in branches that were, come in the same order
+ * again; where one waited for another, that one is over again before it begins.
  */
-export function orderProblems(source: Tape, replay: Tape, covers: readonly CallKind[]): readonly string[] {
+export function compareOrder(source: Tape, replay: Tape, covers: readonly CallKind[]): ComparedOrder {
   const runs = new Map<string, CallPair[]>()
   // Runs of sub-agents have clocks of their own: between two of them there is no order to keep.
   for (const pair of pairsOf(source, replay, covers)) addToList(runs, pair.was.runId, pair)
-  return [...runs.values()].flatMap((pairs) => [
-    ...turnedRound(pairs),
+  const branches = new Branches(source)
+  const differences = [...runs.values()].flatMap((pairs) => [
+    ...(mayBeTurnedRound(pairs) ? turnedRound(pairs, branches) : []),
     ...answeredInAnotherOrder(pairs),
     ...unsureAnswers(pairs),
   ])
+  return { differences, unknown: [...runs.values()].some((pairs) => pairs.length > 1) ? [WAITING] : [] }
+}
+
+const WAITING: NotCompared = {
+  what: "which calls wait for the answers of others",
+  why: "answers come at once: only calls that are seen under way together, and were not, tell of it",
 }
 
 interface CallPair {
@@ -36,20 +50,51 @@ function pairsOf(source: Tape, replay: Tape, covers: readonly CallKind[]): reado
 const end = ({ closedAt }: TapeCall): number => closedAt ?? Number.POSITIVE_INFINITY
 const overlap = (a: TapeCall, b: TapeCall): boolean => a.openedAt <= end(b) && b.openedAt <= end(a)
 
-function turnedRound(pairs: readonly CallPair[]): string[] {
-  let latest: CallPair | undefined
-  let latestWrite: CallPair | undefined
-  for (const pair of pairs) {
-    const { was, is } = pair
-    if (latest && end(was) < latest.was.openedAt)
-      return [`${words(was)} was asked before ${words(latest.was)}, and is now asked after it`]
-    if (latest === undefined || was.openedAt > latest.was.openedAt) latest = pair
-    if (!mayChangeSomething(was)) continue
-    if (latestWrite && end(latestWrite.was) < was.openedAt && is.openedAt <= end(latestWrite.is))
-      return [`${words(was)} was asked when ${words(latestWrite.was)} was over, and is now asked while it is under way`]
-    if (latestWrite === undefined || end(is) > end(latestWrite.is)) latestWrite = pair
+/** Whether there can be two calls in another order at all: in one pass, for that is so in almost no replay. */
+function mayBeTurnedRound(pairs: readonly CallPair[]): boolean {
+  let latest = Number.NEGATIVE_INFINITY
+  let until = Number.NEGATIVE_INFINITY
+  for (const { was, is } of pairs) {
+    if (end(was) < latest || is.openedAt <= until) return true
+    latest = Math.max(latest, was.openedAt)
+    until = Math.max(until, end(is))
+  }
+  return false
+}
+
+function turnedRound(pairs: readonly CallPair[], branches: Branches): string[] {
+  const restBefore = restsBefore(pairs)
+  for (const [index, later] of pairs.entries()) {
+    for (const earlier of pairs.slice(0, index)) {
+      const [first, second] = [earlier.was, later.was]
+      const isBefore = end(second) < first.openedAt && !branches.areConcurrent(first, second)
+      // Of questions that are sent at once a quick server answers the first before the last has come: only where nothing was under way
+      // between two of them did the second wait. Of two effects it did where they did not overlap.
+      const isBehind = end(first) < (areEffects(first, second) ? second.openedAt : restBefore.get(second)!)
+      const isNowTogether = isBehind && later.is.openedAt <= end(earlier.is) && !branches.mayOverlap(first, second)
+      if (!isBefore && !isNowTogether) continue
+      return [
+        isBefore
+          ? `${words(second)} was asked before ${words(first)}, and is now asked after it`
+          : `${words(second)} was asked when ${words(first)} was over, and is now asked while it is under way`,
+      ]
+    }
   }
   return []
+}
+
+const areEffects = (a: TapeCall, b: TapeCall): boolean => mayChangeSomething(a) && mayChangeSomething(b)
+
+/** For each recorded call when the calls began that it was under way with, directly or over others. */
+function restsBefore(pairs: readonly CallPair[]): ReadonlyMap<TapeCall, number> {
+  const found = new Map<TapeCall, number>()
+  let [began, until] = [0, Number.NEGATIVE_INFINITY]
+  for (const { was } of pairs.toSorted((a, b) => a.was.openedAt - b.was.openedAt)) {
+    if (was.openedAt > until) began = was.openedAt
+    until = Math.max(until, end(was))
+    found.set(was, began)
+  }
+  return found
 }
 
 /** Where the first answer wins, the order of the answers to calls that were under way together is part of what happened. */

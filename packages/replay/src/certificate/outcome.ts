@@ -1,55 +1,51 @@
 import { plural } from "@orangebox/text"
-import { type ChangedFiles, changedFiles, looksOf, NOT_KEPT } from "../diff/changed-files.js"
+import { type ChangedFiles, compareFiles, type FilesOfRun, looksOf, NOT_KEPT } from "../diff/changed-files.js"
 import { lastTree } from "../fork/recorded-workspace.js"
 import type { DeclaredOutputs } from "../generated.js"
+import { areToolsServed } from "../tape/served-tools.js"
 import type { Recording, Tape } from "../tape/tape.js"
 
 /** Something of the ends of two runs, and whether it is the same; null where one of them has none on record. */
 export interface ComparedOutputs {
   /** What both have in common; null where it was not compared. */
-  readonly outputs: DeclaredOutputs
+  readonly outputs: Omit<DeclaredOutputs, "stdout">
   readonly differences: readonly string[]
   readonly unknown: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** How two runs ended and what they left. Where every tool was answered from the tape, none of them touched a file. */
-export function compareOutputs(source: RunOutput, replay: RunOutput, areToolsServed = false): ComparedOutputs {
+/** What a run declares in the end; how it ended and what it gave is compared with its other records. */
+export function declaredOutputs(
+  { outputs }: Tape,
+  files: DeclaredOutputs["files"],
+  isExitKnown = true,
+): DeclaredOutputs {
+  return {
+    ended: outputs.ended,
+    error_class: outputs.errorClass,
+    error: outputs.error,
+    exit_code: isExitKnown ? outputs.exitCode : null,
+    signal: isExitKnown ? outputs.signal : null,
+    stdout: outputs.stdout && (outputs.stdout.body?.hash ?? outputs.stdout.digest),
+    last_model_output: outputs.lastModelOutput,
+    final_outputs: [...outputs.finalOutputs],
+    files,
+  }
+}
+
+/** The last answer of a model and what two runs left of their files, and which of the rest is on record in both. */
+export function compareOutputs(source: RunOutput, replay: RunOutput): ComparedOutputs {
   const differences: string[] = []
   const unknown: { what: string; why: string }[] = []
   const [was, is] = [source.tape.outputs, replay.tape.outputs]
-  const compare = <T>(what: string, a: T, b: T): T => {
-    if (JSON.stringify(a) !== JSON.stringify(b))
-      differences.push(`${what} differs: ${JSON.stringify(a)} was recorded, it is ${JSON.stringify(b)}`)
-    return a
-  }
-  compare("how the run ended", was.ended, is.ended)
-  compare("the class of its error", was.errorClass, is.errorClass)
-  compare("its error", was.error, is.error)
+  const last = lastAnswerAsTold(replay.tape, source.tape)
+  if (was.lastModelOutput !== last)
+    differences.push(`the last answer of a model differs: ${was.lastModelOutput} was recorded, it is ${last}`)
   const hasStatus = was.exitCode !== null || was.signal !== null
-  const hasStatusNow = is.exitCode !== null || is.signal !== null
-  if (hasStatus && hasStatusNow) {
-    compare("the exit code", was.exitCode, is.exitCode)
-    compare("the signal that ended it", was.signal, is.signal)
-  } else unknown.push({ what: "exit status", why: `not on record in the ${hasStatus ? "replay" : "source"}` })
-  const isStatusKnown = hasStatus && hasStatusNow
-  return {
-    outputs: {
-      ended: was.ended,
-      error_class: was.errorClass,
-      error: was.error,
-      exit_code: isStatusKnown ? was.exitCode : null,
-      signal: isStatusKnown ? was.signal : null,
-      last_model_output: compare(
-        "the last answer of a model",
-        was.lastModelOutput,
-        lastAnswerAsTold(replay.tape, source.tape),
-      ),
-      final_outputs: compare("the final output", [...was.finalOutputs], [...is.finalOutputs]),
-      files: areToolsServed ? notTouched(unknown) : compareFiles(source, replay, { differences, unknown }),
-    },
-    differences,
-    unknown,
-  }
+  const isStatusKnown = hasStatus && (is.exitCode !== null || is.signal !== null)
+  if (!isStatusKnown)
+    unknown.push({ what: "exit status", why: `not on record in the ${hasStatus ? "replay" : "source"}` })
+  const files = filesOfBoth(source, replay, { differences, unknown })
+  return { outputs: declaredOutputs(source.tape, files, isStatusKnown), differences, unknown }
 }
 
 export interface RunOutput extends Recording {
@@ -65,30 +61,30 @@ function lastAnswerAsTold(replay: Tape, source: Tape): string | null {
   return last ? (last.answer?.body?.hash ?? null) : replay.outputs.lastModelOutput
 }
 
-function notTouched(unknown: { what: string; why: string }[]): null {
-  unknown.push({ what: "files", why: "tools were answered from the recording, and changed none" })
-  return null
-}
-
-/** What became of the files that the runs changed. A work tree that nobody looked at is not compared. */
-function compareFiles(
+/** What became of the files that the runs changed. A work tree that was not looked at is not compared. */
+function filesOfBoth(
   source: RunOutput,
   replay: RunOutput,
   told: { readonly differences: string[]; readonly unknown: { what: string; why: string }[] },
 ): Record<string, string> | null {
-  const [was, is] = [filesOf(source), filesOf(replay)]
-  if (was === undefined || is === undefined) {
-    const side = was === undefined ? "source" : "replay"
-    told.unknown.push({ what: "files", why: `the work tree of the ${side} was not looked at` })
+  const found = compareFiles(filesOf(source), filesOf(replay))
+  if (!found.areCompared) {
+    told.unknown.push({ what: "files", why: found.why })
     return null
   }
+  for (const { path, a, b } of found.differing) {
+    const [was, is] = [a ?? "not changed", b ?? "not changed"]
+    told.differences.push(`the file ${path} differs: ${was} was left, it is ${is}`)
+  }
+  told.unknown.push({
+    what: "files that git ignores, and empty folders",
+    why: "a look at the work tree does not see them",
+  })
   const files: Record<string, string> = {}
-  const notKept = new Set([...was.leftOut, ...is.leftOut])
-  for (const path of [...new Set([...was.changed.keys(), ...is.changed.keys()])].sort()) {
-    const [a, b] = [was.changed.get(path) ?? "not changed", is.changed.get(path) ?? "not changed"]
-    if (a !== b) told.differences.push(`the file ${path} differs: ${a} was left, it is ${b}`)
-    else if (a.endsWith(NOT_KEPT)) notKept.add(path)
-    else files[path] = a
+  const notKept = new Set([...leftOut(source, found.same), ...leftOut(replay, found.same)])
+  for (const [path, file] of found.same) {
+    if (file.endsWith(NOT_KEPT)) notKept.add(path)
+    else files[path] = file
   }
   if (notKept.size > 0) {
     const paths = [...notKept].sort().slice(0, 3).join(", ")
@@ -97,21 +93,18 @@ function compareFiles(
   return files
 }
 
-interface LeftFiles {
-  readonly changed: ChangedFiles
-  /** What a look passes over: too large, not readable, more than are listed. */
-  readonly leftOut: readonly string[]
-}
-
-function filesOf({ events, bodies, tape }: RunOutput): LeftFiles | undefined {
-  const own = events.filter(({ run_id }) => run_id === tape.runId)
-  const looks = looksOf(own)
+function filesOf({ events, bodies, tape }: RunOutput): FilesOfRun {
   const text = (ref: string): string | undefined => {
     const bytes = bodies.get(ref)
     return bytes && Buffer.from(bytes).toString("utf8")
   }
-  const changed = looks && changedFiles(looks, { text })
-  if (changed === undefined) return undefined
-  const leftOut = lastTree(own, bodies)?.notRestored ?? []
-  return { changed, leftOut: leftOut.filter(({ path }) => !changed.has(path)).map(({ path }) => path) }
+  const own = events.filter(({ run_id }) => run_id === tape.runId)
+  return { looks: looksOf(own), reader: { text }, areToolsServed: areToolsServed(events) }
+}
+
+/** What a look passes over: too large, not readable, more than are listed. */
+function leftOut({ events, bodies, tape }: RunOutput, known: ChangedFiles): readonly string[] {
+  const own = events.filter(({ run_id }) => run_id === tape.runId)
+  const paths = lastTree(own, bodies)?.notRestored.map(({ path }) => path) ?? []
+  return paths.filter((path) => !known.has(path))
 }

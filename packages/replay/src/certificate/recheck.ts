@@ -1,12 +1,10 @@
 import { canonicalJson } from "@orangebox/contract"
 import { CANON_VERSION } from "@orangebox/dialects"
-import { asRecorded, replayByEngine } from "../engine/replay-by-engine.js"
+import { askAgain } from "../engine/ask-again.js"
+import { replayByEngine } from "../engine/replay-by-engine.js"
 import type { Certificate } from "../generated.js"
-import type { Ask } from "../match/ask.js"
-import type { AcceptedMask } from "../match/comparable.js"
-import { askableCalls } from "../match/matcher.js"
-import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
-import { COVERS } from "../sdk/tape-sink.js"
+import { openReplay } from "../match/session.js"
+import { coveredBy } from "../tape/served-tools.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
 import { REPLAY_VERSION } from "../version.js"
@@ -75,57 +73,21 @@ function askedAgain(
   const now = tapeFor(replay, replay_run, "replay", say)
   if (now === undefined) return undefined
   const covers = coversOf(replay, replay_run)
-  const session = sessionOf(tape, now, { covers, masks: certificate.accepted_masks }, say)
-  return certify({ session, source, replay: { ...replay, tape: now }, covers, areReplayBodiesHere: true })
-}
-
-/** What passed through the hands of whoever drove a replay, as its run says. */
-function coversOf({ events }: JudgedRecording, runId: string): readonly CallKind[] {
-  const started = events.find(({ event_type, run_id }) => event_type === "run_started" && run_id === runId)
-  const told = String(started?.attributes?.[COVERS] ?? "").split(" ")
-  return EVERYTHING.filter((kind) => told.includes(kind))
-}
-
-/** Asks the tape what the calls of a replay asked, in their order. */
-function sessionOf(
-  source: Tape,
-  replay: Tape,
-  { covers, masks }: { readonly covers: readonly CallKind[]; readonly masks: readonly AcceptedMask[] },
-  say: (reason: string) => void,
-): ReplaySession {
-  const session = openReplay(source, { masks }, { covers })
-  const isOnWire = !covers.includes("tool")
-  const standsFor = new Map(replay.calls.map((call) => [call.stepId, call.replayed?.sourceStepId]))
-  const hasInside = new Set(replay.calls.flatMap(({ within, attemptOf }) => [within, attemptOf]))
-  for (const call of askableCalls(replay, "faithful")) {
-    if (!covers.includes(call.kind)) continue
-    const outcome = session.ask({
-      ...asRecorded(call, replay),
-      ...(isOnWire ? NOWHERE : placeOf(call, session, standsFor)),
-    })
-    const answeredBy = outcome.outcome === "served" ? outcome.source : null
-    if (answeredBy && !hasInside.has(call.stepId)) session.servedWhole(answeredBy.stepId)
+  const session = openReplay(tape, { masks: certificate.accepted_masks }, { covers })
+  for (const { call, answeredBy } of askAgain(session, now, covers)) {
     const named = call.replayed?.sourceStepId
     if (answeredBy && named !== answeredBy.stepId.split("#")[0])
       say(`${call.stepId} of the replay says that ${named} answered it, and it was ${answeredBy.stepId}`)
     if (answeredBy && !hasSameAnswer(call, answeredBy))
       say(`${call.stepId} of the replay was answered otherwise than ${answeredBy.stepId}`)
   }
-  return session
+  return certify({ session, source, replay: { ...replay, tape: now }, covers, areReplayBodiesHere: true })
 }
 
-/** An edge that only sees traffic does not know what a call was made inside of. */
-const NOWHERE: Pick<Ask, "within" | "attemptOf"> = { within: undefined, attemptOf: undefined }
-
-/** Where a call stands among those of the source. */
-function placeOf(
-  { within, attemptOf }: TapeCall,
-  session: ReplaySession,
-  standsFor: ReadonlyMap<string, string | undefined>,
-): Pick<Ask, "within" | "attemptOf"> {
-  const tried = attemptOf === null ? undefined : session.callOf(standsFor.get(attemptOf) ?? "")
-  if (tried && tried.attempts.length > 0) return { within: tried.within, attemptOf: tried.stepId }
-  return { within: within === null ? null : (standsFor.get(within) ?? ""), attemptOf: undefined }
+/** What passed through the replay engine, as its run says. */
+function coversOf({ events }: JudgedRecording, runId: string): readonly CallKind[] {
+  const started = events.find(({ event_type, run_id }) => event_type === "run_started" && run_id === runId)
+  return started ? coveredBy(started) : []
 }
 
 const hasSameAnswer = (a: TapeCall, b: TapeCall): boolean =>

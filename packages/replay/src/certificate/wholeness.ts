@@ -1,4 +1,4 @@
-import { type Event, validate, validateRun } from "@orangebox/contract"
+import { type Event, validate, validateRun, whyNotWire } from "@orangebox/contract"
 import { addToList } from "../add-to-list.js"
 import type { Recording } from "../tape/tape.js"
 import { ownEvents } from "../tape/tape-of.js"
@@ -23,6 +23,7 @@ export function wholenessProblems({ events, bodies, faults = [] }: JudgedRecordi
     for (const { severity, reason, subject } of found) {
       if (severity !== "open") problems.push(`${runId}: ${reason} (${subject})`)
     }
+    problems.push(...turnedTimes(runId, own), ...notOnWire(runId, own))
     for (const { event_id, artifact_refs } of own) {
       for (const { artifact_type, byte_size, full_byte_size } of artifact_refs) {
         if (full_byte_size !== undefined && full_byte_size > byte_size)
@@ -33,4 +34,31 @@ export function wholenessProblems({ events, bodies, faults = [] }: JudgedRecordi
     }
   }
   return [...new Set(problems)]
+}
+
+/** Calls that another program's record tells of: whatever is served for them was never an answer on a wire. */
+function notOnWire(runId: string, own: readonly Event[]): string[] {
+  const reasons = own.flatMap((event) =>
+    event.event_type === "model_called"
+      ? event.artifact_refs.flatMap(({ mime_type }) => whyNotWire(mime_type) ?? [])
+      : [],
+  )
+  return reasons.length === 0
+    ? []
+    : [`${runId}: ${reasons.length} of its model calls are not recorded on the wire: ${reasons[0]}`]
+}
+
+/**
+ * A recorder numbers its events as it makes them, so their clock never runs backwards along their numbers: where it does, numbers were
+ * changed. What was read from elsewhere has the times it came with.
+ */
+function turnedTimes(runId: string, own: readonly Event[]): string[] {
+  const later = own.find((event, at) => {
+    const before = own[at - 1]
+    return before && event.actor_type !== "backend" && before.actor_type !== "backend" && event.mono_us < before.mono_us
+  })
+  if (later === undefined) return []
+  return [
+    `${runId}: event ${later.sequence_no} was made before the one that its number puts in front of it (${later.event_id})`,
+  ]
 }

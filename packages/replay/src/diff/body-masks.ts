@@ -12,3 +12,20 @@ export function masksIn(event: Event | undefined, hash?: string): BodyMask[] {
     })
   })
 }
+
+/** The tags of the secrets in a body, in order and each once: an error names its secret in its message and again in its stack. */
+export const tagsIn = (event: Event | undefined, hash: string | undefined): readonly string[] =>
+  hash === undefined ? [] : [...new Set(masksIn(event, hash).map(({ tag }) => tag))]
+
+/**
+ * Whether two bodies of the same bytes hold the same secrets, place by place. Where one of them has no secret but a text that looks like its
+ * mask, it got that from a recording, where nothing else was left of it.
+ */
+export function haveSameSecrets(a: readonly BodyMask[], b: readonly BodyMask[]): boolean {
+  const tags = new Map(a.map(({ offset, tag }) => [offset, tag]))
+  return b.every(({ offset, tag }) => (tags.get(offset) ?? tag) === tag)
+}
+
+/** The same of errors, by the tags of `tagsIn`. */
+export const areSameTags = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === 0 || b.length === 0 || a.join(" ") === b.join(" ")

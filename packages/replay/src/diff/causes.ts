@@ -31,7 +31,7 @@ export const isDifference = ({ change }: Pick<Judged, "change">): boolean => cha
 /**
  * Why each difference is there, from hashes and order alone: something came out of equal input (`origin`, or `environment` where the world
  * answered), or an earlier difference may have fed it (`propagated`), or it went in and nothing came of it (`absorbed`). What differs
- * with nothing before it that could have fed it began here, whatever its input: somebody changed the program, the prompt or the profile.
+ * with nothing before it that could have fed it began here, whatever its input: the program changed, the prompt or the profile.
  * Other wording, ids and times feed other wording alone: what a model decides after them, it decided.
  *
  * The world answers differently by itself only until the runs have written differently into it; from then on a call that sees another

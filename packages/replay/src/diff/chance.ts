@@ -36,7 +36,7 @@ const looksMadeUp = (word: string): boolean =>
 
 /**
  * A call's arguments without what was made up for them. Narrower than what is taken out of a result: a day, a number or a short name in an
- * argument is what somebody decided.
+ * argument is a decision.
  */
 export function decided(argumentsText: string): string {
   return replaceAll(maskIds(withoutReasons(argumentsText)), DECIDED)

@@ -11,7 +11,7 @@ export interface RecordedLooks {
   readonly contents: ReadonlyMap<string, string>
 }
 
-/** Undefined where nobody looked. */
+/** Undefined where the work tree was not looked at. */
 export function looksOf(events: readonly Event[]): RecordedLooks | undefined {
   const snapshots: string[] = []
   const contents = new Map<string, string>()
@@ -52,6 +52,41 @@ export function changedFiles(looks: RecordedLooks, reader: TextReader): ChangedF
   for (const path of before.keys()) if (!after.has(path)) changed.set(path, "as committed")
   return changed
 }
+
+/** What a run has to show of its work tree. */
+export interface FilesOfRun {
+  readonly looks: RecordedLooks | undefined
+  readonly reader: TextReader
+  readonly areToolsServed: boolean
+}
+
+export type ComparedFiles =
+  | {
+      readonly areCompared: true
+      /** What both left: path → what is there now. */
+      readonly same: ChangedFiles
+      readonly differing: readonly { readonly path: string; readonly a: string | null; readonly b: string | null }[]
+    }
+  | { readonly areCompared: false; readonly why: string }
+
+/** What became of the files that two runs changed, or why that says nothing. There is no other comparison of them. */
+export function compareFiles(a: FilesOfRun, b: FilesOfRun): ComparedFiles {
+  if (a.looks === undefined && b.looks === undefined) return notCompared("nobody looked at the work trees")
+  if (a.areToolsServed !== b.areToolsServed)
+    return notCompared("the tools of the replay were answered from the recording, and changed none")
+  const [was, is] = [a.looks && changedFiles(a.looks, a.reader), b.looks && changedFiles(b.looks, b.reader)]
+  if (was === undefined || is === undefined)
+    return notCompared(`the work tree of the ${was === undefined ? "first" : "second"} run was not looked at`)
+  const paths = [...new Set([...was.keys(), ...is.keys()])].sort()
+  const files = paths.map((path) => ({ path, a: was.get(path) ?? null, b: is.get(path) ?? null }))
+  return {
+    areCompared: true,
+    same: new Map(files.flatMap(({ path, a, b }) => (a !== null && a === b ? [[path, a] as const] : []))),
+    differing: files.filter((file) => file.a !== file.b),
+  }
+}
+
+const notCompared = (why: string): ComparedFiles => ({ areCompared: false, why })
 
 function filesAt({ contents }: RecordedLooks, ref: string, reader: TextReader): ChangedFiles | undefined {
   const text = reader.text(ref)

@@ -1,6 +1,7 @@
 import {
   cutToWidth,
   displayWidth,
+  fitLines,
   formatDuration,
   type Painter,
   type PaintRole,
@@ -9,7 +10,7 @@ import {
   recordedWord,
   safeLine,
 } from "@orangebox/text"
-import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, Tier } from "../generated.js"
+import type { Change, DiffItem, PayloadDiff, RunDiff, StepOfDiff, TextHunk, Tier } from "../generated.js"
 import {
   changeWords,
   countWords,
@@ -21,6 +22,7 @@ import {
   REGIME_WORDS,
   replayWords,
   rootAbsentWords,
+  stepAddress,
   weightWords,
 } from "./format-item.js"
 
@@ -69,7 +71,7 @@ function isShown(item: DiffItem, { all, tiers }: ColumnOptions): boolean {
 
 function writeHead(page: Page, diff: RunDiff, hidden: number): void {
   const { a, b } = diff
-  page.row(`a  ${a.run_id ?? "?"}  ${a.status}`, " ", `b  ${b.run_id ?? "?"}  ${b.status}`, "heading")
+  page.head(`a  ${a.run_id ?? "?"}  ${a.status}`, `b  ${b.run_id ?? "?"}  ${b.status}`)
   page.full(
     `${diff.verdict} · ${REGIME_WORDS[diff.regime]} · ${countWords(diff)}${hidden > 0 ? ` · ${plural(hidden, "item")} hidden (--all)` : ""}`,
     "dim",
@@ -125,7 +127,7 @@ function cellOf({ kind }: DiffItem, step: StepOfDiff | null): string {
   const tries = step.attempts > 1 ? ` ×${step.attempts}` : ""
   const time = step.duration_us === null ? "" : ` ${formatDuration(step.duration_us)}`
   const name = step.name === "" ? "" : ` ${recordedWord(step.name, 40)}`
-  return `#${step.n} ${kind}${mode}${name}${status}${tries}${time}`
+  return `${stepAddress(step)} ${kind}${mode}${name}${status}${tries}${time}`
 }
 
 const SHOWN_OPS = 6
@@ -137,13 +139,15 @@ function writePayload(page: Page, payload: PayloadDiff, diff: RunDiff, all: bool
     if (op.op === "change" && op.text?.form === "words") {
       page.full(label, "dim")
       for (const hunk of op.text.hunks.slice(0, all ? undefined : 3)) {
-        page.words("         ", hunk.before, hunk.a, hunk.b)
+        page.words("         ", hunk)
       }
       const rest =
         op.text.hunks.length - (all ? op.text.hunks.length : Math.min(3, op.text.hunks.length)) + op.text.more
       if (rest > 0) page.full(`         … ${rest} more`, "dim")
     } else {
-      page.full(`${label}: ${opWords(op, page.width)}`, op.op === "remove" ? "bad" : undefined)
+      const room = page.width - displayWidth(label) - 3
+      const words = opWords(op, op.op === "change" ? Math.floor(room / 2) - 2 : room)
+      page.cut(`${label}: ${words}`, op.op === "remove" ? "bad" : undefined)
     }
   }
   const rest = payload.ops.length - ops.length + payload.more
@@ -165,38 +169,67 @@ class Page {
   }
 
   row(left: string, sign: string, right: string, role: PaintRole | undefined): void {
-    const column = Math.floor((this.width - 3) / 2)
+    const column = this.#column()
     const cells = `${padToWidth(cutToWidth(left, column), column)} ${sign} ${cutToWidth(right, column)}`.trimEnd()
-    this.#lines.push(role ? this.#paint(cells, role) : cells)
+    this.#push(cells, role)
   }
 
+  /** Both runs: side by side where there is room for their ids. */
+  head(left: string, right: string): void {
+    const column = this.#column()
+    if (displayWidth(left) <= column && displayWidth(right) <= column) this.row(left, " ", right, "heading")
+    else for (const side of [left, right]) this.full(side, "heading")
+  }
+
+  /** Our own words, whole: in several lines where one is too narrow. */
   full(text: string, role: PaintRole | undefined): void {
-    const line = cutToWidth(text, this.width)
-    this.#lines.push(role ? this.#paint(line, role) : line)
+    for (const line of fitLines(text, this.width).split("\n")) this.#push(line, role)
   }
 
-  /** A change within a text: `…before [-old-]{+new+}`, as word diffs are written. */
-  words(indent: string, before: string, removed: string, added: string): void {
+  /** A line that ends in recorded text. */
+  cut(text: string, role: PaintRole | undefined): void {
+    this.#push(cutToWidth(text, this.width), role)
+  }
+
+  /** A change within a text: `… before [-old-]{+new+}`, as word diffs are written. */
+  words(indent: string, { at, before, a, b }: TextHunk): void {
+    const isStart = at === before.length
+    const changes = [
+      { text: a, open: "[-", close: "-]", role: "bad" as const },
+      { text: b, open: "{+", close: "+}", role: "number" as const },
+    ].filter(({ text }) => text !== "")
     const room = this.width - indent.length
-    const pieces: { text: string; role: PaintRole | undefined }[] = [
-      { text: before === "" ? "" : `…${safeLine(before)}`, role: "dim" },
-      { text: removed === "" ? "" : `[-${safeLine(removed)}-]`, role: "bad" },
-      { text: added === "" ? "" : `{+${safeLine(added)}+}`, role: "number" },
-    ]
-    let left = room
-    let line = indent
-    const parts = pieces.filter(({ text }) => text !== "")
-    parts.forEach(({ text, role }, index) => {
+    const lead = leadOf(safeLine(before), isStart, Math.floor(room / (changes.length + 1)))
+    let left = room - displayWidth(lead)
+    let line = indent + this.#paint(lead, "dim")
+    changes.forEach(({ text, open, close, role }, index) => {
       // What was taken out leaves as much room for what came.
-      const share = Math.max(1, Math.floor(left / (parts.length - index)))
-      const cut = cutToWidth(text, index === parts.length - 1 ? left : Math.max(share, Math.min(24, left)))
-      left -= displayWidth(cut)
-      line += role ? this.#paint(cut, role) : cut
+      const share = Math.floor(left / (changes.length - index)) - open.length - close.length
+      const marked = `${open}${cutToWidth(safeLine(text), share)}${close}`
+      left -= displayWidth(marked)
+      line += this.#paint(marked, role)
     })
     this.#lines.push(line)
+  }
+
+  #column(): number {
+    return Math.floor((this.width - 3) / 2)
+  }
+
+  #push(line: string, role: PaintRole | undefined): void {
+    this.#lines.push(role ? this.#paint(line, role) : line)
   }
 
   text(): string {
     return this.#lines.join("\n")
   }
+}
+
+/** The last words before a change, as many as there is room for. */
+function leadOf(before: string, isStart: boolean, width: number): string {
+  if (before === "") return ""
+  if (isStart && displayWidth(before) <= width) return before
+  const words = before.split(" ")
+  while (words.length > 2 && displayWidth(words.join(" ")) + 2 > width) words.shift()
+  return `… ${cutToWidth(words.join(" "), Math.max(8, width - 2))}`
 }

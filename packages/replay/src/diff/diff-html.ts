@@ -11,6 +11,7 @@ import {
   REGIME_WORDS,
   replayWords,
   rootAbsentWords,
+  stepAddress,
 } from "./format-item.js"
 
 /** A diff as one file that needs nothing else: no link but to its own rows, and its style sheet does the filtering by tier. */
@@ -152,7 +153,7 @@ function cell({ kind }: DiffItem, step: StepOfDiff | null): string {
   if (step.attempts > 1) badges.push(`<span class="badge">${step.attempts} tries</span>`)
   const time =
     step.duration_us === null ? "" : ` <span class="dim">${safeHtml(formatDuration(step.duration_us))}</span>`
-  return `<b>#${step.n}</b> ${kind} ${safeHtml(step.name)} ${badges.join(" ")}${time}`
+  return `<b>${safeHtml(stepAddress(step))}</b> ${kind} ${safeHtml(step.name)} ${badges.join(" ")}${time}`
 }
 
 const differenceClasses = (item: DiffItem): string[] => (item.cause === null ? [] : ["difference", ...tiersOf(item)])

@@ -1,4 +1,5 @@
 import { OrangeboxError } from "@orangebox/contract"
+import type { Run } from "@orangebox/runs"
 import { Interner } from "@orangebox/text"
 import type { Change, DiffItem, PayloadDiff, RunDiff, SideOfDiff, StepOfDiff } from "../generated.js"
 import type { AlignmentWork } from "./align-sequences.js"
@@ -107,7 +108,12 @@ function compareRuns(runA: DiffRun, runB: DiffRun, readers: Readers, options: Di
     carry: findPropagation(items, divergences.root ?? divergences.first, readers),
     items: items.map((item, index) => itemOf(item, readers, compared.get(index) ?? null)),
     payloads_left_out: order.length - compared.size,
-    notes: notesOf(work, readers, options.masks ?? []),
+    notes: notesOf(
+      work,
+      readers,
+      options.masks ?? [],
+      runA.areToolsServed !== runB.areToolsServed ? outcome : undefined,
+    ),
   }
 }
 
@@ -203,8 +209,11 @@ function countsOf(items: readonly Judged[]): Record<Change, number> {
   return counts
 }
 
-function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): SideOfDiff {
-  const { tokens } = run.totals
+function sideOf({ run, runs, steps, foldedAttempts }: DiffRun, reader: StepReader): SideOfDiff {
+  const totals = (figure: (run: Run) => number | null): number | null => {
+    const known = runs.map(figure).filter((count) => count !== null)
+    return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+  }
   const absent: Record<string, number> = {}
   for (const reason of reader.absences.values()) absent[reason] = (absent[reason] ?? 0) + 1
   return {
@@ -220,11 +229,16 @@ function sideOf({ run, steps, foldedAttempts }: DiffRun, reader: StepReader): Si
           override_profile_id: run.replay.override_profile_id,
         }
       : null,
-    steps: run.totals.steps,
+    runs: runs.slice(1).map(({ runId, facts, status }) => ({
+      run_id: runId ?? "",
+      entrypoint: facts.entrypoint,
+      status,
+    })),
+    steps: runs.reduce((sum, { totals }) => sum + totals.steps, 0),
     compared: steps.length,
     folded_attempts: foldedAttempts,
-    tokens_in: tokens.input,
-    tokens_out: tokens.output,
+    tokens_in: totals((one) => one.totals.tokens.input),
+    tokens_out: totals((one) => one.totals.tokens.output),
     duration_us: run.durationUs ?? null,
     absent_bodies: absent,
   }
@@ -259,6 +273,7 @@ function decisionsOf({ a, b, fields }: Judged, readers: Readers): DiffItem["deci
 function stepOf(step: DiffStep): StepOfDiff {
   return {
     n: step.n,
+    run: step.inside ? { run_id: step.inside.runId, entrypoint: step.inside.entrypoint } : null,
     step_id: step.id ?? null,
     event_id: step.eventId ?? null,
     name: step.name,
@@ -275,7 +290,12 @@ function stepOf(step: DiffStep): StepOfDiff {
   }
 }
 
-function notesOf(work: AlignmentWork, readers: Readers, masks: readonly string[]): RunDiff["notes"] {
+function notesOf(
+  work: AlignmentWork,
+  readers: Readers,
+  masks: readonly string[],
+  served: RunDiff["outcome"] | undefined,
+): RunDiff["notes"] {
   const notes: RunDiff["notes"] = []
   if (work.coarse > 0) {
     notes.push({
@@ -286,6 +306,8 @@ function notesOf(work: AlignmentWork, readers: Readers, masks: readonly string[]
   const absent = readers.a.absences.size + readers.b.absences.size
   if (absent > 0)
     notes.push({ code: "BODIES_ABSENT", text: `${absent} bodies are not there and were compared by hash` })
+  if (served?.files_not_compared)
+    notes.push({ code: "FILES_NOT_COMPARED", text: `files were not compared: ${served.files_not_compared}` })
   if (masks.length > 0) notes.push({ code: "MASKS", text: `differences under ${masks.join(", ")} count as noise` })
   return notes
 }

@@ -29,6 +29,8 @@ export interface DiffStep {
   readonly eventId: string | undefined
   readonly kind: DiffKind
   readonly name: string
+  /** The run it is a step of, where that is one that the compared run started. */
+  readonly inside: { readonly runId: string; readonly entrypoint: string } | undefined
   readonly lane: string | undefined
   parent: DiffStep | undefined
   readonly children: DiffStep[]
@@ -44,6 +46,8 @@ export interface DiffStep {
   /** A replay answered it as a recorded call that is equal under masks. */
   readonly isMatchedMasked: boolean
   readonly outputRef: string | undefined
+  /** The same of the output, for what has no answer: runs, inputs, verdicts, artifacts. */
+  readonly outputMasks: readonly BodyMask[]
   /** Of the body behind `outputRef`. */
   readonly outputBytes: number | undefined
   /** What the record says about input and output beside the bodies: error class, exit code, verdict. */
@@ -75,6 +79,7 @@ export interface DiffStep {
 export const NOTHING_KNOWN = {
   at: 0,
   eventId: undefined,
+  inside: undefined,
   sig: undefined,
   canonVersion: undefined,
   wire: undefined,
@@ -83,6 +88,7 @@ export const NOTHING_KNOWN = {
   headersRef: undefined,
   isMatchedMasked: false,
   outputRef: undefined,
+  outputMasks: [],
   outputBytes: undefined,
   inputFacts: "",
   outputFacts: "",

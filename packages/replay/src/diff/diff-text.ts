@@ -1,4 +1,4 @@
-import { type CountTokens, cutToWidth, displayWidth, estimateTokens, plural, recordedWord } from "@orangebox/text"
+import { type CountTokens, cutToTokens, estimateTokens, plural, recordedWord } from "@orangebox/text"
 import type { DiffItem, RunDiff } from "../generated.js"
 import {
   changeWords,
@@ -155,12 +155,4 @@ function footer(diff: RunDiff, leftOut: number): string {
   if (leftOut > 0) out.push(`${plural(leftOut, "line")} left out (--all)`)
   if (diff.payloads_left_out > 0) out.push(`payloads of ${plural(diff.payloads_left_out, "step")} not compared`)
   return `more: ${[...out, "--json has every item"].join(" · ")}`
-}
-
-function cutToTokens(line: string, most: number, count: CountTokens): string {
-  let cut = line
-  for (let width = displayWidth(line); count(cut) > most && width > 16; width = Math.floor(width * 0.8)) {
-    cut = cutToWidth(line, width)
-  }
-  return cut
 }

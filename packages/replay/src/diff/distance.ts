@@ -38,7 +38,7 @@ function outputLikeness(a: Features, b: Features): number {
   return likeness(a.outputShingles, b.outputShingles)
 }
 
-/** Without text nobody knows how much two different hashes share. */
+/** Without text it is unknown how much two different hashes share. */
 const UNKNOWN_LIKENESS = 0.5
 
 function likeness(a: Shingles | null, b: Shingles | null): number {

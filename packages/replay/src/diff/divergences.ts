@@ -152,7 +152,7 @@ function stretchesApart(items: readonly Judged[], { isCall }: Behaviour): readon
 /**
  * What the rest follows from. A stretch that wrote leaves the world another one, and the last one has nothing after it. One that only
  * looked around is in the history of all that follows: where a later one uses a value that only it has, it led there; a later one that was
- * not fed by it began by itself; of any other nobody knows.
+ * not fed by it began by itself; of any other it is unknown.
  */
 function beginningOf(items: readonly Judged[], stretches: readonly Stretch[], readers: Readers): Stretch | undefined {
   for (const [at, stretch] of stretches.entries()) {

@@ -129,7 +129,7 @@ export function concurrentGroups(siblings: readonly DiffStep[]): readonly (reado
   return groups
 }
 
-/** A step nobody closed is no evidence that it went on beside all that follows. */
+/** A step that was never closed is no evidence that it went on beside all that follows. */
 function endOf(step: DiffStep): number {
   return step.children.reduce((end, child) => Math.max(end, closedOrOpened(child)), closedOrOpened(step))
 }

@@ -1,11 +1,18 @@
 import { cutToWidth, formatCount, formatDuration, recordedText, recordedWord } from "@orangebox/text"
 import type { DiffItem, PayloadDiff, PayloadOp, RunDiff, SideOfDiff, StepOfDiff, TextHunk } from "../generated.js"
 
-/** `#18` where both runs have it there, `#18/#20` where not, `a#18` or `b#20` for a step of one run. */
+/**
+ * `#18` where both runs have it there, `#18/#20` where not, `a#18` or `b#20` for a step of one run; `work#3` for a step of a run that the
+ * compared one started.
+ */
 export function itemAddress({ a, b }: DiffItem): string {
-  if (a && b) return a.n === b.n ? `#${a.n}` : `#${a.n}/#${b.n}`
-  return a ? `a#${a.n}` : `b#${b!.n}`
+  if (a && b) return stepAddress(a) === stepAddress(b) ? stepAddress(a) : `${stepAddress(a)}/${stepAddress(b)}`
+  const step = (a ?? b)!
+  return `${a ? "a" : "b"}${step.run === null ? "" : " "}${stepAddress(step)}`
 }
+
+export const stepAddress = ({ run, n }: StepOfDiff): string =>
+  `${run === null ? "" : recordedWord(run.entrypoint, 40)}#${n}`
 
 /** `model claude-x`, `tool [simulated] write_file (write)`. The mark stands before the name, where no cut can take it away. */
 export function itemName(item: DiffItem): string {
@@ -45,7 +52,7 @@ export function changeWords(item: DiffItem): string {
       return "another turn among concurrent steps"
     default: {
       const words = fields.map((field) => fieldWords(field, item))
-      if (change === "moved") words.unshift(`moved from #${a!.n} to #${b!.n}`)
+      if (change === "moved") words.unshift(`moved from ${stepAddress(a!)} to ${stepAddress(b!)}`)
       if (kind === "model" && decision)
         return [...words.filter((said) => said !== "other answer"), decisionWords(decision)].join(", ")
       return words.join(", ")
@@ -181,7 +188,7 @@ export function rootAbsentWords({ root_absent, would_decide, items }: RunDiff): 
   return `${ROOT_ABSENT_WORDS[root_absent]}${ways.length === 0 ? "" : `; to find out, ${ways.join(" or ")}`}`
 }
 
-const forkWords = ({ a, b }: DiffItem): string => (b ? `fork b at #${b.n}` : `fork a at #${a!.n}`)
+const forkWords = ({ a, b }: DiffItem): string => (b ? `fork b at ${stepAddress(b)}` : `fork a at ${stepAddress(a!)}`)
 
 /** `compared 25/28: same 17 noise 2 changed 6 +3 -5 moved 1`: zeros are left out but for the first. */
 export function countWords({ stats, a, b }: RunDiff): string {

@@ -6,7 +6,7 @@ import { cut, diffTexts } from "./text-diff.js"
 /** Operations listed; the rest is counted. */
 const MAX_OPS = 40
 const MAX_VALUE = 240
-/** Strings longer than this are told by what differs in them. */
+/** Strings longer than this are shown by what differs in them. */
 const LONG_TEXT = 80
 
 export interface Ops {

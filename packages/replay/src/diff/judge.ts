@@ -1,4 +1,5 @@
 import type { Cause, Change, Field, Tier } from "../generated.js"
+import { haveSameSecrets } from "./body-masks.js"
 import type { DiffStep } from "./diff-step.js"
 import { distance } from "./distance.js"
 import type { Features } from "./features.js"
@@ -77,7 +78,7 @@ function judged(
 const TELLING_BYTES = 200
 
 /**
- * Another write is another effect, whatever the tool said about it, and another tool is another act. Of a tool nobody described, only an
+ * Another write is another effect, whatever the tool said about it, and another tool is another act. Of a tool without a description, only an
  * answer that tells something shows that it did the same.
  */
 function mayAbsorb(a: DiffStep, b: DiffStep): boolean {
@@ -116,6 +117,11 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
       isSameButForServedMasks(a, b)
     ;(isInputSame ? noise : fields).push("input")
   }
+  // A call's question tells its secrets apart by itself.
+  if (isInputSame && a.sig === undefined && !haveSameSecrets(a.inputMasks, b.inputMasks)) {
+    isInputSame = false
+    fields.push("input")
+  }
   // What a step without an end would have given is not known; that it has none is its status.
   const isOutputKnown = hasOutput(a) && hasOutput(b)
   // What is served from a recording has the masks of its secrets, and no secrets any more.
@@ -124,6 +130,10 @@ function compare(a: DiffStep, b: DiffStep, readers: Readers): Compared {
   if (!isOutputSame) {
     isOutputSame = readers.a.looseOutput(a) === readers.b.looseOutput(b)
     ;(isOutputSame ? noise : fields).push("output")
+  }
+  if (isOutputSame && !haveSameSecrets(a.outputMasks, b.outputMasks)) {
+    isOutputSame = false
+    fields.push("output")
   }
   // How a run ended is its outcome, told apart.
   const isStatusSame = a.status === b.status || a.kind === "run"
@@ -183,7 +193,7 @@ function isExactInput(a: DiffStep, b: DiffStep): boolean {
 export const isWrite = (step: DiffStep | undefined): boolean =>
   step?.effect === "write" || step?.effect === "write_idempotent"
 
-/** A tool nobody described may have written. */
+/** A tool without a description may have written. */
 export const mayWrite = (step: DiffStep | undefined): boolean =>
   step?.kind === "tool" && (step.effect === undefined || step.effect === "unknown")
 

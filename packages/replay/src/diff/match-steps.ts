@@ -91,7 +91,7 @@ export function matchRelated(
 
 const isSameLabel = (a: DiffStep, b: DiffStep): boolean => a.kind === b.kind && a.name === b.name
 
-/** Above this many possible pairs the members of two sets are taken in order: nobody reads such a set member by member. */
+/** Above this many possible pairs the members of two sets are taken in order: such a set is not read member by member. */
 const MAX_OFFERS = 250_000
 
 /** Members of two sets that stand for each other: equal ones first, then those with the least between them. */

@@ -6,7 +6,7 @@ import { dice } from "./shingles.js"
 
 /** A step counts as moved when it says this much of the same. */
 const MOVED_LIKENESS = 0.9
-/** Only so many leftovers are compared by their text: the rest went somewhere nobody can tell. */
+/** Only so many leftovers are compared by their text: where the rest went stays unknown. */
 const MAX_COMPARED = 200
 
 /**

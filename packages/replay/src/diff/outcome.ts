@@ -1,6 +1,8 @@
+import type { BodyMask } from "@orangebox/contract"
 import type { RunDiff } from "../generated.js"
+import { areSameTags, haveSameSecrets } from "./body-masks.js"
 import { observed } from "./chance.js"
-import { type ChangedFiles, changedFiles } from "./changed-files.js"
+import { compareFiles } from "./changed-files.js"
 import type { Readers } from "./judge.js"
 import type { DiffRun } from "./read-steps.js"
 import type { StepReader } from "./step-reader.js"
@@ -18,14 +20,23 @@ const MOST_FILES = 100
 export function compareOutcomes(a: DiffRun, b: DiffRun, readers: Readers): ComparedOutcomes {
   const givenA = givenBy(a, readers.a)
   const givenB = givenBy(b, readers.b)
-  const files = compareFiles(a, b, readers)
+  const files = filesOf(a, b, readers)
   const fields: Outcome["fields"] = []
   if (a.outcome.status !== b.outcome.status) fields.push("status")
-  if (errorKey(a, readers.a) !== errorKey(b, readers.b)) fields.push("error")
+  const isSameError =
+    errorKey(a, readers.a) === errorKey(b, readers.b) && areSameTags(a.outcome.errorTags, b.outcome.errorTags)
+  if (!isSameError) fields.push("error")
   if (a.outcome.exitCode !== b.outcome.exitCode) fields.push("exit")
   if (isOtherOutput(givenA, givenB, readers)) fields.push("output")
-  if (files && files.differing.length > 0) fields.push("files")
-  const outcome = { differs: fields.length > 0, fields, a: sideOf(a, givenA), b: sideOf(b, givenB), files }
+  if (files.compared && files.compared.differing.length > 0) fields.push("files")
+  const outcome = {
+    differs: fields.length > 0,
+    fields,
+    a: sideOf(a, givenA),
+    b: sideOf(b, givenB),
+    files: files.compared,
+    files_not_compared: files.why,
+  }
   const isOtherEnd = fields.some((field) => field !== "output" || isOtherThing(givenA, givenB))
   return { outcome, isOtherEnd }
 }
@@ -45,25 +56,26 @@ function isOtherThing(a: Given, b: Given): boolean {
 const errorKey = ({ outcome }: DiffRun, reader: StepReader): string =>
   `${outcome.errorClass ?? ""} ${reader.masked(outcome.error ?? "")}`
 
-function compareFiles(a: DiffRun, b: DiffRun, readers: Readers): Outcome["files"] {
-  const filesA = a.looks && changedFiles(a.looks, readers.a)
-  const filesB = b.looks && changedFiles(b.looks, readers.b)
-  if (!filesA || !filesB) return null
-  const differing = differingFiles(filesA, filesB)
-  return { differing: differing.slice(0, MOST_FILES), more: Math.max(0, differing.length - MOST_FILES) }
+interface Files {
+  readonly compared: Outcome["files"]
+  readonly why: Outcome["files_not_compared"]
 }
 
-function differingFiles(a: ChangedFiles, b: ChangedFiles): NonNullable<Outcome["files"]>["differing"] {
-  const paths = [...new Set([...a.keys(), ...b.keys()])].sort()
-  return paths
-    .map((path) => ({ path, a: a.get(path) ?? null, b: b.get(path) ?? null }))
-    .filter((file) => file.a !== file.b)
+function filesOf(a: DiffRun, b: DiffRun, readers: Readers): Files {
+  const found = compareFiles({ ...a, reader: readers.a }, { ...b, reader: readers.b })
+  if (!found.areCompared) return { compared: null, why: found.why }
+  const { differing } = found
+  return {
+    compared: { differing: differing.slice(0, MOST_FILES), more: Math.max(0, differing.length - MOST_FILES) },
+    why: null,
+  }
 }
 
 interface Given {
   /** `declared` by the run, or its `last_answer`; `unknown` for a run that did not get to its end. */
   readonly as: "declared" | "last_answer" | "unknown"
   readonly key: string
+  readonly masks: readonly BodyMask[]
   readonly ref: string | undefined
   readonly text: string | undefined
 }
@@ -71,21 +83,22 @@ interface Given {
 /** Like is compared with like: an output that was declared and a last answer are both texts, and nothing else they have in common. */
 function isOtherOutput(a: Given, b: Given, readers: Readers): boolean {
   if (a.as === "unknown" || b.as === "unknown") return false
-  if (a.as === b.as) return a.key !== b.key
+  if (a.as === b.as) return a.key !== b.key || !haveSameSecrets(a.masks, b.masks)
   if (a.text === undefined || b.text === undefined) return false
   return readers.a.masked(a.text.trim()) !== readers.b.masked(b.text.trim())
 }
 
 function givenBy(run: DiffRun, reader: StepReader): Given {
-  const { outputRef: ref, summary } = run.outcome
+  const { outputRef: ref, outputMasks: masks, summary } = run.outcome
   if (ref !== undefined) {
     const text = reader.text(ref)
-    return { as: "declared", key: text === undefined ? ref : reader.masked(text), ref, text: text ?? summary }
+    return { as: "declared", key: text === undefined ? ref : reader.masked(text), masks, ref, text: text ?? summary }
   }
   const last = run.steps.findLast((step) => step.kind === "model" && !step.isAuxiliary && step.outputRef !== undefined)
-  if (!ENDED.has(run.outcome.status)) return { as: "unknown", key: "", ref: undefined, text: undefined }
-  if (!last) return { as: "last_answer", key: "", ref: undefined, text: summary }
-  return { as: "last_answer", key: reader.looseOutput(last), ref: last.outputRef, text: reader.outputText(last) }
+  if (!ENDED.has(run.outcome.status)) return { as: "unknown", key: "", masks: [], ref: undefined, text: undefined }
+  if (!last) return { as: "last_answer", key: "", masks: [], ref: undefined, text: summary }
+  const key = reader.looseOutput(last)
+  return { as: "last_answer", key, masks: [], ref: last.outputRef, text: reader.outputText(last) }
 }
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed"])

@@ -7,7 +7,7 @@ import { jsonOps, newOps, put, textOp } from "./json-ops.js"
 import type { Judged, Readers } from "./judge.js"
 import { answerText, decode, type StepReader } from "./step-reader.js"
 
-/** Where each differing part of a context was first seen: an edited message is told there, and later calls only name the place. */
+/** Where each differing part of a context was first seen: an edited message is shown there, and later calls only name the place. */
 export type Origins = Map<string, number>
 
 /**

@@ -1,7 +1,9 @@
 import {
+  type BodyMask,
   EffectClass,
   type Event,
   integerIn,
+  type Link,
   type LoosePayload,
   numberIn,
   payloadOf,
@@ -9,7 +11,10 @@ import {
   textsIn,
 } from "@orangebox/contract"
 import { foldRun, isWorkspaceLook, type Run, type RunStatus, type Step } from "@orangebox/runs"
-import { masksIn } from "./body-masks.js"
+import { addToList } from "../add-to-list.js"
+import { areToolsServed } from "../tape/served-tools.js"
+import { ownEvents } from "../tape/tape-of.js"
+import { masksIn, tagsIn } from "./body-masks.js"
 import { looksOf, type RecordedLooks } from "./changed-files.js"
 import type { DiffKind, DiffStep } from "./diff-step.js"
 import { eventsAsSteps, retrievalFacts } from "./event-steps.js"
@@ -17,16 +22,20 @@ import { foldRetries } from "./fold-retries.js"
 import { inlineLanes } from "./inline-lanes.js"
 import type { DiffOptions, RunToDiff } from "./run-to-diff.js"
 
-/** A run as a diff sees it: its steps in order of opening, retries folded, sub-agents inlined. */
+/** A run as a diff sees it: its steps in order of opening, retries folded, sub-agents and the runs it started inlined. */
 export interface DiffRun {
   readonly run: Run
+  /** The run and those that were started from inside it. */
+  readonly runs: readonly Run[]
   readonly steps: readonly DiffStep[]
   readonly root: DiffStep
   /** Tries beyond the first, folded into the call they repeat. */
   readonly foldedAttempts: number
   readonly outcome: RecordedOutcome
-  /** Undefined where nobody looked at its work tree. */
+  /** Undefined where its work tree was not looked at. */
   readonly looks: RecordedLooks | undefined
+  /** It is a replay whose tools were answered from the recording, so that none of them touched a file. */
+  readonly areToolsServed: boolean
 }
 
 /** How a run ended and what it gave. */
@@ -34,22 +43,96 @@ interface RecordedOutcome {
   readonly status: RunStatus
   readonly errorClass: string | undefined
   readonly error: string | undefined
+  /** Of the secrets in its error, in order, each once. */
+  readonly errorTags: readonly string[]
   readonly exitCode: number | undefined
   readonly outputRef: string | undefined
+  readonly outputMasks: readonly BodyMask[]
   readonly summary: string | undefined
 }
 
 /** Undefined when there is no event of a run in it. */
 export function readSteps(
-  { events, isWriterAlive = false }: Omit<RunToDiff, "body">,
+  { events, runId, isWriterAlive = false }: Omit<RunToDiff, "body">,
   options: DiffOptions,
 ): DiffRun | undefined {
-  const run = foldRun(events, { isWriterAlive })
-  if (run.steps.length === 0) return undefined
+  const family = runsIn(events, runId).map((own) => foldRun(own, { isWriterAlive }))
+  const [main] = family
+  if (main === undefined || main.steps.length === 0) return undefined
+  const reading: Reading = {
+    options,
+    // Which tool wrote may be told by a look of the run around it.
+    wrote: new Set(family.flatMap((run) => [...soleWriters(run)])),
+    position: positionsIn(family),
+  }
+  const read = family.map((run, index) => readRun(run, index > 0, reading))
+  const draftOf = new Map(read.flatMap(({ steps }) => [...steps].map(([{ id }, draft]) => [id, draft] as const)))
+  const root = read[0]!.root
+  for (const { run, root: started } of read.slice(1)) {
+    const starter = draftOf.get(starterOf(run)?.step_id ?? "") ?? root
+    started.parent = starter
+    starter.children.push(started)
+    starter.children.sort((a, b) => a.openedAt - b.openedAt)
+  }
+  return {
+    run: main,
+    runs: family,
+    steps: inOpeningOrder(root),
+    root,
+    foldedAttempts: read.reduce((sum, { foldedAttempts }) => sum + foldedAttempts, 0),
+    outcome: outcomeOf(main),
+    looks: looksOf(main.own),
+    areToolsServed: areToolsServed(family.flatMap(({ own }) => own)),
+  }
+}
+
+/** The events of each run, the one that the diff is about first. */
+function runsIn(events: readonly Event[], runId: string | undefined): readonly (readonly Event[])[] {
+  const runs = new Map<string | null, Event[]>()
+  for (const event of events) addToList(runs, event.run_id, event)
+  if (runs.size <= 1) return [...runs.values()]
+  runs.delete(null)
+  const first = runId ?? [...runs].find(([, own]) => !own.some(isStartedInside(runs)))?.[0] ?? [...runs.keys()][0]!
+  const main = runs.get(first) ?? []
+  runs.delete(first)
+  return [main, ...runs.values()]
+}
+
+const isStartedInside =
+  (runs: ReadonlyMap<string | null, unknown>) =>
+  ({ event_type, links }: Event): boolean =>
+    event_type === "run_started" &&
+    links?.some(({ kind, run_id }) => kind === "spawned_by" && run_id !== undefined && runs.has(run_id)) === true
+
+/** What started a run from inside another one. */
+const starterOf = ({ steps }: Run): Link | undefined =>
+  steps[0]?.opened?.links?.find(({ kind }) => kind === "spawned_by")
+
+/** Places of events among all of the family: every run counts by itself, and their clocks are what they have in common. */
+function positionsIn(family: readonly Run[]): Reading["position"] {
+  if (family.length === 1) return (event) => event.sequence_no
+  const positions = new Map(ownEvents(family.flatMap(({ own }) => own)).map((event, at) => [event, at] as const))
+  return (event) => positions.get(event) ?? null
+}
+
+interface Reading {
+  readonly options: DiffOptions
+  readonly wrote: ReadonlySet<string>
+  position(event: Event): number | null
+}
+
+interface ReadRun {
+  readonly run: Run
+  readonly root: DiffStep
+  readonly steps: ReadonlyMap<Step, DiffStep>
+  readonly foldedAttempts: number
+}
+
+function readRun(run: Run, isInside: boolean, reading: Reading): ReadRun {
   const drafts: DiffStep[] = []
   const draftOf = new Map<Step, DiffStep>()
+  const inside = isInside ? { runId: run.runId ?? "", entrypoint: run.facts.entrypoint ?? "" } : undefined
   let foldedAttempts = 0
-  const wrote = soleWriters(run)
   for (const step of run.steps) {
     // What the recorder did to look at the work tree is no step of the agent; what it found is the outcome.
     if (isWorkspaceLook(step)) continue
@@ -59,12 +142,12 @@ export function readSteps(
       draftOf.set(step, parent)
       continue
     }
-    const draft = featuresOf(step, parent, options, wrote)
+    const draft = featuresOf(step, parent, inside, run, reading)
     foldedAttempts += draft.attempts - 1
     draftOf.set(step, draft)
     drafts.push(draft)
     parent?.children.push(draft)
-    for (const inner of eventsAsSteps(step, draft)) {
+    for (const inner of eventsAsSteps(step, draft, reading.position)) {
       drafts.push(inner)
       draft.children.push(inner)
     }
@@ -75,14 +158,7 @@ export function readSteps(
   }
   const root = drafts[0]!
   inlineLanes(root, linkedSteps(run, draftOf))
-  return {
-    run,
-    steps: inOpeningOrder(root),
-    root,
-    foldedAttempts,
-    outcome: outcomeOf(run),
-    looks: looksOf(run.own),
-  }
+  return { run, root, steps: draftOf, foldedAttempts }
 }
 
 /**
@@ -107,15 +183,26 @@ export function withoutServedInside(run: DiffRun, other: DiffRun): DiffRun {
 type Asked = Partial<
   Pick<
     DiffStep,
-    "sig" | "canonVersion" | "wire" | "inputRef" | "outputRef" | "inputFacts" | "inputSummary" | "outputSummary"
+    | "sig"
+    | "canonVersion"
+    | "wire"
+    | "inputRef"
+    | "inputMasks"
+    | "outputRef"
+    | "outputMasks"
+    | "inputFacts"
+    | "outputFacts"
+    | "inputSummary"
+    | "outputSummary"
   >
 >
 
 function featuresOf(
   step: Step,
   parent: DiffStep | undefined,
-  options: DiffOptions,
-  wrote: ReadonlySet<string>,
+  inside: DiffStep["inside"],
+  run: Run,
+  { options, wrote, position }: Reading,
 ): DiffStep {
   // What went over the wire says more than what the application meant to send.
   const wire = step.attempts.at(-1)
@@ -125,7 +212,7 @@ function featuresOf(
   const asked: Asked = retrieval
     ? retrievalFacts(retrieval)
     : step.kind === "run"
-      ? runFacts(step)
+      ? runFacts(step, inside && outcomeOf(run))
       : callFacts(opening, closing)
   const kind: DiffKind = retrieval ? "retrieval" : step.kind
   const name = (retrieval && textIn(payloadOf(retrieval), "retriever_id")) ?? step.name ?? ""
@@ -137,6 +224,7 @@ function featuresOf(
     eventId: undefined,
     kind,
     name,
+    inside,
     lane: step.laneId,
     parent,
     children: [],
@@ -144,13 +232,14 @@ function featuresOf(
     canonVersion: asked.canonVersion,
     wire: asked.wire,
     inputRef: asked.inputRef,
-    inputMasks: masksIn(wire?.opened ?? step.opened, asked.inputRef),
+    inputMasks: asked.inputMasks ?? masksIn(wire?.opened ?? step.opened, asked.inputRef),
+    outputMasks: asked.outputMasks ?? [],
     headersRef: textIn(opening, "request_headers_ref"),
     isMatchedMasked: (wire?.opened ?? step.opened)?.replay?.match?.tier === "masked",
     outputRef: asked.outputRef,
     outputBytes: bytesOf(step.closed ?? wire?.closed, asked.outputRef),
     inputFacts: asked.inputFacts ?? "",
-    outputFacts: kind === "run" ? "" : endFacts(closing, step.closed),
+    outputFacts: asked.outputFacts ?? (kind === "run" ? "" : endFacts(closing, step.closed)),
     inputSummary: asked.inputSummary,
     outputSummary: asked.outputSummary,
     finishReason: textIn(closing, "finish_reason"),
@@ -163,8 +252,8 @@ function featuresOf(
     durationUs: step.durationUs,
     mode: step.mode,
     isAuxiliary: isAuxiliary(step),
-    openedAt: step.opened?.sequence_no ?? step.at,
-    closedAt: step.closed?.sequence_no ?? Number.POSITIVE_INFINITY,
+    openedAt: (step.opened && position(step.opened)) ?? step.at,
+    closedAt: (step.closed && position(step.closed)) ?? Number.POSITIVE_INFINITY,
     sourceStepId: step.opened?.replay?.source_step_id ?? step.closed?.replay?.source_step_id,
     method: textIn(opening, "http_method"),
     url: textIn(opening, "url"),
@@ -211,15 +300,33 @@ function firstTextIn(payload: LoosePayload, names: readonly string[]): string | 
   return undefined
 }
 
-/** A run's input; how it ended is its outcome and stands apart, because it comes last. */
-function runFacts(step: Step): Asked {
+/**
+ * A run's input. How the run ended that the diff is about is its outcome and stands apart, because it comes last; of one that it started it
+ * is what came of that step.
+ */
+function runFacts(step: Step, ended: RecordedOutcome | undefined): Asked {
   const opening = payloadOf(step.opened)
-  const input = payloadOf(step.events.find((event) => event.event_type === "input_received"))
+  const received = step.events.find((event) => event.event_type === "input_received")
+  const input = payloadOf(received)
   const summary = textIn(opening, "input_summary")
+  const inputRef = textIn(input, "input_ref") ?? textIn(input, "input_hash")
   return {
-    inputRef: textIn(input, "input_ref") ?? textIn(input, "input_hash") ?? textIn(opening, "input_summary_ref"),
+    inputRef: inputRef ?? textIn(opening, "input_summary_ref"),
+    inputMasks: inputRef === undefined ? masksIn(step.opened) : masksIn(received, inputRef),
     inputFacts: summary ?? "",
     inputSummary: summary ?? textIn(input, "input_summary"),
+    ...(ended && {
+      outputRef: ended.outputRef,
+      outputMasks: ended.outputMasks,
+      outputFacts: JSON.stringify([
+        ended.status,
+        ended.errorClass ?? null,
+        ended.error ?? null,
+        ended.errorTags,
+        ended.exitCode ?? null,
+      ]),
+      outputSummary: ended.summary,
+    }),
   }
 }
 
@@ -276,14 +383,19 @@ function inOpeningOrder(root: DiffStep): DiffStep[] {
 }
 
 function outcomeOf(run: Run): RecordedOutcome {
-  const closing = payloadOf(run.steps[0]?.closed)
-  const given = payloadOf(run.own.findLast((event) => event.event_type === "final_output"))
+  const closed = run.steps[0]?.closed
+  const closing = payloadOf(closed)
+  const output = run.own.findLast((event) => event.event_type === "final_output")
+  const given = payloadOf(output)
+  const outputRef = textIn(given, "output_ref")
   return {
     status: run.status,
     errorClass: textIn(closing, "error_class") ?? run.crash?.errorClass,
     error: textIn(closing, "error_summary") ?? run.crash?.errorSummary,
+    errorTags: tagsIn(closed, textIn(closing, "error_message_ref")),
     exitCode: integerIn(closing, "exit_code") ?? run.crash?.exitCode,
-    outputRef: textIn(given, "output_ref"),
+    outputRef,
+    outputMasks: masksIn(output, outputRef),
     summary: textIn(given, "output_summary") ?? textIn(closing, "error_summary"),
   }
 }

@@ -18,7 +18,7 @@ import type { DiffStep } from "./diff-step.js"
  * carries its whole history: of a long session they are a hundred megabytes, and only the newest part of each is new.
  */
 export class RequestSignatures {
-  /** Null where nobody knows the dialect of a request. */
+  /** Null where the dialect of a request is unknown. */
   readonly #known = new Map<string, string | null>()
   readonly #memory: RequestMemory = createRequestMemory()
   readonly #mask: ((text: string) => string) | undefined

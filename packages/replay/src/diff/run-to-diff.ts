@@ -3,8 +3,13 @@ import type { MaskType } from "@orangebox/dialects"
 
 /** One side of a diff, as values: nothing here reads a store. */
 export interface RunToDiff {
-  /** The run's own events in sequence order; annotations (`sequence_no: null`) may stand anywhere. */
+  /**
+   * The run's own events in sequence order, and those of the runs that were started from inside it; annotations (`sequence_no: null`) may
+   * stand anywhere.
+   */
   readonly events: readonly Event[]
+  /** The run that started the others. Default: the one that none of them started. */
+  readonly runId?: string
   /** Whether the process that writes it is known to be there still. Not knowing makes an unfinished run `silent`. */
   readonly isWriterAlive?: boolean
   /** The bytes behind a ref, or why they are not there. */
@@ -20,7 +25,7 @@ export interface BodyAbsence {
 export const TO_COME: BodyAbsence = { absent: "unknown" }
 
 export interface DiffOptions {
-  /** Typed masks somebody accepted: what differs only under them is noise. None by default. */
+  /** Typed masks that a person accepted: what differs only under them is noise. None by default. */
   readonly masks?: readonly MaskType[]
   /** What a tool does to the world, where the user said so; wins over what was recorded. */
   readonly effectOf?: (tool: string) => EffectClass | undefined

@@ -23,7 +23,7 @@ import { addressOfStep, type RequestSignatures } from "./request-signatures.js"
 import { type BodyAbsence, type BodyReading, TO_COME } from "./run-to-diff.js"
 import { NO_SHINGLES, type Shingles, shinglesOf } from "./shingles.js"
 
-/** A request in a dialect somebody knows. */
+/** A request in a known dialect. */
 export interface ReadRequest {
   readonly body: JsonBody
   readonly dialect: Dialect
@@ -41,7 +41,7 @@ export interface BodySource {
 }
 
 /**
- * What the bodies of a run's steps say, read when somebody asks and remembered. Where there are no bytes (hashed capture, pruned bodies)
+ * What the bodies of a run's steps say, read when asked for and remembered. Where there are no bytes (hashed capture, pruned bodies)
  * every question still has an answer: by hash.
  */
 export class StepReader {
@@ -116,7 +116,7 @@ export class StepReader {
     return this.#remember(this.#outputs, step, () => `${this.#looseOutput(step)} ${step.outputFacts}`)
   }
 
-  /** A model's answer, folded; undefined where it was not kept or nobody knows its dialect. */
+  /** A model's answer, folded; undefined where it was not kept or its dialect is unknown. */
   answer(step: DiffStep): FoldedResponse | undefined {
     if (step.kind !== "model") return undefined
     return this.#remember(this.#answers, step, () => {
@@ -180,7 +180,7 @@ export class StepReader {
       if (!this.#mask && isStamped(step)) return exact
       const signature = this.#signatures.of(step, (unsigned) => this.#requestToSign(unsigned))
       if (signature !== undefined || !this.#mask) return signature ?? exact
-      // What nobody knows the dialect of is masked as the text it is, like any other input.
+      // A text in an unknown dialect is masked as the text it is, like any other input.
     }
     if (!this.#mask) return `${exact} ${step.inputFacts}`
     const text = this.text(step.inputRef)
@@ -208,9 +208,7 @@ export class StepReader {
 
   /** The error that a step ended with, without what led to it. */
   thrown(step: DiffStep): string | undefined {
-    const text = this.text(step.outputRef)
-    const chain = text === undefined ? undefined : errorChainIn(text)
-    return chain?.[0] && JSON.stringify(chain[0])
+    return thrownIn(this.bytes(step.outputRef))
   }
 
   #count(ref: string, found: BodyReading): void {
@@ -254,6 +252,12 @@ export function answerText(answer: FoldedResponse): string {
     (call) => `{"tool":${JSON.stringify(call.name)},"arguments":${canonicalOf(call.arguments)}}`,
   )
   return `{"text":${JSON.stringify(answer.text)},"thinking":${JSON.stringify(answer.thinking)},"calls":[${calls.join(",")}],"finish":${JSON.stringify(answer.finishReason)},"error":${JSON.stringify(answer.error?.message ?? null)}}`
+}
+
+/** The error that a body describes, without what led to it and without its stack; undefined for what describes none. */
+export function thrownIn(bytes: Uint8Array | undefined): string | undefined {
+  const chain = bytes && errorChainIn(decode(bytes))
+  return chain?.[0] && JSON.stringify(chain[0])
 }
 
 /** What an error says, link by link. Where in the code it was thrown is no part of it. */

@@ -13,7 +13,7 @@ const WORD = /\p{L}+|\p{N}+|\s+|./gsu
 /** Lines with what ends them. */
 const LINE = /[^\n]*\n|[^\n]+/g
 
-/** What differs between two texts, word by word, never at any price: texts that share too little are told as replaced. */
+/** What differs between two texts, word by word, never at any price: texts that share too little are shown as replaced. */
 export function diffTexts(a: string, b: string): TextDiff {
   const head = sharedHead(a, b)
   const tail = sharedTail(a, b, head)
@@ -87,10 +87,17 @@ function shown(hunk: RawHunk, head: number, whole: string): TextHunk {
   const at = head + hunk.at
   return {
     at,
-    before: wholeCharacters(whole.slice(Math.max(0, at - MAX_BEFORE), at)),
+    before: wordsBefore(whole, at),
     a: cut(hunk.a, MAX_HUNK),
     b: cut(hunk.b, MAX_HUNK),
   }
+}
+
+/** What stands right before a place, from a word on; part of a word only where that is all there is. */
+function wordsBefore(text: string, at: number): string {
+  const from = Math.max(0, at - MAX_BEFORE)
+  const piece = wholeCharacters(text.slice(from, at))
+  return from === 0 || /\s/.test(text.charAt(from - 1)) ? piece : piece.replace(/^\S+\s+(?=\S)/, "")
 }
 
 /** A text cut to a length, saying how much there was. */
@@ -103,7 +110,7 @@ function wholeCharacters(text: string): string {
   return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "")
 }
 
-/** Equal beginnings, up to the last break between words: a word that differs is told whole. */
+/** Equal beginnings, up to the last break between words: a word that differs is shown whole. */
 function sharedHead(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let length = 0

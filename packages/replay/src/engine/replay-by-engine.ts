@@ -1,4 +1,3 @@
-import { toolSignatureOfText } from "@orangebox/dialects"
 import { type Certification, certify } from "../certificate/certify.js"
 import type { JudgedRecording } from "../certificate/wholeness.js"
 import type { Ask, Outcome } from "../match/ask.js"
@@ -7,8 +6,8 @@ import { askableCalls } from "../match/matcher.js"
 import { openReplay } from "../match/session.js"
 import { type CoverageProblem, coverage } from "../tape/coverage.js"
 import { type Sign, signStored } from "../tape/sign.js"
+import { signatureOfRequest, signedAgain } from "../tape/signature-of-call.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
-import { signatureOfRequest } from "../tape/tape-of.js"
 
 export interface EngineReplay {
   readonly certification: Certification
@@ -76,19 +75,12 @@ export function asRecorded(call: TapeCall, tape: Tape): Ask {
   }
 }
 
-/** A signature of a tool may come from a protocol that knows better than its arguments, so there only agreement says something. */
 function rederived(call: TapeCall, tape: Tape, sign: Sign): EngineStep["signature"] {
-  if (call.kind === "tool") {
-    const request = recordedRequest(call, tape.bodies)
-    const isPlain = request !== undefined && (request.masks?.length ?? 0) === 0
-    const text = isPlain ? Buffer.from(request.body).toString("utf8") : undefined
-    return text !== undefined && toolSignatureOfText(call.name, text) === call.sig ? "agrees" : "as_stamped"
-  }
-  if (call.wire === null) return "as_stamped"
+  const isOnWire = call.request.url !== null
   // Headers are stored masked where they are secret; those that sign are not.
-  const signature = signatureOfRequest(call.request, tape.bodies, sign)
-  if (signature === undefined || isMaskedUrl(call.request.url)) return "as_stamped"
-  return signature.sig === call.sig ? "agrees" : "differs"
+  const sig = isOnWire ? signatureOfRequest(call.request, tape.bodies, sign)?.sig : signedAgain(call, tape.bodies)
+  if (sig === undefined || isMaskedUrl(call.request.url)) return "as_stamped"
+  return sig === call.sig ? "agrees" : "differs"
 }
 
 const isMaskedUrl = (url: string | null): boolean => url?.includes("redacted") ?? false

@@ -46,7 +46,7 @@ export function exactVerdict({ facts, bodies }: Pick<ExactDiff, "facts" | "bodie
   return verdicts.has("unknown") ? "unknown" : verdicts.has("noise") ? "noise" : "same"
 }
 
-/** As of diff(1). Bytes that say the same count as a difference only where somebody asks for every byte; what cannot be told is no pass. */
+/** As of diff(1). Bytes that say the same count as a difference only where every byte is asked for; what cannot be told is no pass. */
 export function exactExitCode({ verdict }: ExactDiff, isEveryByte: boolean): 0 | 1 {
   return verdict === "same" || (verdict === "noise" && !isEveryByte) ? 0 : 1
 }

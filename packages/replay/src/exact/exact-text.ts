@@ -59,7 +59,7 @@ function bodyLines(body: ComparedBody, isExact: boolean): string[] {
   const from = first === null ? "" : ` · from byte ${first.byte}${first.ptr ? ` in ${pointerWord(first.ptr)}` : ""}`
   const what = verdict === "noise" ? " · the same value" : ""
   const lines = [`${role}: ${sideWords(a)} -> ${sideWords(b)}${what}${from}`]
-  // A change inside a long text is told word by word, which says little without what stands around it.
+  // A change inside a long text is shown word by word, which says little without what stands around it.
   if (first?.a != null && first.b != null && body.changes.some(({ text }) => text !== null))
     lines.push(`  there: ${recordedText(first.a, WIDTH)} -> ${recordedText(first.b, WIDTH)}`)
   const { changes: ops, more } = body

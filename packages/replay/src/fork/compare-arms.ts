@@ -24,7 +24,7 @@ export interface OutcomeVerdict extends ArmVerdict {
 }
 
 /**
- * Compares the arms of a fork in everything that is known of all their samples. Whoever looks at several things finds one that differs by
+ * Compares the arms of a fork in everything that is known of all their samples. A look at several things finds one that differs by
  * chance more often, so the chance of each counts as often as there are aspects (Bonferroni).
  */
 export function compareOutcomes(control: readonly ForkOutcome[], changed: readonly ForkOutcome[]): OutcomeVerdict {

@@ -121,7 +121,7 @@ export class Fork {
     return this.#answer(session, ask, source, effect, ticket, match)
   }
 
-  /** A call nobody recorded belongs to the fork once that is reached, unless it stands in a lane the fork does not touch. */
+  /** A call that was not recorded belongs to the fork once that is reached, unless it stands in a lane the fork does not touch. */
   #isNew(session: ReplaySession, ask: Ask): boolean {
     if (!session.state.isForkReached) return false
     const lane = ask.lane === undefined ? undefined : session.state.lanes.get(ask.lane)

@@ -31,7 +31,7 @@ export interface NotRestored {
   readonly why: string
 }
 
-/** The work tree around a call: as the command found it, and as it was when the call was asked; null where nobody looked then. */
+/** The work tree around a call: as the command found it, and as it was when the call was asked; null where the work tree was not looked at then. */
 export type WorkspaceAt =
   | { readonly found: true; readonly start: RecordedTree; readonly cut: RecordedTree | null }
   | { readonly found: false; readonly why: string }
@@ -52,14 +52,14 @@ export function workspaceAt(events: readonly Event[], bodies: Bodies, call: Tape
   return { found: true, start, cut }
 }
 
-/** The work tree as a run found it; undefined where nobody looked. */
+/** The work tree as a run found it; undefined where the work tree was not looked at. */
 export function firstTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
   const trees = new SnapshotTrees(events, bodies)
   const [first] = trees.looks
   return first && trees.treeOf(first.snapshotId)
 }
 
-/** The work tree as a run left it; undefined where nobody looked. */
+/** The work tree as a run left it; undefined where the work tree was not looked at. */
 export function lastTree(events: readonly Event[], bodies: Bodies): RecordedTree | undefined {
   const trees = new SnapshotTrees(events, bodies)
   const last = trees.looks.at(-1)

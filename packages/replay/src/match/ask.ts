@@ -6,7 +6,7 @@ import type { CallKind, HeaderPairs, RecordedAnswer, RecordedRetrieval, TapeCall
 export interface Ask {
   readonly kind: CallKind
   readonly name: string
-  /** The chain of calls it belongs to in the new run; left out where nobody knows. */
+  /** The chain of calls it belongs to in the new run; left out where it is unknown. */
   readonly lane?: string | undefined
   readonly sig: string
   readonly wire?: string | null | undefined
@@ -21,7 +21,7 @@ export interface Ask {
   readonly attemptOf?: string | undefined
   /** Where in the run it is made. Decides between recorded calls that are equal in everything else. */
   readonly place?: string | undefined
-  /** The recorded call this one is made inside of, null when it is made inside of none; left out where nobody can know. */
+  /** The recorded call this one is made inside of, null when it is made inside of none; left out where it cannot be known. */
   readonly within?: string | null | undefined
 }
 

@@ -65,7 +65,7 @@ export function recordedRequest(call: TapeCall, bodies: Bodies): AskedRequest | 
   return { method, url, headers, retrieval, body: reading.bytes, masks: body?.masks ?? [], maskCount: body?.maskCount }
 }
 
-/** A mask somebody accepted: values of one type in one place stand for each other. */
+/** A mask that a person accepted: values of one type in one place stand for each other. */
 export interface AcceptedMask {
   readonly id: string
   readonly type: MaskType

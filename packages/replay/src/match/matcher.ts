@@ -1,7 +1,7 @@
 import { clientMasksBetween, type WithoutClientNoise } from "@orangebox/dialects"
 import { addToList } from "../add-to-list.js"
 import type { Tape, TapeCall } from "../tape/tape.js"
-import type { Ask, Tier } from "./ask.js"
+import type { Ask, AskedRequest, Tier } from "./ask.js"
 import {
   type AcceptedMask,
   comparable,
@@ -12,6 +12,7 @@ import {
   recordedRequest,
   recordedText,
 } from "./comparable.js"
+import { asBeforeMove, type MovedTree } from "./moved-tree.js"
 import type { ReplayPolicy } from "./policy.js"
 import { masksServedIn, type RecordedSecret, secretsIn } from "./redacted.js"
 
@@ -23,6 +24,8 @@ export type Match =
   | { readonly found: "exhausted"; readonly recorded: number; readonly last: TapeCall }
   /** The same question in another framing: an event stream is never made of a whole answer, nor the other way round. */
   | { readonly found: "framing"; readonly call: TapeCall }
+  /** The same question to another model, where a question does not name its model itself. */
+  | { readonly found: "model"; readonly call: TapeCall }
   | { readonly found: "nothing" }
 
 /** Which recorded calls may answer, and which lane of the recording an ask belongs to. */
@@ -41,14 +44,16 @@ export class TapeMatcher {
   readonly #tape: Tape
   readonly #masks: readonly AcceptedMask[]
   readonly #serves: "exact" | "drift"
+  readonly #moved: MovedTree | null
   readonly #bySig = new Map<string, TapeCall[]>()
   #byMask: MaskIndex | undefined
   #byDrift: Map<string, TapeCall[]> | undefined
   #byStored: Map<string, RedactedCall[]> | undefined
 
-  constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift">) {
+  constructor(tape: Tape, policy: Pick<ReplayPolicy, "masks" | "retries" | "onDrift" | "moved">) {
     this.#tape = tape
     this.#masks = policy.masks
+    this.#moved = policy.moved
     this.#serves = policy.onDrift === "halt" ? "exact" : "drift"
     for (const call of askableCalls(tape, policy.retries)) {
       if (call.sig === null) continue
@@ -69,10 +74,15 @@ export class TapeMatcher {
 
     const choice = new Choice(ask, scope.lane)
     let other: TapeCall | undefined
+    let ofAnotherModel: TapeCall | undefined
     let fitting = 0
     for (let at = 0; at < same.length && !choice.isDecided; at++) {
       const call = same[at]!
       if (call.kind !== ask.kind || !isOfCall(call, ask)) continue
+      if (!isToModel(call, ask)) {
+        ofAnotherModel ??= call
+        continue
+      }
       if (!hasFraming(call, ask)) {
         other ??= call
         continue
@@ -84,10 +94,11 @@ export class TapeMatcher {
     }
     if (!choice.isEmpty) return choice.match((call) => (call.wire !== null && call.wire === ask.wire ? "wire" : "sig"))
     if (fitting > 0) {
-      const given = same.filter((call) => call.kind === ask.kind && isOfCall(call, ask) && hasFraming(call, ask))
+      const given = same.filter((call) => call.kind === ask.kind && isFor(call, ask))
       return { found: "exhausted", recorded: given.length, last: given.at(-1)! }
     }
     if (other) return { found: "framing", call: other }
+    if (ofAnotherModel) return { found: "model", call: ofAnotherModel }
     return (
       this.#findRedacted(ask, scope) ??
       this.#findMasked(ask, scope) ??
@@ -101,11 +112,11 @@ export class TapeMatcher {
     if (request === undefined || (request.maskCount ?? 0) > (request.masks?.length ?? 0)) return undefined
     this.#byStored ??= this.#indexRedacted()
     if (this.#byStored.size === 0) return undefined
-    const key = `${ask.kind}\0${ask.name}\0${comparableText(ask.kind, { ...request, masks: [] })}`
-    const asked = comparable(ask.kind, request)
+    const key = `${ask.kind}\0${ask.name}\0${this.#asked(ask.kind, { ...request, masks: [] }).text}`
+    const asked = this.#asked(ask.kind, request)
     const masks = new Map<TapeCall, readonly string[]>()
     for (const { call, recorded, secrets } of this.#byStored.get(key) ?? NONE) {
-      if (!scope.isFree(call) || !hasFraming(call, ask) || !isOfCall(call, ask)) continue
+      if (!scope.isFree(call) || !isFor(call, ask)) continue
       const served = masksServedIn(recorded.text, asked.text, secrets)
       const ids = served?.map((rule) => `redaction:${rule}`)
       if (ids) masks.set(call, [...ids, ...clientMasksBetween(asked, recorded)])
@@ -117,15 +128,15 @@ export class TapeMatcher {
     )
   }
 
-  /** Equal under the masks of the client that sent it, which are always on, and those that somebody accepted. */
+  /** Equal under the masks of the client that sent it, which are always on, and those that a person accepted. */
   #findMasked(ask: Ask, scope: MatchScope): Match | undefined {
     if (ask.request === undefined) return undefined
-    const now = comparable(ask.kind, ask.request)
+    const now = this.#asked(ask.kind, ask.request)
     if (this.#masks.length === 0 && now.taken.size === 0) return undefined
     this.#byMask ??= this.#indexMasked()
     const { key, used } = maskedKey(now.text, this.#masks)
     const entries = (this.#byMask.get(`${ask.kind}\0${key}`) ?? NONE).filter(
-      ({ call }) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
+      ({ call }) => scope.isFree(call) && isFor(call, ask),
     )
     if (entries.length === 0) return undefined
     const entryOf = new Map(entries.map((entry) => [entry.call, entry]))
@@ -141,13 +152,15 @@ export class TapeMatcher {
 
   #findDrifted(ask: Ask, scope: MatchScope): Match | undefined {
     if (this.#serves !== "drift" || ask.kind !== "model" || ask.request === undefined) return undefined
-    const { key, results } = driftKey(comparableText(ask.kind, ask.request))
+    const { key, results } = driftKey(this.#asked(ask.kind, ask.request).text)
     if (results === 0) return undefined
     this.#byDrift ??= this.#indexDrifted()
-    const calls = (this.#byDrift.get(key) ?? NONE).filter(
-      (call) => scope.isFree(call) && hasFraming(call, ask) && isOfCall(call, ask),
-    )
+    const calls = (this.#byDrift.get(key) ?? NONE).filter((call) => scope.isFree(call) && isFor(call, ask))
     return calls.length === 0 ? undefined : chosen(calls, ask, scope.lane).match(() => "drift")
+  }
+
+  #asked(kind: Ask["kind"], request: AskedRequest): WithoutClientNoise {
+    return asBeforeMove(comparable(kind, request), this.#moved)
   }
 
   #indexRedacted(): Map<string, RedactedCall[]> {
@@ -269,6 +282,12 @@ const isOfCall = (call: TapeCall, ask: Ask): boolean =>
 
 const hasFraming = (call: TapeCall, ask: Ask): boolean =>
   ask.stream == null || call.stream === null || call.stream === ask.stream
+
+export const isToModel = (call: TapeCall, ask: Ask): boolean => call.kind !== "model" || call.name === ask.name
+
+/** Whether a call with this question may answer this ask. */
+const isFor = (call: TapeCall, ask: Ask): boolean =>
+  isOfCall(call, ask) && isToModel(call, ask) && hasFraming(call, ask)
 
 /** Whether two calls would be answered differently. */
 function differs(a: TapeCall, b: TapeCall): boolean {

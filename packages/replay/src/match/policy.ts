@@ -1,5 +1,6 @@
 import type { Chunking, Timing } from "../stream/emission-plan.js"
 import type { AcceptedMask } from "./comparable.js"
+import type { MovedTree } from "./moved-tree.js"
 
 export type ReplayReason = "reproduce" | "what_if" | "regression" | "calibrate" | "control"
 
@@ -18,6 +19,8 @@ export interface ReplayPolicy {
   readonly masks: readonly AcceptedMask[]
   readonly chunking: Chunking
   readonly timing: Timing
+  /** The agent works in a copy of its tree that it finds at another path. */
+  readonly moved: MovedTree | null
 }
 
 export function replayPolicy(given: Partial<ReplayPolicy> = {}): ReplayPolicy {
@@ -31,6 +34,7 @@ export function replayPolicy(given: Partial<ReplayPolicy> = {}): ReplayPolicy {
     masks: [],
     chunking: "event",
     timing: "none",
+    moved: null,
     ...given,
     mode,
   }

@@ -5,10 +5,11 @@ import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "
 import { diagnoseMiss } from "../report/diagnose-miss.js"
 import { divergenceAt, type FoundDivergence } from "../report/divergence-at.js"
 import { nearestCalls } from "../report/nearest.js"
-import { cutWords, readStored } from "../tape/stored-body.js"
+import { readAnswer } from "../tape/recorded-answer.js"
+import { EVERYTHING } from "../tape/served-tools.js"
 import type { CallKind, Tape, TapeCall } from "../tape/tape.js"
 import type { Ask, Diverged, GoLive, Outcome, Served, Tier } from "./ask.js"
-import { askableCalls, type Match, TapeMatcher } from "./matcher.js"
+import { askableCalls, isToModel, type Match, TapeMatcher } from "./matcher.js"
 import { type ReplayPolicy, replayPolicy } from "./policy.js"
 import { reportOf } from "./report-of.js"
 import { newSessionState, type SessionState, type Taint } from "./session-state.js"
@@ -22,8 +23,6 @@ export interface ReplayOptions {
   readonly matcher?: TapeMatcher
 }
 
-export const EVERYTHING: readonly CallKind[] = ["model", "tool", "retriever", "http"]
-
 /** Opens a replay of a tape. */
 export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, options: ReplayOptions = {}): ReplaySession {
   const session = new ReplaySession(tape, replayPolicy(policy), options, newSessionState())
@@ -35,7 +34,7 @@ export function openReplay(tape: Tape, policy: Partial<ReplayPolicy> = {}, optio
 
 /**
  * One replay: calls come in, each is answered from the tape or is a divergence. No clock, no socket, no file; a live answer is fetched by
- * whoever asked, who then says so with `wentLive`.
+ * the caller, who then says so with `wentLive`.
  */
 export class ReplaySession {
   readonly tape: Tape
@@ -169,7 +168,9 @@ export class ReplaySession {
 
   /** A recorded answer to the same question: the next one that was not given yet, or else the last once more. */
   cachedAnswer(ask: Ask, ticket: number): Served | undefined {
-    const same = this.#matcher.withSignature(ask.sig).filter((call) => call.kind === ask.kind && call.answer !== null)
+    const same = this.#matcher
+      .withSignature(ask.sig)
+      .filter((call) => call.kind === ask.kind && isToModel(call, ask) && call.answer !== null)
     const inferred = this.tape.calls.filter((call) => call.isInferred && call.kind === ask.kind && call.sig === ask.sig)
     const call = same.find((candidate) => this.#isFree(candidate)) ?? same.at(-1) ?? inferred.at(-1)
     if (call === undefined) return undefined
@@ -180,10 +181,9 @@ export class ReplaySession {
   serve(ask: Ask, call: TapeCall, tier: Tier, maskIds: readonly string[], ticket: number): Served | Diverged {
     const { answer } = call
     if (answer === null) return this.#notRecorded(ask, call, ticket)
-    const reading = answer.body === null ? undefined : readStored(answer.body, this.tape.bodies)
-    const whyNot = reading?.ok === false ? reading.reason : answer.body?.isCut ? cutWords(answer.body) : undefined
-    if (whyNot !== undefined) {
-      const message = `the recorded answer of ${call.stepId} cannot be served: ${whyNot}`
+    const reading = readAnswer(answer, this.tape.bodies)
+    if (reading?.ok === false) {
+      const message = `the recorded answer of ${call.stepId} cannot be served: ${reading.reason}`
       return this.diverged(ask, ticket, "BODY_ABSENT", { step: call.stepId, occurrence: call.occurrence, message })
     }
     const drifted =
@@ -195,7 +195,7 @@ export class ReplaySession {
       mode: isExact ? "exact" : tier === "nearest" ? "simulated" : "cached",
       tier: this.policy.mode === "cached" && isMatched(tier) ? "cached" : tier,
       answer,
-      bytes: reading?.ok ? reading.bytes : null,
+      bytes: reading?.bytes ?? null,
       maskIds,
       divergence: drifted,
     }
@@ -231,6 +231,10 @@ export class ReplaySession {
       const [was, is] = match.call.stream ? ["streamed", "whole"] : ["whole", "streamed"]
       const message = `the same question was recorded ${was} and is asked ${is}; an answer is never changed from one into the other`
       return this.diverged(ask, ticket, "REQ_CHANGED", { step: match.call.stepId, cause: "FRAMING", message })
+    }
+    if (match.found === "model") {
+      const message = `the same question was recorded to ${match.call.name} and is asked of ${ask.name}`
+      return this.diverged(ask, ticket, "MODEL_ALIAS", { step: match.call.stepId, cause: "MODEL", message })
     }
     return this.#changed(ask, ticket)
   }

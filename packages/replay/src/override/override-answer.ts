@@ -83,7 +83,7 @@ function spokenIn(request: Ask["request"]): Dialect | undefined {
   return detectDialect(call)?.dialect
 }
 
-/** A value somebody made up, as an answer. */
+/** A value that was made up, as an answer. */
 export function inlineAnswer(value: unknown, kind: Ask["kind"], isError: boolean): Extract<MadeAnswer, { ok: true }> {
   const isText = typeof value === "string"
   const text = isText ? value : (JSON.stringify(value) ?? "null")
@@ -116,6 +116,8 @@ function made(
     end: "complete",
     error: null,
     latencyMs: 0,
+    unfinishedIn: [],
+    notDecoded: null,
     firstByteMs: null,
     model: null,
     exitCode: null,

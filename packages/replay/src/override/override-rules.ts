@@ -218,7 +218,7 @@ export class OverrideRules {
 }
 
 // The agent's client reads only answers of the provider it asked. One put together here, of another provider's words, would be an answer
-// nobody gave, and half of a request (tools, reasoning, cache marks) has no counterpart in another dialect.
+// that was not given, and half of a request (tools, reasoning, cache marks) has no counterpart in another dialect.
 function otherProvider(asked: string | null, wanted: string): string {
   return asked === null
     ? `which provider was asked is not on record, so that it is ${wanted} cannot be told; leave "provider" out to swap the model alone`

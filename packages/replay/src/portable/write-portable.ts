@@ -8,7 +8,7 @@ import { REPLAY_VERSION } from "../version.js"
 import { hasNotes, LIMITS, MAGIC, NO_NOTES } from "./portable-format.js"
 
 const EVENTS_PER_SECTION = 2000
-/** Brotli at its middle: half the size of deflate on histories that repeat themselves, at a speed nobody waits for. */
+/** Brotli at its middle: half the size of deflate on histories that repeat themselves, at a speed that is not noticed. */
 const QUALITY = 6
 
 export interface PortableOptions {
@@ -63,7 +63,7 @@ export function* writePortable(
   yield Buffer.from(`E ${sections} ${digest.digest("hex")}\n`, "utf8")
 }
 
-/** What nobody could read back is not written. */
+/** What could not be read back is not written. */
 function checkLimits(events: readonly Event[], bodies: readonly [string, Uint8Array][]): void {
   const tooLarge = (what: string, limit: number): OrangeboxError =>
     new OrangeboxError("EXPORT_TOO_LARGE", {

@@ -1,15 +1,16 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { request } from "node:http"
 import { join } from "node:path"
 import { type Event, OrangeboxError } from "@orangebox/contract"
 import type { RecorderOptions } from "@orangebox/recorder"
 import { type Fork, type ForkRequest, planFork } from "../fork/fork.js"
 import type { ReplayPolicy } from "../match/policy.js"
-import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
+import { openReplay, type ReplaySession } from "../match/session.js"
+import { EVERYTHING } from "../tape/served-tools.js"
 import type { Bodies } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
 import { ReplayRecorder } from "./replay-recorder.js"
-import { bodyFileName, saveReplay } from "./saved-replay.js"
+import { bodyFileName, recordLine, saveReplay } from "./saved-replay.js"
 
 /** How a process that records itself is answered from a tape: what `ORANGEBOX_TAPE` names. */
 export interface TapeSettings {
@@ -24,7 +25,7 @@ export interface TapeSettings {
   readonly key?: string
   readonly policy: Partial<ReplayPolicy>
   readonly fork?: ForkRequest
-  /** Told before a model is answered, and waited for: whoever started the process may look at its files then, or set them. */
+  /** Told before a model is answered, and waited for: the command that started the process may look at its files then, or set them. */
   readonly beforeAnswer: string
   /** Where each process leaves what it was answered. */
   readonly results: string
@@ -45,11 +46,14 @@ export function openTape(settingsFile: string, options: RecorderOptions): Replay
     beforeAnswer: (stepId) => knock(settings.beforeAnswer, { stepId, isForkReached: session.state.isForkReached }),
   })
   const isFirst = recorders++ === 0
-  const place = join(settings.results, `${process.pid}-${recorders}.json`)
+  const place = join(settings.results, `${process.pid}-${recorders}`)
+  // A process that is killed has no last word, so there is an account of it while it goes on.
+  recorder.onRecord((json, bodies) => appendFileSync(`${place}.records`, recordLine(json, bodies), { mode: 0o600 }))
   process.once("exit", () => {
     const saved = recorder.saved()
     // One account for all recorders of the process.
-    writeFileSync(place, saveReplay(isFirst ? saved : { ...saved, state: openReplay(session.tape).state }))
+    writeFileSync(`${place}.part`, saveReplay(isFirst ? saved : { ...saved, state: openReplay(session.tape).state }))
+    renameSync(`${place}.part`, `${place}.json`)
   })
   return recorder
 }
@@ -84,7 +88,7 @@ function forkOf(tape: Parameters<typeof planFork>[0], request: ForkRequest): For
   throw new OrangeboxError("TAPE", { what: `the fork cannot be made: ${plan.problems[0]!.reason}` })
 }
 
-/** By hand: the program may have put something else in the place of `fetch`. Nobody there is no reason to fail. */
+/** By hand: the program may have put something else in the place of `fetch`. No one there is no reason to fail. */
 function knock(url: string, said: object): Promise<void> {
   return new Promise((resolve) => {
     const sent = request(url, { method: "POST", headers: { "content-type": "application/json" } }, (answer) => {

@@ -27,7 +27,7 @@ import { servedResponse } from "./served-response.js"
 import { isOfParts, servedError, servedParts, servedValue } from "./served-value.js"
 import type { TapeSink } from "./tape-sink.js"
 
-/** Awaited before the call of a step is answered by a model, recorded or real: nobody is at work in the agent's files then. */
+/** Awaited before the call of a step is answered by a model, recorded or real: the agent does not work in its files then. */
 export type BeforeAnswer = (stepId: string) => Promise<void>
 
 /**

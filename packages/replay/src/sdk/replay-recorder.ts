@@ -1,4 +1,4 @@
-import { type Event, OrangeboxError } from "@orangebox/contract"
+import { type Event, OrangeboxError, type Problem, type SourceDiagnostics } from "@orangebox/contract"
 import {
   type Fetch,
   type Logger,
@@ -8,13 +8,14 @@ import {
   type Scope,
   type StartRun,
 } from "@orangebox/recorder"
-import { type Certification, certify } from "../certificate/certify.js"
+import { type Blocking, type Certification, certify } from "../certificate/certify.js"
 import type { JudgedRecording } from "../certificate/wholeness.js"
 import type { Fork } from "../fork/fork.js"
 import type { Outcome, Served } from "../match/ask.js"
 import type { ReplayPolicy } from "../match/policy.js"
-import { EVERYTHING, openReplay, type ReplaySession } from "../match/session.js"
+import { openReplay, type ReplaySession } from "../match/session.js"
 import { type WireAnswer, wireAnswer } from "../stream/wire-answer.js"
+import { EVERYTHING } from "../tape/served-tools.js"
 import type { Bodies, CallKind, Tape } from "../tape/tape.js"
 import { tapeOf } from "../tape/tape-of.js"
 import { type BeforeAnswer, ReplayAnswers } from "./replay-answers.js"
@@ -108,7 +109,11 @@ export class ReplayRecorder implements Scope {
       source: name,
       log: replayLogger(scope.log, this.#answers),
       startRun: (options) => new ReplayRun(scope.startRun(options), this.#answers),
+      diagnostics: scope.diagnostics,
     }
+  }
+  diagnostics(told: SourceDiagnostics): void {
+    this.recorder.diagnostics(told)
   }
 
   onAny(listener: (event: Event) => void): () => void {
@@ -137,6 +142,11 @@ export class ReplayRecorder implements Scope {
     return this.#answers.turnOf(served)
   }
 
+  /** Hears of every record as it is written, for an account of a process that may be killed. */
+  onRecord(listener: (json: string, bodies: ReadonlyMap<string, Uint8Array>) => void): void {
+    this.#sink.onRecord = listener
+  }
+
   /** What this process has to say of the replay, where another one judges it. */
   saved(): SavedReplay {
     const bodies = new Map([...this.#sink.kept].map(([hash, bytes]) => [hash, Uint8Array.from(bytes)]))
@@ -155,13 +165,26 @@ export class ReplayRecorder implements Scope {
     const joined = new Map(this.#joined.flatMap((one) => [...one.bodies]))
     const bodies: Bodies = { get: (hash) => joined.get(hash) ?? this.#sink.bodies.get(hash) }
     const reading = tapeOf(events, bodies)
+    // An agent ran, and what it did cannot be held against the recording: that is no replay of the engine, in which none runs.
+    if (!reading.ok)
+      return {
+        issued: false,
+        blocking: unreadReplay(reading.problems),
+        report: this.session.report({ runId: null, isOver: true }),
+      }
     const dropped = this.#joined.reduce((sum, one) => sum + one.dropped, this.recorder.counts().dropped)
-    const faults = dropped === 0 ? [] : [`${dropped} records of the replay could not be written`]
+    const faults = [
+      ...(dropped === 0 ? [] : [`${dropped} records of the replay could not be written`]),
+      ...this.#joined.flatMap(({ cutOff }) => cutOff ?? []),
+    ]
     return certify({
       session: this.session,
       source,
-      replay: reading.ok ? { events, bodies, tape: reading.tape, faults } : null,
+      replay: { events, bodies, tape: reading.tape, faults },
       covers: this.#covers,
     })
   }
 }
+
+const unreadReplay = (problems: readonly Problem[]): readonly Blocking[] =>
+  problems.map(({ reason }) => ({ condition: "recording", reason: `the replay is not recorded as one run: ${reason}` }))

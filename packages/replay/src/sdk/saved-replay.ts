@@ -1,6 +1,11 @@
 import type { Event } from "@orangebox/contract"
+import { askAgain } from "../engine/ask-again.js"
+import { openReplay } from "../match/session.js"
 import type { SessionState } from "../match/session-state.js"
 import { divergenceAt } from "../report/divergence-at.js"
+import { EVERYTHING } from "../tape/served-tools.js"
+import type { Tape } from "../tape/tape.js"
+import { tapeOf } from "../tape/tape-of.js"
 
 /** What one process of an agent has to say of its part in a replay. */
 export interface SavedReplay {
@@ -10,6 +15,31 @@ export interface SavedReplay {
   readonly bodies: ReadonlyMap<string, Uint8Array>
   /** Records of it that could not be written. */
   readonly dropped: number
+  /** In words, where the process did not get to its end: what it recorded until then is known, and nothing else. */
+  readonly cutOff?: string
+}
+
+/** A record of a process that still goes on, as a line of its account. */
+export const recordLine = (json: string, bodies: ReadonlyMap<string, Uint8Array>): string =>
+  `${JSON.stringify([json, [...bodies].map(([hash, bytes]) => [hash, Buffer.from(bytes).toString("base64")])])}\n`
+
+/**
+ * The account of a process that left none at its end, because it was killed: the tape is asked once more what the process had asked by then.
+ *
+ * @param lines as `recordLine` makes them; the last may be torn
+ */
+export function readCutOffReplay(lines: string, tape: Tape, process: string): SavedReplay {
+  const events: Event[] = []
+  const bodies = new Map<string, Uint8Array>()
+  for (const line of lines.split("\n").slice(0, -1)) {
+    const [json, added] = JSON.parse(line) as [string, [string, string][]]
+    events.push(JSON.parse(json) as Event)
+    for (const [hash, base64] of added) bodies.set(hash, new Uint8Array(Buffer.from(base64, "base64")))
+  }
+  const reading = tapeOf(events, { get: (hash) => bodies.get(hash) ?? tape.bodies.get(hash) })
+  const session = openReplay(tape)
+  if (reading.ok) askAgain(session, reading.tape, EVERYTHING)
+  return { state: session.state, events, bodies, dropped: 0, cutOff: `${process} was killed before it came to its end` }
 }
 
 /** The file that holds a body of a tape that is laid out in a folder. */

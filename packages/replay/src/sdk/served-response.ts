@@ -50,7 +50,7 @@ function planned({ pieces, end }: EmissionPlan, signal: AbortSignal | undefined)
   })
 }
 
-/** Waits, unless the signal says that nobody does any more. */
+/** Waits, unless the signal says that the caller does not any more. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (ms <= 0) return Promise.resolve()
   return new Promise((resolve) => {

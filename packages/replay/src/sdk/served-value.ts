@@ -30,7 +30,7 @@ export function servedParts(bytes: Uint8Array, failure: unknown): ReadableStream
   )
 }
 
-/** What was thrown, thrown again: same class where the language has it, same name where it was somebody's own, same message and code. */
+/** What was thrown, thrown again: same class where the language has it, same name where it was the program's own, same message and code. */
 export function servedError(error: RecordedError, httpStatus: number | null): unknown {
   if (error.errorClass === "NonError") return error.message
   const thrown = newError(error)

@@ -20,6 +20,7 @@ import { addToList } from "../add-to-list.js"
 import type { Ask, Outcome } from "../match/ask.js"
 import type { ReplaySession } from "../match/session.js"
 import { CallPlaces } from "../tape/call-places.js"
+import { COVERS } from "../tape/served-tools.js"
 import type { Bodies, TapeCall } from "../tape/tape.js"
 import { MAIN_LANE, stepAround, subLane } from "../tape/tape-of.js"
 import { askOfEvent } from "./ask-of-event.js"
@@ -43,6 +44,8 @@ export class TapeSink implements Sink {
   readonly #kept = new Map<string, Uint8Array>()
   #inferred: Map<string | null, TapeCall[]> | undefined
   readonly #steps = new WeakMap<EventContext, StepHead>()
+  /** Told of every record as it is written, with the bodies that the source has not. */
+  onRecord: ((json: string, bodies: ReadonlyMap<string, Uint8Array>) => void) | undefined
   readonly #base: Omit<Replay, "source_step_id" | "match" | "effect_class" | "taint">
   #retrieval: Ask | undefined
 
@@ -63,7 +66,7 @@ export class TapeSink implements Sink {
     return this.#outcomes.get(stepId)
   }
 
-  /** A retrieval's question is recorded only with its answer, so the next step of that kind is told beforehand. */
+  /** A retrieval's question is recorded only with its answer, so the next step of that kind is announced beforehand. */
   expectRetrieval(ask: Ask): void {
     this.#retrieval = ask
   }
@@ -114,10 +117,12 @@ export class TapeSink implements Sink {
     const outcome = this.#open(event, record)
     const marked = this.#mark(record, event, outcome)
     this.#lines.push(marked.json)
+    const bodies = new Map<string, Uint8Array>()
     for (const body of record.bodies) {
-      if ("bytes" in body && this.#session.tape.bodies.get(body.hash) === undefined)
-        this.#kept.set(body.hash, body.bytes)
+      if ("bytes" in body && this.#session.tape.bodies.get(body.hash) === undefined) bodies.set(body.hash, body.bytes)
     }
+    for (const [hash, bytes] of bodies) this.#kept.set(hash, bytes)
+    this.onRecord?.(marked.json, bodies)
     return marked
   }
 
@@ -244,7 +249,7 @@ export class TapeSink implements Sink {
     return { mode: this.#session.fork ? "live" : this.#session.policy.mode, more: {} }
   }
 
-  /** Recorded tools that nobody asks for, by their question, in order: each stands for one that the agent runs now. */
+  /** Recorded tools that are not asked for, by their question, in order: each stands for one that the agent runs now. */
   #inferredCalls(): Map<string | null, TapeCall[]> {
     if (this.#inferred) return this.#inferred
     this.#inferred = new Map()
@@ -277,9 +282,6 @@ const withAttributes = (
   dropped: flat?.dropped ?? 0,
   attributes: { ...flat?.attributes, ...more },
 })
-
-/** The attribute of a replayed run that says which kinds of calls could be answered from the tape. */
-export const COVERS = "replay_covers"
 
 function notesOf(outcome: Outcome): Readonly<Record<string, string>> {
   if (outcome.outcome === "diverged") return { divergence: outcome.divergence.code }

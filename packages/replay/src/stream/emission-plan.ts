@@ -19,7 +19,7 @@ export interface EmissionPlan {
   readonly pieces: readonly { readonly atMs: number; readonly bytes: Uint8Array }[]
   /**
    * After the last piece: `complete` ends the answer; `reset` destroys the connection, as the recorded one broke off there; `hold` leaves
-   * it open, because it was the client who left, and breaks it off at `atMs` for a client that stays: what came then nobody recorded.
+   * it open, because it was the client who left, and breaks it off at `atMs` for a client that stays: what came then was not recorded.
    */
   readonly end: { readonly how: "complete" | "reset" | "hold"; readonly atMs: number }
 }

@@ -1,9 +1,11 @@
 import { type DeterminismMode, MASK_MIDDLE } from "@orangebox/contract"
 import type { Divergence, DivergenceCode } from "../generated.js"
 import type { AskedRequest, Outcome, Served } from "../match/ask.js"
+import { asAfterMove } from "../match/moved-tree.js"
 import type { ReplayPolicy } from "../match/policy.js"
 import type { HeaderPairs, RecordedAnswer } from "../tape/tape.js"
 import { type EmissionPlan, emissionPlan } from "./emission-plan.js"
+import { unfinished } from "./unfinished-encoding.js"
 
 /** What an edge that speaks HTTP does with a request it has asked about. */
 export type WireAnswer =
@@ -21,7 +23,7 @@ export type WireAnswer =
   | { readonly does: "forward"; readonly isChanged: boolean; rewrite(raw: AskedRequest): AskedRequest }
   | { readonly does: "refuse"; readonly response: HaltResponse }
 
-export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunking" | "timing">): WireAnswer {
+export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunking" | "timing" | "moved">): WireAnswer {
   switch (outcome.outcome) {
     case "diverged":
       return { does: "refuse", response: haltResponse(outcome.divergence) }
@@ -34,12 +36,16 @@ export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunkin
   }
 }
 
-function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing">): WireAnswer {
+function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing" | "moved">): WireAnswer {
   const { answer, bytes, mode, source } = outcome
   const { httpStatus: status, body, index, end, latencyMs } = answer
   if (status === null) return { does: "break", served: outcome }
   const isEventStream = body?.mimeType.startsWith("text/event-stream") ?? false
-  const plan = emissionPlan({ bytes: bytes ?? NOTHING, isEventStream, index, end, latencyMs }, policy)
+  const said = bytes && policy.moved ? asAfterMove(bytes, isEventStream, policy.moved) : bytes
+  // When which byte came is not known of an answer that was changed.
+  const when = said === bytes ? index : null
+  const decoded = emissionPlan({ bytes: said ?? NOTHING, isEventStream, index: when, end, latencyMs }, policy)
+  const plan = unfinished(decoded, answer.unfinishedIn)
   const headers = servedHeaders(answer, mode, source?.stepId ?? "none")
   return { does: "answer", status, headers, plan, served: outcome }
 }
@@ -57,7 +63,7 @@ const DROPPED = new Set([
   "transfer-encoding",
   "upgrade",
   "content-length",
-  // The stored bytes are decoded.
+  // Said anew where the served bytes have one.
   "content-encoding",
   "date",
   "set-cookie",
@@ -75,7 +81,13 @@ function servedHeaders(answer: RecordedAnswer, mode: DeterminismMode, stepId: st
   )
   const hasType = kept.some(([name]) => name.toLowerCase() === "content-type")
   const type: HeaderPairs = hasType || answer.body === null ? [] : [["content-type", answer.body.mimeType]]
-  return [...kept, ...type, ["x-orangebox-mode", mode], ["x-orangebox-source-step", stepId]]
+  return [...kept, ...type, ...encodingOf(answer), ["x-orangebox-mode", mode], ["x-orangebox-source-step", stepId]]
+}
+
+/** Stored bytes are decoded, but for those that nobody could decode and those whose end never came. */
+function encodingOf({ body, unfinishedIn }: RecordedAnswer): HeaderPairs {
+  const encodings = unfinishedIn.length > 0 ? unfinishedIn : body ? [body.contentEncoding] : []
+  return encodings.every((name) => name === "identity") ? [] : [["content-encoding", encodings.join(", ")]]
 }
 
 interface HaltResponse {

@@ -1,5 +1,7 @@
+import { whyNotWire } from "@orangebox/contract"
 import { CANON_VERSION, GENERIC_CANON_VERSION } from "@orangebox/dialects"
 import { hasEnded } from "@orangebox/runs"
+import { readAnswer } from "./recorded-answer.js"
 import { readStored } from "./stored-body.js"
 import type { Tape, TapeCall } from "./tape.js"
 
@@ -17,6 +19,7 @@ export type CoverageCode =
   | "NEEDS_RECONCILIATION"
   | "COVERAGE_GAP"
   | "NO_TRAFFIC"
+  | "NOT_ON_WIRE"
 
 /** Something a replay of this tape cannot do, known before it starts. */
 export interface CoverageProblem {
@@ -77,6 +80,8 @@ function judgeQuestion(call: TapeCall, tape: Tape, say: Say): void {
   }
   const { body } = call.request
   if (body === null) return
+  const told = call.kind === "model" ? whyNotWire(body.mimeType) : undefined
+  if (told !== undefined) say("NOT_ON_WIRE", "blocks", `${told}; an exact replay has nothing to hold it to`)
   const reading = readStored(body, tape.bodies)
   if (reading.ok) return
   if (reading.why === "damaged") say("REQUEST_DAMAGED", "blocks", `its request is damaged: ${reading.reason}`)
@@ -91,15 +96,16 @@ function judgeAnswer(call: TapeCall, tape: Tape, say: Say): void {
     else say("RECORDING_ENDS", "blocks", "the recording stops in the middle of this call")
     return
   }
-  const { body } = call.answer
-  if (body === null) return
-  const reading = readStored(body, tape.bodies)
-  if (!reading.ok) {
-    const code = reading.why === "damaged" ? "RESPONSE_DAMAGED" : "RESPONSE_ABSENT"
-    say(code, "blocks", `its answer cannot be served: ${reading.reason}`)
-  } else if (body.isCut) {
-    say("RESPONSE_CUT", "blocks", `only ${body.byteSize} bytes of its answer were kept`)
-  } else if (body.maskCount > 0) {
-    say("RESPONSE_MASKED", "limits", `its answer is served with ${body.maskCount} secret(s) masked, as it was stored`)
-  }
+  const reading = readAnswer(call.answer, tape.bodies)
+  if (reading?.ok === false) say(ANSWER_CODES[reading.why], "blocks", `its answer cannot be served: ${reading.reason}`)
+  const masks = reading?.ok ? (call.answer.body?.maskCount ?? 0) : 0
+  if (masks > 0)
+    say("RESPONSE_MASKED", "limits", `its answer is served with ${masks} secret(s) masked, as it was stored`)
 }
+
+const ANSWER_CODES = {
+  absent: "RESPONSE_ABSENT",
+  missing: "RESPONSE_ABSENT",
+  damaged: "RESPONSE_DAMAGED",
+  cut: "RESPONSE_CUT",
+} as const

@@ -1,8 +1,17 @@
 import type { Event } from "@orangebox/contract"
-import { storedBody, storedJson } from "./stored-body.js"
+import { type BodyReading, cutWords, readStored, storedBody, storedJson } from "./stored-body.js"
 import type { Bodies, HeaderPairs, RecordedAnswer, RecordedError, StreamEnd, StreamIndex } from "./tape.js"
 
-const NOTHING_MORE = { headers: null, index: null, end: null, firstByteMs: null, model: null, exitCode: null } as const
+const NOTHING_MORE = {
+  headers: null,
+  index: null,
+  end: null,
+  unfinishedIn: [],
+  notDecoded: null,
+  firstByteMs: null,
+  model: null,
+  exitCode: null,
+} as const
 
 export function modelAnswer(event: Event<"model_result">, bodies: Bodies): RecordedAnswer {
   const { payload } = event
@@ -14,6 +23,7 @@ export function modelAnswer(event: Event<"model_result">, bodies: Bodies): Recor
     headers: headersOf(payload.response_headers_ref, bodies),
     index: indexOf(payload.stream_index_ref, bodies),
     end: payload.stream_end ?? null,
+    ...decodingOf(event, payload.stream_end ?? null),
     error: errorOf(payload.error_class, payload.error_ref, payload.error_summary, bodies),
     latencyMs: payload.latency_ms,
     firstByteMs: payload.first_byte_ms ?? null,
@@ -58,13 +68,15 @@ export function httpAnswer(event: Event<"step_ended">): RecordedAnswer {
   const { payload, attributes } = event
   const body = storedBody(event, payload.body_ref)
   const status = attributes?.["http_status"]
+  const end = streamEnd(attributes?.["stream_end"])
   return {
     ...NOTHING_MORE,
     status: payload.status,
     httpStatus: typeof status === "number" ? status : null,
     body,
     headers: body ? [["content-type", body.mimeType]] : null,
-    end: streamEnd(attributes?.["stream_end"]),
+    end,
+    ...decodingOf(event, end),
     error:
       payload.error_class === undefined
         ? null
@@ -72,6 +84,32 @@ export function httpAnswer(event: Event<"step_ended">): RecordedAnswer {
     latencyMs: payload.latency_ms,
   }
 }
+
+/** What the recorder says of an answer whose content encoding did not come to its end. */
+function decodingOf(
+  { attributes = {} }: Event,
+  end: StreamEnd | null,
+): Pick<RecordedAnswer, "unfinishedIn" | "notDecoded"> {
+  const { response_wire_encoding: encoding, response_wire_bytes: byteSize, response_not_decoded: problem } = attributes
+  const isBroken = end === "upstream_reset" || end === "timeout"
+  const isUnfinished = problem === undefined ? isBroken : problem === UNFINISHED
+  const unfinishedIn = isUnfinished && typeof encoding === "string" && byteSize !== 0 ? encoding.split(", ") : []
+  return { unfinishedIn, notDecoded: problem === undefined || isUnfinished ? null : String(problem) }
+}
+
+/** The bytes to give once more, or why they cannot be; undefined for an answer without a body. */
+export function readAnswer({ body, notDecoded }: RecordedAnswer, bodies: Bodies): BodyReading | undefined {
+  if (body === null) return undefined
+  const reading = readStored(body, bodies)
+  if (!reading.ok) return reading
+  if (body.isCut) return { ok: false, why: "cut", reason: cutWords(body) }
+  if (notDecoded === null || body.contentEncoding !== "identity") return reading
+  const reason = `its content encoding was damaged (${notDecoded}), and what came behind the first ${body.byteSize} bytes was not kept`
+  return { ok: false, why: "cut", reason }
+}
+
+/** What zlib says of bytes that end too early. */
+const UNFINISHED = "unexpected end of file"
 
 export const headersOf = (hash: string | undefined, bodies: Bodies): HeaderPairs | null =>
   headersIn(storedJson(hash, bodies))

@@ -34,7 +34,7 @@ export interface Signature {
 export type Sign = (request: RequestToSign) => Signature | undefined
 
 /**
- * Signs a request from what is stored of it, as the recorder signed it when it was made: each masked secret is told by its tag, so that
+ * Signs a request from what is stored of it, as the recorder signed it when it was made: each masked secret is compared by its tag, so that
  * different secrets that mask alike stay different.
  */
 export const signStored = (request: RequestToSign): Signature =>

@@ -20,7 +20,7 @@ export function storedBody(event: Event, hash: string | null | undefined): Store
 /** The bytes behind a ref, or why there are none. A body that does not hash to its name is damage, never an answer. */
 export type BodyReading =
   | { readonly ok: true; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly why: "absent" | "missing" | "damaged"; readonly reason: string }
+  | { readonly ok: false; readonly why: "absent" | "missing" | "damaged" | "cut"; readonly reason: string }
 
 export function readStored(body: StoredBody, bodies: Bodies): BodyReading {
   if (body.absent !== null) return { ok: false, why: "absent", reason: ABSENT_WORDS[body.absent] }
@@ -31,7 +31,7 @@ export function readStored(body: StoredBody, bodies: Bodies): BodyReading {
   return { ok: false, why: "damaged", reason: `the stored bytes hash to ${found}, not to their name` }
 }
 
-/** The beginning of a body is not the body: nobody was ever given that. */
+/** The beginning of a body is not the body: no caller was ever given that. */
 export const cutWords = ({ byteSize }: StoredBody): string => `only its first ${byteSize} bytes were kept`
 
 const ABSENT_WORDS: Record<NonNullable<StoredBody["absent"]>, string> = {

@@ -1,12 +1,13 @@
 import { type Event, numberIn, type Problem, payloadOf, repeatsCall, textIn } from "@orangebox/contract"
-import { CANON_VERSION, retrieverSignature } from "@orangebox/dialects"
+import { CANON_VERSION } from "@orangebox/dialects"
 import { foldRun, linksOf, type Run, type Step } from "@orangebox/runs"
 import { addToList } from "../add-to-list.js"
 import { CallPlaces } from "./call-places.js"
 import { errorOf, headersOf, httpAnswer, modelAnswer, retrievalAnswer, toolAnswer } from "./recorded-answer.js"
-import { type Sign, signStored, signTold, withTags } from "./sign.js"
-import { readStored, storedBody } from "./stored-body.js"
-import type { Bodies, RecordedRequest, StoredBody, Tape, TapeCall, TapeStep } from "./tape.js"
+import { type Sign, signStored } from "./sign.js"
+import { signatureOfRequest, signatureOfRetrieval, signatureOfTold } from "./signature-of-call.js"
+import { storedBody } from "./stored-body.js"
+import type { Bodies, RecordedRequest, Tape, TapeCall, TapeStep } from "./tape.js"
 
 export type TapeReading =
   | { readonly ok: true; readonly tape: Tape }
@@ -66,7 +67,8 @@ export function ownEvents(events: readonly Event[]): Event[] {
     if (event.sequence_no !== null && event.run_id !== null) addToList(byRun, event.run_id, event)
   }
   for (const run of byRun.values()) run.sort((a, b) => a.sequence_no! - b.sequence_no!)
-  const runs = [...byRun.values()]
+  // Events of one microsecond stand in the order of their runs, whatever order these were read in: a digest is made of it.
+  const runs = [...byRun.values()].sort(([a], [b]) => orderOf(a!, b!))
   if (runs.length <= 1) return runs[0] ?? []
   const merged: Event[] = []
   const heads = runs.map(() => 0)
@@ -81,6 +83,13 @@ export function ownEvents(events: readonly Event[]): Event[] {
     merged.push(runs[next]![heads[next]!++]!)
   }
 }
+
+const orderOf = (a: Event, b: Event): number =>
+  a.timestamp_utc === b.timestamp_utc
+    ? compareText(a.run_id!, b.run_id!)
+    : compareText(a.timestamp_utc, b.timestamp_utc)
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 type Draft = { -readonly [K in keyof Omit<TapeCall, "occurrence" | "attempts" | "within">]: TapeCall[K] }
 
@@ -179,13 +188,23 @@ class TapeBuilder {
     }
   }
 
-  #end(): Pick<Tape["outputs"], "errorClass" | "error" | "exitCode" | "signal"> {
-    const closing = payloadOf(this.#main.steps[0]?.closed)
+  #end(): Pick<Tape["outputs"], "errorClass" | "error" | "exitCode" | "signal" | "stdout"> {
+    const closed = this.#main.steps[0]?.closed
+    const closing = payloadOf(closed)
+    const written = numberIn(closing, "stdout_bytes")
     return {
       errorClass: this.#main.facts.errorClass,
       error: textIn(closing, "error_summary") ?? null,
       exitCode: numberIn(closing, "exit_code") ?? null,
       signal: textIn(closing, "signal") ?? null,
+      stdout:
+        closed === undefined || written === undefined
+          ? null
+          : {
+              byteSize: written,
+              body: storedBody(closed, textIn(closing, "stdout_ref")),
+              digest: textIn(closing, "stdout_digest") ?? null,
+            },
     }
   }
 
@@ -267,6 +286,7 @@ class TapeBuilder {
         body: storedBody(event, payload.request_ref),
         method: payload.http_method ?? null,
         url: payload.url ?? null,
+        urlTags: urlTagsOf(event),
         headers: headersOf(payload.request_headers_ref, this.#bodies),
         retrieval: null,
       },
@@ -300,19 +320,19 @@ class TapeBuilder {
     const { payload } = event
     const opened = this.#calls.get(event.step_id!)
     const isOwnStep = opened?.kind === "retriever" && opened.sig === null
-    const query = storedBody(event, payload.query_text_ref)
+    const request: RecordedRequest = {
+      ...NO_ADDRESS,
+      body: storedBody(event, payload.query_text_ref),
+      retrieval: { version: payload.retriever_version, topK: payload.top_k, filters: payload.filters },
+    }
     this.#calls.set(isOwnStep ? event.step_id! : `${event.step_id}#${position}`, {
       ...(isOwnStep ? opened : this.#draft(event, position)),
       kind: "retriever",
       name: payload.retriever_id,
-      sig: payload.call_signature_hash ?? signatureOfRetrieval(payload, query, this.#bodies),
+      sig: payload.call_signature_hash ?? signatureOfRetrieval({ name: payload.retriever_id, request }, this.#bodies),
       canonVersion: CANON_VERSION,
       effect: "read",
-      request: {
-        ...NO_ADDRESS,
-        body: query,
-        retrieval: { version: payload.retriever_version, topK: payload.top_k, filters: payload.filters },
-      },
+      request,
       closedAt: position,
       answer: retrievalAnswer(event),
     })
@@ -332,6 +352,7 @@ class TapeBuilder {
         body,
         method: typeof method === "string" ? method : null,
         url: typeof url === "string" ? url : null,
+        urlTags: urlTagsOf(event),
         headers: body ? [["content-type", body.mimeType]] : [],
         retrieval: null,
       },
@@ -384,7 +405,12 @@ export function stepAround(event: Event): string | null {
 export const MAIN_LANE = "main"
 export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
 
-const NO_ADDRESS = { method: null, url: null, headers: null, retrieval: null } as const
+function urlTagsOf({ attributes }: Event): string | null {
+  const tags = attributes?.["url_tags"]
+  return typeof tags === "string" ? tags : null
+}
+
+const NO_ADDRESS = { method: null, url: null, urlTags: null, headers: null, retrieval: null } as const
 /** What opens or closes a step. */
 const TURNING: ReadonlySet<string> = new Set([
   "run_started",
@@ -397,49 +423,3 @@ const TURNING: ReadonlySet<string> = new Set([
   "run_completed",
   "run_failed",
 ])
-
-/** Of a request that an application told of without an address. */
-function signatureOfTold({ provider, request: { body } }: Draft, bodies: Bodies): ReturnType<Sign> {
-  if (!provider || body === null || body.isCut || body.maskCount > body.masks.length) return undefined
-  const reading = readStored(body, bodies)
-  if (!reading.ok) return undefined
-  return signTold(provider, { bytes: reading.bytes, masks: body.masks, mimeType: body.mimeType })
-}
-
-function signatureOfRetrieval(
-  { retriever_id, retriever_version, top_k, filters }: Event<"retrieval_executed">["payload"],
-  query: StoredBody | null,
-  bodies: Bodies,
-): string | null {
-  if (query === null || query.isCut || query.maskCount > query.masks.length) return null
-  const reading = readStored(query, bodies)
-  if (!reading.ok) return null
-  return retrieverSignature({
-    query: Buffer.from(withTags(reading.bytes, query.masks)).toString("utf8"),
-    index: retriever_id,
-    indexVersion: retriever_version,
-    topK: top_k,
-    filters,
-  })
-}
-
-/** The signature of a recorded request, from the bytes that are stored. */
-export function signatureOfRequest(
-  request: RecordedRequest,
-  bodies: Bodies,
-  sign: Sign,
-  mask?: (text: string) => string,
-): ReturnType<Sign> {
-  const { body, method, url } = request
-  if (method === null || url === null || body?.isCut) return undefined
-  const reading = body === null ? { ok: true as const, bytes: new Uint8Array(0) } : readStored(body, bodies)
-  if (!reading.ok || (body !== null && body.maskCount > body.masks.length)) return undefined
-  return sign({
-    method,
-    url,
-    headers: request.headers ?? [],
-    body: reading.bytes,
-    masks: body?.masks ?? [],
-    ...(mask ? { mask } : {}),
-  })
-}

@@ -55,11 +55,20 @@ export interface RunOutputs {
   /** How the command ended, where the run was one and that is on record. */
   readonly exitCode: number | null
   readonly signal: string | null
+  /** What the command wrote to its stdout, where that was a pipe and was read to its end. */
+  readonly stdout: RecordedStdout | null
   readonly finalOutputs: readonly string[]
   /** The body of the last answer of a model, in the order in which calls were opened. */
   readonly lastModelOutput: string | null
   /** The step that answer is of. */
   readonly lastModelStep: string | null
+}
+
+export interface RecordedStdout {
+  readonly byteSize: number
+  readonly body: StoredBody | null
+  /** Of more than is kept: the name of a key, and a digest under it. */
+  readonly digest: string | null
 }
 
 /**
@@ -128,6 +137,8 @@ export interface RecordedRequest {
   readonly body: StoredBody | null
   readonly method: string | null
   readonly url: string | null
+  /** Keyed digests of what is masked in the address, place by place; null where there is none, or the recorder made none. */
+  readonly urlTags: string | null
   readonly headers: HeaderPairs | null
   /** A retriever's question beside its text. */
   readonly retrieval: RecordedRetrieval | null
@@ -146,6 +157,10 @@ export interface RecordedAnswer {
   readonly headers: HeaderPairs | null
   readonly index: StreamIndex | null
   readonly end: StreamEnd | null
+  /** The content encodings that it ended inside of, innermost first: its client decoded the body that is kept, and missed the end. */
+  readonly unfinishedIn: readonly string[]
+  /** Why what came behind the kept body could not be decoded; null for any other answer. */
+  readonly notDecoded: string | null
   readonly error: RecordedError | null
   readonly latencyMs: number
   readonly firstByteMs: number | null

@@ -8,10 +8,19 @@ import { decodeParts, type Part } from "./recipe.js"
 export class BodyReader {
   readonly #catalogue: Pick<ChunkCatalogue, "blockOf">
   readonly #packs: PackReader
+  /** Of a reader for one batch. */
+  readonly #blocks: BlockMap | undefined
 
-  constructor({ catalogue, packs }: { catalogue: Pick<ChunkCatalogue, "blockOf">; packs: PackReader }) {
+  constructor({ catalogue, packs, blocks }: BodySources & { readonly blocks?: BlockMap }) {
     this.#catalogue = catalogue
     this.#packs = packs
+    this.#blocks = blocks
+  }
+
+  /** For many bodies one after the other: small ones lie in the same few blocks, each of which is then looked up once. To be dropped with the batch. */
+  forBatch(): BodyReader {
+    const [catalogue, packs] = [this.#catalogue, this.#packs]
+    return new BodyReader({ catalogue, packs, blocks: new BlockMap(catalogue) })
   }
 
   /** The whole body, byte for byte what was stored, or the problem; never other bytes. */
@@ -37,13 +46,18 @@ export class BodyReader {
    * write to them. The generator returns the problem that ended it, if one did.
    */
   pieces(recipe: Uint8Array, from = 0, to = Number.MAX_SAFE_INTEGER): Generator<Buffer, BodyProblem | undefined> {
-    return new Reading(new BlockMap(this.#catalogue), this.#packs, from, to).pieces(recipe)
+    return new Reading(this.#blocks ?? new BlockMap(this.#catalogue), this.#packs, from, to).pieces(recipe)
   }
 
   /** Every chunk a recipe needs, its groups included: what a collection of orphans must keep. */
   chunkRuns(recipe: Uint8Array): Generator<ChunkRun, BodyProblem | undefined> {
     return new Reading(new BlockMap(this.#catalogue), this.#packs, 0, 0).runs(recipe)
   }
+}
+
+interface BodySources {
+  readonly catalogue: Pick<ChunkCatalogue, "blockOf">
+  readonly packs: PackReader
 }
 
 export interface ChunkRun {
@@ -188,8 +202,8 @@ interface MappedBlock {
 }
 
 /**
- * The blocks met while reading one body. A long history touches the same few blocks hundreds of times, and asking the catalogue
- * costs a query each. Made for each reading anew, so that it never grows old.
+ * The blocks met while reading one body, or a batch of them. A long history touches the same few blocks hundreds of times, and asking the
+ * catalogue costs a query each. Made for each reading anew, so that it never grows old.
  */
 class BlockMap {
   readonly #catalogue: Pick<ChunkCatalogue, "blockOf">
@@ -200,13 +214,20 @@ class BlockMap {
   }
 
   blockOf(chunk: number): MappedBlock | undefined {
-    const known = this.#known.find(({ block }) => holds(block, chunk))
-    if (known !== undefined) return known
+    const at = this.#known.findIndex(({ block }) => holds(block, chunk))
+    if (at !== -1) return this.#toFront(at)
     const block = this.#catalogue.blockOf(chunk)
     if (block === undefined || !holds(block, chunk)) return undefined
     const mapped = { block, offsets: offsetsOf(block.lengths) }
     this.#known.unshift(mapped)
     return mapped
+  }
+
+  /** What was met last is most often met next. */
+  #toFront(at: number): MappedBlock {
+    const [mapped] = at === 0 ? this.#known : this.#known.splice(at, 1)
+    if (at > 0) this.#known.unshift(mapped!)
+    return mapped!
   }
 
   /** For when a pack is gone: its blocks have moved, and the catalogue knows where to. */

@@ -6,7 +6,7 @@
  * learns where the last named block ends and cuts the file there. A file needs no temporary name for that.
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs"
-import { OrangeboxError } from "@orangebox/contract"
+import { advice, OrangeboxError, suggested } from "@orangebox/contract"
 import { createPrivateFile, ensurePrivateFolder, openPrivateFile } from "@orangebox/journal"
 import type { BlockPlace } from "./chunk-catalogue.js"
 import { listPacks, packPath, syncFolder } from "./pack-folder.js"
@@ -127,7 +127,7 @@ function reopen(folder: string, { pack, end }: PackEnd): OpenPack {
     throw new OrangeboxError("PACK_SHORT", {
       what: `the pack has ${size} bytes, but blocks up to byte ${end} are on record`,
       where: path,
-      next: "run: orangebox verify",
+      next: advice`Check the store with: ${suggested("verify")}`,
     })
   }
   if (size > end) ftruncateSync(handle, end)

@@ -95,6 +95,7 @@ export class BatchWriter {
     for (const recorded of batch.events ?? []) this.#takeEvent(recorded, work)
     failpoint("commit:events")
     const changed = this.#runs.write(nowMs)
+    this.#rollups.addUp()
     for (const stream of batch.streams ?? []) if (stream.abandoned) this.#abandonStream(stream, work)
     this.#takeGaps(batch, nowMs)
     for (const problem of [...(batch.problems ?? []), ...problems]) {

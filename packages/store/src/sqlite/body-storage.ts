@@ -34,6 +34,12 @@ export class BodyStorageReader {
     return this.#reader.read(recipe, hash as BodyHash)
   }
 
+  /** The same for many bodies one after the other. */
+  forBatch(): Pick<BodyStorageReader, "read"> {
+    const reader = this.#reader.forBatch()
+    return { read: (recipe, hash) => reader.read(recipe, hash as BodyHash) }
+  }
+
   slice(recipe: Uint8Array, from: number, to: number): BodyReading {
     return this.#reader.slice(recipe, from, to)
   }

@@ -1,8 +1,11 @@
 import type { FoldedKind, StepStatus } from "@orangebox/runs"
+import type { Origin } from "../trace-store.js"
 
 /** Words that are stored as small numbers. Stores on disk depend on them: append, never reorder. */
 export const STEP_KINDS: readonly FoldedKind[] = ["run", "model", "tool", "step", "unknown"]
 export const STEP_STATUSES: readonly StepStatus[] = ["open", "success", "error", "timeout", "partial"]
+/** Where what is summed came from. A run that is imported is imported whole, replays in it too. */
+export const ORIGINS: readonly Origin[] = ["recorded", "replayed", "imported"]
 export const ID_KINDS = [
   "message",
   "tool_call",
@@ -12,6 +15,7 @@ export const ID_KINDS = [
   "conversation",
   "lane",
   "linked",
+  "commit",
 ] as const
 
 export const BODY = {

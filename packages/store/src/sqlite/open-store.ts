@@ -1,10 +1,8 @@
 import { existsSync, renameSync, rmSync } from "node:fs"
-import { OrangeboxError } from "@orangebox/contract"
 import { BUILT_IN_PRICES, type PriceTable } from "@orangebox/dialects"
 import type { TraceStore } from "../trace-store.js"
 import { openForWriting } from "./connection.js"
 import { isCorrupt } from "./sqlite-error.js"
-import { type IdDigest, SqliteReader, type TraceReader } from "./sqlite-reader.js"
 import { SqliteStore } from "./sqlite-store.js"
 import { ensureFolder, type StoreFiles, storeFiles } from "./store-files.js"
 import { plantTombstones, TombstoneFile } from "./tombstones.js"
@@ -43,22 +41,6 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Opene
     prices: options.prices ?? BUILT_IN_PRICES,
   })
   return setAside === undefined ? { store, isFresh } : { store, isFresh, setAside }
-}
-
-/**
- * Opens a store for reading only, beside the collector that writes to it. With `digestOf`, an id that recorders kept no more of than its
- * digest is found by the id itself.
- */
-export function openStoreReader(folder: string, digestOf?: IdDigest): TraceReader {
-  const files = storeFiles(folder)
-  if (!existsSync(files.database)) {
-    throw new OrangeboxError("STORE_MISSING", {
-      what: "there is no store here",
-      where: folder,
-      next: "Record something first, or point to another data folder with ORANGEBOX_HOME",
-    })
-  }
-  return new SqliteReader(files, undefined, digestOf)
 }
 
 function setAsideIfDamaged(files: StoreFiles, nowMs: number): { path: string; reason: string } | undefined {

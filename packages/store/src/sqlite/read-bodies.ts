@@ -1,3 +1,4 @@
+import type { BodyReading as StoredReading } from "../bodies/body-problem.js"
 import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
 import { BODY } from "./codes.js"
 import type { ReadConnection } from "./connection.js"
@@ -26,24 +27,46 @@ export function readBody(
   hash: string,
   range?: { from: number; to: number },
 ): BodyReading {
-  const row = rowOf(database, hash)
+  return readingOf(rowOf(database, hash), hash, (recipe, byteSize) =>
+    range === undefined
+      ? storage.read(recipe, hash)
+      : storage.slice(recipe, Math.max(0, range.from), Math.max(0, Math.min(range.to, byteSize))),
+  )
+}
+
+/** Whole bodies, in one go. */
+export function readBodies(
+  { database, storage }: Pick<ReadConnection, "database" | "storage">,
+  hashes: readonly string[],
+): BodyReading[] {
+  const rows = database.prepare(BODY_ROW)
+  const batch = storage.forBatch()
+  return hashes.map((hash) => {
+    const packed = packHash(hash)
+    return readingOf(packed && rows.get(packed), hash, (recipe) => batch.read(recipe, hash))
+  })
+}
+
+function readingOf(
+  row: SqliteRow | undefined,
+  hash: string,
+  read: (recipe: Uint8Array, byteSize: number) => StoredReading,
+): BodyReading {
   if (row === undefined) return { absent: "unknown", hash, reason: "this store has never had a body with this hash" }
   const absent = absenceOf(row, hash)
   if (absent !== undefined) return absent
-  const recipe = row["recipe"] as Uint8Array
   const byteSize = Number(row["byte_size"])
-  const reading =
-    range === undefined
-      ? storage.read(recipe, hash)
-      : storage.slice(recipe, Math.max(0, range.from), Math.max(0, Math.min(range.to, byteSize)))
+  const reading = read(row["recipe"] as Uint8Array, byteSize)
   if (reading.bytes !== undefined) return { bytes: reading.bytes, byteSize, mime: textOrNull(row["mime"]) }
   const { code, where, reason } = reading.problem
   return { absent: "lost", hash, byteSize, reason: `${code}: ${reason} (${where})` }
 }
 
+const BODY_ROW = "SELECT key, state, state_at, seen_at, byte_size, mime, recipe FROM body_rows WHERE hash = ?"
+
 function rowOf(database: SqliteDatabase, hash: string): SqliteRow | undefined {
   const packed = packHash(hash)
-  return packed && database.prepare("SELECT * FROM body_rows WHERE hash = ?").get(packed)
+  return packed && database.prepare(BODY_ROW).get(packed)
 }
 
 function absenceOf(row: SqliteRow, hash: string): Absence | undefined {

@@ -3,6 +3,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { openForReading } from "./connection.js"
 import type { SqliteRow, SqliteValue } from "./driver.js"
 import { storeFiles } from "./store-files.js"
+import { viewNames } from "./views.js"
 
 export interface SqlResult {
   readonly columns: readonly string[]
@@ -80,7 +81,7 @@ export function openReadOnlySql(folder: string): ReadOnlySql {
       } catch (error) {
         throw new OrangeboxError("SQL", {
           what: error instanceof Error ? error.message : String(error),
-          next: "Reading statements only; the views are runs, steps, events, model_calls, model_attempts, tool_calls and bodies",
+          next: `Reading statements only; the views are ${viewNames().join(", ")}`,
           cause: error,
         })
       }

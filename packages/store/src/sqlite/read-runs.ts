@@ -1,9 +1,9 @@
-import { OrangeboxError } from "@orangebox/contract"
+import { CANARY_APP, OrangeboxError } from "@orangebox/contract"
 import type { RunStatus } from "@orangebox/runs"
 import type { OpenRun, Page, RunQuery, RunRow, StepRow } from "../trace-store.js"
-import { HELD } from "./codes.js"
+import { HELD, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
-import { firstKey, lastKey, placeOf, unpackHex, unpackUuid } from "./keys.js"
+import { firstKey, lastKey, PLACES, placeOf, unpackHex, unpackUuid } from "./keys.js"
 import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-rows.js"
 
 const DEFAULT_LIMIT = 50
@@ -34,7 +34,15 @@ export function listRuns(
   when("app = ?", query.app)
   when("started_at >= ?", query.since)
   when("started_at < ?", query.until)
+  when(CALLED_MODEL, query.model)
+  if (query.text !== undefined) {
+    conditions.push(
+      "(instr(lower(coalesce(input_summary, '') || ' ' || coalesce(entrypoint, '') || ' ' || run_id), lower(?)) > 0)",
+    )
+    values.push(query.text)
+  }
   if (query.isFirstOfTrace) conditions.push(FIRST_OF_TRACE)
+  if (query.isNoCanary) when("app IS NOT ?", CANARY_APP)
   const where = (list: readonly string[]): string => (list.length === 0 ? "" : `WHERE ${list.join(" AND ")}`)
   const total = Number(
     database.prepare(`SELECT count(*) AS total FROM run_rows ${where(conditions)}`).get(...values)?.["total"],
@@ -47,14 +55,17 @@ export function listRuns(
   }
   const limit = Math.max(1, Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT))
   const rows = database
-    .prepare(`${SELECT_RUN} ${where(conditions)} ORDER BY started_at DESC, run_rows.key DESC LIMIT ?`)
-    .all(...values, limit + 1)
+    .prepare(`${SELECT_RUN} ${where(conditions)} ORDER BY started_at DESC, run_rows.key DESC LIMIT ? OFFSET ?`)
+    .all(...values, limit + 1, query.offset ?? 0)
   const page = rows.slice(0, limit).map(toRunRow)
   const last = rows[limit - 1]
   return rows.length > limit && last !== undefined
     ? { rows: page, total, cursor: `${Number(last["started_at"])}.${Number(last["key"])}` }
     : { rows: page, total }
 }
+
+const CALLED_MODEL = `EXISTS (SELECT 1 FROM step_rows WHERE step_rows.key BETWEEN run_rows.key * ${PLACES} AND run_rows.key * ${PLACES} + ${PLACES - 1}
+  AND step_rows.kind = ${STEP_KINDS.indexOf("model")} AND step_rows.name = ?)`
 
 export function getRun(database: SqliteDatabase, runId: string): RunRow | undefined {
   const row = database.prepare(`${SELECT_RUN} WHERE run_id = ?`).get(runId)

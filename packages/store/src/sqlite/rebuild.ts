@@ -28,8 +28,7 @@ export async function rebuild(
   const marker = database.prepare("SELECT value FROM meta WHERE name = 'rebuild_next'")
   if (marker.get() === undefined) {
     await transact(() => {
-      database.exec("DELETE FROM rollup_rows WHERE run <> 0")
-      database.exec("DELETE FROM contributor_rows WHERE run <> 0")
+      context.rollups.removeRuns()
       database.exec("DELETE FROM id_rows")
       database.exec("DELETE FROM text_runs")
       database.exec("DELETE FROM text_rows")
@@ -60,6 +59,7 @@ export async function rebuild(
     })
     progress.onProgress?.(report.runs, total, "runs")
   }
+  await transact(() => context.rollups.addUpAll())
   report.texts = Number(database.prepare("SELECT count(*) AS total FROM text_rows").get()?.["total"])
   return report
 }
@@ -92,6 +92,7 @@ export function foldMarkedRuns(context: FoldContext): void {
       throw error
     }
   }
+  context.rollups.reset()
 }
 
 /** The same for what was said outside any run. */

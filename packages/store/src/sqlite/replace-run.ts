@@ -4,7 +4,8 @@ import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
 import { foldStored } from "./fold-stored.js"
 import { firstKey, lastKey } from "./keys.js"
-import { type Prompt, promptIn, type Rollups } from "./rollups.js"
+import { noteTold, SkillsSeen, type Told } from "./prompt-sums.js"
+import type { Rollups } from "./rollups.js"
 import { numberOrNull, RowWriter, runColumns, stepColumns, toStep } from "./run-rows.js"
 
 export interface FoldContext {
@@ -23,9 +24,10 @@ export function foldAgain(
   fold: RunFold<number>,
   onEvent: (row: SqliteRow, event: Event) => void = () => {},
 ): void {
-  const prompts = new Map<string, Prompt>()
+  const told = new Map<string, Told>()
+  const skills = new SkillsSeen()
   const steps = foldStored(database, reader, runKey, fold, (row, event) => {
-    notePrompt(prompts, event)
+    noteTold(told, event, () => skills)
     onEvent(row, event)
   })
   const kept = database.prepare("SELECT * FROM run_rows WHERE key = ?").get(runKey)
@@ -42,16 +44,10 @@ export function foldAgain(
   for (const step of steps) {
     step.openedUnder = openedUnder.get(step.id) ?? step.openedUnder
     rows.put(stepColumns(runKey, step))
-    if (step.closed !== null) rollups.count(runKey, step, prompts.get(step.id))
+    if (step.closed !== null) rollups.count(runKey, step, told.get(step.id))
   }
   rollups.write()
   const run = { key: runKey, runId: String(kept["run_id"]), fold, writer: numberOrNull(kept["writer"]) }
   const columns = runColumns(run, Number(kept["ingested_at"]))
   new RowWriter(database, "run_rows").put({ ...columns, released: Number(kept["released"]) })
-}
-
-/** Of several prompts of one step the first counts. */
-export function notePrompt(prompts: Map<string, Prompt>, event: Event): void {
-  const prompt = event.step_id === null || prompts.has(event.step_id) ? undefined : promptIn(event)
-  if (prompt !== undefined) prompts.set(event.step_id!, prompt)
 }

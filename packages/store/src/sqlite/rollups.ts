@@ -1,9 +1,10 @@
-import { amountIn, type Event, isRecord, payloadOf, textIn } from "@orangebox/contract"
-import { type PriceTable, priceOf, ratesFor, type Usage } from "@orangebox/dialects"
+import { type PriceTable, priceOf } from "@orangebox/dialects"
 import { type FoldedStep, hasUsage } from "@orangebox/runs"
-import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { PLACES } from "./keys.js"
+import { contributorRows, nano, skillRow, type Told, usageOf } from "./prompt-sums.js"
+import { BLOCK_RUNS, RollupBlocks } from "./rollup-blocks.js"
 import { column } from "./run-rows.js"
 import { type SumShape, SumTable } from "./sum-table.js"
 
@@ -13,7 +14,7 @@ const STEPS: SumShape = {
   table: "rollup_rows",
   key: [
     ...["run", "day", "kind", "work_kind", "name", "provider", "source", "status", "error_class"],
-    ...["app", "agent_version"],
+    ...["origin", "app", "agent_version"],
   ],
   added: [
     ...["count", "attempts", "duration_sum", "first_byte_sum"],
@@ -26,34 +27,16 @@ const STEPS: SumShape = {
 
 const CONTRIBUTORS: SumShape = {
   table: "contributor_rows",
-  key: ["run", "day", "contributor", "kind", "app"],
-  added: ["prompts", "bytes", "tokens_est", "usd_nano", "unpriced"],
+  key: ["run", "day", "contributor", "kind", "origin", "app"],
+  added: [
+    ...["prompts", "bytes", "tokens_est", "uncounted", "usd_nano", "unpriced"],
+    ...["uses", "unheard", "entries"],
+  ],
   largest: [],
   counted: [],
 }
 
 export const ROLLUP_SHAPES = { steps: STEPS, contributors: CONTRIBUTORS }
-
-/** A prompt as its roll-up needs it. */
-export type Prompt = readonly {
-  readonly contributor: string
-  readonly kind: string
-  readonly length: number
-  readonly tokens: number | null
-}[]
-
-/** The prompt that an event says a step was made of. */
-export function promptIn(event: Event): Prompt | undefined {
-  if (event.event_type !== "prompt_assembled" || event.sequence_no === null) return undefined
-  const segments: unknown = payloadOf(event)["segments"]
-  if (!Array.isArray(segments)) return undefined
-  return segments.filter(isRecord).map((segment) => ({
-    contributor: textIn(segment, "contributor") ?? "",
-    kind: textIn(segment, "kind") ?? "",
-    length: amountIn(segment, "length") ?? 0,
-    tokens: amountIn(segment, "tokens") ?? null,
-  }))
-}
 
 /**
  * What steps add up to by day and by what they were, and what each contributor put into prompts. A run has rows of its own, made from the same
@@ -64,21 +47,31 @@ export class Rollups {
   readonly #prices: PriceTable
   readonly #steps: SumTable
   readonly #contributors: SumTable
+  readonly #blocks: RollupBlocks
 
   constructor(database: SqliteDatabase, prices: PriceTable) {
     this.#database = database
     this.#prices = prices
     this.#steps = new SumTable(database, STEPS)
     this.#contributors = new SumTable(database, CONTRIBUTORS)
+    this.#blocks = new RollupBlocks(database, [
+      { blocks: { ...STEPS, table: "rollup_blocks" }, ofRuns: STEPS_OF_RUNS },
+      { blocks: { ...CONTRIBUTORS, table: "contributor_blocks" }, ofRuns: CONTRIBUTORS_OF_RUNS },
+    ])
   }
 
   /** Counts a step that has ended. Attempts of a call are part of the call. */
-  count(run: number, step: FoldedStep<unknown>, prompt: Prompt | undefined): void {
+  count(run: number, step: FoldedStep<unknown>, told: Told = {}): void {
     if (step.isAttempt) return
+    this.#blocks.touch(run)
     this.#steps.add(this.#rowOf(run, step))
-    if (prompt !== undefined && step.kind === "model") {
-      for (const row of this.#shares(run, step, prompt)) this.#contributors.add(row)
-    }
+    for (const row of this.#ofContributors(step, told))
+      this.#contributors.add({ ...row, run, day: dayOf(step), origin: originOf(step), app: "" })
+  }
+
+  #ofContributors(step: FoldedStep<unknown>, told: Told): SqliteRow[] {
+    if (step.kind === "model") return contributorRows(step, told, this.#prices)
+    return told.skill !== undefined && step.status === "success" ? [skillRow(told.skill)] : []
   }
 
   write(): void {
@@ -86,16 +79,30 @@ export class Rollups {
     this.#contributors.write()
   }
 
+  /** The end of a transaction's work: adds runs up in blocks, where there are many. */
+  addUp(): void {
+    this.#blocks.addUp()
+  }
+
+  /** The same after work that went through all runs. */
+  addUpAll(): void {
+    this.#blocks.reset()
+    this.#blocks.addUp()
+  }
+
   removeRun(run: number): void {
+    this.#blocks.touch(run)
     this.#steps.removeRun(run)
     this.#contributors.removeRun(run)
   }
 
   /** Adds a run's rows, and its steps that never ended, to those of the runs that are gone. */
   keep(run: number): void {
-    for (const row of this.#database.prepare(`SELECT * FROM (${STEP_ROLLUPS}) WHERE run = ?`).all(run))
+    for (const row of this.#database
+      .prepare(`SELECT * FROM (${STEPS_OF_RUNS} UNION ALL ${OPEN_STEPS}) WHERE run = ?`)
+      .all(run))
       this.#steps.add({ ...row, run: 0 })
-    for (const row of this.#database.prepare(`SELECT * FROM (${CONTRIBUTOR_ROLLUPS}) WHERE run = ?`).all(run))
+    for (const row of this.#database.prepare(`SELECT * FROM (${CONTRIBUTORS_OF_RUNS}) WHERE run = ?`).all(run))
       this.#contributors.add({ ...row, run: 0 })
     this.removeRun(run)
     this.write()
@@ -128,12 +135,20 @@ export class Rollups {
       }
       table.write()
     }
+    if (renamed > 0) this.#blocks.openAll()
     return renamed
+  }
+
+  /** Forgets what was counted of runs that are here: they are folded again. */
+  removeRuns(): void {
+    for (const { table } of [STEPS, CONTRIBUTORS]) this.#database.exec(`DELETE FROM ${table} WHERE run <> 0`)
+    this.#blocks.openAll()
   }
 
   reset(): void {
     this.#steps.reset()
     this.#contributors.reset()
+    this.#blocks.reset()
   }
 
   /** One literal: on Node 20 each spread of an object of this size costs as much as the rest of counting a step. */
@@ -151,6 +166,7 @@ export class Rollups {
       source: column(step.source) ?? "",
       status: STEP_STATUSES.indexOf(step.status),
       error_class: column(step.errorClass) ?? "",
+      origin: originOf(step),
       app: "",
       agent_version: "",
       count: 1,
@@ -172,55 +188,11 @@ export class Rollups {
       generations: inBucket(duration === null || firstByte === null ? null : Math.max(0, duration - firstByte)),
     }
   }
-
-  /** Each contributor's share of a prompt: of its tokens by length, of its money by whether its place had been read from the cache. */
-  #shares(run: number, step: FoldedStep<unknown>, prompt: Prompt): Iterable<SqliteRow> {
-    const { prompt: promptTokens, cacheRead } = step.tokens
-    const length = prompt.reduce((sum, segment) => sum + segment.length, 0)
-    const rates = ratesFor(usageOf(step), step.name, step.openedAtMs, this.#prices)
-    const shares = new Map<string, { row: SqliteRow; tokens: number | null; usd: number | null }>()
-    let at = 0
-    for (const segment of prompt) {
-      const name = `${segment.kind}\n${segment.contributor}`
-      let share = shares.get(name)
-      if (share === undefined) {
-        const { contributor, kind } = segment
-        const key = { run, day: dayOf(step), contributor: column(contributor)!, kind: column(kind)!, app: "" }
-        share = { row: { ...key, prompts: 1, bytes: 0 }, tokens: 0, usd: 0 }
-        shares.set(name, share)
-      }
-      share.row["bytes"] = Number(share.row["bytes"]) + segment.length
-      const tokens = promptTokens === null || length === 0 ? segment.tokens : (promptTokens * segment.length) / length
-      share.tokens = share.tokens === null || tokens === null ? null : share.tokens + tokens
-      if (tokens === null || rates === undefined) {
-        share.usd = null
-        continue
-      }
-      const cached = Math.min(tokens, Math.max(0, (cacheRead ?? 0) - at))
-      at += tokens
-      if (cached > 0 && rates.cacheRead === null) share.usd = null
-      else if (share.usd !== null)
-        share.usd += (cached * (rates.cacheRead ?? 0) + (tokens - cached) * rates.input) / 1_000_000
-    }
-    return [...shares.values()].map(({ row, tokens, usd }) => ({
-      ...row,
-      tokens_est: tokens === null ? null : Math.round(tokens),
-      usd_nano: usd === null ? null : nano(usd),
-      unpriced: Number(usd === null),
-    }))
-  }
 }
-
-/** Whole billionths of a dollar, so that a sum does not depend on the order in which it was made. */
-const nano = (usd: number): number => Math.round(usd * 1e9)
 
 const dayOf = ({ openedAtMs }: FoldedStep<unknown>): number => Math.floor(openedAtMs / DAY_MS)
 
-function usageOf({ tokens, serviceTier, cacheWrite1h }: FoldedStep<unknown>): Usage {
-  const { prompt, completion, cacheRead: cache_read, cacheWrite: cache_write } = tokens
-  const counts = { prompt, completion, total: null, cache_read, cache_write }
-  return { tokens: counts, cacheWrite5m: null, cacheWrite1h, serviceTier, billedExtras: {}, raw: null }
-}
+const originOf = ({ isReplayed }: FoldedStep<unknown>): number => ORIGINS.indexOf(isReplayed ? "replayed" : "recorded")
 
 /** A count of one under the number of binary digits of the microseconds: bucket n holds what is under 2ⁿ µs and at least half of that. */
 function inBucket(micros: number | null): string | null {
@@ -230,23 +202,48 @@ function inBucket(micros: number | null): string | null {
 const ownColumn = (name: string): string =>
   `CASE rollup.run WHEN 0 THEN rollup.${name} ELSE coalesce(run_rows.${name}, '') END AS ${name}`
 
+/** No process of this machine wrote an imported run. */
+const IMPORTED = `run_rows.key IS NOT NULL AND run_rows.writer IS NULL`
+const ownOrigin = `CASE WHEN ${IMPORTED} THEN ${ORIGINS.indexOf("imported")} ELSE rollup.origin END AS origin`
+
 const OPEN = STEP_STATUSES.indexOf("open")
 
-/** One row for each run and what its steps were. Steps without an end are counted from their own rows: they may still get one. */
-export const STEP_ROLLUPS = `
-  SELECT ${STEPS.key
-    .slice(0, -2)
-    .map((name) => `rollup.${name}`)
-    .join(", ")}, ${ownColumn("app")}, ${ownColumn("agent_version")},
-    ${[...STEPS.added, ...STEPS.largest, ...STEPS.counted].map((name) => `rollup.${name}`).join(", ")}
-  FROM rollup_rows AS rollup LEFT JOIN run_rows ON run_rows.key = rollup.run
-  UNION ALL
+const ownColumns = ({ key, added, largest, counted }: SumShape): string =>
+  [
+    ...key.map((name) =>
+      name === "origin" ? ownOrigin : ["app", "agent_version"].includes(name) ? ownColumn(name) : `rollup.${name}`,
+    ),
+    ...[...added, ...largest, ...counted].map((name) => `rollup.${name}`),
+  ].join(", ")
+
+/** The sums of each run with what stands in its row, and those of the runs that are gone, under run 0. */
+const sumsOfRuns = (shape: SumShape): string =>
+  `SELECT ${ownColumns(shape)} FROM ${shape.table} AS rollup LEFT JOIN run_rows ON run_rows.key = rollup.run`
+
+const STEPS_OF_RUNS = sumsOfRuns(STEPS)
+const CONTRIBUTORS_OF_RUNS = sumsOfRuns(CONTRIBUTORS)
+
+/** Steps without an end are counted from their own rows: they may still get one. */
+const OPEN_STEPS = `
   SELECT run_rows.key, step_rows.opened_at / ${DAY_MS}, step_rows.kind, coalesce(work_kind, ''), step_rows.name, coalesce(provider, ''),
-    coalesce(source, ''), ${OPEN}, '', coalesce(app, ''), coalesce(agent_version, ''),
+    coalesce(source, ''), ${OPEN}, '',
+    CASE WHEN ${IMPORTED} THEN ${ORIGINS.indexOf("imported")} WHEN is_replayed THEN ${ORIGINS.indexOf("replayed")} ELSE ${ORIGINS.indexOf("recorded")} END,
+    coalesce(app, ''), coalesce(agent_version, ''),
     count(*), ${[...STEPS.added.slice(1), ...STEPS.largest, ...STEPS.counted].map(() => "NULL").join(", ")}
   FROM run_rows JOIN step_rows ON step_rows.key BETWEEN run_rows.key * ${PLACES} AND run_rows.key * ${PLACES} + ${PLACES - 1}
-  WHERE run_rows.open_steps > 0 AND step_rows.closed IS NULL AND step_rows.attempt IS NULL GROUP BY 1, 2, 3, 4, 5, 6, 7`
+  WHERE run_rows.open_steps > 0 AND step_rows.closed IS NULL AND step_rows.attempt IS NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 10`
 
-export const CONTRIBUTOR_ROLLUPS = `
-  SELECT rollup.run, day, contributor, kind, ${ownColumn("app")}, ${CONTRIBUTORS.added.join(", ")}
-  FROM contributor_rows AS rollup LEFT JOIN run_rows ON run_rows.key = rollup.run`
+/** What retention took, the blocks that are added up, and the runs of those that are not. */
+const sumsOfAll = (shape: SumShape, blocks: string): string => {
+  const columns = [...shape.key, ...shape.added, ...shape.largest, ...shape.counted].join(", ")
+  const runs = `rollup.run BETWEEN max(1, open_blocks.block * ${BLOCK_RUNS}) AND open_blocks.block * ${BLOCK_RUNS} + ${BLOCK_RUNS - 1}`
+  return `SELECT ${columns} FROM ${shape.table} WHERE run = 0
+  UNION ALL SELECT ${columns} FROM ${blocks}
+  UNION ALL SELECT ${ownColumns(shape)} FROM open_blocks JOIN ${shape.table} AS rollup ON ${runs} LEFT JOIN run_rows ON run_rows.key = rollup.run`
+}
+
+/** Sums of steps by what they were, each of one run, of a block of runs or of all that are gone. */
+export const STEP_ROLLUPS = `${sumsOfAll(STEPS, "rollup_blocks")}
+  UNION ALL ${OPEN_STEPS}`
+
+export const CONTRIBUTOR_ROLLUPS = sumsOfAll(CONTRIBUTORS, "contributor_blocks")

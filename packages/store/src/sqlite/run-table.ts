@@ -16,8 +16,8 @@ import {
   runKeyOf,
   unpackHex,
 } from "./keys.js"
-import { type FoldContext, foldAgain, notePrompt } from "./replace-run.js"
-import type { Prompt } from "./rollups.js"
+import { noteTold, SkillsSeen, type Told } from "./prompt-sums.js"
+import { type FoldContext, foldAgain } from "./replace-run.js"
 import {
   factsOf,
   numberOrNull,
@@ -46,8 +46,10 @@ export interface LiveRun {
   isOutOfOrder: boolean
   /** The key of the event that is being folded. */
   taking: number
-  /** What the prompts of calls that have not ended were made of, by step. */
-  readonly prompts: Map<string, Prompt>
+  /** What was said in steps that have not ended, by step. */
+  readonly told: Map<string, Told>
+  /** Undefined until something had to read which skills the prompts before had. */
+  skills: SkillsSeen | undefined
   /** The parent each step was opened with, for leaving it out of the step's events. */
   readonly parents: Map<string, string | null>
   /** Texts already linked to the run. */
@@ -59,6 +61,8 @@ const MAX_LIVE_RUNS = 512
 /** The same for the steps of a run that are complete, and for parents. */
 const MAX_KNOWN_STEPS = 4096
 
+const PROMPT_ASSEMBLED = "(SELECT key FROM event_types WHERE name = 'prompt_assembled')"
+
 const SQL = {
   findRun: "SELECT * FROM run_rows WHERE run_id = ?",
   buried: "SELECT 1 FROM buried_runs WHERE run_id = ?",
@@ -68,8 +72,9 @@ const SQL = {
   stepById: "SELECT * FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
   stepByKey: "SELECT * FROM step_rows WHERE key = ?",
   parentOf: `SELECT parent_id FROM step_rows WHERE step_id = ? AND key BETWEEN ? AND ? AND ${NAMES_PARENT} ORDER BY key LIMIT 1`,
-  prompts:
-    "SELECT * FROM event_rows WHERE key BETWEEN ? AND ? AND step_id = ? AND type = (SELECT key FROM event_types WHERE name = 'prompt_assembled') ORDER BY key",
+  prompts: `SELECT * FROM event_rows WHERE key BETWEEN ? AND ? AND type = ${PROMPT_ASSEMBLED} ORDER BY key`,
+  promptsOfStep: `SELECT * FROM event_rows WHERE key BETWEEN ? AND ? AND step_id = ? AND type = ${PROMPT_ASSEMBLED} ORDER BY key`,
+  event: "SELECT * FROM event_rows WHERE key = ?",
   lastLoose: "SELECT max(key) AS key FROM event_rows WHERE key BETWEEN ? AND ?",
   // What an event says that is no reading of a clock stands in its text, and that it says nothing in the note there.
   mono: `SELECT mono FROM event_rows WHERE key = ? AND mono >= 0 AND json -> '$.mono_us' IS NULL AND json -> '$."${ROW_NOTE}"' IS NULL`,
@@ -126,10 +131,9 @@ export class RunTable {
     if (isSequence(place) && place < run.fold.facts.lastSequence) run.isOutOfOrder = true
     run.taking = key
     const step = run.fold.take(event, key, atMs)
-    if (event.event_type === "prompt_assembled") {
-      if (step?.closed === null) notePrompt(run.prompts, event)
-      else run.isOutOfOrder = true
-    }
+    if (event.event_type === "prompt_assembled" && step?.closed !== null) run.isOutOfOrder = true
+    else if (step !== undefined && (step.closed === null || step.closed === key))
+      noteTold(run.told, event, (isNeeded) => this.#skillsOf(run, isNeeded))
     if (step?.opened === key) this.#rememberParent(run, step.id, step.openedUnder)
   }
 
@@ -147,8 +151,8 @@ export class RunTable {
       for (const step of run.changedSteps) {
         this.#steps.put(stepColumns(run.key, step))
         if (step.closed === null || run.isOutOfOrder) continue
-        this.#context.rollups.count(run.key, step, run.prompts.get(step.id))
-        run.prompts.delete(step.id)
+        this.#context.rollups.count(run.key, step, run.told.get(step.id))
+        run.told.delete(step.id)
       }
       this.#runs.put(runColumns(run, nowMs))
       if (run.isOutOfOrder) this.#refold(run)
@@ -161,15 +165,39 @@ export class RunTable {
   #refold(run: LiveRun): void {
     run.fold = new RunFold(this.#foldOptions(run))
     run.isWhole = true
-    run.prompts.clear()
-    foldAgain(this.#context, run.key, run.fold, (_, event) => notePrompt(run.prompts, event))
+    const note = this.#noteAnew(run)
+    foldAgain(this.#context, run.key, run.fold, (_, event) => note(event))
     this.#forgetCounted(run)
     run.isOutOfOrder = false
   }
 
-  /** Only prompts of calls without an end are still to be counted. */
-  #forgetCounted({ prompts, fold }: LiveRun): void {
-    for (const id of prompts.keys()) if (fold.find(id)?.closed !== null) prompts.delete(id)
+  /** Notes what the events of a run say from its first on. */
+  #noteAnew(run: LiveRun): (event: Event) => void {
+    const skills = new SkillsSeen()
+    run.skills = skills
+    run.told.clear()
+    return (event) => noteTold(run.told, event, () => skills)
+  }
+
+  /** Only what was said in steps without an end is still to be counted. */
+  #forgetCounted({ told, fold }: LiveRun): void {
+    for (const id of told.keys()) if (fold.find(id)?.closed !== null) told.delete(id)
+  }
+
+  /** Of a run that goes on from its rows, the prompts before are read when a skill first stands in one. */
+  #skillsOf(run: LiveRun, isNeeded: boolean): SkillsSeen | undefined {
+    if (run.skills === undefined && isNeeded) this.#readSkills(run, run.taking)
+    return run.skills
+  }
+
+  /** Which skills the prompts before a key had; what each of these prompts says comes back. */
+  #readSkills(run: LiveRun, before: number): ReadonlyMap<string, Told> {
+    const told = new Map<string, Told>()
+    const skills = new SkillsSeen()
+    for (const row of this.#sql.prompts.all(firstKey(run.key), Math.min(before, firstLooseKey(run.key)) - 1))
+      noteTold(told, this.#events.decode(row, this.#events.placeOfEvent(row)), () => skills)
+    run.skills = skills
+    return told
   }
 
   afterCommit(): void {
@@ -203,6 +231,7 @@ export class RunTable {
     run.changedSteps.add(run.fold.root)
     run.isNew = true
     run.isChanged = true
+    run.skills = new SkillsSeen()
     return run
   }
 
@@ -228,7 +257,8 @@ export class RunTable {
     const isBorrowing = (row: SqliteRow): boolean => row["closed"] === null && hasUsage(tokensOf(row))
     if (rootRow?.["opened"] == null || unfinished.some(isBorrowing)) {
       run.fold = new RunFold(this.#foldOptions(run))
-      foldStored(this.#database, this.#events, run.key, run.fold, (_, event) => notePrompt(run.prompts, event))
+      const note = this.#noteAnew(run)
+      foldStored(this.#database, this.#events, run.key, run.fold, (_, event) => note(event))
       this.#forgetCounted(run)
       return
     }
@@ -243,17 +273,31 @@ export class RunTable {
         ),
       )
       known.set(step.id, step)
-      if (step.kind === "model" && step.opened !== null) this.#readPrompt(run, step)
+      if (step.opened !== null) this.#readTold(run, step)
+    }
+    if (run.skills !== undefined) {
+      const before = this.#readSkills(run, firstLooseKey(run.key))
+      for (const [id, told] of run.told) run.told.set(id, { ...before.get(id), ...told })
     }
     run.isWhole = false
     const facts = factsOf(row, lastSequence(this.#database, run.key))
     run.fold = new RunFold(this.#foldOptions(run), { facts, root, unfinished: known.values() })
   }
 
-  /** What a call that was under way had been asked with. */
-  #readPrompt(run: LiveRun, step: StoredStep): void {
-    for (const row of this.#sql.prompts.all(step.opened, lastKey(run.key), packHex(step.id, 16)))
-      notePrompt(run.prompts, this.#events.decode(row, this.#events.placeOfEvent(row)))
+  /** What had been said in a call that was under way. */
+  #readTold(run: LiveRun, step: StoredStep): void {
+    const rows =
+      step.kind === "model"
+        ? this.#sql.promptsOfStep.all(step.opened, lastKey(run.key), packHex(step.id, 16))
+        : step.kind === "tool"
+          ? this.#sql.event.all(step.opened)
+          : []
+    for (const row of rows) {
+      noteTold(run.told, this.#events.decode(row, this.#events.placeOfEvent(row)), (isNeeded) => {
+        if (isNeeded) run.skills = new SkillsSeen()
+        return undefined
+      })
+    }
   }
 
   #foldOptions(run: LiveRun): ConstructorParameters<typeof RunFold<number>>[0] {
@@ -309,7 +353,8 @@ function newLiveRun(key: number, runId: string, writer: number | null): LiveRun 
     isWhole: true,
     isOutOfOrder: false,
     taking: 0,
-    prompts: new Map(),
+    told: new Map(),
+    skills: undefined,
     parents: new Map(),
     linkedTexts: new Set(),
   }

@@ -6,6 +6,8 @@ import { redactedEvents } from "./migrations/002-redacted-events.js"
 import { oneFold } from "./migrations/003-one-fold.js"
 import { callsAndDurations } from "./migrations/004-calls-and-durations.js"
 import { evidence } from "./migrations/005-evidence.js"
+import { withheldBytes } from "./migrations/006-withheld-bytes.js"
+import { whatWasSpent } from "./migrations/007-what-was-spent.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -15,7 +17,15 @@ export interface Migration {
   readonly statements: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstSchema, redactedEvents, oneFold, callsAndDurations, evidence]
+export const MIGRATIONS: readonly Migration[] = [
+  firstSchema,
+  redactedEvents,
+  oneFold,
+  callsAndDurations,
+  evidence,
+  withheldBytes,
+  whatWasSpent,
+]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 export function schemaVersionOf(database: SqliteDatabase): number {
@@ -24,7 +34,8 @@ export function schemaVersionOf(database: SqliteDatabase): number {
 
 /**
  * Brings a database to the current schema. Each migration is one transaction that ends with its `user_version`, so a crash at any
- * statement leaves the schema before or the schema after. Views are made anew each time: they hold nothing.
+ * statement leaves the schema before or the schema after. Views hold nothing: they go first, because a table that is renamed or dropped
+ * under a view cannot be, and are made anew at the end.
  */
 export function migrate(database: SqliteDatabase, path: string, migrations: readonly Migration[] = MIGRATIONS): void {
   const target = migrations.length
@@ -32,6 +43,8 @@ export function migrate(database: SqliteDatabase, path: string, migrations: read
   for (const migration of migrations.slice(schemaVersionOf(database))) {
     database.exec("BEGIN EXCLUSIVE")
     try {
+      for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all())
+        database.exec(`DROP VIEW "${name}"`)
       migration.statements.forEach((statement, index) => {
         failpoint(`migration:${migration.version}:${index}`)
         database.exec(statement)

@@ -6,6 +6,7 @@ import type {
   Conflict,
   ContributorQuery,
   ContributorRollup,
+  DurationCounts,
   EventPage,
   EventRedaction,
   Gap,
@@ -23,6 +24,8 @@ import type {
   RunRow,
   SearchPage,
   SearchQuery,
+  StepColumns,
+  StepDuration,
   StepRow,
   StoreStatus,
   TargetKind,
@@ -31,26 +34,30 @@ import type {
 } from "../trace-store.js"
 import { STREAM } from "./codes.js"
 import { connectForReading, type ReadConnection } from "./connection.js"
+import { damagedEndOf } from "./damaged-end.js"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
 import { checkIntegrity } from "./integrity.js"
 import { unpackHash } from "./keys.js"
 import { bodyBytesOnDisk } from "./live-chunks.js"
 import { linksTo, occurrencesOf } from "./occurrences.js"
-import { bodyInfo, readBody } from "./read-bodies.js"
+import { bodyInfo, readBodies, readBody } from "./read-bodies.js"
 import { annotationsOf, eventsOf, processEventsOf } from "./read-events.js"
-import { readContributors, readRollups } from "./read-rollups.js"
+import { readContributors, readDurationCounts, readDurations, readRollups } from "./read-rollups.js"
 import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
 import { redactionsOf } from "./redacted-events.js"
 import { resolve } from "./resolve-id.js"
 import { numberOrNull, textOrNull } from "./run-rows.js"
 import { schemaVersionOf } from "./schema.js"
 import { search } from "./search-query.js"
+import { stepColumns } from "./step-columns.js"
 import type { StoreFiles } from "./store-files.js"
 import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
 /** What recorders with the store's key leave of an id where no content is kept. */
 export type IdDigest = (id: string) => string
+
+const MOST_COLUMNS = 10_000
 
 /** What can be asked of a store without writing to it. */
 export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
@@ -117,6 +124,17 @@ export class SqliteReader implements TraceReader {
     return this.#atOnce(() => stepsOf(this.database, runId))
   }
 
+  async stepColumns(
+    runId: string,
+    { from = 1, limit = MOST_COLUMNS }: { readonly from?: number; readonly limit?: number } = {},
+  ): Promise<StepColumns | undefined> {
+    return this.#atOnce(() => stepColumns(this.database, runId, { from, limit: Math.min(limit, MOST_COLUMNS) }))
+  }
+
+  async changeCount(): Promise<number> {
+    return Number(this.database.prepare("PRAGMA data_version").get()?.["data_version"])
+  }
+
   async eventsOf(runId: string, page: { from?: number; limit?: number } = {}): Promise<EventPage> {
     return this.#atOnce(() => eventsOf(this.connection, runId, page))
   }
@@ -126,12 +144,13 @@ export class SqliteReader implements TraceReader {
   }
 
   async gapsOf(runId: string): Promise<readonly Gap[]> {
-    return this.database
+    const recorded = this.database
       .prepare(
         "SELECT json FROM gap_runs JOIN gap_rows ON gap_rows.key = gap_runs.gap WHERE run_id = ? ORDER BY gap_rows.key",
       )
       .all(runId)
       .map((row) => JSON.parse(String(row["json"])) as Gap)
+    return [...recorded, ...damagedEndOf(this.database, runId)]
   }
 
   async conflictsOf(runId: string): Promise<readonly Conflict[]> {
@@ -161,6 +180,7 @@ export class SqliteReader implements TraceReader {
           role: String(row["role"]),
           mime: textOrNull(row["mime"]),
           byteSize: Number(row["byte_size"]),
+          withheldBytes: Number(row["withheld_bytes"] ?? 0),
           chunks: Number(row["chunks"]),
           isUnbroken: isOpen ? streams.isUnbroken(Number(row["key"])) : Number(row["is_unbroken"]) === 1,
           lastAtMicros: Number(row["last_micros"]),
@@ -205,6 +225,10 @@ export class SqliteReader implements TraceReader {
     return readBody(this.connection, hash)
   }
 
+  async readBodies(hashes: readonly string[]): Promise<readonly BodyReading[]> {
+    return readBodies(this.connection, hashes)
+  }
+
   async readBodySlice(hash: string, from: number, to: number): Promise<BodyReading> {
     return readBody(this.connection, hash, { from, to })
   }
@@ -226,7 +250,15 @@ export class SqliteReader implements TraceReader {
   }
 
   async contributors(query: ContributorQuery): Promise<readonly ContributorRollup[]> {
-    return readContributors(this.database, query)
+    return this.#atOnce(() => readContributors(this.database, query))
+  }
+
+  async durationCounts(query: { readonly app: string; readonly since: number }): Promise<readonly DurationCounts[]> {
+    return this.#atOnce(() => readDurationCounts(this.database, query))
+  }
+
+  async stepDurations(query: { since?: number; until?: number }): Promise<readonly StepDuration[]> {
+    return this.#atOnce(() => readDurations(this.database, query))
   }
 
   async rollups(query: RollupQuery): Promise<readonly RollupRow[]> {

@@ -18,6 +18,7 @@ const SQL = {
   add: "INSERT INTO stream_rows (stream_id, run_id, step_id, role, mime, state, chunks, byte_size, last_micros) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)",
   addChunk: "INSERT INTO stream_chunks (stream, offset, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   grow: "UPDATE stream_rows SET chunks = chunks + ?, byte_size = byte_size + ?, last_micros = max(last_micros, ?) WHERE key = ?",
+  withhold: "UPDATE stream_rows SET withheld_bytes = ? WHERE key = ?",
   chunks: "SELECT offset, bytes FROM stream_chunks WHERE stream = ? ORDER BY offset",
   dropChunks: "DELETE FROM stream_chunks WHERE stream = ?",
   drop: "DELETE FROM stream_rows WHERE key = ?",
@@ -58,6 +59,7 @@ export class StreamTable {
       lastMicros = Math.max(lastMicros, chunk.atMicros)
     }
     if (chunks > 0) this.#sql.grow.run(chunks, bytes, lastMicros, stream.key)
+    if (update.withheldBytes !== undefined) this.#sql.withhold.run(update.withheldBytes, stream.key)
     return stream
   }
 

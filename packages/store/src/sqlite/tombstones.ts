@@ -68,7 +68,7 @@ export class TombstoneFile {
 
   /**
    * Writes the file anew with what its events may still say. An event that was redacted before stands here with all its other words, and
-   * once for each redaction; the last one holds. Lines that nobody can read go. Returns how many events said too much.
+   * once for each redaction; the last one holds. Unreadable lines go. Returns how many events said too much.
    */
   rewrite(revise: (event: Event) => Event): number {
     const kept = new Map<string, Tombstone>()

@@ -1,4 +1,4 @@
-import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { OWN_PLACES, PLACES } from "./keys.js"
 import { STATUS } from "./read-runs.js"
@@ -46,7 +46,7 @@ const stepColumns = `
 
 /** The calls of a tool on the day and by the app whose prompts defined it. */
 const toolSteps = (sum: string): string =>
-  `SELECT ${sum} FROM (${STEP_ROLLUPS}) AS tool WHERE tool.day = prompt.day AND tool.app = prompt.app
+  `SELECT ${sum} FROM (${STEP_ROLLUPS}) AS tool WHERE tool.day = prompt.day AND tool.app = prompt.app AND tool.origin = prompt.origin
    AND tool.kind = ${STEP_KINDS.indexOf("tool")} AND 'tool:' || tool.name = prompt.contributor`
 
 const MODEL_STEPS = `SELECT ${stepColumns}, called.json ->> '$.payload.request_ref' AS request_hash,
@@ -64,6 +64,9 @@ const LINKS = `SELECT key, step_id, event_id, profile, json -> '$.payload.link' 
 
 const day = "strftime('%Y-%m-%d', day * 86400, 'unixepoch') AS day"
 const named = (...columns: string[]): string => columns.map((column) => `nullif(${column}, '') AS ${column}`).join(", ")
+
+/** Their names, in the order of the help page. */
+export const viewNames = (): string[] => Object.keys(VIEWS)
 
 const VIEWS: Readonly<Record<string, string>> = {
   runs: `SELECT run_id, trace_id, conversation_id, app, agent_version, entrypoint, environment, ${STATUS} AS status, ${time("started_at")} AS started_at,
@@ -98,17 +101,16 @@ const VIEWS: Readonly<Record<string, string>> = {
     JOIN run_rows ON ${within("linking")} JOIN profiles ON profiles.key = linking.profile`,
 
   rollups: `SELECT ${day}, ${named("app", "agent_version")}, ${word("kind", STEP_KINDS)} AS kind, ${named("work_kind", "name", "provider", "source")},
-    ${word("status", STEP_STATUSES)} AS status, ${named("error_class")}, count, attempts, duration_sum / 1000.0 AS duration_ms_sum,
+    ${word("status", STEP_STATUSES)} AS status, ${named("error_class")}, ${word("origin", ORIGINS)} AS origin, count, attempts, duration_sum / 1000.0 AS duration_ms_sum,
     duration_max / 1000.0 AS duration_ms_max, durations, first_byte_sum / 1000.0 AS first_byte_ms_sum, first_byte_max / 1000.0 AS first_byte_ms_max,
     first_bytes, generations, ${TOKENS.join(", ")}, without_usage AS calls_without_usage, usd_nano / 1e9 AS usd, unpriced AS unpriced_calls
     FROM (${STEP_ROLLUPS}) WHERE count <> 0`,
 
-  contributor_rollups: `SELECT ${day}, ${named("app")}, contributor, kind, sum(prompts) AS prompts, sum(bytes) AS bytes, sum(tokens_est) AS tokens_est,
-    sum(usd_nano) / 1e9 AS usd, sum(unpriced) AS unpriced_prompts,
+  contributor_rollups: `SELECT ${day}, ${named("app")}, contributor, kind, ${word("origin", ORIGINS)} AS origin, sum(prompts) AS prompts, sum(bytes) AS bytes, sum(tokens_est) AS tokens_est,
+    sum(usd_nano) / 1e9 AS usd, sum(unpriced) AS unpriced_prompts, sum(uses) AS uses, sum(unheard) AS unheard_prompts, sum(entries) AS entries,
     CASE kind WHEN 'tool-def' THEN coalesce((${toolSteps("sum(count)")}), 0) END AS calls,
-    CASE kind WHEN 'tool-def' THEN coalesce((${toolSteps("sum(CASE WHEN tool.status IN (2, 3) THEN count ELSE 0 END)")}), 0) END AS errors,
-    NULL AS changes, NULL AS bad_input
-    FROM (${CONTRIBUTOR_ROLLUPS}) AS prompt GROUP BY prompt.day, prompt.app, contributor, kind`,
+    CASE kind WHEN 'tool-def' THEN coalesce((${toolSteps("sum(CASE WHEN tool.status IN (2, 3) THEN count ELSE 0 END)")}), 0) END AS errors
+    FROM (${CONTRIBUTOR_ROLLUPS}) AS prompt GROUP BY prompt.day, prompt.app, contributor, kind, prompt.origin`,
 
   bodies: `SELECT 'sha256:' || lower(hex(hash)) AS hash, byte_size, mime, ${word("state", ["stored", "pruned", "redacted", "awaited"])} AS state,
     ${time("seen_at")} AS first_seen_at, ${time("state_at")} AS state_since FROM body_rows`,

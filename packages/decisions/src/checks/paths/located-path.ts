@@ -82,7 +82,7 @@ function foldersOf(place: PathPlace): Folders {
 function locate(path: string, place: PathPlace): LocatedPath {
   const { root, home } = foldersOf(place)
   const isHome = path === "~" || path.startsWith("~/")
-  // `~name` is somebody else's home: a place nobody here can tell.
+  // `~name` is the home of another user: a place that is not known here.
   if (!isHome && /^~(?!~)/.test(path)) return { isOutside: false }
   if (isAbsolute(path)) return locateAbsolute(rawAbsolute(path), root, home)
   const names = (isHome ? path.slice(1) : path).split("/")

@@ -46,7 +46,7 @@ function alternative(text: string): Alternative {
   }
 }
 
-/** How a path meets a set of patterns. `possible`: some of what it names may; `unknown`: nobody can tell where it leads. */
+/** How a path meets a set of patterns. `possible`: some of what it names may; `unknown`: where it leads is unknown. */
 export type Meeting = "yes" | "possible" | "no" | "unknown"
 
 /** How a path is used: one file, everything below it, or whatever a wild word matches. */

@@ -36,7 +36,7 @@ function testCase(runId: string, result: ConstraintResult): string {
   return `${open}/>\n`
 }
 
-/** Escaped, and inert: no character that XML 1.0 has no place for, that reorders a line or that nobody sees. Line breaks stay. */
+/** Escaped, and inert: no character that XML 1.0 has no place for, that reorders a line or that is invisible. Line breaks stay. */
 function xml(text: string): string {
   return safeText(text.toWellFormed())
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

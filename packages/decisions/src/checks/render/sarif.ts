@@ -13,7 +13,7 @@ export function renderSarif(evaluations: readonly RunEvaluation[], version: stri
     version: "2.1.0",
     runs: evaluations.map((evaluation) => sarifRun(evaluation, version)),
   }
-  // Whoever shows it shows ids and rules that a recorded run brought along; they are made inert in every place alike.
+  // A viewer shows ids and rules that a recorded run brought along; they are made inert in every place alike.
   return `${JSON.stringify(log, (_, value) => (typeof value === "string" ? safeText(value) : value), 2)}\n`
 }
 
@@ -75,7 +75,7 @@ function resultOf(runId: string, { constraint }: ConstraintResult, violation: Vi
   }
 }
 
-/** A place in a recording is no file, so it is told as a logical location, with the bytes of the body where they are known. */
+/** A place in a recording is no file, so it is given as a logical location, with the bytes of the body where they are known. */
 function logical(runId: string, pointer: NonNullable<Violation["pointers"]>[number] | undefined): object {
   const name = pointer?.step_id ?? runId
   const fullyQualifiedName = pointer === undefined ? runId : `${runId}/${pointer.step_id}`

@@ -51,7 +51,7 @@ export const commandsAllow = defineRule<CommandsArgument>({
 })
 
 /**
- * What wrappers run stands in the reading by itself. The message of a commit is only text; a subcommand of git that nobody described may be an
+ * What wrappers run stands in the reading by itself. The message of a commit is only text; a subcommand of git without a description may be an
  * alias of any other.
  */
 function mayCarry(pattern: CommandPattern, { command, effects }: PreparedCommand): boolean {

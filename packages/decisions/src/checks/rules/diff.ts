@@ -1,5 +1,5 @@
 import { isFailure } from "@orangebox/runs"
-import type { EvidencePointer, FileEdit } from "../../action.js"
+import type { EvidencePointer, FileEdit, RunActions } from "../../action.js"
 import { holdsMask } from "../../captured-text.js"
 import { isSamePath, netChanges } from "../../net-changes.js"
 import type { PreparedAction } from "../prepared-action.js"
@@ -21,8 +21,7 @@ export const diffMaxLines = defineRule<DiffArgument>({
   read: readLimit,
   onAction: ({ limit, perAction }, action) =>
     perAction && changesFiles(action) ? judgeLines(limit, [action]) : undefined,
-  onRun: ({ limit, perAction }, { seenChanges }, actions) =>
-    perAction ? { findings: [] } : judgeLines(limit, actions, seenChanges),
+  onRun: ({ limit, perAction }, run, actions) => (perAction ? { findings: [] } : judgeLines(limit, actions, run)),
 })
 
 function readLimit(text: RuleText): DiffArgument | ArgumentProblem {
@@ -41,19 +40,21 @@ const changesFiles = ({ action, places }: PreparedAction): boolean =>
   action.unread.includes("args") ||
   places.some((place) => place.access !== "read")
 
-function judgeLines(limit: number, actions: readonly PreparedAction[], seen: readonly FileEdit[] = []): Answer {
+function judgeLines(
+  limit: number,
+  actions: readonly PreparedAction[],
+  { seenChanges, workTree }: Pick<RunActions, "seenChanges" | "workTree"> = {},
+): Answer {
   let lines = 0
   let unknown: string | undefined
   let last: EvidencePointer | undefined
-  const changes = netChanges(
-    actions.map(({ action }) => action),
-    seen,
-  )
+  const changes = netChanges({ actions: actions.map(({ action }) => action), seenChanges, workTree })
   for (const change of changes) {
     const edit = change.edits.at(-1)!
     const masked = change.edits.find(({ diff }) => holdsMask(diff))
-    lines += masked === undefined ? change.linesAdded + (change.linesRemoved ?? 0) : certainLines(masked)
-    if (change.linesRemoved === null) unknown ??= `how many lines ${change.path} had before is not known`
+    lines += masked === undefined ? (change.linesAdded ?? 0) + (change.linesRemoved ?? 0) : certainLines(masked)
+    if (change.linesAdded === null) unknown ??= `how many lines of ${change.path} changed is not known`
+    else if (change.linesRemoved === null) unknown ??= `how many lines ${change.path} had before is not known`
     if (masked !== undefined) unknown ??= `a part of what changes in ${change.path} was masked when it was recorded`
     if (lines > limit) last ??= edit.evidence
   }

@@ -82,7 +82,7 @@ export const outputMaxChars = defineRule({
 const EMOJI =
   /\p{Emoji_Presentation}(?:\p{Emoji_Modifier}|\ufe0f|\u200d\p{Extended_Pictographic})*|\p{Emoji}\ufe0f\u20e3?|[\u{1f1e6}-\u{1f1ff}]{2}/gu
 
-/** The last word of a run, or a message to the user: what "the output" means to whoever asked. */
+/** The last word of a run, or a message to the user: what "the output" means to the user. */
 const isFinal = (action: Action): boolean => action.boundary === "output" || action.isFinal === true
 const isSaid = (action: Action): boolean => action.output !== null
 

@@ -1,4 +1,4 @@
-import { holdsMask } from "../../captured-text.js"
+import { isNameKept } from "../../captured-text.js"
 import { matchesName } from "../paths/glob.js"
 import { type ArgumentProblem, defineRule, PASSED, unknownAnswer, unknownOption } from "../rule.js"
 import type { RuleText } from "../rule-text.js"
@@ -28,7 +28,6 @@ export const toolsDeny = defineRule<ToolsArgument>({
 })
 
 /** A policy of the user's own may mask or hash the names of tools. */
-const isNameKept = (name: string): boolean => !holdsMask(name) && !name.startsWith("hmac:")
 
 function readNames(text: RuleText): ToolsArgument | ArgumentProblem {
   const option = unknownOption(text, [])

@@ -6,7 +6,7 @@ export class HeldSecrets {
   readonly #files = new Set<string>()
   #isAnywhere = false
   isInVariable = false
-  /** A file holds one that nobody would take for such a file, and so may be among those that are committed. */
+  /** A file holds one that does not look like such a file, and so may be among those that are committed. */
   isInPlainFile = false
   /** A file with secrets was added to what a push sends. */
   isCommitted = false

@@ -12,7 +12,7 @@ import {
 
 // What a command line takes of secrets and where that goes. A source is a command that reads something secret; a sender talks to another machine.
 // What a source only prints for the agent stays here. What goes into a pipe, a word, a variable or a file may leave with any sender that could
-// take it: where the text shows the way it is a breach, everywhere else nobody can tell, and that is said.
+// take it: where the text shows the way it is a breach, everywhere else it is unknown, and that is said.
 
 export interface FlowCommand {
   readonly command: SimpleCommand
@@ -48,7 +48,7 @@ export function secretFlow(commands: readonly FlowCommand[], held: HeldSecrets):
     if (program === "git" && addsSecret(command, held)) held.isCommitted = true
     if (!isSender(effects)) continue
     const own = sources[at]
-    // Whoever logs in sends a secret where it belongs; whether this is the place, only people know.
+    // A login sends a secret where it belongs; whether this is the place, only people know.
     const isLogin = command.words.some(({ text }) => LOGS_IN.test(text))
     if (own?.holds === "yes" && !isLogin)
       sent.push({ message: `${program} sends ${own.what} to another machine`, command })

@@ -35,7 +35,7 @@ const KINDS = [
   ".ssh",
 ]
 
-/** A word with wild characters: may it take in such a file? `dist/*` takes what is in `dist`, and that is told as a whole folder is. */
+/** A word with wild characters: may it take in such a file? `dist/*` takes what is in `dist`, and that is judged as a whole folder is. */
 export function mayMatchSecret(pattern: string): boolean {
   const parts = pattern.split("/")
   const last = parts.at(-1) || parts.at(-2) || ""

@@ -21,7 +21,7 @@ export interface CommandEffects {
   readonly network: readonly string[] | true | undefined
   readonly testRunner: string | undefined
   readonly kind: CommandKind | undefined
-  /** Why its words do not tell what it does: inline code, a script, a program nobody described. */
+  /** Why its words do not tell what it does: inline code, a script, a program without a description. */
   readonly opaque: string | undefined
   /** Why it may run commands that are not in the reading: inline code, a script, an option or a variable that names one. */
   readonly mayRun: string | undefined

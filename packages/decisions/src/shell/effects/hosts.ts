@@ -3,7 +3,7 @@ export function hostOf(text: string): string[] | undefined {
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)
   let rest = scheme === null ? text : text.slice(scheme[0].length)
   rest = rest.split(/[/?#]/, 1)[0] as string
-  // One client takes a backslash for a slash, another for a part of the name: nobody can say which host is meant.
+  // One client takes a backslash for a slash, another for a part of the name: which host is meant stays unknown.
   if (rest.includes("\\")) return undefined
   rest = rest.slice(rest.lastIndexOf("@") + 1)
   const bracketed = /^\[([0-9A-Fa-f:.]+)\]/.exec(rest)

@@ -9,7 +9,7 @@ import { hostsOf, remoteHost } from "./hosts.js"
 // The programs that agents run, and those of which a wrong guess would be dearest. One that stands nowhere here is `opaque` and may run anything,
 // so leaving one out can make an answer unknown, never wrong.
 
-/** What a program does with its words; undefined for one that nobody described. */
+/** What a program does with its words; undefined for one without a description. */
 export function effectsOfProgram(program: string, words: readonly Word[]): Partial<CommandEffects> | undefined {
   const described = Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program] : undefined
   if (described === undefined) return undefined

@@ -2,7 +2,15 @@ import { payloadOf, textIn, textsIn } from "@orangebox/contract"
 import { finishKindOf } from "@orangebox/dialects"
 import { groupBy } from "../../group-by.js"
 import type { StepView } from "../../run-view.js"
-import { attemptsOf, type CaseFile, isBadEnd, modelCallsOf, stillGoing, toolCallsOf } from "../case-file.js"
+import {
+  attemptsOf,
+  type CaseFile,
+  isBadEnd,
+  isBadOutcome,
+  modelCallsOf,
+  stillGoing,
+  toolCallsOf,
+} from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
 
 const OVERFLOW =
@@ -36,6 +44,8 @@ export function outputCut({ view }: CaseFile): Detected {
   const going = stillGoing(view)
   if (going !== undefined) return { notRun: going }
   const calls = modelCallsOf(view)
+  const hasOutput = view.steps.some(({ events }) => events.some(({ event_type }) => event_type === "final_output"))
+  const isAgent = calls.some(({ model }) => (model?.requestedTools?.length ?? 0) > 0)
   const found: Finding[] = []
   for (const [index, call] of calls.entries()) {
     const { finishReason, requestedTools } = call.model!
@@ -43,7 +53,8 @@ export function outputCut({ view }: CaseFile): Detected {
     const askedTools = (requestedTools?.length ?? 0) > 0
     // Where the lane goes on, the rest may have been asked for.
     const isLast = !calls.slice(index + 1).some(({ opened }) => opened?.lane_id === call.opened?.lane_id)
-    const isUsed = askedTools || isLast
+    // The last word of an agent is its answer; of calls without tools nobody can say what became of them, unless an output is on record.
+    const isUsed = askedTools || (isLast && (hasOutput || isAgent))
     found.push({
       detector: "output_cut",
       kind: askedTools ? "arguments" : "output",
@@ -140,7 +151,7 @@ export function unknownTool({ view }: CaseFile): Detected {
   return isAnyKnown || view.totals.modelCalls === 0 ? found : { notRun: "no request says which tools it offered" }
 }
 
-/** A tool call that the model made, that nobody ran and nobody answered. */
+/** A tool call that the model made, that was never run and never answered. */
 export function orphanToolCall({ view }: CaseFile): Detected {
   const going = stillGoing(view)
   if (going !== undefined) return { notRun: going }
@@ -172,7 +183,10 @@ export function orphanToolCall({ view }: CaseFile): Detected {
 const REPEATS = 3
 
 /** The same call with the same result, over and over. */
-export function loop({ view }: CaseFile): Detected {
+export function loop(file: CaseFile): Detected {
+  const { view } = file
+  // A run that came to a good end got out of it: it cost time and money, no more.
+  const severity = view.status === "completed" && !isBadOutcome(file) ? "waste" : "harm"
   const lanes = groupBy(toolCallsOf(view), ({ opened }) => opened?.lane_id ?? "")
   const found: Finding[] = []
   for (const [, steps] of lanes) {
@@ -189,7 +203,7 @@ export function loop({ view }: CaseFile): Detected {
       found.push({
         detector: "loop",
         kind: length.size === 1 ? "same_call" : "cycle",
-        severity: "harm",
+        severity,
         confidence: "proven",
         cause: first.n,
         fails: steps[end - 1]!.n,

@@ -52,7 +52,7 @@ export function corruptedHistory({ view, builtToolIds }: CaseFile): Detected {
     if (context.derived === undefined) continue
     isAnyReadable = true
     const pairs = brokenPairs(toolMentions(recordsIn(payloadOf(context.derived), "segments")))
-    // The same break stands in every later request too; it is told where it first stood.
+    // The same break stands in every later request too; it is reported where it first stood.
     const fresh = pairs.filter(({ kind, id }) => !known.has(`${kind} ${id}`))
     for (const { kind, id } of pairs) known.add(`${kind} ${id}`)
     const [first] = fresh
@@ -61,7 +61,7 @@ export function corruptedHistory({ view, builtToolIds }: CaseFile): Detected {
     const sent = attemptsOf(view, step).at(-1) ?? step
     const status = sent.error?.httpStatus ?? step.error?.httpStatus
     const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 429
-    // The end of a request may ask for what a server keeps, or go on with a turn: whoever accepts it is right.
+    // The end of a request may ask for what a server keeps, or go on with a turn: a provider that accepts it is right.
     if (!isRefused && first.kind !== "tool_result_duplicate" && first.kind !== "tool_result_misplaced") continue
     const tool = view.steps.find(({ tool }) => tool?.callId === first.id)
     found.push({

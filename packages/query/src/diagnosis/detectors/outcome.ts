@@ -102,7 +102,7 @@ export function constraintViolation({ view, evaluation }: CaseFile): Detected {
         confidence: "proven",
         cause: n,
         fails: n,
-        claim: `a rule of type ${constraint.type} was broken ${violations.length === 1 ? "once" : `${violations.length} times`}, first in #${n}: orangebox check tells it in full`,
+        claim: `a rule of type ${constraint.type} was broken ${violations.length === 1 ? "once" : `${violations.length} times`}, first in #${n}; orangebox check tells it in full`,
         by: null,
         evidence: [...new Set([n, ...steps])].slice(0, 4).map((no) => at({ n: no })),
       }

@@ -1,21 +1,28 @@
 import { groupBy } from "../../group-by.js"
-import { injectedContexts } from "../../injected-contexts.js"
-import type { CaseFile } from "../case-file.js"
+import { incompleteContexts, injectedContexts } from "../../injected-contexts.js"
+import { refusedContexts } from "../../refused-contexts.js"
+import { type CaseFile, toolCallsOf } from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
 
 /** Turns or results in a prompt that no recorded call produced, and changes of files without an action. */
-export function bypass({ trail }: CaseFile): Detected {
+export function bypass({ trail, view }: CaseFile): Detected {
   if (trail === undefined) return { notRun: "nobody judged the run" }
-  return trail.bypasses.map(({ bypass: kind, stepNo, certainty }): Finding => {
+  const recorded = new Set(toolCallsOf(view).map(({ name }) => name))
+  return trail.bypasses.map(({ bypass: kind, stepNo, certainty, tool }): Finding => {
     const n = stepNo ?? 1
+    // A tool whose calls are never recorded went past nobody: its application does not tell of it.
+    const isTold = kind !== "tool_result" || (tool === undefined ? recorded.size > 0 : recorded.has(tool))
+    const isSure = certainty === "certain" && isTold
     return {
       detector: "bypass",
       kind,
-      severity: certainty === "certain" ? "harm" : "notice",
-      confidence: certainty === "certain" ? "likely" : "possible",
+      severity: isSure ? "harm" : "notice",
+      confidence: isSure ? "likely" : "possible",
       cause: n,
       fails: n,
-      claim: `#${n} shows ${WORDS[kind]} that nothing on record produced`,
+      claim: isTold
+        ? `#${n} shows ${WORDS[kind]} that nothing on record produced`
+        : `#${n} shows the result of a tool of which no call is on record in this run`,
       by: null,
       evidence: [at({ n })],
     }
@@ -41,6 +48,40 @@ export function contextInjected({ view }: CaseFile): Detected {
       claim: `the request of #${n} holds context that was not compiled for it`,
       by: null,
       evidence: [at({ n }, "request")],
+    }),
+  )
+}
+
+/** A request without items that its application said were in it. */
+export function contextIncomplete({ view }: CaseFile): Detected {
+  return incompleteContexts(view).map(
+    ({ n, detail }): Finding => ({
+      detector: "context_incomplete",
+      kind: null,
+      severity: "harm",
+      confidence: "proven",
+      cause: n,
+      fails: n,
+      claim: `#${n}: ${detail}`,
+      by: null,
+      evidence: [at({ n }, "request")],
+    }),
+  )
+}
+
+/** What an application said of a prompt, and the recorder could not read. */
+export function contextRefused({ view }: CaseFile): Detected {
+  return refusedContexts(view).map(
+    ({ n }): Finding => ({
+      detector: "context_refused",
+      kind: null,
+      severity: "notice",
+      confidence: "proven",
+      cause: n,
+      fails: n,
+      claim: `#${n} told of a context that could not be recorded: what its calls were given is not accounted for`,
+      by: null,
+      evidence: [at({ n })],
     }),
   )
 }

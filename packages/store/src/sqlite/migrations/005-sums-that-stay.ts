@@ -2,7 +2,7 @@ import { STEP_STATUSES } from "../codes.js"
 
 const status = (word: (typeof STEP_STATUSES)[number]): number => STEP_STATUSES.indexOf(word)
 
-/** What retention took before: nobody knows any more what sort of work it was or how its durations were spread. */
+/** What retention took before: it is unknown what sort of work it was or how its durations were spread. */
 const keptAs = (word: (typeof STEP_STATUSES)[number], count: string): string =>
   `INSERT INTO rollup_rows (run, day, kind, work_kind, name, provider, source, status, error_class, app, agent_version, count)
    SELECT 0, day, kind, '', name, provider, '', ${status(word)}, '', app, '', ${count} FROM old_rollups WHERE kept = 1 AND ${count} > 0`

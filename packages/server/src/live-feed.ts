@@ -1,0 +1,106 @@
+import type { ServerResponse } from "node:http"
+import type { RunRow, TraceReader } from "@orangebox/store"
+
+/** How the store stands, as far as whoever shows it has to know. */
+export interface Looked {
+  readonly store: TraceReader
+  readonly behindBytes: number
+}
+
+const LOOK_MS = 250
+const PING_MS = 15_000
+/** Of so many runs, the newest, every change is told; of older ones to those who asked for that one. */
+const NEWEST = 200
+
+interface Listener {
+  readonly response: ServerResponse
+  readonly runId: string | undefined
+}
+
+/** Tells pages that are open what to ask for again: ids, never content. Looks at the store only while somebody listens. */
+export class LiveFeed {
+  readonly #look: () => Promise<Looked>
+  readonly #listeners = new Set<Listener>()
+  readonly #known = new Map<string, string>()
+  #timer: NodeJS.Timeout | undefined
+  #lastCount: number | undefined
+  #lastBehind = 0
+  #lastPing = 0
+  #eventId = 0
+  #isOpen = true
+
+  constructor(look: () => Promise<Looked>) {
+    this.#look = look
+  }
+
+  /** @param lastEventId what a listener that comes back has seen; where that is not the last, it is told to ask for everything */
+  listen(response: ServerResponse, asked: { readonly runId?: string; readonly lastEventId?: string }): void {
+    const listener: Listener = { response, runId: asked.runId }
+    this.#listeners.add(listener)
+    response.on("close", () => this.#listeners.delete(listener))
+    const isMissing = asked.lastEventId !== undefined && asked.lastEventId !== String(this.#eventId)
+    send(response, this.#eventId, "hello", { behind_bytes: this.#lastBehind, ask_again: isMissing })
+    if (this.#timer === undefined && this.#isOpen) this.#again()
+  }
+
+  close(): void {
+    this.#isOpen = false
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const { response } of this.#listeners) response.end()
+  }
+
+  #again(): void {
+    this.#timer = setTimeout(() => {
+      this.#pass()
+        // A store that cannot be read is told by the answers to questions; here it only means that there is nothing new.
+        .catch(() => {})
+        .finally(() => {
+          this.#timer = undefined
+          if (this.#listeners.size > 0 && this.#isOpen) this.#again()
+        })
+    }, LOOK_MS)
+    this.#timer.unref()
+  }
+
+  async #pass(): Promise<void> {
+    const { store, behindBytes } = await this.#look()
+    if (behindBytes !== this.#lastBehind) this.#tell("behind", { behind_bytes: behindBytes })
+    this.#lastBehind = behindBytes
+    const count = await store.changeCount()
+    if (count !== this.#lastCount) await this.#tellChanges(store)
+    this.#lastCount = count
+    if (Date.now() - this.#lastPing > PING_MS) {
+      this.#lastPing = Date.now()
+      for (const { response } of this.#listeners) response.write(": ping\n\n")
+    }
+  }
+
+  async #tellChanges(store: TraceReader): Promise<void> {
+    const isFirst = this.#lastCount === undefined
+    const { rows } = await store.listRuns({ limit: NEWEST })
+    const asked = [...new Set([...this.#listeners].flatMap(({ runId }) => runId ?? []))]
+    const others = asked.filter((runId) => rows.every((row) => row.runId !== runId))
+    const more = (await Promise.all(others.map((runId) => store.getRun(runId)))).filter((row) => row !== undefined)
+    const changed = [...rows, ...more].filter((row) => this.#known.get(row.runId) !== versionOf(row))
+    this.#known.clear()
+    for (const row of [...rows, ...more]) this.#known.set(row.runId, versionOf(row))
+    if (isFirst || changed.length === 0) return
+    this.#tell("runs", { ids: changed.map(({ runId }) => runId) })
+    for (const { runId, steps } of changed) this.#tell("steps", { run_id: runId, upto: steps }, runId)
+  }
+
+  #tell(event: string, data: object, runId?: string): void {
+    this.#eventId += 1
+    for (const { response, ...listener } of this.#listeners) {
+      if (runId === undefined || listener.runId === runId) send(response, this.#eventId, event, data)
+    }
+  }
+}
+
+const versionOf = ({ events, annotations, status, steps }: RunRow): string =>
+  [events, annotations, status, steps].join(" ")
+
+function send(response: ServerResponse, id: number, event: string, data: object): void {
+  response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+}

@@ -1,0 +1,120 @@
+import type { ComponentChildren } from "preact"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { scrollToShow, windowOf } from "../model/window-of.js"
+
+interface Props {
+  readonly total: number
+  readonly rowHeight: number
+  /** The row that must be seen and has the focus when the list has it. */
+  readonly active: number
+  readonly label: string
+  readonly role: "treegrid" | "grid"
+  readonly columns: number
+  /** Of the first column, in pixels, where rows are numbered. */
+  readonly numberWidth?: number
+  readonly head: ComponentChildren
+  readonly children: (index: number, top: number) => ComponentChildren
+  /** Told which rows are on screen, for what is asked for by and by. */
+  readonly onWindow?: (from: number, to: number) => void
+  /** Told when the reader scrolls by hand. */
+  readonly onScrolled?: (isAtEnd: boolean) => void
+  readonly more?: ComponentChildren
+}
+
+/** Rows of fixed height of which only those exist that are seen, and the active one, which may have the focus. */
+export function WindowedRows(props: Props) {
+  const { total, rowHeight, active, label, role, columns, head, children, onWindow, onScrolled } = props
+  const list = useRef<HTMLDivElement>(null)
+  const [scrollTop, setScrollTop] = useState(0)
+  const [height, setHeight] = useState(600)
+  const shownActive = useRef(-1)
+  const isOwnScroll = useRef(false)
+
+  useLayoutEffect(() => {
+    const element = list.current!
+    const measure = () => setHeight(element.clientHeight || 600)
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  // A row that becomes active is brought into sight, once: after that the reader may scroll away from it.
+  useLayoutEffect(() => {
+    const element = list.current!
+    if (active === shownActive.current || active < 0) return
+    shownActive.current = active
+    const top = scrollToShow(active, element.scrollTop, element.clientHeight, rowHeight)
+    if (top !== null) {
+      isOwnScroll.current = true
+      element.scrollTop = top
+      setScrollTop(top)
+    }
+    if (element.contains(document.activeElement))
+      requestAnimationFrame(() => element.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true }))
+  }, [active, rowHeight, total])
+
+  const isPrinting = usePrinting()
+  const seen = isPrinting ? { from: 0, to: Math.min(total, 5000) } : windowOf(scrollTop, height, rowHeight, total, 14)
+  useLayoutEffect(() => onWindow?.(seen.from, seen.to), [seen.from, seen.to, onWindow])
+  const indexes = Array.from({ length: seen.to - seen.from }, (_, at) => seen.from + at)
+  if (active >= 0 && active < total && (active < seen.from || active >= seen.to)) indexes.push(active)
+
+  // A row that was drawn by the same function is the same row: while one scrolls, only the rows that come into sight are made.
+  const kept = useRef<{ by: Props["children"]; rows: Map<number, ComponentChildren> }>({
+    by: children,
+    rows: new Map(),
+  })
+  if (kept.current.by !== children) kept.current = { by: children, rows: new Map() }
+  for (const index of [...kept.current.rows.keys()])
+    if ((index < seen.from || index >= seen.to) && index !== active) kept.current.rows.delete(index)
+  const drawnRow = (index: number): ComponentChildren => {
+    const known = kept.current.rows.get(index)
+    if (known !== undefined) return known
+    const row = children(index, index * rowHeight)
+    kept.current.rows.set(index, row)
+    return row
+  }
+
+  return (
+    <div
+      class="tree"
+      role={role}
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={columns}
+      style={props.numberWidth ? { "--n": `${props.numberWidth}px` } : {}}
+    >
+      {head}
+      <div
+        class="rows"
+        role="rowgroup"
+        ref={list}
+        tabIndex={-1}
+        onScroll={(event) => {
+          const { scrollTop: top, scrollHeight, clientHeight } = event.currentTarget
+          setScrollTop(top)
+          if (isOwnScroll.current) isOwnScroll.current = false
+          else onScrolled?.(top + clientHeight >= scrollHeight - rowHeight)
+        }}
+      >
+        <div class="rows-inside" role="presentation" style={{ height: `${total * rowHeight}px` }}>
+          {indexes.map(drawnRow)}
+        </div>
+      </div>
+      {props.more}
+    </div>
+  )
+}
+
+/** Paper has no scrollbar: then all rows exist. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useLayoutEffect(() => {
+    const query = matchMedia("print")
+    const change = () => setPrinting(query.matches)
+    query.addEventListener("change", change)
+    return () => query.removeEventListener("change", change)
+  }, [])
+  return isPrinting
+}

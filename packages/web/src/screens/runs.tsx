@@ -1,0 +1,387 @@
+import { formatCount, formatDuration, formatPercent } from "@orangebox/text"
+import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import type { Place } from "../address-bar.js"
+import { type ApiProblem, ask } from "../api/client.js"
+import { storeVersion } from "../api/live.js"
+import { asProblem } from "../api/memory-cache.js"
+import type { Meta, RunList, RunListRow } from "../api/shapes.js"
+import { ago, type ListedRun, underSources } from "../model/run-list.js"
+import { safeWords } from "../model/visible-text.js"
+import { ProblemPane } from "../parts/pane-state.js"
+import { Line } from "../parts/recorded.js"
+import { STATUS_COLOUR } from "../parts/run-head.js"
+import { shortId, TopBar } from "../parts/top-bar.js"
+import { WindowedRows } from "../parts/windowed-rows.js"
+import { change, go, say } from "../state.js"
+import { useKeys } from "../use-keys.js"
+
+type RunsPlace = Extract<Place, { screen: "runs" }>
+
+const PAGE = 100
+const ROW_HEIGHT = 26
+
+export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
+  const list = useRunPages(at)
+  const [active, setActive] = useState(0)
+  const [marked, setMarked] = useState<readonly string[]>([])
+  const total = list.total ?? 0
+
+  const open = (row: RunListRow) => go({ screen: "run", run: row.run_id })
+  const mark = (id: string) =>
+    setMarked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before.slice(-1), id]))
+  useKeys((key) => {
+    const row = list.rowAt(active)?.row
+    switch (key) {
+      case "j":
+      case "ArrowDown":
+        return setActive(Math.min(total - 1, active + 1))
+      case "k":
+      case "ArrowUp":
+        return setActive(Math.max(0, active - 1))
+      case "Enter":
+        return row ? open(row) : false
+      case "x":
+        return row ? mark(row.run_id) : false
+      case "d":
+        if (marked.length !== 2) return say("mark two runs with x")
+        // Ids begin with time: the older run is the left one.
+        return go({ screen: "diff", a: [...marked].sort()[0]!, b: [...marked].sort()[1]! })
+      case "/":
+        return document.getElementById("filter-text")?.focus()
+      default:
+        return false
+    }
+  })
+
+  const isFiltered = Object.keys(at).length > 1
+  if (!isFiltered && list.total === 0)
+    return (
+      <>
+        <TopBar found={null} />
+        <Nothing data={meta.data_folder} />
+      </>
+    )
+  return (
+    <>
+      <TopBar found={null} />
+      <Filters at={at} total={total} marked={marked} />
+      {list.problem && <ProblemPane problem={list.problem} retry={list.retry} />}
+      <main class="split" style={{ gridTemplateColumns: "minmax(0, 1fr)" }}>
+        <h1 class="only-heard">Runs</h1>
+        <WindowedRows
+          role="grid"
+          label="runs"
+          columns={11}
+          total={total}
+          rowHeight={ROW_HEIGHT}
+          active={Math.min(active, total - 1)}
+          onWindow={list.seen}
+          head={<RunsHead />}
+          more={
+            list.waiting > 0 ? (
+              <button type="button" class="new-rows" style={{ top: "32px", bottom: "auto" }} onClick={list.retry}>
+                {list.waiting} new
+              </button>
+            ) : list.total === 0 ? (
+              <p class="error-pane">
+                No run matches.{" "}
+                <button type="button" onClick={() => go({ screen: "runs" })}>
+                  Take all filters away
+                </button>
+              </p>
+            ) : null
+          }
+        >
+          {(index, top) => {
+            const listed = list.rowAt(index)
+            if (listed === null)
+              return (
+                <div key={index} class="run-row quiet" role="row" aria-rowindex={index + 2} style={{ top: `${top}px` }}>
+                  <span role="gridcell">…</span>
+                </div>
+              )
+            const { row, depth } = listed
+            return (
+              <RunRowView
+                key={row.run_id}
+                row={row}
+                depth={depth}
+                index={index}
+                top={top}
+                isActive={index === active}
+                isMarked={marked.includes(row.run_id)}
+                onOpen={() => open(row)}
+                onActive={() => setActive(index)}
+                onMark={() => mark(row.run_id)}
+              />
+            )
+          }}
+        </WindowedRows>
+      </main>
+    </>
+  )
+}
+
+const GLYPHS: Readonly<Record<string, string>> = {
+  completed: "✓",
+  failed: "✗",
+  crashed: "✗",
+  running: "●",
+  silent: "?",
+}
+
+function RunsHead() {
+  return (
+    <div class="runs-head" role="row" aria-rowindex={1}>
+      <span role="columnheader">
+        <span class="only-heard">marked</span>
+      </span>
+      <span role="columnheader">
+        <span class="only-heard">status</span>
+      </span>
+      <span role="columnheader">run</span>
+      <span role="columnheader" class="middle">
+        asked
+      </span>
+      <span role="columnheader" class="num">
+        when
+      </span>
+      <span role="columnheader" class="num wide">
+        time
+      </span>
+      <span role="columnheader" class="num middle">
+        calls
+      </span>
+      <span role="columnheader" class="num wide">
+        in → out
+      </span>
+      <span role="columnheader" class="num wide">
+        cached
+      </span>
+      <span role="columnheader" class="num wide cost">
+        cost
+      </span>
+      <span role="columnheader">verdict</span>
+    </div>
+  )
+}
+
+function RunRowView(props: {
+  row: RunListRow
+  depth: number
+  index: number
+  top: number
+  isActive: boolean
+  isMarked: boolean
+  onOpen: () => void
+  onActive: () => void
+  onMark: () => void
+}) {
+  const { row, depth, isActive, isMarked } = props
+  const { prompt, completion, cache_read } = row.tokens
+  const name = row.entrypoint ?? row.app
+  const colour = STATUS_COLOUR[row.status] ?? "second"
+  return (
+    <div
+      class="run-row"
+      role="row"
+      style={{ top: `${props.top}px` }}
+      tabIndex={isActive ? 0 : -1}
+      aria-rowindex={props.index + 2}
+      aria-selected={isActive}
+      aria-label={`run ${safeWords(name)}, ${row.status}, ${row.model_calls} calls, ${row.errors} errors, ${ago(row.started_at)} ago`}
+      onClick={(event) => {
+        if ((event.target as HTMLElement).closest("input")) return
+        props.onActive()
+        props.onOpen()
+      }}
+      onFocus={props.onActive}
+    >
+      <span role="gridcell">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isMarked}
+          aria-label={`mark ${shortId(row.run_id)}`}
+          onChange={props.onMark}
+        />
+      </span>
+      <span role="gridcell" class={colour} title={row.status}>
+        {GLYPHS[row.status] ?? "?"}
+      </span>
+      <span role="gridcell" class="who">
+        {depth > 0 && <span class="quiet">└ </span>}
+        <span class="second">
+          {row.run_id.slice(4, 8)}…{row.run_id.slice(-3)}
+        </span>{" "}
+        <Line text={name} />
+      </span>
+      <span role="gridcell" class="asked middle">
+        {row.input_summary !== null && <Line text={row.input_summary} />}
+      </span>
+      <span role="gridcell" class="num second">
+        {ago(row.started_at)}
+      </span>
+      <span role="gridcell" class="num second wide">
+        {row.duration_ms === null ? "?" : formatDuration(row.duration_ms * 1000)}
+        {row.status === "crashed" && "↯"}
+      </span>
+      <span role="gridcell" class="num middle">
+        {row.model_calls}
+      </span>
+      <span role="gridcell" class="num second wide">
+        {formatCount(prompt)} → {formatCount(completion)}
+      </span>
+      <span role="gridcell" class="num cache wide">
+        {cache_read === null || !prompt ? "?" : formatPercent(cache_read, prompt)}
+      </span>
+      <span role="gridcell" class="num second wide cost">
+        {row.usd == null ? "?" : `$${row.usd.toFixed(2)}`}
+      </span>
+      <span role="gridcell" class={row.verdict === "fail" || row.errors > 0 ? "bad" : "second"}>
+        {verdictWords(row)}
+      </span>
+    </div>
+  )
+}
+
+function verdictWords({ verdict, violations, errors, status }: RunListRow): string {
+  if (verdict) return verdict === "fail" && violations ? `fail ${violations}` : verdict
+  if (status === "crashed") return "crashed"
+  return errors > 0 ? `${errors} ${errors === 1 ? "error" : "errors"}` : "–"
+}
+
+const FILTER_NAMES = { app: "app", model: "model", text: "words in a run" } as const
+
+function Filters({ at, total, marked }: { at: RunsPlace; total: number; marked: readonly string[] }) {
+  const field = (name: "status" | "since", label: string, options: readonly string[]) => (
+    <select
+      aria-label={label}
+      value={at[name] ?? ""}
+      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+    >
+      <option value="">{label}</option>
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  )
+  return (
+    <section class="filters" aria-label="filters">
+      {field("status", "any status", ["running", "completed", "failed", "crashed"])}
+      {field("since", "any time", ["1h", "24h", "7d", "30d"])}
+      {(["app", "model", "text"] as const).map((name) => (
+        <input
+          key={name}
+          id={`filter-${name}`}
+          type="search"
+          aria-label={FILTER_NAMES[name]}
+          placeholder={FILTER_NAMES[name]}
+          value={at[name] ?? ""}
+          onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+        />
+      ))}
+      <span class="second">
+        {total.toLocaleString("en")} {total === 1 ? "run" : "runs"}
+      </span>
+      {marked.length > 0 && (
+        <span class="second">
+          {marked.length} marked
+          {marked.length === 2 && (
+            <>
+              {" "}
+              · <kbd>d</kbd> diff
+            </>
+          )}
+        </span>
+      )}
+    </section>
+  )
+}
+
+function Nothing({ data }: { data: string }) {
+  return (
+    <main class="empty">
+      <h1>No run is on record yet</h1>
+      <p class="second">
+        In <span class="mono">{data}</span>. Any of these records one; it appears here by itself.
+      </p>
+      <pre>npx orangebox demo</pre>
+      <pre>orangebox run -- node agent.js</pre>
+      <pre>orangebox proxy</pre>
+    </main>
+  )
+}
+
+/** Pages of runs by where they are in the list, each asked for when it is seen, so that the scrollbar is that of all. New runs wait. */
+function useRunPages(at: RunsPlace) {
+  const query = queryOf(at)
+  const [pages, setPages] = useState<ReadonlyMap<number, readonly ListedRun[]>>(new Map())
+  const [total, setTotal] = useState<number | null>(null)
+  const [problem, setProblem] = useState<ApiProblem | null>(null)
+  const [tries, setTries] = useState(0)
+  const [waiting, setWaiting] = useState(0)
+  const asked = useRef(new Set<number>())
+  const settled = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const load = useCallback(
+    async (page: number) => {
+      if (asked.current.has(page)) return
+      asked.current.add(page)
+      try {
+        const answer = await ask<RunList>(`/runs?limit=${PAGE}&offset=${page * PAGE}${query}`)
+        setPages((before) => new Map([...before, [page, underSources(answer.runs)]]))
+        setTotal(answer.total)
+        setProblem(null)
+      } catch (cause) {
+        asked.current.delete(page)
+        setProblem(asProblem(cause))
+      }
+    },
+    [query],
+  )
+  useEffect(() => {
+    asked.current.clear()
+    setWaiting(0)
+    void load(0)
+  }, [load, tries])
+  const version = storeVersion.value
+  useEffect(() => {
+    if (version === 0) return
+    const isAtTop = (document.querySelector(".rows")?.scrollTop ?? 0) < 4
+    const refresh = async () => {
+      const answer = await ask<RunList>(`/runs?limit=${PAGE}&offset=0${query}`)
+      if (isAtTop || total === 0) {
+        setPages((before) => new Map([...before, [0, underSources(answer.runs)]]))
+        setTotal(answer.total)
+      } else setWaiting(Math.max(0, answer.total - (total ?? 0)))
+    }
+    refresh().catch(() => {})
+  }, [version])
+  const seen = useCallback(
+    (from: number, to: number) => {
+      clearTimeout(settled.current)
+      const pagesSeen = [...new Set([Math.floor(from / PAGE), Math.floor(Math.max(from, to - 1) / PAGE)])]
+      settled.current = setTimeout(() => {
+        for (const page of pagesSeen) void load(page)
+      }, 40)
+    },
+    [load],
+  )
+  const rowAt = (index: number): ListedRun | null => pages.get(Math.floor(index / PAGE))?.[index % PAGE] ?? null
+  return { rowAt, total, problem, waiting, seen, retry: () => setTries((count) => count + 1) }
+}
+
+function queryOf(at: RunsPlace): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(at))
+    if (name !== "screen" && value) query.set(name, name === "since" ? sinceOf(String(value)) : String(value))
+  return query.size === 0 ? "" : `&${query}`
+}
+
+function sinceOf(word: string): string {
+  const [, count, unit] = /^(\d+)([hd])$/.exec(word) ?? []
+  if (count === undefined) return word
+  return new Date(Date.now() - Number(count) * (unit === "h" ? 3_600_000 : 86_400_000)).toISOString()
+}
