@@ -16,19 +16,23 @@ const RECORDED = 100_000
 /** What an event's key is of its run's. */
 const PLACES = 2 ** 26
 
-/** A store of at least so many events, one day for every hundred thousand, and the ids of some of its runs. A run has 5 model and 5 tool calls, 11 steps. */
-export async function filledStore(events) {
-  const folder = join(KEPT, `${events}`)
+/**
+ * A store of at least so many events, and the ids of some of its runs. A run has 5 model and 5 tool calls, 11 steps. There is one day for every hundred
+ * thousand events; or runs of so many days come in mixed, as when the journals of many machines are imported.
+ */
+export async function filledStore(events, { mixedDays = 1 } = {}) {
+  const name = (count) => (mixedDays === 1 ? `${count}` : `${count}-of-${mixedDays}-mixed-days`)
+  const folder = join(KEPT, name(events))
   const filled = join(folder, "filled")
   if (!existsSync(filled)) {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (events <= RECORDED) await fill(folder, events)
+    if (events <= RECORDED) await fill(folder, events, mixedDays)
     else {
-      ;(await filledStore(RECORDED)).store.close()
-      cpSync(join(KEPT, `${RECORDED}`, "store"), join(folder, "store"), { recursive: true })
-      multiply(join(folder, "store", "trace.db"), Math.ceil(events / RECORDED))
-      await fill(folder, 1)
+      ;(await filledStore(RECORDED, { mixedDays })).store.close()
+      cpSync(join(KEPT, name(RECORDED), "store"), join(folder, "store"), { recursive: true })
+      multiply(join(folder, "store", "trace.db"), Math.ceil(events / RECORDED), mixedDays === 1 ? DAY_MS : 0)
+      await fill(folder, 1, mixedDays)
     }
     writeFileSync(filled, "")
   }
@@ -38,12 +42,13 @@ export async function filledStore(events) {
   return { store, ids, runs: total, status: await store.status() }
 }
 
-/** Copies every run with its events, steps, ids and sums. What is committed next adds the sums up. */
-function multiply(path, times) {
+/** Copies every run with its events, steps, ids and sums, each copy so much later. What is committed next adds the sums up. */
+function multiply(path, times, laterMs) {
   const database = new DatabaseSync(path)
   database.exec("PRAGMA synchronous = OFF")
   const { runs } = database.prepare("SELECT max(key) AS runs FROM run_rows").get()
-  const later = (column) => `${column} + ? / ${runs} * ${DAY_MS}`
+  const later = (column) => `${column} + ? / ${runs} * ${laterMs}`
+  const dayLater = `day + ? / ${runs} * ${laterMs / DAY_MS}`
   const shift = (columns) => Object.fromEntries(columns.map((name) => [name, `${name} + ? * ${PLACES}`]))
   const changes = {
     run_rows: {
@@ -56,8 +61,8 @@ function multiply(path, times) {
     step_rows: { ...shift(["key", "opened", "closed"]), step_id: "randomblob(8)", opened_at: later("opened_at") },
     body_refs: shift(["event"]),
     id_rows: shift(["event"]),
-    rollup_rows: { run: "run + ?", day: `day + ? / ${runs}` },
-    contributor_rows: { run: "run + ?", day: `day + ? / ${runs}` },
+    rollup_rows: { run: "run + ?", day: dayLater },
+    contributor_rows: { run: "run + ?", day: dayLater },
   }
   for (const [table, changed] of Object.entries(changes)) {
     const columns = database
@@ -80,16 +85,15 @@ function multiply(path, times) {
     for (let n = 1; n < times; n++) copy.run(...Array.from({ length: places }, () => n * runs))
     database.exec("COMMIT")
   }
-  database.exec("DELETE FROM rollup_blocks")
-  database.exec("DELETE FROM contributor_blocks")
-  database.exec("INSERT OR IGNORE INTO open_blocks SELECT DISTINCT key / 256 FROM run_rows")
+  // The migration that brings a store to the present schema opens all its blocks.
+  database.exec("PRAGMA user_version = 7")
   database.close()
 }
 
-async function fill(folder, wanted) {
+async function fill(folder, wanted, days) {
   const { store } = openStore(join(folder, "store"))
   for (let events = 0, batch = 0; events < wanted; batch++) {
-    const sink = recorded(batch * RUNS_PER_BATCH + (wanted === 1 ? 1_000_000 : 0))
+    const sink = recorded(batch * RUNS_PER_BATCH + (wanted === 1 ? 1_000_000 : 0), days)
     await store.commit({
       events: sink.events.map((event) => ({ event: withoutPieces(event), writerId: "bench" })),
       bodies: [...sink.bodies].map(([hash, bytes]) => ({ hash, bytes, byteSize: bytes.length, mime: "text/plain" })),
@@ -109,7 +113,7 @@ function withoutPieces(event) {
   return { ...event, artifact_refs: [], payload: { ...event.payload, segments } }
 }
 
-function recorded(first) {
+function recorded(first, days) {
   const sink = new MemorySink()
   let atMs = 0
   let monoUs = 0
@@ -125,7 +129,7 @@ function recorded(first) {
     },
   })
   for (let n = first; n < first + RUNS_PER_BATCH; n++) {
-    atMs = Date.UTC(2026, 0, 1) + (n % 80_000) * 1000
+    atMs = Date.UTC(2026, 0, 1) + (n % days) * DAY_MS + (n % 80_000) * 1000
     recordOne(recorder, n)
   }
   recorder.close()

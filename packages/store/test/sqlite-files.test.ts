@@ -238,7 +238,7 @@ describe("schema", () => {
     database.exec("PRAGMA user_version = 99")
     database.close()
     for (const open of [() => openStore(folder), () => openStoreReader(folder), () => openReadOnlySql(folder)]) {
-      expect(open).toThrow(/schema 99.*up to 7.*Upgrade/)
+      expect(open).toThrow(/schema 99.*up to 8.*Upgrade/)
     }
   })
 

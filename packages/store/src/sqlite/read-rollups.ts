@@ -11,7 +11,7 @@ import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
 import { PLACES } from "./keys.js"
 import { CONTRIBUTOR_ROLLUPS, DAY_MS, ROLLUP_SHAPES, STEP_ROLLUPS } from "./rollups.js"
 import { numberOrNull, textOrNull, tokensOf } from "./run-rows.js"
-import { addRow, countsOf, type SumShape } from "./sum-table.js"
+import { countsOf, RowSum, type SumShape } from "./sum-table.js"
 
 /** Sums by day or week: of the runs that are here, of the steps that are open at this moment, and of what retention took. */
 export function readRollups(database: SqliteDatabase, query: RollupQuery): RollupRow[] {
@@ -159,26 +159,29 @@ function sumsOf(
     values.push(value)
   }
   const told = shape.key.filter((column) => !NOT_TOLD_APART.has(column))
-  const sums = new Map<string, PeriodSum>()
+  const sums = new Map<string, Omit<PeriodSum, "row"> & { readonly sum: RowSum }>()
   const rows = database.prepare(`SELECT * FROM (${select}) WHERE ${conditions.join(" AND ")}`)
   for (const row of rows.iterate(...values)) {
     const period = periodOf(Number(row["day"]), by)
     const key = [period, ...told.map((column) => wordOf(column, row))].join("\n")
-    let sum = sums.get(key)
-    if (sum === undefined) {
-      sum = { period, row: { ...row }, byStatus: new Map(), errorClasses: new Map() }
-      sums.set(key, sum)
-    } else addRow(sum.row, row, shape)
-    countUnder(sum.byStatus, STEP_STATUSES[Number(row["status"])], row)
-    countUnder(sum.errorClasses, row["error_class"], row)
+    let group = sums.get(key)
+    const count = Number(row["count"])
+    if (group === undefined) {
+      group = { period, sum: new RowSum(row, shape), byStatus: new Map(), errorClasses: new Map() }
+      sums.set(key, group)
+    } else group.sum.add(row)
+    countUnder(group.byStatus, STEP_STATUSES[Number(row["status"])], count)
+    countUnder(group.errorClasses, row["error_class"], count)
   }
-  return [...sums.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum)
+  return [...sums.entries()]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, { sum, ...group }]) => ({ ...group, row: sum.row() }))
 }
 
 const NOT_TOLD_APART: ReadonlySet<string> = new Set(["run", "day", "status", "error_class"])
 
-function countUnder(counts: Map<string, number>, name: SqliteValue | undefined, row: SqliteRow): void {
-  if (typeof name === "string" && name !== "") counts.set(name, (counts.get(name) ?? 0) + Number(row["count"]))
+function countUnder(counts: Map<string, number>, name: SqliteValue | undefined, count: number): void {
+  if (typeof name === "string" && name !== "") counts.set(name, (counts.get(name) ?? 0) + count)
 }
 
 const dollars = (nano: SqliteValue | undefined): number | null => (nano == null ? null : Number(nano) / 1e9)

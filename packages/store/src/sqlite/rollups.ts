@@ -4,7 +4,7 @@ import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { PLACES } from "./keys.js"
 import { contributorRows, nano, skillRow, type Told, usageOf } from "./prompt-sums.js"
-import { BLOCK_RUNS, RollupBlocks } from "./rollup-blocks.js"
+import { isBlockInOpenBlock, isRunOfOpenBlock, RollupBlocks } from "./rollup-blocks.js"
 import { column } from "./run-rows.js"
 import { type SumShape, SumTable } from "./sum-table.js"
 
@@ -233,13 +233,13 @@ const OPEN_STEPS = `
   FROM run_rows JOIN step_rows ON step_rows.key BETWEEN run_rows.key * ${PLACES} AND run_rows.key * ${PLACES} + ${PLACES - 1}
   WHERE run_rows.open_steps > 0 AND step_rows.closed IS NULL AND step_rows.attempt IS NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 10`
 
-/** What retention took, the blocks that are added up, and the runs of those that are not. */
+/** What retention took, the blocks that are added up, and the runs of those that are not. Cross joins, so that the few open blocks are gone through first. */
 const sumsOfAll = (shape: SumShape, blocks: string): string => {
   const columns = [...shape.key, ...shape.added, ...shape.largest, ...shape.counted].join(", ")
-  const runs = `rollup.run BETWEEN max(1, open_blocks.block * ${BLOCK_RUNS}) AND open_blocks.block * ${BLOCK_RUNS} + ${BLOCK_RUNS - 1}`
   return `SELECT ${columns} FROM ${shape.table} WHERE run = 0
-  UNION ALL SELECT ${columns} FROM ${blocks}
-  UNION ALL SELECT ${ownColumns(shape)} FROM open_blocks JOIN ${shape.table} AS rollup ON ${runs} LEFT JOIN run_rows ON run_rows.key = rollup.run`
+  UNION ALL SELECT ${columns} FROM open_blocks CROSS JOIN ${blocks} ON ${isBlockInOpenBlock("run")}
+  UNION ALL SELECT ${ownColumns(shape)} FROM open_blocks CROSS JOIN ${shape.table} AS rollup ON ${isRunOfOpenBlock("rollup.run")}
+    LEFT JOIN run_rows ON run_rows.key = rollup.run`
 }
 
 /** Sums of steps by what they were, each of one run, of a block of runs or of all that are gone. */

@@ -8,6 +8,7 @@ import { callsAndDurations } from "./migrations/004-calls-and-durations.js"
 import { evidence } from "./migrations/005-evidence.js"
 import { withheldBytes } from "./migrations/006-withheld-bytes.js"
 import { whatWasSpent } from "./migrations/007-what-was-spent.js"
+import { blocksOfBlocks } from "./migrations/008-blocks-of-blocks.js"
 import { createViews } from "./views.js"
 
 export interface Migration {
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   evidence,
   withheldBytes,
   whatWasSpent,
+  blocksOfBlocks,
 ]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
