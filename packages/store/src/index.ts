@@ -8,7 +8,6 @@ export { type OpenedStore, type OpenStoreOptions, openStore } from "./sqlite/ope
 export { openReadyStore, openStoreReader } from "./sqlite/open-store-reader.js"
 export { isOnReadOnlyDisk } from "./sqlite/read-only-disk.js"
 export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
-export type { TraceReader } from "./sqlite/sqlite-reader.js"
 export { storeFileId } from "./sqlite/store-file-id.js"
 export { acquireStoreLock, type LockAttempt, type LockHolder } from "./sqlite/store-lock.js"
 export { viewNames } from "./sqlite/views.js"
@@ -58,6 +57,7 @@ export {
   type StreamUpdate,
   type Target,
   type TargetKind,
+  type TraceReader,
   type TraceStore,
   type WriterExit,
   type WriterRow,

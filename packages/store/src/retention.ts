@@ -1,3 +1,5 @@
+import { HELD } from "./codes.js"
+
 /**
  * How long things are kept. Every limit is optional; what is absent does not limit. Ages count from the end of a run, or from the
  * moment its last record reached the store where that is later, so an import of old runs is not pruned on arrival. Open runs stay.
@@ -47,3 +49,17 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   problemMaxAgeMs: 180 * DAY_MS,
   maxTotalBodyBytes: 4 * 1024 ** 3,
 }
+
+/** What a class of bodies is held as, and which age of the policy is its own. */
+export const AGED_CLASSES = [
+  [HELD.body, "bodyMaxAgeMs"],
+  [HELD.stream, "bodyMaxAgeMs"],
+  [HELD.snapshot, "snapshotMaxAgeMs"],
+  [HELD.manifest, "manifestMaxAgeMs"],
+] as const
+
+/** Bodies that go when space is short: everything but the events themselves. */
+export const EVICTED = [HELD.body, HELD.snapshot, HELD.manifest, HELD.stream]
+
+/** A body may be there a moment before anything refers to it; an hour is more than any moment. */
+export const ORPHAN_GRACE_MS = 3_600_000

@@ -56,3 +56,26 @@ export function snippetAround(text: string, match: TermMatch): Snippet {
   const tail = after.length <= AROUND ? after : `${after.slice(0, AROUND).replace(/\s+\S*$|[\ud800-\udbff]$/, "")} …`
   return { snippet: head + text.slice(match.at, match.at + length) + tail, at: head.length, length }
 }
+
+const MOST_AROUND = 120
+
+/** The line a match stands in, as far as it is near: the same words in a request and in the prompt it was made from. */
+export function passageAround(text: string, { at, length }: TermMatch): string {
+  const from = Math.max(text.lastIndexOf("\n", at - 1) + 1, at - MOST_AROUND)
+  const newline = text.indexOf("\n", at + length)
+  const to = Math.min(newline === -1 ? text.length : newline, at + length + MOST_AROUND)
+  return text.slice(from, to).trim()
+}
+
+/** Some trigrams of the terms: what a text must have that can match. Shorter terms have none. */
+export function trigramsOf(terms: readonly string[]): string[] {
+  const trigrams = new Set<string>()
+  for (const term of terms) {
+    const characters = [...term]
+    for (let at = 0; at + 3 <= characters.length; at++) trigrams.add(characters.slice(at, at + 3).join(""))
+  }
+  return [...trigrams].slice(0, MAX_TRIGRAMS)
+}
+
+/** More terms or longer ones select nothing more; the texts that are left are read anyway. */
+const MAX_TRIGRAMS = 64

@@ -98,6 +98,12 @@ export interface TraceStore {
   close(): Promise<void>
 }
 
+/** What can be asked of a store without writing to it. */
+export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
+
+/** What recorders with the store's key leave of an id where no content is kept. */
+export type IdDigest = (id: string) => string
+
 export interface Progress {
   /** Called now and then during long work; `total` is undefined while it is not known. */
   readonly onProgress?: (done: number, total: number | undefined, what: string) => void

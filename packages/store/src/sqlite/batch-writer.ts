@@ -1,25 +1,30 @@
 import { hash as digestOf } from "node:crypto"
 import { canonicalJson, type Event, isEventType, type Problem, payloadRefs } from "@orangebox/contract"
+import { BatchWork, type MutableSummary } from "../batch-work.js"
+import { BODY, HELD, ID_KINDS, STREAM } from "../codes.js"
 import { eventIds } from "../event-ids.js"
 import { eventTexts } from "../event-texts.js"
+import { timeOf } from "../event-time.js"
 import { failpoint } from "../failpoint.js"
+import { fitting, MAX_ROW_TEXT } from "../fitting-json.js"
+import { heldAs } from "../held-as.js"
+import { bodySegments, headOf, MAX_INDEXED_BYTES } from "../indexed-text.js"
+import { storedName } from "../stored-name.js"
 import type { Batch, CommitSummary, RecordedBody, RecordedEvent, StreamUpdate } from "../trace-store.js"
-import { BatchWork, type MutableSummary } from "./batch-work.js"
+import { usableRef } from "../usable-ref.js"
 import type { BodyStorage } from "./body-storage.js"
 import { type BodyRow, BodyTable } from "./body-table.js"
-import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import { type Prepared, prepareAll } from "./driver.js"
 import { type EventReader, spillMark } from "./event-reader.js"
-import { timeOf } from "./event-row.js"
-import { fitting, MAX_ROW_TEXT } from "./fitting-json.js"
 import { eventKey, firstKey, lastKey, OWN_PLACES, packHex } from "./keys.js"
-import { RedactedEvents, storedName } from "./redacted-events.js"
+import { RedactedEvents } from "./redacted-events.js"
 import type { FoldContext } from "./replace-run.js"
 import { type LiveRun, RunTable } from "./run-table.js"
 import { StreamTable } from "./stream-table.js"
-import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
-import { usableRef } from "./usable-ref.js"
+import { TextIndex } from "./text-index.js"
 import { WriterTable } from "./writer-table.js"
+
+type Work = BatchWork<LiveRun, BodyRow>
 
 const CLASSES = Object.keys(HELD).length
 const MAX_LINKED_TEXTS = 16_384
@@ -84,7 +89,7 @@ export class BatchWriter {
       newBodyBytes: 0,
     }
     const problems: Problem[] = []
-    const work = new BatchWork(batch, nowMs, summary, problems)
+    const work = new BatchWork<LiveRun, BodyRow>(batch, nowMs, summary, problems)
 
     for (const writer of batch.writers ?? []) this.#writers.update(writer, nowMs)
     for (const exit of batch.exits ?? []) this.#writers.exit(exit)
@@ -127,7 +132,7 @@ export class BatchWriter {
   // ── Bodies ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Which bodies come only with events of runs that were pruned: they must not come back either. */
-  #findBuried(work: BatchWork): void {
+  #findBuried(work: Work): void {
     for (const { event, writerId } of work.batch.events ?? []) {
       if (event.run_id === null || work.runs.has(event.run_id)) continue
       const writer = writerId === null ? null : this.#writers.keyOf(writerId)
@@ -135,7 +140,7 @@ export class BatchWriter {
     }
   }
 
-  #takeBody(body: RecordedBody, work: BatchWork): void {
+  #takeBody(body: RecordedBody, work: Work): void {
     const { nowMs, summary } = work
     const mime = body.mime ?? work.refTo(body.hash)?.mime_type ?? null
     const known = this.#bodies.find(body.hash)
@@ -163,12 +168,12 @@ export class BatchWriter {
   }
 
   /** A redacted body never comes back. A pruned one does when it is recorded anew, but not when an old journal is read again. */
-  #staysBuried(known: BodyRow, hash: string, work: BatchWork): boolean {
+  #staysBuried(known: BodyRow, hash: string, work: Work): boolean {
     if (known.state === BODY.redacted) return true
     return known.state === BODY.pruned && work.newestReference(hash) <= known.stateAtMs
   }
 
-  #takeStream(update: StreamUpdate, work: BatchWork): void {
+  #takeStream(update: StreamUpdate, work: Work): void {
     const stream = this.#streams.take(update)
     if (update.end === undefined || stream.state !== STREAM.open) return
     const { hash } = update.end
@@ -194,7 +199,7 @@ export class BatchWriter {
     this.#streams.abandon(stream.key, written.row.key)
   }
 
-  #abandonStream(update: StreamUpdate, work: BatchWork): void {
+  #abandonStream(update: StreamUpdate, work: Work): void {
     const stream = this.#streams.find(update.streamId)
     if (stream === undefined || stream.state !== STREAM.open) return
     const pieces = [...this.#streams.pieces(stream.key)]
@@ -214,7 +219,7 @@ export class BatchWriter {
 
   // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #takeEvent({ event: recorded, writerId }: RecordedEvent, work: BatchWork): void {
+  #takeEvent({ event: recorded, writerId }: RecordedEvent, work: Work): void {
     const event = this.#redacted.revisionOf(recorded) ?? recorded
     const run = event.run_id === null ? undefined : work.runs.get(event.run_id)
     if (event.run_id !== null && run === undefined) {
@@ -238,13 +243,7 @@ export class BatchWriter {
   }
 
   /** The key of the new row; undefined when a record with its id was there already. */
-  #insert(
-    event: Event,
-    atMs: number,
-    run: LiveRun | undefined,
-    writer: number | null,
-    work: BatchWork,
-  ): number | undefined {
+  #insert(event: Event, atMs: number, run: LiveRun | undefined, writer: number | null, work: Work): number | undefined {
     const place = event.sequence_no
     if (run !== undefined && Number.isInteger(place) && place! >= 0 && place! < OWN_PLACES) {
       const key = eventKey(run.key, place!)
@@ -283,7 +282,7 @@ export class BatchWriter {
     run: LiveRun | undefined,
     writer: number | null,
     sequenceInKey: boolean,
-    work: BatchWork,
+    work: Work,
   ): boolean {
     const isInKnownStep = run !== undefined && event.step_id !== null && run.fold.isAtHand(event.step_id)
     const row = this.#events.codec.encode(event, atMs, writer, {
@@ -321,7 +320,7 @@ export class BatchWriter {
     return this.#nextOutsideKey
   }
 
-  #keepConflict(event: Event, writerId: string | null, work: BatchWork): void {
+  #keepConflict(event: Event, writerId: string | null, work: Work): void {
     work.summary.conflicts++
     const text = canonicalJson(event)
     const digest = digestOf("sha256", text, "buffer")
@@ -329,14 +328,14 @@ export class BatchWriter {
     this.#sql.addConflict.run(event.run_id, writerId, work.nowMs, digest, json)
   }
 
-  #spill(text: string, work: BatchWork): string {
+  #spill(text: string, work: Work): string {
     const { hash, row } = this.#bodies.put(this.#storage, "", Buffer.from(text), "application/json", work.nowMs)
     this.#bodies.refer(row.key, 0, HELD.event)
     return spillMark(hash)
   }
 
   /** Holds the bodies an event names, and makes their text findable in its run. */
-  #refer(event: Event, key: number, type: number, run: LiveRun | undefined, work: BatchWork): void {
+  #refer(event: Event, key: number, type: number, run: LiveRun | undefined, work: Work): void {
     if (!Array.isArray(event.artifact_refs) || event.artifact_refs.length === 0) {
       if (event.payload === undefined || !isEventType(event.event_type)) return
       for (const { hash } of payloadRefs(event.event_type, event.payload))
@@ -367,7 +366,7 @@ export class BatchWriter {
     key: number,
     type: number,
     run: LiveRun | undefined,
-    work: BatchWork,
+    work: Work,
   ): void {
     const row = this.#bodies.expect(hash, byteSize, mime, work.nowMs)
     if (row === undefined) return
@@ -393,7 +392,7 @@ export class BatchWriter {
     this.#texts.link(textKey, { run: run.key, heldAs, type, event })
   }
 
-  #segmentsOf(hash: string, row: BodyRow, work: BatchWork): string[] {
+  #segmentsOf(hash: string, row: BodyRow, work: Work): string[] {
     const inBatch = work.bodies.get(hash)
     if (inBatch !== undefined) return bodySegments(inBatch.head, inBatch.mime)
     const stored = this.#sql.readBody.get(row.key)
@@ -410,24 +409,4 @@ export class BatchWriter {
       for (const runId of gap.runIds ?? []) this.#sql.addGapRun.run(runId, Number(added["key"]))
     }
   }
-}
-
-function heldAs(event: Event, artifactType: string): number {
-  if (event.event_type === "context_manifest") return HELD.manifest
-  if (artifactType.includes("snapshot")) return HELD.snapshot
-  if (event.event_type === "artifact_recorded" && String(event.payload.artifact_type).includes("snapshot"))
-    return HELD.snapshot
-  return HELD.body
-}
-
-function headOf(bytes: Uint8Array | Iterable<Uint8Array>): Uint8Array {
-  if (bytes instanceof Uint8Array) return bytes.subarray(0, MAX_INDEXED_BYTES)
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for (const piece of bytes) {
-    pieces.push(piece)
-    length += piece.length
-    if (length >= MAX_INDEXED_BYTES) break
-  }
-  return Buffer.concat(pieces).subarray(0, MAX_INDEXED_BYTES)
 }

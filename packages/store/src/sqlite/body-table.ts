@@ -1,5 +1,5 @@
+import { BODY } from "../codes.js"
 import type { BodyStorage } from "./body-storage.js"
-import { BODY } from "./codes.js"
 import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 import { packHash, packHashInto } from "./keys.js"
 

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module"
 import { OrangeboxError } from "@orangebox/contract"
+import type { Row, RowValue } from "../row-values.js"
 
 /** The part of the `node:sqlite` API we use; the built-in module and `@photostructure/sqlite` both have it. */
 export interface SqliteDatabase {
@@ -21,8 +22,8 @@ export interface SqliteStatement {
   setReturnArrays(enabled: boolean): void
 }
 
-export type SqliteValue = null | number | bigint | string | Uint8Array
-export type SqliteRow = Record<string, SqliteValue>
+export type SqliteValue = RowValue
+export type SqliteRow = Row
 
 /** The statements of a table, by name. */
 export type Prepared<Sql> = { readonly [Name in keyof Sql]: SqliteStatement }

@@ -1,6 +1,6 @@
 import type { Problem } from "@orangebox/contract"
+import { BODY } from "../codes.js"
 import type { Progress } from "../trace-store.js"
-import { BODY } from "./codes.js"
 import type { ReadConnection } from "./connection.js"
 import { unpackHash } from "./keys.js"
 

@@ -1,6 +1,6 @@
 import type { BodyProblem } from "../bodies/body-problem.js"
+import { BODY } from "../codes.js"
 import type { BodyStorageReader } from "./body-storage.js"
-import { BODY } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 
 /**

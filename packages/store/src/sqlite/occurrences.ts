@@ -1,11 +1,11 @@
 import { linksOf } from "@orangebox/runs"
+import { ID_KINDS } from "../codes.js"
+import { textOrNull } from "../row-values.js"
 import type { InboundLink, Occurrence, Page, TargetKind } from "../trace-store.js"
-import { ID_KINDS } from "./codes.js"
 import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase, SqliteValue } from "./driver.js"
 import { firstKey, lastKey, PLACES, packHash, packHex, packUuid, unpackHex, unpackUuid } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
-import { textOrNull } from "./run-rows.js"
 
 const MOST_INBOUND = 100
 

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs"
 import { OrangeboxError } from "@orangebox/contract"
+import type { IdDigest, TraceReader } from "../trace-store.js"
 import { connectForReading, type ReadConnection } from "./connection.js"
 import { SCHEMA_VERSION, schemaVersionOf } from "./schema.js"
-import { type IdDigest, SqliteReader, type TraceReader } from "./sqlite-reader.js"
+import { SqliteReader } from "./sqlite-reader.js"
 import { storeFiles } from "./store-files.js"
 
 /**

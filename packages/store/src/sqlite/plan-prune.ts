@@ -1,10 +1,10 @@
-import type { PruneReport, RetentionPolicy } from "../retention.js"
-import { BODY, HELD } from "./codes.js"
+import { BODY, HELD } from "../codes.js"
+import { AGED_CLASSES, EVICTED, type PruneReport, type RetentionPolicy } from "../retention.js"
+import { DAY_MS } from "../sums/step-sums.js"
 import type { SqliteDatabase } from "./driver.js"
 import { runKeyOf } from "./keys.js"
 import { bodyBytesOnDisk } from "./live-chunks.js"
-import { AGED_CLASSES, agedRuns, EVICTED, oldNotes, orphanedBodies, type PruneContext, runsToEvict } from "./prune.js"
-import { DAY_MS } from "./rollups.js"
+import { agedRuns, oldNotes, orphanedBodies, type PruneContext, runsToEvict } from "./prune.js"
 
 /** What `prune` would take, by the same choice of runs and rows. How much of the disk that frees is known only by doing it. */
 export function planPrune(context: PruneContext, policy: RetentionPolicy): PruneReport {

@@ -1,9 +1,10 @@
 import { decodeLengths } from "../bodies/varint.js"
+import { BODY, HELD } from "../codes.js"
 import { failpoint } from "../failpoint.js"
-import type { PruneReport, RetentionPolicy } from "../retention.js"
+import { AGED_CLASSES, EVICTED, ORPHAN_GRACE_MS, type PruneReport, type RetentionPolicy } from "../retention.js"
+import { DAY_MS } from "../sums/step-sums.js"
 import type { Progress } from "../trace-store.js"
 import type { BodyStorage } from "./body-storage.js"
-import { BODY, HELD } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { runKeyOf } from "./keys.js"
 import { bodyBytesOnDisk, rankChunks } from "./live-chunks.js"
@@ -16,13 +17,6 @@ import {
   removeLeavingRuns,
   unlinkText,
 } from "./release.js"
-import { DAY_MS } from "./rollups.js"
-
-/** A body may be there a moment before anything refers to it; an hour is more than any moment. */
-const ORPHAN_GRACE_MS = 3_600_000
-
-/** Bodies that go when space is short: everything but the events themselves. */
-export const EVICTED = [HELD.body, HELD.snapshot, HELD.manifest, HELD.stream]
 
 const CLOSED = "status IN ('completed', 'failed', 'crashed')"
 
@@ -34,14 +28,6 @@ const AGED_AT =
   "CASE WHEN coalesce(ended_at, last_at) > ?1 THEN ingested_at ELSE max(coalesce(ended_at, last_at), ingested_at) END"
 
 export type PruneContext = ReleaseContext & { readonly storage: BodyStorage }
-
-/** What a class of bodies is held as, and which age of the policy is its own. */
-export const AGED_CLASSES = [
-  [HELD.body, "bodyMaxAgeMs"],
-  [HELD.stream, "bodyMaxAgeMs"],
-  [HELD.snapshot, "snapshotMaxAgeMs"],
-  [HELD.manifest, "manifestMaxAgeMs"],
-] as const
 
 /** Gaps of runs that are here belong to them: without it, a run with a hole would look whole. */
 export const oldNotes = (cutoff: number): { from: string; value: number }[] => [

@@ -1,10 +1,10 @@
 import type { BodyReading as StoredReading } from "../bodies/body-problem.js"
+import { BODY } from "../codes.js"
+import { textOrNull } from "../row-values.js"
 import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
-import { BODY } from "./codes.js"
 import type { ReadConnection } from "./connection.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { packHash } from "./keys.js"
-import { textOrNull } from "./run-rows.js"
 
 export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | undefined {
   const row = rowOf(database, hash)

@@ -1,10 +1,11 @@
 import { CANARY_APP, OrangeboxError } from "@orangebox/contract"
 import type { RunStatus } from "@orangebox/runs"
+import { HELD, STEP_KINDS } from "../codes.js"
+import { numberOrNull, textOrNull } from "../row-values.js"
 import type { OpenRun, Page, RunQuery, RunRow, StepRow } from "../trace-store.js"
-import { HELD, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow, SqliteValue } from "./driver.js"
 import { firstKey, lastKey, PLACES, placeOf, unpackHex, unpackUuid } from "./keys.js"
-import { numberOrNull, runFacts, stepFacts, textOrNull } from "./run-rows.js"
+import { runFacts, stepFacts } from "./run-rows.js"
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000

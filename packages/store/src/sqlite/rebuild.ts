@@ -1,16 +1,17 @@
 import { type RunFacts, RunFold } from "@orangebox/runs"
+import { BODY, HELD, ID_KINDS } from "../codes.js"
 import { eventIds } from "../event-ids.js"
 import { eventTexts } from "../event-texts.js"
 import { failpoint } from "../failpoint.js"
+import { bodySegments, MAX_INDEXED_BYTES } from "../indexed-text.js"
 import type { Progress, RebuildReport } from "../trace-store.js"
 import type { BodyStorageReader } from "./body-storage.js"
-import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
 import { firstKey, lastKey } from "./keys.js"
 import type { Transact } from "./release.js"
 import { type FoldContext, foldAgain } from "./replace-run.js"
-import { bodySegments, MAX_INDEXED_BYTES, TextIndex } from "./text-index.js"
+import { TextIndex } from "./text-index.js"
 
 export interface DeriveContext extends FoldContext {
   readonly storage: BodyStorageReader

@@ -1,14 +1,15 @@
 import type { Event } from "@orangebox/contract"
+import { BODY, HELD, ID_KINDS, STREAM } from "../codes.js"
 import { eventIds } from "../event-ids.js"
 import { failpoint } from "../failpoint.js"
+import { MAX_ROW_TEXT } from "../fitting-json.js"
+import { inJson, NOTHING_REDACTED, revisionOf } from "../stored-redaction.js"
 import type { Progress, StoredRedaction, StoredRedactionReport } from "../trace-store.js"
 import type { BodyStorage } from "./body-storage.js"
 import { BodyTable } from "./body-table.js"
-import { BODY, HELD, ID_KINDS, STREAM } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { type EventReader, spilledHash, spillMark } from "./event-reader.js"
 import type { RowPlace } from "./event-row.js"
-import { MAX_ROW_TEXT } from "./fitting-json.js"
 import { firstKey, lastKey, OWN_PLACES, packHash, placeOf, runKeyOf, unpackHash } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
 import { deriveProcessEvents, deriveRun } from "./rebuild.js"
@@ -55,7 +56,7 @@ export async function redactStored(
 ): Promise<StoredRedactionReport> {
   const { database, transact } = context
   const runKey = redaction.runId === undefined ? undefined : runKeyOfId(database, redaction.runId)
-  if (redaction.runId !== undefined && runKey === undefined) return NOTHING
+  if (redaction.runId !== undefined && runKey === undefined) return NOTHING_REDACTED
   const finds = find(context, redaction, runKey, options)
   const runs = touchedRuns(database, finds)
   let texts = 0
@@ -76,19 +77,6 @@ export async function redactStored(
     isSwept: false,
   }
 }
-
-export const NOTHING: StoredRedactionReport = Object.freeze({
-  events: 0,
-  eventsSeen: 0,
-  bodies: 0,
-  bodiesSeen: 0,
-  bodyBytes: 0,
-  otherTexts: 0,
-  runIds: [],
-  openStreams: [],
-  unreadableBodies: 0,
-  isSwept: true,
-})
 
 // ── Finding ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -317,11 +305,6 @@ class EventRevision {
   }
 }
 
-/** What an event that was redacted before may still say. */
-export function revisionOf({ event: revise, runId }: StoredRedaction): (event: Event) => Event {
-  return (event) => (runId === undefined || event.run_id === runId ? revise(event) : event)
-}
-
 /** What the store keeps beside events and bodies. Digests stay: by them a line that is read again is known. */
 function rewriteOtherTexts(context: Context, redaction: StoredRedaction, revision: EventRevision): number {
   const { database, reader } = context
@@ -373,17 +356,6 @@ function dropUnusedProfiles(database: SqliteDatabase, text: (text: string) => st
     const key = Number(row["key"])
     if (inJson(String(row["json"]), text) !== row["json"]) drop.run(key, key)
   }
-}
-
-function inJson(json: string, text: (text: string) => string): string {
-  let isChanged = false
-  const value: unknown = JSON.parse(json, (_, inner: unknown) => {
-    if (typeof inner !== "string") return inner
-    const redacted = text(inner)
-    if (redacted !== inner) isChanged = true
-    return redacted
-  })
-  return isChanged ? JSON.stringify(value) : json
 }
 
 function deriveAgain(context: Context, run: number): void {

@@ -1,4 +1,5 @@
 import type { Event } from "@orangebox/contract"
+import { storedName } from "../stored-name.js"
 import type { EventRedaction } from "../trace-store.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteValue } from "./driver.js"
 import { packUuid, unpackUuid } from "./keys.js"
@@ -66,11 +67,6 @@ export class RedactedEvents {
   reset(): void {
     this.#isEmpty = undefined
   }
-}
-
-/** What an event is known by: its id, or its place where it is too old to have one. */
-export function storedName(event: Pick<Event, "run_id" | "sequence_no"> & { readonly event_id?: string }): string {
-  return event.event_id ?? `~${event.run_id}@${event.sequence_no}`
 }
 
 export function redactionsOf(database: SqliteDatabase, runId: string): EventRedaction[] {

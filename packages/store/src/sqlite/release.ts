@@ -1,6 +1,6 @@
+import { BODY, HELD, ID_KINDS } from "../codes.js"
 import { eventIds } from "../event-ids.js"
 import { failpoint } from "../failpoint.js"
-import { BODY, HELD, ID_KINDS } from "./codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { firstKey, lastKey, unpackHash } from "./keys.js"
 import type { FoldContext } from "./replace-run.js"

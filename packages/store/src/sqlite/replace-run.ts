@@ -1,12 +1,13 @@
 import type { Event } from "@orangebox/contract"
 import type { RunFold } from "@orangebox/runs"
+import { numberOrNull } from "../row-values.js"
+import { noteTold, SkillsSeen, type Told } from "../sums/prompt-sums.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import type { EventReader } from "./event-reader.js"
 import { foldStored } from "./fold-stored.js"
 import { firstKey, lastKey } from "./keys.js"
-import { noteTold, SkillsSeen, type Told } from "./prompt-sums.js"
 import type { Rollups } from "./rollups.js"
-import { numberOrNull, RowWriter, runColumns, stepColumns, toStep } from "./run-rows.js"
+import { RowWriter, runColumns, stepColumns, toStep } from "./run-rows.js"
 
 export interface FoldContext {
   readonly database: SqliteDatabase

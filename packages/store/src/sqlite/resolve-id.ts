@@ -1,51 +1,26 @@
 import { CANARY_APP } from "@orangebox/contract"
+import { ID_KINDS, STEP_KINDS } from "../codes.js"
+import { hexRange, type IdIndex, resolveAtOnce } from "../resolve-id.js"
 import type { Resolution, Target, TargetKind } from "../trace-store.js"
-import { ID_KINDS, STEP_KINDS } from "./codes.js"
 import type { SqliteDatabase, SqliteRow } from "./driver.js"
 import { eventKey, packHex, runKeyOf, unpackHash, unpackHex, unpackUuid } from "./keys.js"
 import { FIRST_OF_TRACE } from "./read-runs.js"
 
-const MAX_CANDIDATES = 10
-
-/**
- * From whatever id the caller has to the place it stands for. A whole id or a prefix that only one thing has; `last` is the
- * newest run that is no canary and that no other run started, and `last~1` the one before, as version control counts; `<run>#<n>` is a step by its number.
- */
 export function resolve(database: SqliteDatabase, input: string): Resolution {
-  const text = input.trim()
-  const recorded = isOurWord(text) ? [] : recordedAs(database, text)
-  if (recorded.length === 1) return { found: "one", target: recorded[0]! }
-  const address = /^(.*)#(\d+)$/s.exec(text)
-  if (address && /^(?:last(?:~\d+)?|run_.*)?$/s.test(address[1]!)) {
-    return resolveStepAddress(database, address[1]!, Number(address[2]))
+  const index: IdIndex = {
+    recordedAs: (text) => recordedAs(database, text),
+    beginningWith: (text, limit) => lookups(database, text, limit),
+    stepOf: (runId, no) => stepOf(database, runId, no),
+    newestRuns: (before) => newestRuns(database, before),
+    prunedAt: (runId) =>
+      database
+        .prepare("SELECT buried_at FROM buried_runs WHERE run_id = ?")
+        .all(runId)
+        .map((row) => Number(row["buried_at"])),
   }
-  if (text === "") return { found: "none", nearest: newestRuns(database) }
-  const [last, back = "0"] = /^last(?:~(\d{1,9}))?$/.exec(text) ?? []
-  if (last !== undefined) {
-    const [target] = newestRuns(database, Number(back))
-    return target === undefined ? { found: "none", nearest: newestRuns(database) } : { found: "one", target }
-  }
-  const candidates = lookups(database, text)
-  const exact = candidates.filter(
-    (target) => target.id === text || target.id === `sha256:${text}` || target.id === `run_${text}`,
-  )
-  const found = exact.length > 0 ? preferred(exact) : candidates
-  if (found.length === 1) return { found: "one", target: found[0]! }
-  if (found.length > 1) return { found: "many", candidates: found.slice(0, MAX_CANDIDATES), total: found.length }
-  // Ids that others choose may hold a #; only what is no such id is the step of a run.
-  if (address) return resolveStepAddress(database, address[1]!, Number(address[2]))
-  const buried = database.prepare("SELECT buried_at FROM buried_runs WHERE run_id = ?").get(text)
-  return {
-    found: "none",
-    nearest: nearest(database, text),
-    ...(buried === undefined ? {} : { pruned: { onMs: Number(buried["buried_at"]) } }),
-  }
+  return resolveAtOnce(index, input)
 }
 
-/** `last`, `last~1`, `#13`, `last#13`: whatever ids hold, these never mean one. */
-const isOurWord = (text: string): boolean => /^(?:last(?:~\d+)?)?(?:#\d+)?$/.test(text)
-
-/** Runs and steps with exactly this id, which may be any text: what was recorded is not always what the contract asks for. */
 function recordedAs(database: SqliteDatabase, text: string): Target[] {
   const runs = database.prepare("SELECT * FROM run_rows WHERE run_id = ?").all(text).map(runTarget)
   const steps = database
@@ -57,29 +32,13 @@ function recordedAs(database: SqliteDatabase, text: string): Target[] {
   return [...runs, ...steps.map((row) => stepTarget(row, String(row["run_id"])))]
 }
 
-/** The same tool call stands on its call and its result: one step, one answer. */
-function preferred(targets: readonly Target[]): Target[] {
-  const seen = new Map<string, Target>()
-  for (const target of targets) {
-    const place = `${target.kind} ${target.runId} ${target.stepId}`
-    if (!seen.has(place)) seen.set(place, target)
-  }
-  return [...seen.values()]
-}
-
-function resolveStepAddress(database: SqliteDatabase, run: string, no: number): Resolution {
-  const resolution = resolve(database, run === "" ? "last" : run)
-  if (resolution.found !== "one") return resolution
-  if (resolution.target.kind !== "run") return { found: "none", nearest: [resolution.target] }
-  const runId = resolution.target.id
+function stepOf(database: SqliteDatabase, runId: string, no: number): Target[] {
   const runKey = Number(database.prepare("SELECT key FROM run_rows WHERE run_id = ?").get(runId)?.["key"])
   const step = database.prepare("SELECT * FROM step_rows WHERE key = ?").get(eventKey(runKey, no))
-  if (step !== undefined) return { found: "one", target: stepTarget(step, runId) }
-  return { found: "none", nearest: [resolution.target] }
+  return step === undefined ? [] : [stepTarget(step, runId)]
 }
 
-function lookups(database: SqliteDatabase, text: string): Target[] {
-  const limit = MAX_CANDIDATES + 1
+function lookups(database: SqliteDatabase, text: string, limit: number): Target[] {
   const found: Target[] = []
   const upTo = (prefix: string): string => `${prefix}\u{10ffff}`
 
@@ -99,7 +58,7 @@ function lookups(database: SqliteDatabase, text: string): Target[] {
     for (const row of rows) found.push({ ...runTarget(row), kind, id: String(row[column]) })
   }
 
-  const steps = hexRange(text, 16)
+  const steps = packedRange(text, 16)
   if (steps !== undefined) {
     const rows = database
       .prepare(
@@ -110,13 +69,13 @@ function lookups(database: SqliteDatabase, text: string): Target[] {
     for (const row of rows) found.push(stepTarget(row, String(row["run_id"])))
   }
 
-  const bodies = hexRange(text.replace(/^sha256:/, ""), 64)
+  const bodies = packedRange(text.replace(/^sha256:/, ""), 64)
   if (bodies !== undefined) {
     const rows = database.prepare("SELECT * FROM body_rows WHERE hash >= ? AND hash <= ? LIMIT ?").all(...bodies, limit)
     for (const row of rows) found.push(bodyTarget(database, row))
   }
 
-  const events = hexRange(text.replaceAll("-", ""), 32)
+  const events = packedRange(text.replaceAll("-", ""), 32)
   if (events !== undefined) {
     const rows = database
       .prepare("SELECT * FROM event_rows WHERE event_id >= ? AND event_id <= ? LIMIT ?")
@@ -139,27 +98,17 @@ function lookups(database: SqliteDatabase, text: string): Target[] {
   return found
 }
 
-/** Ids of the same kind that share the longest beginning with what was asked. */
-function nearest(database: SqliteDatabase, text: string): Target[] {
-  for (let length = text.length - 1; length >= 6; length--) {
-    const found = lookups(database, text.slice(0, length))
-    if (found.length > 0) return found.slice(0, 3)
-  }
-  return newestRuns(database)
-}
-
 /** The canaries of `orangebox doctor` are no runs anybody means by `last`, and what a run started is part of it. */
-function newestRuns(database: SqliteDatabase, before = 0): Target[] {
+function newestRuns(database: SqliteDatabase, before: number): Target[] {
   const rows = database.prepare(
     `SELECT * FROM run_rows WHERE app IS NOT ? AND ${FIRST_OF_TRACE} ORDER BY started_at DESC, key DESC LIMIT 3 OFFSET ?`,
   )
   return rows.all(CANARY_APP, before).map(runTarget)
 }
 
-/** The smallest and largest packed id that begin with these hex digits. */
-function hexRange(text: string, digits: number): [Uint8Array, Uint8Array] | undefined {
-  if (text.length < 4 || text.length > digits || !/^[0-9a-f]+$/.test(text)) return undefined
-  return [Buffer.from(text.padEnd(digits, "0"), "hex"), Buffer.from(text.padEnd(digits, "f"), "hex")]
+function packedRange(text: string, digits: number): [Uint8Array, Uint8Array] | undefined {
+  const range = hexRange(text, digits)
+  return range && [Buffer.from(range[0], "hex"), Buffer.from(range[1], "hex")]
 }
 
 function runTarget(row: SqliteRow): Target {

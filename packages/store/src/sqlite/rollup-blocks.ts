@@ -1,5 +1,6 @@
+import type { SumShape } from "../sums/sum-shape.js"
 import type { SqliteDatabase, SqliteStatement } from "./driver.js"
-import { type SumShape, SumTable } from "./sum-table.js"
+import { SumTable } from "./sum-table.js"
 
 /** So many runs, by their keys, are one block of the lowest level. */
 const BLOCK_RUNS = 256

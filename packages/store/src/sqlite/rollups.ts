@@ -1,42 +1,15 @@
-import { type PriceTable, priceOf } from "@orangebox/dialects"
-import { type FoldedStep, hasUsage } from "@orangebox/runs"
-import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "./codes.js"
-import type { SqliteDatabase, SqliteRow } from "./driver.js"
+import type { PriceTable } from "@orangebox/dialects"
+import type { FoldedStep } from "@orangebox/runs"
+import { ORIGINS, STEP_STATUSES } from "../codes.js"
+import type { Told } from "../sums/prompt-sums.js"
+import { contributorSums, DAY_MS, ROLLUP_SHAPES, stepSum } from "../sums/step-sums.js"
+import type { SumShape } from "../sums/sum-shape.js"
+import type { SqliteDatabase } from "./driver.js"
 import { PLACES } from "./keys.js"
-import { contributorRows, nano, skillRow, type Told, usageOf } from "./prompt-sums.js"
 import { isBlockInOpenBlock, isRunOfOpenBlock, RollupBlocks } from "./rollup-blocks.js"
-import { column } from "./run-rows.js"
-import { type SumShape, SumTable } from "./sum-table.js"
+import { SumTable } from "./sum-table.js"
 
-export const DAY_MS = 86_400_000
-
-const STEPS: SumShape = {
-  table: "rollup_rows",
-  key: [
-    ...["run", "day", "kind", "work_kind", "name", "provider", "source", "status", "error_class"],
-    ...["origin", "app", "agent_version"],
-  ],
-  added: [
-    ...["count", "attempts", "duration_sum", "first_byte_sum"],
-    ...["prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"],
-    ...["without_usage", "usd_nano", "unpriced"],
-  ],
-  largest: ["duration_max", "first_byte_max"],
-  counted: ["durations", "first_bytes", "generations"],
-}
-
-const CONTRIBUTORS: SumShape = {
-  table: "contributor_rows",
-  key: ["run", "day", "contributor", "kind", "origin", "app"],
-  added: [
-    ...["prompts", "bytes", "tokens_est", "uncounted", "usd_nano", "unpriced"],
-    ...["uses", "unheard", "entries"],
-  ],
-  largest: [],
-  counted: [],
-}
-
-export const ROLLUP_SHAPES = { steps: STEPS, contributors: CONTRIBUTORS }
+const { steps: STEPS, contributors: CONTRIBUTORS } = ROLLUP_SHAPES
 
 /**
  * What steps add up to by day and by what they were, and what each contributor put into prompts. A run has rows of its own, made from the same
@@ -64,14 +37,8 @@ export class Rollups {
   count(run: number, step: FoldedStep<unknown>, told: Told = {}): void {
     if (step.isAttempt) return
     this.#blocks.touch(run)
-    this.#steps.add(this.#rowOf(run, step))
-    for (const row of this.#ofContributors(step, told))
-      this.#contributors.add({ ...row, run, day: dayOf(step), origin: originOf(step), app: "" })
-  }
-
-  #ofContributors(step: FoldedStep<unknown>, told: Told): SqliteRow[] {
-    if (step.kind === "model") return contributorRows(step, told, this.#prices)
-    return told.skill !== undefined && step.status === "success" ? [skillRow(told.skill)] : []
+    this.#steps.add(stepSum(run, step, this.#prices))
+    for (const row of contributorSums(run, step, told, this.#prices)) this.#contributors.add(row)
   }
 
   write(): void {
@@ -150,53 +117,6 @@ export class Rollups {
     this.#contributors.reset()
     this.#blocks.reset()
   }
-
-  /** One literal: on Node 20 each spread of an object of this size costs as much as the rest of counting a step. */
-  #rowOf(run: number, step: FoldedStep<unknown>): SqliteRow {
-    const { durationMicros: duration, firstByteMicros: firstByte, tokens } = step
-    const isCall = step.kind === "model"
-    const usd = isCall ? priceOf(usageOf(step), step.name, step.openedAtMs, this.#prices).usd : null
-    return {
-      run,
-      day: dayOf(step),
-      kind: STEP_KINDS.indexOf(step.kind),
-      work_kind: column(step.workKind) ?? "",
-      name: column(step.name) ?? "",
-      provider: column(step.provider) ?? "",
-      source: column(step.source) ?? "",
-      status: STEP_STATUSES.indexOf(step.status),
-      error_class: column(step.errorClass) ?? "",
-      origin: originOf(step),
-      app: "",
-      agent_version: "",
-      count: 1,
-      attempts: isCall ? Math.max(1, step.attempts) : null,
-      duration_sum: duration,
-      first_byte_sum: firstByte,
-      prompt_tokens: tokens.prompt,
-      completion_tokens: tokens.completion,
-      cache_read_tokens: tokens.cacheRead,
-      cache_write_tokens: tokens.cacheWrite,
-      reasoning_tokens: tokens.reasoning,
-      without_usage: isCall ? Number(!hasUsage(tokens)) : null,
-      usd_nano: usd === null ? null : nano(usd),
-      unpriced: isCall ? Number(usd === null) : null,
-      duration_max: duration,
-      first_byte_max: firstByte,
-      durations: inBucket(duration),
-      first_bytes: inBucket(firstByte),
-      generations: inBucket(duration === null || firstByte === null ? null : Math.max(0, duration - firstByte)),
-    }
-  }
-}
-
-const dayOf = ({ openedAtMs }: FoldedStep<unknown>): number => Math.floor(openedAtMs / DAY_MS)
-
-const originOf = ({ isReplayed }: FoldedStep<unknown>): number => ORIGINS.indexOf(isReplayed ? "replayed" : "recorded")
-
-/** A count of one under the number of binary digits of the microseconds: bucket n holds what is under 2ⁿ µs and at least half of that. */
-function inBucket(micros: number | null): string | null {
-  return micros === null ? null : `{"${micros === 0 ? 0 : Math.round(micros).toString(2).length}":1}`
 }
 
 const ownColumn = (name: string): string =>

@@ -1,24 +1,12 @@
-import {
-  durationOfRun,
-  type FoldedStep,
-  noTokens,
-  type RunFacts,
-  type RunFold,
-  type TokenCounts,
-} from "@orangebox/runs"
-import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
-import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from "./driver.js"
+import { durationOfRun, type FoldedStep, type RunFacts, type RunFold } from "@orangebox/runs"
+import { STEP_KINDS, STEP_STATUSES } from "../codes.js"
+import { column } from "../column-text.js"
+import { numberOrNull, textOrNull, tokensOf } from "../row-values.js"
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from "./driver.js"
 import { eventKey, packHex, placeOf, unpackHex } from "./keys.js"
 
 /** A step as the store folds it: events are known by the keys of their rows. */
 export type StoredStep = FoldedStep<number>
-
-/** Columns of a row, not places for content: what breaks the contract by being longer is cut here and whole in its event. */
-const MAX_COLUMN_TEXT = 512
-
-export function column(text: string | null): string | null {
-  return text !== null && text.length > MAX_COLUMN_TEXT ? text.slice(0, MAX_COLUMN_TEXT).toWellFormed() : text
-}
 
 export function runColumns(
   run: { key: number; runId: string; fold: RunFold<number>; writer: number | null },
@@ -97,24 +85,6 @@ export function stepColumns(runKey: number, step: StoredStep): SqliteRow {
     cache_write_tokens: step.tokens.cacheWrite,
     reasoning_tokens: step.tokens.reasoning,
   }
-}
-
-export function tokensOf(row: SqliteRow): TokenCounts {
-  const tokens = noTokens()
-  tokens.prompt = numberOrNull(row["prompt_tokens"])
-  tokens.completion = numberOrNull(row["completion_tokens"])
-  tokens.cacheRead = numberOrNull(row["cache_read_tokens"])
-  tokens.cacheWrite = numberOrNull(row["cache_write_tokens"])
-  tokens.reasoning = numberOrNull(row["reasoning_tokens"])
-  return tokens
-}
-
-export function numberOrNull(value: SqliteValue | undefined): number | null {
-  return value == null ? null : Number(value)
-}
-
-export function textOrNull(value: SqliteValue | undefined): string | null {
-  return value == null ? null : String(value)
 }
 
 /** What a row says about a run, to who goes on deriving it and to who reads it. */

@@ -1,5 +1,7 @@
 import type { Event } from "@orangebox/contract"
 import { hasUsage, isSequence, RunFold } from "@orangebox/runs"
+import { numberOrNull, tokensOf } from "../row-values.js"
+import { noteTold, SkillsSeen, type Told } from "../sums/prompt-sums.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { type EventReader, NAMES_PARENT } from "./event-reader.js"
 import { ROW_NOTE } from "./event-row.js"
@@ -16,18 +18,8 @@ import {
   runKeyOf,
   unpackHex,
 } from "./keys.js"
-import { noteTold, SkillsSeen, type Told } from "./prompt-sums.js"
 import { type FoldContext, foldAgain } from "./replace-run.js"
-import {
-  factsOf,
-  numberOrNull,
-  RowWriter,
-  runColumns,
-  type StoredStep,
-  stepColumns,
-  tokensOf,
-  toStep,
-} from "./run-rows.js"
+import { factsOf, RowWriter, runColumns, type StoredStep, stepColumns, toStep } from "./run-rows.js"
 
 /** A run that batches are working on: its fold, its place in the tables, and the steps to write. */
 export interface LiveRun {

@@ -1,19 +1,17 @@
 import { type Event, OrangeboxError, payloadRefs } from "@orangebox/contract"
+import { HELD } from "../codes.js"
 import { eventTexts } from "../event-texts.js"
-import { matchTerms, searchTerms, snippetAround, type TermMatch } from "../search-terms.js"
+import { bodySegments, MAX_INDEXED_BYTES, textDigest } from "../indexed-text.js"
+import { matchTerms, passageAround, searchTerms, snippetAround, trigramsOf } from "../search-terms.js"
 import type { SearchHit, SearchPage, SearchPlace, SearchQuery } from "../trace-store.js"
-import { HELD } from "./codes.js"
+import { usableRef } from "../usable-ref.js"
 import type { ReadConnection } from "./connection.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow, type SqliteValue } from "./driver.js"
 import { PLACES, packHash, runKeyOf, unpackHash } from "./keys.js"
 import { runKeyOfId } from "./read-runs.js"
-import { bodySegments, MAX_INDEXED_BYTES, textDigest } from "./text-index.js"
-import { usableRef } from "./usable-ref.js"
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 200
-/** More terms or longer ones select nothing more; the texts that are left are read anyway. */
-const MAX_TRIGRAMS = 64
 /** A one-letter query matches so many trigrams that a part of them must do. */
 const MAX_SHORT_ENDINGS = 400
 /** Texts that are read to count what matches. Beyond, a count says that it is not exact. */
@@ -97,27 +95,11 @@ function findPassages(
   return { passages, isExact }
 }
 
-const MOST_AROUND = 120
-
-/** The line a match stands in, as far as it is near: the same words in a request and in the prompt it was made from. */
-function passageAround(text: string, { at, length }: TermMatch): string {
-  const from = Math.max(text.lastIndexOf("\n", at - 1) + 1, at - MOST_AROUND)
-  const newline = text.indexOf("\n", at + length)
-  const to = Math.min(newline === -1 ? text.length : newline, at + length + MOST_AROUND)
-  return text.slice(from, to).trim()
-}
-
 /** The terms' trigrams, each quoted, joined by AND. Shorter terms have none: for them the index's own vocabulary is asked. */
 function matchExpression(database: SqliteDatabase, terms: readonly string[]): string | undefined {
-  const trigrams = new Set<string>()
-  const short: string[] = []
-  for (const term of terms) {
-    const characters = [...term]
-    if (characters.length < 3) short.push(term)
-    for (let at = 0; at + 3 <= characters.length; at++) trigrams.add(characters.slice(at, at + 3).join(""))
-  }
-  if (trigrams.size > 0) return [...trigrams].slice(0, MAX_TRIGRAMS).map(quote).join(" AND ")
-  const first = short[0]
+  const trigrams = trigramsOf(terms)
+  if (trigrams.length > 0) return trigrams.map(quote).join(" AND ")
+  const first = terms[0]
   if (first === undefined) return undefined
   const endings = database
     .prepare("SELECT term FROM search_terms WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?")

@@ -1,5 +1,7 @@
 import { statSync } from "node:fs"
 import type { Event, Problem } from "@orangebox/contract"
+import { STREAM } from "../codes.js"
+import { numberOrNull, textOrNull } from "../row-values.js"
 import type {
   BodyInfo,
   BodyReading,
@@ -10,6 +12,7 @@ import type {
   EventPage,
   EventRedaction,
   Gap,
+  IdDigest,
   InboundLink,
   Occurrence,
   OpenRun,
@@ -29,10 +32,9 @@ import type {
   StepRow,
   StoreStatus,
   TargetKind,
-  TraceStore,
+  TraceReader,
   WriterRow,
 } from "../trace-store.js"
-import { STREAM } from "./codes.js"
 import { connectForReading, type ReadConnection } from "./connection.js"
 import { damagedEndOf } from "./damaged-end.js"
 import { type SqliteDatabase, sqliteDriver } from "./driver.js"
@@ -46,7 +48,6 @@ import { readContributors, readDurationCounts, readDurations, readRollups } from
 import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
 import { redactionsOf } from "./redacted-events.js"
 import { resolve } from "./resolve-id.js"
-import { numberOrNull, textOrNull } from "./run-rows.js"
 import { schemaVersionOf } from "./schema.js"
 import { search } from "./search-query.js"
 import { stepColumns } from "./step-columns.js"
@@ -54,13 +55,7 @@ import type { StoreFiles } from "./store-files.js"
 import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
-/** What recorders with the store's key leave of an id where no content is kept. */
-export type IdDigest = (id: string) => string
-
 const MOST_COLUMNS = 10_000
-
-/** What can be asked of a store without writing to it. */
-export type TraceReader = Omit<TraceStore, "commit" | "prune" | "rebuild" | "redactStored">
 
 export class SqliteReader implements TraceReader {
   protected readonly files: StoreFiles

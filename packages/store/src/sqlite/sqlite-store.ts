@@ -4,6 +4,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import type { PriceTable } from "@orangebox/dialects"
 import { failpoint } from "../failpoint.js"
 import type { PruneReport, RetentionPolicy } from "../retention.js"
+import { revisionOf } from "../stored-redaction.js"
 import type {
   Batch,
   CommitSummary,
@@ -21,7 +22,7 @@ import { markDamage } from "./note-damage.js"
 import { planPrune } from "./plan-prune.js"
 import { collectDead, prune } from "./prune.js"
 import { foldMarkedRuns, rebuild } from "./rebuild.js"
-import { redactStored, revisionOf } from "./redact-stored.js"
+import { redactStored } from "./redact-stored.js"
 import type { ReleaseContext } from "./release.js"
 import { Rollups } from "./rollups.js"
 import { isBusy, isCorrupt, SQLITE, sqliteCode } from "./sqlite-error.js"

@@ -1,9 +1,9 @@
+import { STEP_KINDS, STEP_STATUSES } from "../codes.js"
+import { numberOrNull } from "../row-values.js"
 import type { StepColumns } from "../trace-store.js"
-import { STEP_KINDS, STEP_STATUSES } from "./codes.js"
 import type { SqliteDatabase, SqliteValue } from "./driver.js"
 import { eventKey, firstKey, lastKey, placeOf } from "./keys.js"
 import { getRun, runKeyOfId } from "./read-runs.js"
-import { numberOrNull } from "./run-rows.js"
 
 /**
  * The steps of a run as columns, without reading an event: what a list of ten thousand of them is painted from. Names stand once each, and

@@ -1,5 +1,5 @@
+import { STREAM } from "../codes.js"
 import type { StreamUpdate } from "../trace-store.js"
-import { STREAM } from "./codes.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 
 const MAX_ROW_BYTES = 60 * 1024

@@ -1,26 +1,8 @@
-import { hash } from "node:crypto"
-import { readableText } from "@orangebox/dialects"
-import { textSegments } from "../text-segments.js"
+import { textDigest } from "../indexed-text.js"
 import { type Prepared, prepareAll, type SqliteDatabase } from "./driver.js"
 
-/** Beyond this a body's text is not indexed; it is still stored and can be read. */
-export const MAX_INDEXED_BYTES = 4 * 1024 * 1024
 const MAX_KNOWN_TEXTS = 65_536
 const MAX_SHORT_TEXT = 64
-const DIGEST_BYTES = 12
-
-/** What is searched in a body: a streamed answer as the text it adds up to, JSON as its strings. Bad bytes have no words. */
-export function bodySegments(bytes: Uint8Array, mime: string | null): string[] {
-  try {
-    return textSegments(readableText(bytes.subarray(0, MAX_INDEXED_BYTES), mime ?? "application/octet-stream"))
-  } catch {
-    return []
-  }
-}
-
-export function textDigest(text: string): Buffer {
-  return hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES)
-}
 
 const SQL = {
   find: "SELECT key FROM text_rows WHERE digest = ?",

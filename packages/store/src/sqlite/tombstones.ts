@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, fsyncSync, lstatSync, readSync, writeSync } from "node:fs"
 import type { Event } from "@orangebox/contract"
 import { openPrivateFile, replacePrivateFile } from "@orangebox/journal"
-import { BODY } from "./codes.js"
+import { BODY } from "../codes.js"
+import { storedName } from "../stored-name.js"
 import type { SqliteDatabase } from "./driver.js"
 import { packHash } from "./keys.js"
-import { RedactedEvents, storedName } from "./redacted-events.js"
+import { RedactedEvents } from "./redacted-events.js"
 
 export type Tombstone =
   | {

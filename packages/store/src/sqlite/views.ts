@@ -1,4 +1,4 @@
-import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "./codes.js"
+import { ORIGINS, STEP_KINDS, STEP_STATUSES } from "../codes.js"
 import type { SqliteDatabase } from "./driver.js"
 import { OWN_PLACES, PLACES } from "./keys.js"
 import { STATUS } from "./read-runs.js"

@@ -1,7 +1,7 @@
+import { fitting } from "../fitting-json.js"
+import { numberOrNull, textOrNull } from "../row-values.js"
 import type { WriterExit, WriterRow, WriterState, WriterUpdate } from "../trace-store.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
-import { fitting } from "./fitting-json.js"
-import { numberOrNull, textOrNull } from "./run-rows.js"
 
 const SQL = {
   find: "SELECT key FROM writer_rows WHERE writer_id = ?",

@@ -1,4 +1,4 @@
-import { ID_KINDS } from "../codes.js"
+import { ID_KINDS } from "../../codes.js"
 import type { Migration } from "../schema.js"
 import { SUMS_THAT_STAY } from "./005-sums-that-stay.js"
 

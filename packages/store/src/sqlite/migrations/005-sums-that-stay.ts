@@ -1,4 +1,4 @@
-import { STEP_STATUSES } from "../codes.js"
+import { STEP_STATUSES } from "../../codes.js"
 
 const status = (word: (typeof STEP_STATUSES)[number]): number => STEP_STATUSES.indexOf(word)
 

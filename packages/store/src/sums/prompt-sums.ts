@@ -1,8 +1,8 @@
 import { amountIn, type Event, isRecord, payloadOf, textIn, textsIn } from "@orangebox/contract"
 import { finishKindOf, type PriceTable, ratesFor, skillLoadedBy, type Usage } from "@orangebox/dialects"
 import type { FoldedStep } from "@orangebox/runs"
-import type { SqliteRow } from "./driver.js"
-import { column } from "./run-rows.js"
+import { column } from "../column-text.js"
+import type { Row } from "../row-values.js"
 
 interface PromptSegment {
   readonly contributor: string
@@ -104,7 +104,7 @@ export function contributorRows(
   step: FoldedStep<unknown>,
   { prompt = [], entered = [], asked = null }: Told,
   prices: PriceTable,
-): SqliteRow[] {
+): Row[] {
   const uses = new Map<string, number>()
   for (const name of asked ?? []) uses.set(`tool:${name}`, (uses.get(`tool:${name}`) ?? 0) + 1)
   const rows = sharesOf(step, prompt, prices).map(({ contributor, kind, bytes, tokens, usd }) => {
@@ -126,9 +126,9 @@ export function contributorRows(
 }
 
 /** What a tool call that loaded a skill adds to it. */
-export const skillRow = (skill: string): SqliteRow => ({ ...emptyRow(`skill:${skill}`, "skill"), uses: 1 })
+export const skillRow = (skill: string): Row => ({ ...emptyRow(`skill:${skill}`, "skill"), uses: 1 })
 
-const emptyRow = (contributor: string, kind: string): SqliteRow => ({
+const emptyRow = (contributor: string, kind: string): Row => ({
   contributor: column(contributor)!,
   kind: column(kind)!,
   prompts: 0,

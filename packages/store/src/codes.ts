@@ -1,5 +1,5 @@
 import type { FoldedKind, StepStatus } from "@orangebox/runs"
-import type { Origin } from "../trace-store.js"
+import type { Origin } from "./trace-store.js"
 
 /** Words that are stored as small numbers. Stores on disk depend on them: append, never reorder. */
 export const STEP_KINDS: readonly FoldedKind[] = ["run", "model", "tool", "step", "unknown"]

@@ -1,13 +1,11 @@
 import type { Problem } from "@orangebox/contract"
-import type { Batch, CommitSummary } from "../trace-store.js"
-import type { BodyRow } from "./body-table.js"
-import { timeOf } from "./event-row.js"
-import type { LiveRun } from "./run-table.js"
+import { timeOf } from "./event-time.js"
+import type { Batch, CommitSummary } from "./trace-store.js"
 import { type UsableRef, usableRef } from "./usable-ref.js"
 
 /** A body that came with the batch, so that its text need not be read back from the packs. */
-export interface BodyInBatch {
-  readonly row: BodyRow
+export interface BodyInBatch<Row> {
+  readonly row: Row
   readonly mime: string | null
   /** The first part of the bytes, for the index. */
   readonly head: Uint8Array
@@ -22,9 +20,9 @@ interface Reference {
 }
 
 /** What one batch knows about itself; built as far as something asks for it. */
-export class BatchWork {
-  readonly runs = new Map<string, LiveRun | undefined>()
-  readonly bodies = new Map<string, BodyInBatch>()
+export class BatchWork<Run, BodyRow> {
+  readonly runs = new Map<string, Run | undefined>()
+  readonly bodies = new Map<string, BodyInBatch<BodyRow>>()
   #references: Map<string, Reference> | undefined
 
   constructor(
