@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type SqliteDatabase, sqliteDriver } from "../src/sqlite/driver.js"
 import { isBlockInOpenBlock, isRunOfOpenBlock, RollupBlocks } from "../src/sqlite/rollup-blocks.js"
-import { countsOf, type SumShape } from "../src/sqlite/sum-table.js"
+import { countsOf, type SumShape } from "../src/sums/sum-shape.js"
 
 const SHAPE: SumShape = {
   table: "sums",
