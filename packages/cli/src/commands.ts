@@ -54,6 +54,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
     ["export", "a run in one file that can be read anywhere", () => import("./commands/export.js"), "a run"],
     ["import", "transcripts and exported runs, into this store", () => import("./commands/import.js")],
     ["verify", "check runs, bodies and digests", () => import("./commands/verify.js"), "a run"],
+    ["sign", "sign runs, so that later changes show", () => import("./commands/sign.js"), "a run"],
     [
       "snapshot",
       "store what a live run sees; list and write snapshots",

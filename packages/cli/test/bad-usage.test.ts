@@ -33,6 +33,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   fork: ["last#3"],
   export: ["last", "--output", "-"],
   verify: ["last"],
+  sign: ["last"],
   snapshot: ["last"],
   mcp: [],
   ui: ["last", "--no-open"],

@@ -1,9 +1,10 @@
-import { readFileSync, rmSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { newSigningKey } from "@orangebox/reader"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
@@ -11,6 +12,10 @@ import { record, recordOrdinaryRun } from "./recorded-run.js"
 const DOCUMENT = readFileSync(new URL("../../../docs/cli-json.md", import.meta.url), "utf8")
 
 const exported = join(tmpdir(), `orangebox-${process.pid}.obxrun`)
+
+const signingKey = join(tmpdir(), `orangebox-${process.pid}.pem`)
+writeFileSync(signingKey, newSigningKey().privatePem, { mode: 0o600 })
+afterAll(() => rmSync(signingKey))
 
 /** The example under a heading of docs/cli-json.md. */
 function documented(section: string): unknown {
@@ -90,6 +95,8 @@ describe("[O-02] --json is a documented contract", () => {
     ["stats --by contributor", ["stats", "--by", "contributor"]],
     ["sql", ["sql", "SELECT status, count(*) FROM runs GROUP BY status"]],
     ["verify", ["verify"]],
+    ["sign", ["sign", "last", "--key", signingKey]],
+    ["verify --signed-by", ["verify", "--signed-by", signingKey]],
     ["collect --status", ["collect", "--status"]],
     ["collect --rebuild", ["collect", "--rebuild"]],
     ["redact", ["redact", fileURLToPath(import.meta.url)]],

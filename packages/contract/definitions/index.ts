@@ -17,6 +17,7 @@ import * as findings from "./findings-report.js"
 import * as ids from "./ids.js"
 import * as link from "./link.js"
 import { RecordV0 } from "./record-v0.js"
+import * as signature from "./run-signature.js"
 import * as sources from "./source-diagnostics.js"
 
 export { jsonSchemas } from "./json-schemas.js"
@@ -31,6 +32,7 @@ export const shared = {
   ...link,
   ...config,
   ...findings,
+  ...signature,
   ...sources,
   ArtifactType,
   NoEvidence,
@@ -61,6 +63,7 @@ export const types = {
   RedactionStatus: envelope.RedactionStatus,
   ReportedFinding: findings.ReportedFinding,
   Segment,
+  SignedStatement: signature.SignedStatement,
   SourceDetector: sources.SourceDetector,
   Status: fields.Status,
   StepSelector: sources.StepSelector,
@@ -85,6 +88,7 @@ export const schemas = {
   FindingsReport: findings.FindingsReport,
   RecordV0,
   RunId: ids.RunId,
+  RunSignature: signature.RunSignature,
   SourceDiagnostics: sources.SourceDiagnostics,
   StepId: ids.StepId,
   TraceId: ids.TraceId,

@@ -7,6 +7,7 @@ import { CATALOG, EVENT_TYPES, type EventType, eventSchema } from "./catalog.js"
 import { Config } from "./config.js"
 import { CandidateList } from "./events/retrieval-executed.js"
 import { FindingsReport } from "./findings-report.js"
+import { RunSignature } from "./run-signature.js"
 import { SourceDiagnostics } from "./source-diagnostics.js"
 
 /**
@@ -22,6 +23,7 @@ export function publishedSchemas(): ReadonlyMap<string, JsonSchema> {
     ["event.schema.json", unionOf(EVENT_TYPES)],
     ["orangebox.diagnostics.schema.json", { title: "orangebox.diagnostics/1", ...jsonSchema(SourceDiagnostics) }],
     ["orangebox.findings.schema.json", { title: "orangebox.findings/1", ...jsonSchema(FindingsReport) }],
+    ["orangebox.signature.schema.json", { title: "orangebox.signature/1", ...jsonSchema(RunSignature) }],
     ["orangebox.config.schema.json", { title: "orangebox.config.json", ...jsonSchema(Config) }],
   ])
 }

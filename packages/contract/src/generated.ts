@@ -140,6 +140,26 @@ export type Segment = {
   tool_call_id?: string | undefined
   is_error?: boolean | undefined
 }
+/** What a signer vouches for: this run, with these events and these holes, at this place of the chain. */
+export type SignedStatement = {
+  schema: "orangebox.signature/1"
+  run_id: RunId
+  /** Of every event of the run. */
+  digest: BodyId
+  status: string
+  events: number
+  /** What `verify` had to say of the run when it was signed, by code. */
+  gaps: Record<string, number>
+  /** The id of a certificate of replay that held when it was signed. */
+  certificate: BodyId | null
+  signed_at: string
+  /** The hash of the public key (SPKI, DER). */
+  key: BodyId
+  /** How many stand before it in the chain of its data folder. */
+  place: number
+  /** The hash of the one before it. */
+  previous: BodyId | null
+}
 /**
  * A rule of a source about its steps, as data: repositories are not trusted, so none of it is run. Exactly one of `count`, `missing`,
  * `mismatch` and `threshold` says what breaks it. What is compared are attributes of steps.
@@ -380,6 +400,12 @@ export type RecordV0 = {
   error?: string | undefined
 }
 export type RunId = string
+/** `orangebox.signature/1`: an Ed25519 signature over the canonical JSON of its statement. */
+export type RunSignature = {
+  statement: SignedStatement
+  /** Base64. */
+  signature: string
+}
 /** What a source knows about its own steps: notes for whoever investigates it, and rules. */
 export type SourceDiagnostics = {
   notes: string[]
@@ -815,6 +841,8 @@ const FindingEvidence: SchemaNode = { is: "object", fields: { run_id: { ...RunId
 const ReportedFindingNode: SchemaNode = { is: "object", fields: { claim: { is: "string", min: 1, max: 1000 }, cause_step: Count, confidence: FindingConfidence, evidence: { is: "list", of: FindingEvidence, min: 1, max: 20 }, disproof_tried: { is: "string", max: 1000 } } }
 const FindingsReportNode: SchemaNode = { is: "object", fields: { schema: { is: "one_of", values: ["orangebox.findings/1"], optional: true }, run_id: { ...RunIdNode, optional: true }, author: Name, author_kind: AuthorKind, verdict: FindingsVerdict, findings: { is: "list", of: ReportedFindingNode, max: 20 } } }
 const RecordV0Node: SchemaNode = { is: "union", by: "kind", of: [{ is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["log"] }, level: LevelNode, msg: { is: "string" } } }, { is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["span-open"] }, name: { is: "string", min: 1, max: 512 } } }, { is: "object", others: "dropped", fields: { schema_version: { is: "string" }, seq: { is: "number", int: true, min: 0 }, extensionId: { is: "string", min: 1, max: 256 }, conversationId: { is: "string", max: 512, optional: true }, turnId: { is: "string", min: 1 }, spanId: { is: "string", min: 1 }, parentSpanId: { is: "string", min: 1, optional: true }, timestamp: { is: "number", min: 0, max: 253402300799999 }, attributes: { ...AttributesSchema, optional: true }, body: { is: "string", optional: true }, kind: { is: "one_of", values: ["span-close"] }, durationMs: { is: "number", min: 0 }, error: { is: "string", optional: true } } }] }
+const SignedStatementNode: SchemaNode = { is: "object", fields: { schema: { is: "one_of", values: ["orangebox.signature/1"] }, run_id: RunIdNode, digest: BodyIdNode, status: Name, events: Count, gaps: { is: "record", keys: { is: "string" }, of: Count }, certificate: { ...BodyIdNode, nullable: true }, signed_at: { is: "string" }, key: BodyIdNode, place: Count, previous: { ...BodyIdNode, nullable: true } } }
+const RunSignatureNode: SchemaNode = { is: "object", fields: { statement: SignedStatementNode, signature: { is: "string", max: 120 } } }
 const StepSelectorNode: SchemaNode = { is: "object", fields: { kind: { ...Name, optional: true }, name: { ...Name, optional: true }, status: { is: "one_of", values: ["success","error","timeout","open"], optional: true }, source: { ...Name, optional: true } } }
 const SourceDetectorNode: SchemaNode = { is: "object", fields: { id: Name, says: { is: "string", min: 1, max: 300 }, severity: { is: "one_of", values: ["harm","waste","notice"] }, of: StepSelectorNode, count: { is: "object", fields: { by: { is: "list", of: Name, min: 1, max: 4 }, more_than: Count, exceeding: { ...StepSelectorNode, optional: true } }, optional: true }, missing: { is: "object", fields: { without: StepSelectorNode, by: Name }, optional: true }, mismatch: { is: "object", fields: { attribute: Name, other: Name, in: { ...StepSelectorNode, optional: true }, by: { ...Name, optional: true } }, optional: true }, threshold: { is: "object", fields: { attribute: Name, above: { is: "number" } }, optional: true } } }
 const SourceDiagnosticsNode: SchemaNode = { is: "object", fields: { notes: { is: "list", of: { is: "string", min: 1, max: 1000 }, max: 20 }, detectors: { is: "list", of: SourceDetectorNode, max: 50 } } }
@@ -845,6 +873,7 @@ export const FaultTrigger = new WordSchema<FaultTrigger>(FaultTriggerNode)
 export const FindingsReport = new ObjectSchema<FindingsReport>(FindingsReportNode)
 export const RecordV0 = new Schema<RecordV0>(RecordV0Node)
 export const RunId = new Schema<RunId>(RunIdNode)
+export const RunSignature = new ObjectSchema<RunSignature>(RunSignatureNode)
 export const SourceDiagnostics = new ObjectSchema<SourceDiagnostics>(SourceDiagnosticsNode)
 export const StepId = new Schema<StepId>(StepIdNode)
 export const TraceId = new Schema<TraceId>(TraceIdNode)

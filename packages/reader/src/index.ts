@@ -79,6 +79,20 @@ export { type KeptEvaluation, keepEvaluations } from "./annotations/keep-evaluat
 export type { AnnotationDoor } from "./annotations/write-annotations.js"
 export { type HumanWord, lastWordAbout, overrideAt } from "./annotations/write-override.js"
 
+// Signatures, which what is changed later does not survive
+
+export { signEveryRun, signRun } from "./signing/sign-runs.js"
+export { signatureText } from "./signing/signature-chain.js"
+export { newSigningKey, readPublicKey, readSigningKey } from "./signing/signing-key.js"
+export { readTimeStamp } from "./signing/time-stamp.js"
+export {
+  type CheckedSignature,
+  gapWords,
+  type SignedVerdict,
+  verifySignedRun,
+  verifySignedStore,
+} from "./signing/verify-signed.js"
+
 // Masking what is stored
 
 export { type NotReached, type RedactStoreReport, redactStore } from "./redact-stored/redact-store.js"

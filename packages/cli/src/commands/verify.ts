@@ -6,11 +6,11 @@ import { EXIT, type ExitCode } from "../exit-code.js"
 import { withReading, withRunAt } from "../reading.js"
 import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 import { checkCertificate } from "../verify/check-certificate.js"
+import { checkSignatures, type SignedOptions } from "../verify/check-signatures.js"
 import { isSound, verdictJson, verdictText } from "../verify/format-verdict.js"
 
-interface VerifyOptions {
+interface VerifyOptions extends SignedOptions {
   readonly digest?: string
-  readonly certificate?: string
 }
 
 export function define(command: Command, session: Session): void {
@@ -24,6 +24,10 @@ export function define(command: Command, session: Session): void {
       "--certificate <file>",
       "check a certificate of replay: every field of it is worked out again from its recordings",
     )
+    .option("--signed-by <key>", "hold runs against the signatures of this public key (docs/signing.md)")
+    .option("--signature <file>", "with --signed-by: the signature of an exported file; default: FILE.sig beside it")
+    .option("--head <sha256>", "with --signed-by: the end of the chain when you last looked")
+    .option("--time-stamp <file>", "with --signed-by: an RFC 3161 time stamp of the signature's file")
     .addHelpText(
       "after",
       prose(
@@ -36,6 +40,8 @@ export function define(command: Command, session: Session): void {
     ["orangebox verify last", "one run"],
     ["orangebox verify ./run.obxrun", "an exported file is whole, and says where it is not"],
     ["orangebox verify run_01JT9 --digest sha256:08da…", "nothing was changed since"],
+    ["orangebox verify --signed-by audit.pem.pub", "everything that was signed is as it was"],
+    ["orangebox verify run.obxrun --signed-by audit.pem.pub", "the same of a file, offline"],
     ["orangebox verify --certificate proof.json", "what it says of a run and its replay holds"],
   ])
 }
@@ -45,6 +51,15 @@ async function verify(
   options: VerifyOptions & GlobalOptions,
   address?: string,
 ): Promise<number | undefined> {
+  if (options.signedBy !== undefined) {
+    if (options.digest !== undefined)
+      throw wrongUsage("--digest and --signed-by are two questions", "Ask them one by one")
+    return checkSignatures(session, options, options.signedBy, address)
+  }
+  const alone = (["signature", "head", "timeStamp"] as const).find((name) => options[name] !== undefined)
+  if (alone !== undefined) {
+    throw wrongUsage("signatures are looked at only with --signed-by", "Name the signer's public key: --signed-by FILE")
+  }
   if (options.certificate !== undefined) {
     if (options.digest !== undefined)
       throw wrongUsage("--digest and --certificate are two questions", "Ask them one by one")

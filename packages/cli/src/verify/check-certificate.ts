@@ -24,7 +24,7 @@ export async function checkCertificate(
   return found.holds ? EXIT.fine : EXIT.findings
 }
 
-function readCertificate(path: string): Certificate {
+export function readCertificate(path: string): Certificate {
   const value = readJsonFile(path)
   const version = typeof value === "object" && value !== null ? (value as { v?: unknown }).v : undefined
   if (version === 1 || version === 2) {

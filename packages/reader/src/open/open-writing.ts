@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { catchUp } from "@orangebox/collector"
 import { OrangeboxError } from "@orangebox/contract"
 import type { DataFolder } from "@orangebox/journal"
-import { acquireStoreLock, isOnReadOnlyDisk, type LockAttempt, openStore, type TraceStore } from "@orangebox/store"
+import { isOnReadOnlyDisk, openStore, type TraceStore } from "@orangebox/store"
 import { takeKeptImports } from "../import/kept-imports.js"
 import type { ReaderOptions } from "./data-folder.js"
 import { locateData } from "./data-folder.js"
-import { holderWords } from "./holder-words.js"
 import { standingRetention } from "./standing-retention.js"
+import { waitForLock } from "./wait-for-lock.js"
 
 /** The store for one writer alone, caught up first with its journals and with what was imported. */
 export async function writeStore<T>(
@@ -23,7 +22,7 @@ export async function writeStore<T>(
     })
   }
   const { keep } = standingRetention(folder.path)
-  const lock = await waitForLock(folder.storeFolder)
+  const lock = await waitForLock(folder.storeFolder, (who) => collectorRunning(folder.storeFolder, who))
   try {
     const { store } = openStore(folder.storeFolder)
     try {
@@ -43,23 +42,9 @@ export async function writeStore<T>(
   }
 }
 
-const PATIENCE_MS = 3000
-const POLL_MS = 50
-
-/** Another command holds the lock for moments, a collector that watches for ever. */
-async function waitForLock(storeFolder: string): Promise<Extract<LockAttempt, { isHeld: true }>> {
-  const deadline = performance.now() + PATIENCE_MS
-  for (;;) {
-    const lock = acquireStoreLock(storeFolder)
-    if (lock.isHeld) return lock
-    if (performance.now() >= deadline) {
-      const who = lock.holder ? holderWords(lock.holder) : "another process"
-      throw new OrangeboxError("COLLECTOR_RUNNING", {
-        what: `a collector is at work on this store: ${who}`,
-        where: storeFolder,
-        next: "Stop it first, or try again when it is done",
-      })
-    }
-    await sleep(POLL_MS)
-  }
-}
+const collectorRunning = (storeFolder: string, who: string): OrangeboxError =>
+  new OrangeboxError("COLLECTOR_RUNNING", {
+    what: `a collector is at work on this store: ${who}`,
+    where: storeFolder,
+    next: "Stop it first, or try again when it is done",
+  })
