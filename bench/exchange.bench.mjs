@@ -42,7 +42,7 @@ async function measured(hasMessages) {
   const requests = Array.from({ length: REQUESTS }, (_, at) => encodeJsonRequest("traces", requestOf(at, hasMessages)))
   const decode = []
   const ours = []
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 12; round++) {
     decode.push(
       await cpuOf(() => {
         for (const request of requests) decodeProtobufRequest("traces", request)
