@@ -18,6 +18,7 @@ const SLOW = [
   "packages/replay/test/diff/known-change.test.ts",
   "packages/replay/test/diff/planted.test.ts",
   "packages/cli/test/agents/coding-agents.test.ts",
+  "packages/cli/test/agents/agent-sdks.test.ts",
   "packages/cli/test/changed-agents.test.ts",
   "packages/cli/test/hostile-file.test.ts",
   "packages/cli/test/one-reading.test.ts",

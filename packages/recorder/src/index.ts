@@ -8,7 +8,17 @@ export {
   type AiSdkResult,
   recordAiSdk,
 } from "./adapters/ai-sdk.js"
+export {
+  type ClaudeAgentRecording,
+  type ClaudeHook,
+  type ClaudeHookEvent,
+  type ClaudeHookMatcher,
+  type ClaudeHooks,
+  type ClaudePermission,
+  recordClaudeAgent,
+} from "./adapters/claude-agent-sdk.js"
 export { type McpClientLike, type McpRecording, recordMcpClient } from "./adapters/mcp.js"
+export { type OpenAiAgentsRecording, type OpenAiRunner, recordOpenAiAgents } from "./adapters/openai-agents.js"
 export { wrapTools } from "./adapters/wrap-tools.js"
 
 // The way in

@@ -85,11 +85,8 @@ export async function install(agent: CodingAgent): Promise<{ readonly program: s
   const started = join(folder, "node_modules", ".bin", program)
   const isDone = join(folder, "installed")
   if (existsSync(isDone) && existsSync(started)) return { program: started }
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, "package.json"), '{"private":true}')
   try {
-    const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", `${packageName}@${version}`]
-    await run("npm", args, { cwd: folder, timeout: 240_000 })
+    await installPackages(folder, [`${packageName}@${version}`])
     if (agent.afterInstall) {
       await run(process.execPath, [agent.afterInstall], {
         cwd: join(folder, "node_modules", packageName),
@@ -102,4 +99,16 @@ export async function install(agent: CodingAgent): Promise<{ readonly program: s
   } catch (error) {
     return `${packageName}@${version}: ${String(error).split("\n").slice(0, 3).join(" ")}`
   }
+}
+
+/** Packages from their registry, without the steps they want to run. */
+export async function installPackages(
+  folder: string,
+  packages: readonly string[],
+  ...options: string[]
+): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "package.json"), '{"private":true}')
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...options, ...packages]
+  await run("npm", args, { cwd: folder, timeout: 240_000 })
 }
