@@ -49,6 +49,7 @@ const MAY_NAME_PROVIDERS = [
     /^recorder\/src\/model-step\.ts$/,
     "the names by which an application's own request, in whatever shape, may call its parameters",
   ],
+  [/^recorder\/src\/adapters\//, "what certain libraries hand to their hooks, not a protocol"],
   [/^proxy\/src\/clients\//, "what certain clients need, not a protocol"],
   [/^decisions\/src\/decision(?:s-of|-event)\.ts$/, "the published decision event names two providers"],
 ]

@@ -70,7 +70,9 @@ describe("[K-05] the hooks of the Claude Agent SDK", () => {
       PreToolUse: [{ matcher: "Bash", hooks: [async () => ({ decision: "block", reason: "no shell" })] }],
       Notification: [{ hooks: [async () => ({ hookSpecificOutput: { additionalContext: "be brief" } })] }],
     })
-    const decide = recorded.canUseTool(async (name: string) => ({ behavior: name === "Write" ? "deny" : "allow" }))
+    const decide = recorded.canUseTool(async (name: string, _input: object, _options: object) => ({
+      behavior: name === "Write" ? "deny" : "allow",
+    }))
     expect(await fire("PreToolUse", uses("t1", "Bash", {}))).toEqual([{}, { decision: "block", reason: "no shell" }])
     expect(await decide("Write", {}, { toolUseID: "t1" })).toEqual({ behavior: "deny" })
     await fire("PreToolUse", uses("t2", "Read", {}))
