@@ -68,6 +68,8 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
   ],
   "Keep in order": [
     ["collect", "bring the store up to the journals", () => import("./commands/collect.js")],
+    ["backup", "copy everything, also while it is in use", () => import("./commands/backup.js")],
+    ["restore", "lay a backup out as a data folder", () => import("./commands/restore.js")],
     ["redact", "mask secrets in text, and in what is stored", () => import("./commands/redact.js")],
     ["prune", "forget what is old or too much", () => import("./commands/prune.js")],
     ["trust", "let a repository's configuration take full effect", () => import("./commands/trust.js")],

@@ -39,6 +39,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   ui: ["last", "--no-open"],
   serve: [],
   collect: [],
+  backup: ["copy"],
+  restore: ["copy"],
   redact: [],
   prune: ["--max-age", "3000d"],
   import: ["run.obxrun"],

@@ -17,6 +17,9 @@ const signingKey = join(tmpdir(), `orangebox-${process.pid}.pem`)
 writeFileSync(signingKey, newSigningKey().privatePem, { mode: 0o600 })
 afterAll(() => rmSync(signingKey))
 
+const copied = join(tmpdir(), `orangebox-${process.pid}-backup`)
+afterAll(() => rmSync(copied, { recursive: true, force: true }))
+
 /** The example under a heading of docs/cli-json.md. */
 function documented(section: string): unknown {
   const text = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${section}\n`))
@@ -97,6 +100,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["verify", ["verify"]],
     ["sign", ["sign", "last", "--key", signingKey]],
     ["verify --signed-by", ["verify", "--signed-by", signingKey]],
+    ["backup", ["backup", copied]],
     ["collect --status", ["collect", "--status"]],
     ["collect --rebuild", ["collect", "--rebuild"]],
     ["redact", ["redact", fileURLToPath(import.meta.url)]],
@@ -117,6 +121,14 @@ describe("[O-02] --json is a documented contract", () => {
     const example = documented(section)
     expect(differences(example, printed), "documented, but not printed").toEqual([])
     expect(differences(printed, example).filter(isOurs), "printed, but not documented").toEqual([])
+  })
+
+  test("restore prints the document that docs/cli-json.md describes", async () => {
+    const folder = `${copied}-restored`
+    const printed = jsonOf(await orangeboxHere(["restore", copied, "--json", "--data", folder]))
+    rmSync(folder, { recursive: true })
+    expect(differences(documented("restore"), printed)).toEqual([])
+    expect(differences(printed, documented("restore"))).toEqual([])
   })
 
   test("fork prints the document that docs/cli-json.md describes, its reports being those of replay", async () => {

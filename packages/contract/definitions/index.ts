@@ -1,4 +1,5 @@
 import * as attributes from "./attributes.js"
+import { BackupManifest } from "./backup-manifest.js"
 import * as bodyRef from "./body-ref.js"
 import { CATALOG, Envelope } from "./catalog.js"
 import * as config from "./config.js"
@@ -75,6 +76,7 @@ export const types = {
 export const schemas = {
   ActionType,
   ArtifactRef: bodyRef.ArtifactRef,
+  BackupManifest,
   BodyId: ids.BodyId,
   CandidateList,
   CaptureMode: fields.CaptureMode,

@@ -3,6 +3,7 @@ import { OrangeboxError } from "../src/error.js"
 import { canonicalHash } from "../src/hash.js"
 import type { Edition } from "../src/schema/schema-node.js"
 import { SCHEMA_VERSION } from "../src/version.js"
+import { BackupManifest } from "./backup-manifest.js"
 import { CATALOG, EVENT_TYPES, type EventType, eventSchema } from "./catalog.js"
 import { Config } from "./config.js"
 import { CandidateList } from "./events/retrieval-executed.js"
@@ -23,6 +24,7 @@ export function publishedSchemas(): ReadonlyMap<string, JsonSchema> {
     ["event.schema.json", unionOf(EVENT_TYPES)],
     ["orangebox.diagnostics.schema.json", { title: "orangebox.diagnostics/1", ...jsonSchema(SourceDiagnostics) }],
     ["orangebox.findings.schema.json", { title: "orangebox.findings/1", ...jsonSchema(FindingsReport) }],
+    ["orangebox.backup.schema.json", { title: "orangebox.backup/1", ...jsonSchema(BackupManifest) }],
     ["orangebox.signature.schema.json", { title: "orangebox.signature/1", ...jsonSchema(RunSignature) }],
     ["orangebox.config.schema.json", { title: "orangebox.config.json", ...jsonSchema(Config) }],
   ])

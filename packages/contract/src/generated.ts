@@ -238,6 +238,22 @@ export type ArtifactRef = {
   /** How many masks the body holds, where not all are listed. */
   mask_count?: number | undefined
 }
+/** What a backup holds, written last: a folder without it is no backup. */
+export type BackupManifest = {
+  schema: "orangebox.backup/1"
+  made_at: string
+  /** Every run with the digest of its events; null where events of it cannot be read. */
+  runs: {
+    run_id: string
+    status: string
+    digest: BodyId | null
+  }[]
+  files: {
+    path: string
+    byte_size: number
+    sha256: BodyId
+  }[]
+}
 export type BodyId = string
 export type CandidateList = Candidate[]
 export type CaptureMode = "full" | "redacted" | "hashed"
@@ -797,8 +813,9 @@ const BodyIdNode: SchemaNode = { is: "string", min: 71, max: 71, pattern: /^sha2
 const AbsentReasonNode: SchemaNode = { is: "one_of", values: ["hashed","not_kept","pruned","redacted_later","lost"] }
 const BodyMaskNode: SchemaNode = { is: "object", fields: { offset: { is: "number", int: true, min: 0 }, length: { is: "number", int: true, min: 0 }, rule: { is: "string", min: 1, max: 128 }, tag: { is: "string", min: 1, max: 128 } } }
 const ArtifactRefNode: SchemaNode = { is: "object", fields: { artifact_hash: BodyIdNode, artifact_type: { is: "string", min: 1, max: 64 }, byte_size: { is: "number", int: true, min: 0 }, content_encoding: { is: "string", min: 1, max: 64 }, mime_type: { is: "string", min: 1, max: 256 }, redaction_profile: { is: "string", min: 1, max: 64 }, absent: { ...AbsentReasonNode, optional: true, since: "1.1" }, full_byte_size: { is: "number", int: true, min: 0, optional: true, since: "1.1" }, masks: { is: "list", of: BodyMaskNode, max: 64, optional: true, since: "1.1" }, mask_count: { is: "number", int: true, min: 0, optional: true, since: "1.1" } } }
-const Count: SchemaNode = { is: "number", int: true, min: 0 }
 const Name: SchemaNode = { is: "string", min: 1, max: 512 }
+const Count: SchemaNode = { is: "number", int: true, min: 0 }
+const BackupManifestNode: SchemaNode = { is: "object", fields: { schema: { is: "one_of", values: ["orangebox.backup/1"] }, made_at: { is: "string" }, runs: { is: "list", of: { is: "object", fields: { run_id: Name, status: Name, digest: { ...BodyIdNode, nullable: true } } } }, files: { is: "list", of: { is: "object", fields: { path: Name, byte_size: Count, sha256: BodyIdNode } } } } }
 const BodyRef: SchemaNode = { is: "string", min: 71, max: 71, pattern: /^sha256:[0-9a-f]+$/, says: "is not a body id (sha256: and 64 hex digits)", bodyRef: true }
 const CandidateNode: SchemaNode = { is: "object", fields: { rank: Count, chunk_id: { ...Name, nullable: true }, document_id: { ...Name, nullable: true }, score: { is: "number", nullable: true }, source_uri: { is: "string", max: 4096, nullable: true }, content_ref: { ...BodyRef, nullable: true } } }
 const CandidateListNode: SchemaNode = { is: "list", of: CandidateNode }
@@ -860,6 +877,7 @@ const NoEvidenceNode: SchemaNode = { is: "one_of", values: ["nothing_sent","not_
 const ProcessEndNode: SchemaNode = { is: "one_of", values: ["uncaught_exception","unhandled_rejection","exit","closed","gone"] }
 export const ActionType = new WordSchema<ActionType>(ActionTypeNode)
 export const ArtifactRef = new ObjectSchema<ArtifactRef>(ArtifactRefNode)
+export const BackupManifest = new ObjectSchema<BackupManifest>(BackupManifestNode)
 export const BodyId = new Schema<BodyId>(BodyIdNode)
 export const CandidateList = new Schema<CandidateList>(CandidateListNode)
 export const CaptureMode = new WordSchema<CaptureMode>(CaptureModeNode)

@@ -34,6 +34,7 @@ export {
   ArtifactRef,
   type AttributeMark,
   type AuditMode,
+  BackupManifest,
   type BodyMask,
   type Candidate,
   CandidateList,

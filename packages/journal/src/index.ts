@@ -3,6 +3,7 @@
 export { type DataFolder, findDataFolder, openDataFolder } from "./data-folder.js"
 export {
   checkPrivateFile,
+  copyPrivateFile,
   createPrivateFile,
   openPrivateFile,
   readPrivateFile,

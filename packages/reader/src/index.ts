@@ -79,6 +79,11 @@ export { type KeptEvaluation, keepEvaluations } from "./annotations/keep-evaluat
 export type { AnnotationDoor } from "./annotations/write-annotations.js"
 export { type HumanWord, lastWordAbout, overrideAt } from "./annotations/write-override.js"
 
+// Copies of everything
+
+export { type Backup, backUp } from "./backup/back-up.js"
+export { type Restored, restore } from "./backup/restore.js"
+
 // Signatures, which what is changed later does not survive
 
 export { signEveryRun, signRun } from "./signing/sign-runs.js"

@@ -2,6 +2,7 @@
 export { scanPack } from "./bodies/scan-pack.js"
 export { failpoint } from "./failpoint.js"
 export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
+export { copyStore } from "./sqlite/copy-store.js"
 export { END_IN_DOUBT } from "./sqlite/damaged-end.js"
 export { noteDamage } from "./sqlite/note-damage.js"
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./sqlite/open-store.js"
