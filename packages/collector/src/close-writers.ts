@@ -55,7 +55,8 @@ async function closeWriter(ending: EndingWriter, store: TraceStore, { batch }: I
   const ended = { writerId, pid: writer.identity?.pid ?? 0, ...endOf(ending, goodbye), goodbye }
   const reserve = hasEnded(writer) || lastFile === undefined ? undefined : readReserve(lastFile.reservePath)
   const stop = reserve?.lastWords ? stopIn(reserve.lastWords.text) : undefined
-  for (const run of news) {
+  for (const open of news) {
+    const run = await withLastSign(open, goodbye, store)
     batch.addEvent(crashAnnotation(run, ended), writerId)
     // Who could still speak has raised the fault itself, and a stop is read below from the last words.
     if (ended.endedBy === "gone" && run.runId !== stop?.runId) await faultOfDeath(run, ended, store, batch)
@@ -92,6 +93,30 @@ async function ownRuns(runs: readonly OpenRun[], store: TraceStore): Promise<Ope
     if (first?.actor_type !== "backend") own.push(run)
   }
   return own
+}
+
+/**
+ * The run, last heard of when its process showed the last sign of life: said goodbye, or wrote a piece of an answer that was still coming. A
+ * piece knows its time since the first one, and the first came after the step was opened, so this is no later than it was.
+ */
+async function withLastSign(
+  run: OpenRun,
+  goodbye: Event<"process_exited"> | undefined,
+  store: TraceStore,
+): Promise<OpenRun> {
+  const streams = (await store.partialStreamsOf(run.runId)).filter(({ lastAtMicros }) => lastAtMicros > 0)
+  const steps = streams.length === 0 ? [] : await store.stepsOf(run.runId)
+  const pieces = streams.map(({ stepId, lastAtMicros }) => {
+    const step = steps.find((one) => one.stepId === stepId)
+    return step === undefined ? 0 : step.openedAtMs + lastAtMicros / 1000 - run.lastAtMs
+  })
+  const sinceGoodbye = goodbye === undefined ? 0 : (goodbye.mono_us - run.lastMonoMicros) / 1000
+  const afterMs = Math.max(0, sinceGoodbye, ...pieces)
+  return {
+    ...run,
+    lastAtMs: run.lastAtMs + afterMs,
+    lastMonoMicros: run.lastMonoMicros + Math.round(afterMs * 1000),
+  }
 }
 
 function endOf(

@@ -206,7 +206,6 @@ class DecisionMaker {
     const known = this.#outputs.get(call.step.id)
     if (known) return known
     const { answer, responseRef } = call
-    const closing = payloadOf(call.result)
     const said = answer.exists ? capturedText(answer.text, responseRef, refOf(call.result, responseRef)) : null
     const output = {
       completion_id: answer.id,
@@ -226,7 +225,7 @@ class DecisionMaker {
       usage: {
         input_tokens: answer.usage?.prompt ?? null,
         output_tokens: answer.usage?.completion ?? null,
-        latency_ms: latencyIn(closing),
+        latency_ms: call.step.durationUs === undefined ? null : call.step.durationUs / 1000,
       },
       ...(hasNoAnswer(call) && { error: this.#error(call) }),
     }
@@ -382,11 +381,6 @@ function structured(text: string | null): Record<string, unknown> | null {
   if (text === null || !/^\s*\{/.test(text)) return null
   const value = asRecord(parseJson(text))
   return value ? { ...value } : null
-}
-
-function latencyIn(closing: ReturnType<typeof payloadOf>): number | null {
-  const latency = numberIn(closing, "latency_ms")
-  return latency !== undefined && latency >= 0 ? latency : null
 }
 
 /**

@@ -39,7 +39,7 @@ export function conversationText(runs: readonly RunView[], options: Conversation
 export function conversationJson(runs: readonly RunView[], options: ConversationOptions = {}) {
   const { chosen } = fitConversation(runs, options)
   return {
-    conversation_id: (options.thread?.kind === "conversation" ? options.thread.id : conversationIdOf(runs)) ?? null,
+    conversation_id: options.thread?.kind === "trace" ? null : (conversationIdOf(runs) ?? null),
     trace_id: options.thread?.kind === "trace" ? options.thread.id : null,
     runs: runs.filter((_, index) => chosen.has(index)).map(runJson),
     shown: chosen.size,
@@ -116,6 +116,9 @@ function titleOf(runs: readonly RunView[], shown: number, { thread }: Conversati
   const wrong = runs.filter(wentWrong).length
   const total = runs.reduce((sum, run) => sum + (run.totals.tokens.input ?? 0), 0)
   const parts = [id === undefined ? kind : `${kind} ${recordedWord(id, 48)}`]
+  // The operator's own id is not on record under `hashed`; what stands in the runs and in documents is.
+  const recorded = kind === "conversation" ? conversationIdOf(runs) : undefined
+  if (recorded !== undefined && recorded !== id) parts.push(`recorded as ${recordedWord(recorded, 48)}`)
   parts.push(shown === runs.length ? plural(runs.length, "run") : `${shown} of ${plural(runs.length, "run")} shown`)
   if (wrong > 0) parts.push(`${wrong} went wrong`)
   if (total > 0) parts.push(`${formatCount(total)} tokens in`)

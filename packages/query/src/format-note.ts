@@ -44,6 +44,18 @@ export function noteWords(note: NoteView, isShort: boolean, room = Number.POSITI
 /** What stands in front of a note's recorded text, roughly. */
 const LONGEST_KIND = 8
 
+/** Why a fault has nothing to show; one that has is followed by its artifacts. */
+function evidenceWords(payload: LoosePayload): string {
+  const why = textIn(payload, "no_evidence")
+  if (why === undefined) return ""
+  return `no evidence: ${NO_EVIDENCE.get(why) ?? recordedWord(why, 24)}`
+}
+
+const NO_EVIDENCE: ReadonlyMap<string, string> = new Map([
+  ["nothing_sent", "nothing had been sent"],
+  ["not_stored", "it could not be stored"],
+])
+
 interface NoteWords {
   readonly label: string
   readonly time?: string
@@ -101,7 +113,7 @@ function wordsOf(note: NoteView, event: Event, payload: LoosePayload, width: num
     case "findings":
       return { label: `findings by ${word("author")} ${text("summary")}`.trimEnd(), verdict: word("verdict") }
     case "fault":
-      return { label: `fault ${word("trigger")} ${text("detail")}`.trimEnd() }
+      return { label: `fault ${word("trigger")} ${text("detail")}`.trimEnd(), verdict: evidenceWords(payload) }
     case "repair": {
       const attempt = countIn(payload, "attempt")
       const most = countIn(payload, "max_attempts")

@@ -29,7 +29,7 @@ export { MIN_STEP_BUDGET, type StepContent, stepJson, stepText, stepTitle } from
 // What a step saw: contexts by manifest or from the wire
 
 export { contextJson } from "./context/context-json.js"
-export { overviewJson, overviewText, summarizeContexts } from "./context/context-overview.js"
+export { MIN_OVERVIEW_BUDGET, overviewJson, overviewText, summarizeContexts } from "./context/context-overview.js"
 export type { Bodies, ContextReading } from "./context/context-reading.js"
 export { contextText, MIN_CONTEXT_BUDGET } from "./context/context-text.js"
 export { type ContextView, contextOf, contextsWithin, viewContext } from "./context/context-view.js"

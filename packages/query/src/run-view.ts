@@ -242,13 +242,13 @@ function viewStep(
     events,
     durationUs: step.durationUs,
     status: step.status,
-    isInnermostOpen: !closed && children.every((child) => child.closed !== undefined),
+    isInnermostOpen: !closed && children.every((child) => child.closed !== undefined || child.attemptNo !== undefined),
     error: errorOf(closed, children, (stepId) => run.stepOf(stepId)?.no),
     model: kind === "model" ? modelOf(step) : undefined,
     tool: kind === "tool" ? toolOf(opened, closed) : undefined,
     prompts: inside.prompts,
     bodyBytes: bodyBytesOf(events),
-    partials: partials.get(step.id) ?? NONE,
+    partials: partials.get(step.id) ?? openTryOf(step, children)?.partials ?? NONE,
     attributes: inside.attributes,
     logs: inside.logs,
     links: step.links,
@@ -263,6 +263,11 @@ function viewStep(
 }
 
 const NONE: readonly never[] = []
+
+/** What a call has of its answer, its last try has, until that ends. */
+function openTryOf({ closed }: Step, children: readonly StepView[]): StepView | undefined {
+  return closed ? undefined : children.findLast((child) => child.attemptNo !== undefined && !child.closed)
+}
 
 function notesOf(step: Step, run: Run, prompts: PromptStory, linkedFrom: readonly InboundLink[]): readonly NoteView[] {
   const notes: NoteView[] = linkedFrom.map((inbound) => inboundNote(inbound, step.at))

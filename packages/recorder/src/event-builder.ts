@@ -59,8 +59,8 @@ export class EventBuilder {
   /** Says a mistake of the application on stderr, or to its `onWarning`; the same one once. */
   readonly warn: (warning: OrangeboxError) => void
   logsSampledOut = 0
-  /** Open model calls by step id, kept only while a fetch of the recorder correlates requests by header. */
-  readonly callsByHeader = new Map<string, Step>()
+  /** Open model calls by step id, tries aside. */
+  readonly openCalls = new Map<string, Step>()
   correlatesByHeader = process.env["ORANGEBOX_PROXY"] !== undefined
   /** A text as the summary of something: searched, then cut. */
   readonly summarize = (text: string): string => this.capture.summary(text)

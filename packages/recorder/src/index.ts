@@ -63,6 +63,8 @@ export {
 export { BlockedCallError, type Guard, type GuardedCall, type GuardVerdict } from "./guard.js"
 // Handles
 export type { LogAttributes, Logger } from "./logger.js"
+// The wire: what a proxy or another client edge records with
+export { callOfRequest } from "./model-step.js"
 export type { RecorderOptions } from "./options.js"
 export type { Delivery, QueuedMessage, QueueHandle } from "./queue.js"
 export { Recorder, type Scope } from "./recorder.js"
@@ -100,7 +102,6 @@ export type {
 // Processes that are started by a recording, or answered from one
 export { TAPE_VARIABLE, variablesForParent } from "./taped.js"
 export { ToolTimeoutError } from "./time-limit.js"
-// The wire: what a proxy or another client edge records with
 export {
   CACHE_USE_HEADER,
   cacheUseSaid,
@@ -122,6 +123,7 @@ export {
 } from "./wire/inferred-steps.js"
 export { type KnownRequest, knowRequest } from "./wire/known-request.js"
 export { openWireCall } from "./wire/open-wire-call.js"
+export type { RequestHead } from "./wire/outgoing-request.js"
 export type { HeaderList } from "./wire/safe-headers.js"
 export {
   type RetriedCall,

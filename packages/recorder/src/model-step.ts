@@ -19,13 +19,14 @@ import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
 import { modelSignature } from "./signature.js"
-import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, StepOutcome } from "./step.js"
+import type { ModelCall, ModelDescription, ModelSend, ModelStep, RenderedPrompt, Step, StepOutcome } from "./step.js"
 import { StepHandle, type StepState } from "./step-handle.js"
 import { answerStamps } from "./wire/answer-stamps.js"
 import { heldByProvider, isSamePrompt, promptAccount, promptAssembledOf, toldStamps } from "./wire/call-stamps.js"
 import { nameOrNull } from "./wire/contract-values.js"
 import { STEP_HEADER, type WireTarget } from "./wire/fetch-edge.js"
-import { type KnownRequest, knowTold, memoryOf } from "./wire/known-request.js"
+import { type KnownRequest, knowRequest, knowTold, memoryOf } from "./wire/known-request.js"
+import type { RequestHead } from "./wire/outgoing-request.js"
 import { failureOf, requestIdOf, statusOf, type WireCall, httpStatusOf as wireStatusOf } from "./wire/wire-call.js"
 
 /** Opens the step of a model call: the request is recorded before anything is sent. */
@@ -65,6 +66,7 @@ export function openModelStep(
   const isForWire = known.dialect === undefined && run.builder.correlatesByHeader
   if (!isForWire) step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
   if (attemptNo !== undefined) return step
+  run.builder.openCalls.set(step.id, step)
   try {
     askGuards(run.guards, parent, {
       kind: "model",
@@ -100,6 +102,29 @@ function genericStamps(call: ModelCall, request: AddedBody, { json }: KnownReque
     prefix_length: null,
     cache_use: call.cacheUse ?? ("unknown" as const),
   }
+}
+
+/**
+ * The open call that a request belongs to: the one its header names, and without one the only call that was told with the very prompt it sends.
+ * Of two calls with one prompt neither is taken.
+ */
+export function callOfRequest(
+  calls: ReadonlyMap<string, Step>,
+  { method, url, headers }: RequestHead,
+  body: Uint8Array,
+): StepHandle | undefined {
+  const named = calls.get(headers.get(STEP_HEADER)?.split("/")[1] ?? "")
+  if (named !== undefined || calls.size === 0) return named instanceof StepHandle ? named : undefined
+  let sent: RequestAnatomy | undefined
+  const alike = [...calls.values()].filter((call): call is ModelStepHandle => {
+    if (!(call instanceof ModelStepHandle) || call.known.anatomy === undefined) return false
+    const { builder } = call.run
+    const mimeType = headers.get("content-type") ?? ""
+    const stored = new BodiesOfEvent(builder, "model_called").addAs("request", body, mimeType)
+    sent ??= knowRequest({ method, url, headers: [...headers], body: stored.comparable() }, memoryOf(builder)).anatomy
+    return sent !== undefined && isSamePrompt(call.known.anatomy, sent)
+  })
+  return alike.length === 1 ? alike[0] : undefined
 }
 
 class ModelStepHandle extends StepHandle implements ModelStep {
@@ -185,7 +210,6 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   #correlatingHeaders(): ModelSend["headers"] {
     const { builder } = this.run
     if (!builder.correlatesByHeader) return {}
-    builder.callsByHeader.set(this.id, this)
     return { [STEP_HEADER]: `${this.runId}/${this.id}` }
   }
 
@@ -231,7 +255,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
   endModel(given: { response?: unknown; responseMimeType?: string; err?: unknown } & ModelDescription): void {
     if (!this.close()) return
     if (!this.#isPromptTold && this.#lastWire?.known.anatomy === undefined) this.tellPrompt()
-    this.run.builder.callsByHeader.delete(this.id)
+    this.run.builder.openCalls.delete(this.id)
     const bodies = new BodiesOfEvent(this.run.builder, "model_result")
     const { ref: responseRef, folded } = this.#answer(bodies, given)
     const said = folded?.text ?? given.outputText

@@ -16,6 +16,7 @@ import { snapshotFolderOf } from "./faults/snapshot-folder.js"
 import { JournalSpool } from "./faults/spool.js"
 import { JournalSink } from "./journal-sink.js"
 import { type LogAttributes, type Logger, type LogPlace, RecordingLogger } from "./logger.js"
+import { callOfRequest } from "./model-step.js"
 import { isNowhere, OFF_LOGGER, OFF_RUN } from "./off.js"
 import { checkOptions, optionError, type RecorderOptions } from "./options.js"
 import { type Goodbye, onProcessEnd } from "./process-lifecycle.js"
@@ -24,11 +25,10 @@ import { openRun } from "./run-handle.js"
 import type { AppFacts } from "./run-state.js"
 import type { Sink } from "./sink.js"
 import type { Handoff, SourceScope, Step } from "./step.js"
-import { StepHandle } from "./step-handle.js"
 import { readSurroundings } from "./surroundings.js"
 import { openTaped, parentOfProcess, TAPE_VARIABLE } from "./taped.js"
 import { RECORDER_VERSION } from "./version.js"
-import { type Fetch, recordingFetch, STEP_HEADER } from "./wire/fetch-edge.js"
+import { type Fetch, recordingFetch } from "./wire/fetch-edge.js"
 import { workspaceOf } from "./workspace-path.js"
 
 /** A named part of the application: what its runs and logs give as their source. */
@@ -235,7 +235,7 @@ export class Recorder implements Scope {
 
   /**
    * A `fetch` for a client that is made once and used everywhere. Requests made through `step.model(call, (send) => …)` are told apart by
-   * the header in `send`; one without it is recorded as a run of its own.
+   * the header in `send`, or where that is not handed on, by their prompt; what belongs to no call is recorded as a run of its own.
    *
    * ```ts
    * const reply = await recorder.fetch("http://localhost:4000/v1/messages", { method: "POST", body: JSON.stringify(request) })
@@ -318,10 +318,9 @@ class ActiveRecorder {
   fetchFor(source: string): Fetch {
     this.builder.correlatesByHeader = true
     return recordingFetch(
-      (request) => {
-        const stepId = request.headers.get(STEP_HEADER)?.split("/")[1]
-        const call = stepId === undefined ? undefined : this.builder.callsByHeader.get(stepId)
-        if (call instanceof StepHandle) return call.wireTarget()
+      (request, body) => {
+        const call = callOfRequest(this.builder.openCalls, request, body)
+        if (call !== undefined) return call.wireTarget()
         const { host, pathname } = new URL(request.url)
         // Where no content is kept, a path is content.
         const where = this.builder.capture.mode === "hashed" ? host : pathname

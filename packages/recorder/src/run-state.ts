@@ -198,6 +198,8 @@ export class RunState {
   end(by: Event["event_type"]): void {
     this.endedBy = by
     this.app.openRuns.delete(this)
+    for (const [id, call] of this.builder.openCalls)
+      if (call.runId === this.base.run_id) this.builder.openCalls.delete(id)
     this.discardSpool()
   }
 

@@ -118,7 +118,7 @@ export const SideOfDiff = z.strictObject({
   steps: Count,
   /** How many things of the run were compared: its steps with their attempts folded, and artifacts and events that stand for themselves. */
   compared: Count,
-  /** Tries beyond the first, folded into the call they repeat. */
+  /** Of its steps, those that are a try of a call: told and compared with it. `steps` less these are the rows of `orangebox show`. */
   folded_attempts: Count,
   /** Null where no call reported a figure. */
   tokens_in: z.number().nullable(),

@@ -219,7 +219,7 @@ export type SideOfDiff = {
   steps: number
   /** How many things of the run were compared: its steps with their attempts folded, and artifacts and events that stand for themselves. */
   compared: number
-  /** Tries beyond the first, folded into the call they repeat. */
+  /** Of its steps, those that are a try of a call: told and compared with it. `steps` less these are the rows of `orangebox show`. */
   folded_attempts: number
   /** Null where no call reported a figure. */
   tokens_in: number | null

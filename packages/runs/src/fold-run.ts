@@ -57,6 +57,7 @@ export interface Step {
   readonly events: readonly Event[]
   /** Sequence number of the first thing known about it: its place among its siblings. */
   readonly at: number
+  /** The latency its end records; else what the monotonic clock says went by between its two records. */
   readonly durationUs: number | undefined
   /** Which try of its parent this is; undefined for what is no attempt. */
   readonly attemptNo: number | undefined
@@ -283,7 +284,12 @@ function crashIn(
 ): Crash | undefined {
   const event = annotations.findLast(isCrash)
   const openStep = (): Step | undefined => steps.findLast((step) => !step.closed)
-  return event && crashOf(event, (named) => ((named === undefined ? undefined : stepOf(named)) ?? openStep())?.no)
+  return event && crashOf(event, (named) => callOf((named === undefined ? undefined : stepOf(named)) ?? openStep())?.no)
+}
+
+/** A try is told with its call, so what happened in it happened in the call. */
+function callOf(step: Step | undefined): Step | undefined {
+  return step?.attemptNo === undefined ? step : callOf(step.parent)
 }
 
 const isCrash = ({ event_type }: Event): boolean => event_type === "process_crashed"

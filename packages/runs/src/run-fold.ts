@@ -83,7 +83,7 @@ export class RunFold<Mark> {
     if (event.replay !== undefined) facts.sourceRunId ??= event.replay.source_run_id
     if (event.sequence_no === null) {
       facts.annotations++
-      if (event.event_type === "process_crashed") this.#takeCrash(payloadOf(event))
+      if (event.event_type === "process_crashed") this.#takeCrash(payloadOf(event), monoOf(given))
       return undefined
     }
     if (facts.events++ === 0) facts.startedAtMs = atMs
@@ -193,7 +193,7 @@ export class RunFold<Mark> {
         step.name = textIn(payload, "name") ?? null
         step.workKind = textIn(payload, "kind") ?? null
     }
-    if (step.closed !== null) step.durationMicros = elapsed(step) ?? step.durationMicros
+    if (step.closed !== null) step.durationMicros ??= elapsed(step)
     this.#changed(step)
   }
 
@@ -212,7 +212,7 @@ export class RunFold<Mark> {
     step.status = outcomeOf(event, payload)
     step.errorClass = textIn(payload, "error_class") ?? null
     step.isReplayed = isReplayed(event, kind)
-    step.durationMicros = elapsed(step) ?? micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms")
+    step.durationMicros = micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms") ?? elapsed(step)
     if (kind === "run") this.#takeRunEnd(event, payload, atMs)
     if (kind === "tool") step.name ??= textIn(payload, "tool_name") ?? null
     if (kind === "model") {
@@ -293,11 +293,12 @@ export class RunFold<Mark> {
     facts.startedAtMs = atMs
   }
 
-  /** What ended the process ended the run, unless the run says itself how it ended. */
-  #takeCrash(payload: LoosePayload): void {
+  /** What ended the process ended the run, unless the run says itself how it ended. It went on until the last sign of life of its process. */
+  #takeCrash(payload: LoosePayload, mono: number | null): void {
     const { facts } = this
     facts.isCrashed = true
     if (facts.end !== null) return
+    if (mono !== null && mono > facts.lastMono) facts.lastMono = mono
     const { errorClass, errorSummary } = processErrorIn(payload)
     facts.errorClass = errorClass ?? null
     facts.errorSummary = errorSummary ?? null
@@ -365,6 +366,7 @@ export interface FoldedStep<Mark> {
   openedAtMs: number
   openedMono: number | null
   closedMono: number | null
+  /** The latency its end records; else what the monotonic clock says went by between its two records. */
   durationMicros: number | null
   /** Which attempt its events say it is. */
   saidAttempt: number | null
@@ -554,15 +556,14 @@ function isReplayed({ replay, determinism_mode: mode }: Event, kind: StepKind): 
   return replay !== undefined && !wentOut
 }
 
-/** The monotonic clock where both ends are there. */
+/** Between the two records, where the end does not say what the step took. */
 function elapsed({ openedMono, closedMono }: FoldedStep<unknown>): number | null {
   return openedMono !== null && closedMono !== null && closedMono >= openedMono ? closedMono - openedMono : null
 }
 
-/** Else what the closing record says it took. */
 function micros(payload: LoosePayload, field: string): number | null {
-  const ms = amountIn(payload, field)
-  return ms === undefined ? null : Math.round(ms * 1000)
+  const micros = Math.round((amountIn(payload, field) ?? Number.NaN) * 1000)
+  return Number.isSafeInteger(micros) ? micros : null
 }
 
 export function usageIn(payload: LoosePayload): TokenCounts {

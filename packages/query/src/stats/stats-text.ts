@@ -155,7 +155,7 @@ const MIXED = (title: string): readonly [Column, Cell][] => [
   number("RUNS", ({ runs }) => countCell(runs), 5),
   number("MODEL", ({ modelCalls }) => countCell(modelCalls)),
   number("TOOL", ({ toolCalls }) => countCell(toolCalls), 7),
-  failed((group) => together(group)),
+  failed(({ modelCalls, toolCalls }) => sumOf([modelCalls, toolCalls])),
   ...CALLS,
 ]
 
@@ -246,12 +246,12 @@ function table(
 }
 
 /** Everything in a group but its runs; where there is nothing else, these. */
-function together(
-  group: GroupFigures,
-): (Pick<Figures, "count" | "errors" | "timeouts" | "duration" | "open"> & Figures) | undefined {
-  const parts = [group.modelCalls, group.toolCalls, group.steps].filter((figures) => figures !== undefined)
-  if (parts.length === 0) return group.runs
-  if (parts.length === 1) return parts[0]
+const together = ({ modelCalls, toolCalls, steps, runs }: GroupFigures): Figures | undefined =>
+  sumOf([modelCalls, toolCalls, steps]) ?? runs
+
+function sumOf(figures: readonly (Figures | undefined)[]): Figures | undefined {
+  const parts = figures.filter((part) => part !== undefined)
+  if (parts.length <= 1) return parts[0]
   const sum = (of: (figures: Figures) => number): number => parts.reduce((total, figures) => total + of(figures), 0)
   return {
     ...parts[0]!,

@@ -3,6 +3,7 @@ import {
   contextJson,
   contextsWithin,
   contextText,
+  MIN_OVERVIEW_BUDGET,
   overviewJson,
   overviewText,
   type RecordedContext,
@@ -12,7 +13,8 @@ import {
   whyJson,
   whyText,
 } from "@orangebox/query"
-import { safeLine, shellWord } from "@orangebox/text"
+import type { Target } from "@orangebox/store"
+import { estimateTokens, plural, safeLine, shellWord } from "@orangebox/text"
 import { findTarget, runOf } from "../address/find-target.js"
 import { contextsBefore, findWhy, loadContext, outlineContexts } from "../context/find-context.js"
 import type { Answer, Shown } from "./answer.js"
@@ -31,6 +33,8 @@ export interface ContextsAsked {
   readonly one: RecordedContext | undefined
   /** How the run is written in the commands we suggest. */
   readonly place: string
+  /** Where a conversation was named: its other runs, the newest first. */
+  readonly earlier: readonly string[]
 }
 
 export async function contextsAsked(reading: PlacedReading, isAboutRun = false): Promise<ContextsAsked> {
@@ -44,25 +48,74 @@ export async function contextsAsked(reading: PlacedReading, isAboutRun = false):
   const [first, ...others] = wanted
   if (!isAboutRun && n !== undefined && first === undefined) throw noContext(view, contexts, n, place)
   const one = n !== undefined && n !== 1 && others.length === 0 ? first : undefined
-  return { reading, view, contexts, before, wanted, one, place }
+  return { reading, view, contexts, before, wanted, one, place, earlier: await earlierRuns(reading, target, view) }
 }
+
+async function earlierRuns({ store }: PlacedReading, { kind, id }: Target, { runId }: RunView): Promise<string[]> {
+  if (kind !== "conversation" || store === undefined) return []
+  const { rows } = await store.listRuns({ conversationId: id, limit: MOST_RUNS })
+  return rows.map((row) => row.runId).filter((other) => other !== runId)
+}
+
+/** So many runs of a conversation are looked into; `orangebox runs --conversation` lists them all. */
+const MOST_RUNS = 50
 
 /** What a step saw, or an outline of all contexts of a run. */
 export async function answerContext(asked: ContextsAsked, looks: Shown): Promise<Answer> {
-  const { reading, view, contexts, before, wanted, one, place } = asked
+  const { reading, view, contexts, before, one, place } = asked
   const shown = { ...looks, address: place }
   const json = (document: object) => ({ run_id: view.runId ?? null, ...document, ...reading.freshness })
   if (one !== undefined) {
     const context = await loadContext(reading.reader, [...before, ...contexts], one)
     return { text: () => contextText(context.view, shown), json: () => json(contextJson(context.view, shown)) }
   }
-  const all = summarizeContexts(await outlineContexts(reading.reader, [...before, ...contexts]))
-  const summaries = all.slice(before.length).filter(({ n }) => wanted.some((context) => context.n === n))
+  const summaries = await summariesOf(asked)
+  if (asked.earlier.length > 0 && looks.cursor === undefined) return answerThread(asked, looks)
   return {
     text: () => overviewText(view, summaries, shown),
     json: () => json(overviewJson(view, summaries, shown)),
   }
 }
+
+async function summariesOf({ reading, contexts, before, wanted }: ContextsAsked) {
+  const all = summarizeContexts(await outlineContexts(reading.reader, [...before, ...contexts]))
+  return all.slice(before.length).filter(({ n }) => wanted.some((context) => context.n === n))
+}
+
+/** The contexts of a conversation, run by run: the newest as far as the budget reaches, told in the order of time. */
+async function answerThread(asked: ContextsAsked, looks: Shown): Promise<Answer> {
+  const { reading, earlier } = asked
+  const texts: string[] = []
+  const documents: object[] = []
+  let left = looks.budget ?? USUAL_THREAD_BUDGET
+  for (const one of [asked, ...earlier]) {
+    if (texts.length > 0 && left < MIN_OVERVIEW_BUDGET) break
+    const run = typeof one === "string" ? await contextsAsked({ ...reading, address: one }, true) : one
+    const shown = { ...looks, budget: Math.max(left, MIN_OVERVIEW_BUDGET), address: run.place }
+    const summaries = await summariesOf(run)
+    const text = overviewText(run.view, summaries, shown)
+    left -= estimateTokens(text) + 1
+    texts.unshift(text)
+    documents.unshift({ run_id: run.view.runId ?? null, ...overviewJson(run.view, summaries, shown) })
+  }
+  const more = earlier.length + 1 - texts.length
+  const rest =
+    more === 0
+      ? []
+      : [`${plural(more, "earlier run")}: orangebox context ${reading.placeOfOther(earlier[texts.length - 1]!)}`]
+  return {
+    text: () => [...rest, ...texts].join("\n"),
+    json: () => ({
+      conversation_id: asked.view.conversationId ?? null,
+      runs: documents,
+      shown: documents.length,
+      total: earlier.length + 1,
+      ...reading.freshness,
+    }),
+  }
+}
+
+const USUAL_THREAD_BUDGET = 4000
 
 /** One item through the contexts of a run: where it was included, left out or absent. */
 export async function answerWhy(

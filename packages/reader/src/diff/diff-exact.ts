@@ -14,6 +14,7 @@ import { isAbsent, type Target } from "@orangebox/store"
 import { findTarget, runOf } from "../address/find-target.js"
 import type { RunReading } from "../open/run-at.js"
 import type { RunReader } from "../open/run-reader.js"
+import { absenceOf } from "../run/body-absence.js"
 
 /** What an address points at, as far as comparing goes. */
 export interface PointedAt {
@@ -78,7 +79,7 @@ function noSuchBody(role: string, sides: readonly Side[]): InputError {
 
 async function sideOf(reader: RunReader, { of, target }: PointedAt): Promise<Side> {
   if (of === "body") {
-    const body = await readBody(reader, "body", target.id)
+    const body = await readBody(reader, { role: "body", hash: target.id })
     return { side: { run_id: null, n: null, step_id: null }, step: undefined, bodies: [body] }
   }
   const { view } = await runOf(reader, target)
@@ -96,7 +97,7 @@ async function stepBodies(reader: RunReader, view: RunView, step: StepView): Pro
   const onWire = attempt === undefined ? [] : bodiesOf(attempt.events)
   const own = bodiesOf(step.events).filter(({ role }) => !onWire.some((body) => body.role === role))
   const bodies: ReadBody[] = []
-  for (const { role, hash } of [...own, ...onWire]) bodies.push(await readBody(reader, role, hash))
+  for (const body of [...own, ...onWire]) bodies.push(await readBody(reader, body))
   for (const stream of await reader.partialStreamsOf(view.runId ?? "")) {
     if (stream.stepId !== step.id && stream.stepId !== attempt?.id) continue
     const content = await reader.readPartialStream(stream.streamId)
@@ -106,12 +107,18 @@ async function stepBodies(reader: RunReader, view: RunView, step: StepView): Pro
   return bodies
 }
 
-async function readBody(reader: RunReader, role: string, hash: string): Promise<ReadBody> {
+/** @param named as the event says that names it: a body that never came into the store is known by that alone */
+async function readBody(
+  reader: RunReader,
+  named: Pick<ReturnType<typeof bodiesOf>[number], "role" | "hash"> & Partial<ReturnType<typeof bodiesOf>[number]>,
+): Promise<ReadBody> {
+  const { role, hash } = named
   const reading = await reader.readBody(hash)
   if (!isAbsent(reading))
     return { role, hash, bytes: reading.bytes.length, absent: null, is_partial: false, content: reading.bytes }
-  const info = await reader.bodyInfo(hash)
-  return { role, hash, bytes: info?.byteSize ?? null, absent: reading.absent, is_partial: false, content: undefined }
+  const bytes = (await reader.bodyInfo(hash))?.byteSize ?? named.byteSize ?? null
+  const absent = absenceOf(named.absent, reading).word
+  return { role, hash, bytes, absent, is_partial: false, content: undefined }
 }
 
 /** By their names; several of one name in their order. */

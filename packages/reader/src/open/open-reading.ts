@@ -53,7 +53,7 @@ export async function catchUpStore(
   try {
     const report = await catchUp({
       dataFolder,
-      ...settingsOf(dataFolder),
+      ...settingsOf(dataFolder, onWarning),
       onProgress: (done, total) => onProgress?.(done, total, "reading journals"),
     })
     for (const warning of troublesOf(report)) onWarning?.(warning)
@@ -63,11 +63,15 @@ export async function catchUpStore(
   }
 }
 
-/** Reading must go on where a configuration is broken; then the defaults hold. */
-function settingsOf(dataFolder: string): Pick<CatchUpOptions, "keep" | "prices"> {
+/** Reading must go on where a configuration is broken; then the defaults hold, and a reader is told. */
+function settingsOf(
+  dataFolder: string,
+  onWarning: ReaderOptions["onWarning"],
+): Pick<CatchUpOptions, "keep" | "prices"> {
   try {
     return { keep: standingRetention(dataFolder).keep, prices: pricesFor(dirname(dataFolder)) }
-  } catch {
+  } catch (error) {
+    if (error instanceof OrangeboxError) onWarning?.(`${error.message}; this answer goes by the defaults`)
     return {}
   }
 }

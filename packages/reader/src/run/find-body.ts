@@ -1,6 +1,6 @@
 import { InputError } from "@orangebox/contract"
-import { bodiesOf, type RunView } from "@orangebox/query"
-import { isAbsent } from "@orangebox/store"
+import { bodiesOf, type RunView, type StepView } from "@orangebox/query"
+import { isAbsent, type PartialStream } from "@orangebox/store"
 import { plural, recordedWord, safeJson } from "@orangebox/text"
 import { findTarget } from "../address/find-target.js"
 import type { RunReader } from "../open/run-reader.js"
@@ -26,9 +26,7 @@ export async function findBody(store: RunReader, view: RunView, n: number, name:
     const { id } = await findTarget(store, name)
     return readBodyWhole(store, "body", id)
   }
-  const partial = (await store.partialStreamsOf(view.runId ?? "")).find(
-    (stream) => stream.stepId === step?.id && stream.role === name,
-  )
+  const partial = step && (await partialStreamsOf(store, view, step)).find((stream) => stream.role === name)
   const bytes = partial && (await store.readPartialStream(partial.streamId))
   if (partial && bytes) return { role: partial.role, hash: partial.hash, mime: partial.mime, bytes, isPartial: true }
 
@@ -37,6 +35,18 @@ export async function findBody(store: RunReader, view: RunView, n: number, name:
     what: `step #${n} has no body ${safeJson(name)}`,
     next: names.length === 0 ? "It has none" : `It has: ${names.map((role) => recordedWord(role, 40)).join(", ")}`,
   })
+}
+
+/** What had come of the step's bodies, or of those of its open try. */
+export async function partialStreamsOf(
+  store: RunReader,
+  { runId }: RunView,
+  { partials }: StepView,
+): Promise<readonly PartialStream[]> {
+  if (partials.length === 0) return []
+  return (await store.partialStreamsOf(runId ?? "")).filter((stream) =>
+    partials.some(({ stepId }) => stepId === stream.stepId),
+  )
 }
 
 /**

@@ -5,6 +5,7 @@ import { isAbsent } from "@orangebox/store"
 import { formatBytes, prettyJsonText } from "@orangebox/text"
 import type { RunReader } from "../open/run-reader.js"
 import { absenceOf } from "./body-absence.js"
+import { partialStreamsOf } from "./find-body.js"
 
 /** What was said in a step, as a person reads it: the assembled answer, the arguments, the whole output, the exception. */
 export async function stepContents(reader: RunReader, view: RunView, n: number): Promise<StepContent[]> {
@@ -48,9 +49,9 @@ const TITLES: ReadonlyMap<string, string> = new Map([
 
 async function partialContents(reader: RunReader, view: RunView, step: StepView): Promise<StepContent[]> {
   const contents: StepContent[] = []
-  for (const stream of step.partials.length === 0 ? [] : await reader.partialStreamsOf(view.runId ?? "")) {
+  for (const stream of await partialStreamsOf(reader, view, step)) {
     const title = TITLES.get(stream.role)
-    const bytes = stream.stepId === step.id && title ? await reader.readPartialStream(stream.streamId) : undefined
+    const bytes = title && (await reader.readPartialStream(stream.streamId))
     if (bytes)
       contents.push({
         ...contentOf(title!, stream.role, bytes),

@@ -29,7 +29,7 @@ export interface WireTarget {
 }
 
 /** Undefined lets the request pass unrecorded. */
-export type FindTarget = (request: RequestHead) => WireTarget | undefined
+export type FindTarget = (request: RequestHead, body: Uint8Array) => WireTarget | undefined
 
 /**
  * A `fetch` that records what passes. The caller sees what it would have seen without it: the same bytes in the same pieces, the same
@@ -39,14 +39,14 @@ export function recordingFetch(find: FindTarget, upstream: () => Fetch): Fetch {
   return async (input, init) => {
     const outgoing = readOutgoing(input, init)
     if (!outgoing) return upstream()(input, init)
-    const target = find(outgoing.head)
+    const reading = outgoing.readBody()
+    const body = reading instanceof Promise ? await reading : reading
+    const target = find(outgoing.head, body)
     const cacheUse = cacheUseSaid(outgoing.head.headers.get(CACHE_USE_HEADER))
     outgoing.head.headers.delete(STEP_HEADER)
     outgoing.head.headers.delete(CACHE_USE_HEADER)
     if (!target) return outgoing.send(upstream())
 
-    const reading = outgoing.readBody()
-    const body = reading instanceof Promise ? await reading : reading
     const call = recordCall(target, outgoing, body, cacheUse)
     if (!call) return outgoing.send(upstream())
     target.onCall?.(call)

@@ -29,7 +29,7 @@ export interface DiffRun {
   readonly runs: readonly Run[]
   readonly steps: readonly DiffStep[]
   readonly root: DiffStep
-  /** Tries beyond the first, folded into the call they repeat. */
+  /** Steps that are a try of a call and were compared as part of it. */
   readonly foldedAttempts: number
   readonly outcome: RecordedOutcome
   /** Undefined where its work tree was not looked at. */
@@ -140,10 +140,10 @@ function readRun(run: Run, isInside: boolean, reading: Reading): ReadRun {
     if (parent && step.attemptNo !== undefined) {
       // What was recorded inside a try belongs to the call.
       draftOf.set(step, parent)
+      foldedAttempts += 1
       continue
     }
     const draft = featuresOf(step, parent, inside, run, reading)
-    foldedAttempts += draft.attempts - 1
     draftOf.set(step, draft)
     drafts.push(draft)
     parent?.children.push(draft)

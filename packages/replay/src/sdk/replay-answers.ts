@@ -1,14 +1,15 @@
 import { OrangeboxError } from "@orangebox/contract"
 import {
   type Capture,
+  callOfRequest,
   type Fetch,
   type ModelCall,
   type ModelSend,
   type ModelStep,
+  type RequestHead,
   type RetrievalCall,
   type RetrievedChunk,
   recordingFetch,
-  STEP_HEADER,
   type Step,
   type ToolCall,
   type ToolContext,
@@ -118,9 +119,9 @@ export class ReplayAnswers {
     return servedValue(answer, bytes) as T
   }
 
-  /** The model call that a request names in its header. */
-  openModel(headers: Headers): ModelStep | undefined {
-    return this.#openModels.get(headers.get(STEP_HEADER)?.split("/")[1] ?? "")
+  /** The model call that a request belongs to, as the recorder tells it. */
+  openModel(request: RequestHead, body: Uint8Array): Step | undefined {
+    return callOfRequest(this.#openModels, request, body)
   }
 
   expectRetrieval(call: RetrievalCall, capture: Capture | undefined): void {
@@ -142,12 +143,12 @@ export class ReplayAnswers {
   }
 
   /** A `fetch` whose requests are recorded below a step and answered from the tape. */
-  fetchFor(stepOf: (head: { readonly headers: Headers }) => Step | undefined): Fetch {
+  fetchFor(stepOf: (head: RequestHead, body: Uint8Array) => Step | undefined): Fetch {
     let current: string | undefined
     // The call is open when its target hears of it, and the upstream is asked for right after: nothing comes between.
     return recordingFetch(
-      (head) => {
-        const step = stepOf(head)
+      (head, body) => {
+        const step = stepOf(head, body)
         if (!step) return undefined
         const target = targetOf(step)
         return {

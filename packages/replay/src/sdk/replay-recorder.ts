@@ -96,7 +96,7 @@ export class ReplayRecorder implements Scope {
     // Asking for it makes the recorder give every model call that header.
     void this.recorder.fetch
     return this.#answers.fetchFor(
-      ({ headers }) => this.#answers.openModel(headers) ?? this.recorder.startRun({ entrypoint: "fetch" }),
+      (request, body) => this.#answers.openModel(request, body) ?? this.recorder.startRun({ entrypoint: "fetch" }),
     )
   }
 
