@@ -75,8 +75,11 @@ describe("[P-10] a command whose stdout is piped", () => {
   })
 
   test("keeps its stdout when orangebox is killed", () => {
-    // What a killed process had in its hands is gone with it, so the first line gets the time to pass.
-    const { stdout } = pipeline(`run sh -c 'echo one; sleep 2; kill -9 $PPID; sleep 1; echo two' | cat`)
+    // What a killed process had in its hands is gone with it, so it is killed once the first line has been read.
+    const read = join(scratch.path, "first-line-read")
+    const { stdout } = pipeline(
+      `run sh -c 'echo one; until [ -e ${read} ]; do sleep 0.05; done; kill -9 $PPID; sleep 1; echo two' | (read -r line; echo "$line"; touch ${read}; cat)`,
+    )
     expect(stdout.toString()).toBe("one\ntwo\n")
   })
 

@@ -1,20 +1,11 @@
 import { type DeterminismMode, type Event, type Link, payloadOf, textIn } from "@orangebox/contract"
 import { type Crash, crashOf } from "./crash.js"
+import type { FoldedKind, FoldedStep, StepStatus } from "./folded-step.js"
 import { allGaps, type Gap } from "./lost-events.js"
-import {
-  durationOfRun,
-  type FoldedKind,
-  type FoldedStep,
-  hasUsage,
-  type RunFacts,
-  RunFold,
-  type RunStatus,
-  type StepStatus,
-  statusOfRun,
-  type TokenCounts,
-  usageIn,
-} from "./run-fold.js"
+import { durationOfRun, type RunFacts, type RunStatus, statusOfRun } from "./run-facts.js"
+import { RunFold } from "./run-fold.js"
 import { isLink, soundEnvelope } from "./sound-envelope.js"
+import { hasUsage, type TokenCounts, usageIn } from "./token-counts.js"
 
 /** A run as every reader sees it. */
 export interface Run {
@@ -146,10 +137,10 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
   }
   for (const event of annotations) fold.take(event, event, 0)
   if (own.length > 0 || annotations.length > 0) {
-    draftOf(fold.root, 0)
-    folded[0] = fold.root
+    draftOf(fold.steps.root, 0)
+    folded[0] = fold.steps.root
   }
-  const stepOf = (stepId: string): Draft | undefined => drafts[(fold.find(stepId)?.no ?? 0) - 1]
+  const stepOf = (stepId: string): Draft | undefined => drafts[(fold.steps.find(stepId)?.no ?? 0) - 1]
 
   const { facts } = fold
   const status = statusOfRun(facts, options.isWriterAlive === true)
@@ -174,7 +165,7 @@ export function foldRun(events: readonly Event[], options: FoldRunOptions = {}):
     runId: first?.run_id ?? undefined,
     facts,
     status,
-    durationUs: durationOfRun(facts, fold.root) ?? undefined,
+    durationUs: durationOfRun(facts, fold.steps.root) ?? undefined,
     steps: drafts,
     stepOf,
     events: annotations.length === 0 ? own : [...own, ...annotations],

@@ -10,21 +10,10 @@ export {
   usageRecordOf,
 } from "./fold-run.js"
 export { dialectOfBytes, foldedAnswer } from "./folded-answer.js"
+export { type FoldedKind, type FoldedStep, isFailure, isOpen, type StepStatus } from "./folded-step.js"
 export { type Gap, UNEXPLAINED } from "./lost-events.js"
-export {
-  durationOfRun,
-  type FoldedKind,
-  type FoldedStep,
-  hasEnded,
-  hasUsage,
-  isFailure,
-  isOpen,
-  noTokens,
-  type RunFacts,
-  RunFold,
-  type RunStatus,
-  type StepStatus,
-  type TokenCounts,
-} from "./run-fold.js"
+export { durationOfRun, hasEnded, type RunFacts, type RunStatus } from "./run-facts.js"
+export { RunFold } from "./run-fold.js"
 export { isSequence } from "./sound-envelope.js"
+export { hasUsage, noTokens, type TokenCounts } from "./token-counts.js"
 export { isWorkspaceLook } from "./workspace-look.js"

@@ -119,7 +119,7 @@ describe("[Q-08] one fold of events into a run", () => {
     })
     for (const one of run()) {
       fold.take(one, one.sequence_no!, 0)
-      fold.forgetComplete(0)
+      fold.steps.forgetComplete(0)
     }
     expect([...seen.values()]).toEqual(steps(run()))
   })

@@ -284,7 +284,7 @@ export class BatchWriter {
     sequenceInKey: boolean,
     work: Work,
   ): boolean {
-    const isInKnownStep = run !== undefined && event.step_id !== null && run.fold.isAtHand(event.step_id)
+    const isInKnownStep = run !== undefined && event.step_id !== null && run.fold.steps.isAtHand(event.step_id)
     const row = this.#events.codec.encode(event, atMs, writer, {
       sequenceInKey,
       traceId: run?.fold.facts.traceId ?? null,

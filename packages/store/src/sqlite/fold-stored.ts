@@ -12,7 +12,7 @@ export function foldStored(
   fold: RunFold<number>,
   onEvent: (row: SqliteRow, event: Event) => void = () => {},
 ): Iterable<FoldedStep<number>> {
-  const steps = new Map<number, FoldedStep<number>>([[1, fold.root]])
+  const steps = new Map<number, FoldedStep<number>>([[1, fold.steps.root]])
   for (const { row, event } of eventsInOrder(database, reader, runKey)) {
     let step = fold.take(event, Number(row["key"]), Number(row["at"])) ?? null
     for (; step !== null && !steps.has(step.no); step = step.parent) steps.set(step.no, step)

@@ -30,7 +30,7 @@ export function runColumns(
     last_at: facts.lastAtMs,
     first_mono: facts.firstMono,
     last_mono: facts.lastMono,
-    duration: durationOfRun(facts, fold.root),
+    duration: durationOfRun(facts, fold.steps.root),
     input_summary: column(facts.input),
     error_class: column(facts.errorClass),
     error_summary: column(facts.errorSummary),

@@ -173,7 +173,7 @@ export class RunTable {
 
   /** Only what was said in steps without an end is still to be counted. */
   #forgetCounted({ told, fold }: LiveRun): void {
-    for (const id of told.keys()) if (fold.find(id)?.closed !== null) told.delete(id)
+    for (const id of told.keys()) if (fold.steps.find(id)?.closed !== null) told.delete(id)
   }
 
   /** Of a run that goes on from its rows, the prompts before are read when a skill first stands in one. */
@@ -197,7 +197,7 @@ export class RunTable {
       run.changedSteps.clear()
       run.isChanged = false
       run.isNew = false
-      if (run.fold.forgetComplete(MAX_KNOWN_STEPS)) run.isWhole = false
+      if (run.fold.steps.forgetComplete(MAX_KNOWN_STEPS)) run.isWhole = false
       if (run.fold.facts.end !== null) this.#live.delete(runId)
     }
     for (const runId of this.#live.keys()) {
@@ -220,7 +220,7 @@ export class RunTable {
     run.fold.facts.traceId = first.trace_id
     run.fold.facts.startedAtMs = atMs
     run.fold.facts.lastAtMs = atMs
-    run.changedSteps.add(run.fold.root)
+    run.changedSteps.add(run.fold.steps.root)
     run.isNew = true
     run.isChanged = true
     run.skills = new SkillsSeen()
@@ -306,7 +306,7 @@ export class RunTable {
           row &&
           toStep(
             row,
-            this.#parentIn(row, run.fold.root, (id) => run.fold.find(id)),
+            this.#parentIn(row, run.fold.steps.root, (id) => run.fold.steps.find(id)),
           )
         )
       },
