@@ -36,8 +36,10 @@ export interface EventExtras {
   readonly redaction?: RedactionStatus
   /** Contract breaches the handle itself noticed, such as a step used after its end. */
   readonly problems?: readonly PayloadProblem[] | undefined
-  /** Of an event that another program recorded: when it was, and the id that follows from how it was told. */
-  readonly stamp?: { readonly at: Moment; readonly eventId: string }
+  /** When it was, where that is not now. */
+  readonly at?: Moment
+  /** Of an event that another program recorded: the id that follows from how it was told. */
+  readonly eventId?: string
 }
 
 export interface SourceRules {
@@ -145,7 +147,7 @@ export class EventBuilder {
     payload: object,
     extras: EventExtras | undefined,
   ): EventRecord {
-    const at = extras?.stamp?.at ?? this.now()
+    const at = extras?.at ?? this.now()
     let problems = problemsOf(type, payload)
     if (extras?.problems) problems = [...problems, ...extras.problems]
     if (problems.length > 0) {
@@ -161,7 +163,7 @@ export class EventBuilder {
       context,
       {
         type,
-        eventId: extras?.stamp?.eventId ?? this.newId.event(at.wallMs),
+        eventId: extras?.eventId ?? this.newId.event(at.wallMs),
         sequenceNo,
         at,
         payload: content.payload,

@@ -71,6 +71,7 @@ class RunHandle extends StepHandle implements Run {
         parent: undefined,
         attemptNo: undefined,
         openedAt: run.startedAt,
+        isOpened: false,
         keepsBodies: run.app.keeping.bodies === "always",
         lastEndedChild: undefined,
         isEnded: false,
@@ -145,7 +146,6 @@ class RunHandle extends StepHandle implements Run {
       {
         status: "success",
         total_steps: this.run.stepCount,
-        total_latency_ms: this.elapsedMs(),
         ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
         ...this.#written(bodies, end.stdout),
       },
@@ -176,7 +176,6 @@ class RunHandle extends StepHandle implements Run {
         ...(end.signal === undefined ? {} : { signal: end.signal }),
         ...this.#written(bodies, end.stdout),
         total_steps: this.run.stepCount,
-        total_latency_ms: this.elapsedMs(),
       },
       bodies,
     )

@@ -54,6 +54,7 @@ export interface StepState {
   readonly parent: StepState | undefined
   readonly attemptNo: number | undefined
   readonly openedAt: Moment
+  isOpened: boolean
   /** Whether bodies go into the journal as they come, and not only on a fault. */
   readonly keepsBodies: boolean
   /** The child that ended last: what the next child follows. */
@@ -62,6 +63,11 @@ export interface StepState {
   isSampled?: boolean
   isEnded: boolean
 }
+
+/** The payload of the event that ends a step. The handle knows what it took, unless the caller saw that it took something else. */
+type Closing<T extends EventType> = Omit<PayloadOf<T>, Latency> &
+  Partial<Pick<PayloadOf<T>, Latency & keyof PayloadOf<T>>>
+type Latency = "latency_ms" | "total_latency_ms"
 
 export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   readonly id: string
@@ -100,7 +106,15 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
 
   emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
     const kept = this.run.keep(this.state, this.#context, type, extras)
-    this.run.builder.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(kept))
+    const timed = this.timed(this.#withMisuse(kept))
+    this.run.builder.emit(this.#context, type, this.run.takeSequenceNo(), payload, timed)
+  }
+
+  /** The first event of a step stands at the moment from which it is counted what the step took. */
+  timed(extras: EventExtras | undefined): EventExtras | undefined {
+    if (this.state.isOpened) return extras
+    this.state.isOpened = true
+    return { ...extras, at: this.state.openedAt }
   }
 
   /** What an audit rests on: durable under `audit: "required"`, telemetry otherwise. */
@@ -157,7 +171,6 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       "step_ended",
       {
         status: outcome.status ?? (error ? "error" : "success"),
-        latency_ms: this.elapsedMs(),
         error_class: error?.errorClass,
         error_summary: error?.summary,
         error_ref: error && bodies.ref("error", error.chain),
@@ -399,7 +412,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     const previous = this.state.parent?.lastEndedChild
     return previous === undefined ? undefined : [{ kind: "follows", step_id: previous }]
   }
-  closeWith<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+  closeWith<T extends EventType>(type: T, payload: Closing<T>, extras?: EventExtras): void {
     if (this.close()) this.emitClose(type, payload, extras)
   }
 
@@ -421,14 +434,14 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       parent: this.state,
       attemptNo,
       openedAt: this.run.builder.now(),
+      isOpened: false,
       lastEndedChild: undefined,
       isEnded: false,
     }
   }
 
-  elapsedMs(): number {
-    const micros = this.run.builder.now().monoUs - this.state.openedAt.monoUs
-    return Math.max(0, Math.round(micros) / 1000)
+  elapsedMs({ monoUs } = this.run.builder.now()): number {
+    return Math.max(0, Math.round(monoUs - this.state.openedAt.monoUs) / 1000)
   }
 
   /** False when the step was ended before: the first end is the one that counts, so that `finally { step.end() }` is harmless. */
@@ -438,8 +451,12 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return true
   }
 
-  protected emitClose<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
-    this.emit(type, payload, extras)
+  /** What the step took and when it ended are one reading of the clock, so that its latency is what lies between its two events. */
+  protected emitClose<T extends EventType>(type: T, payload: Closing<T>, extras?: EventExtras): void {
+    const at = this.run.builder.now()
+    const latency = this.state.parent === undefined ? "total_latency_ms" : "latency_ms"
+    const ending = { [latency]: this.elapsedMs(at), ...payload } as unknown as PayloadOf<T>
+    this.emit(type, ending, { ...extras, at })
     this.state.isEnded = true
     const request = this.run.app.takeSnapshotRequest?.(this.runId)
     if (request !== undefined) this.#snapshotForOutside(request)

@@ -48,7 +48,7 @@ export interface Step {
   readonly events: readonly Event[]
   /** Sequence number of the first thing known about it: its place among its siblings. */
   readonly at: number
-  /** The latency its end records; else what the monotonic clock says went by between its two records. */
+  /** What the monotonic clock says went by between its two records; the latency its end records where one is missing. */
   readonly durationUs: number | undefined
   /** Which try of its parent this is; undefined for what is no attempt. */
   readonly attemptNo: number | undefined

@@ -26,7 +26,7 @@ export interface FoldedStep<Mark> {
   openedAtMs: number
   openedMono: number | null
   closedMono: number | null
-  /** The latency its end records; else what the monotonic clock says went by between its two records. */
+  /** What the monotonic clock says went by between its two records; the latency its end records where one is missing. */
   durationMicros: number | null
   /** Which attempt its events say it is. */
   saidAttempt: number | null

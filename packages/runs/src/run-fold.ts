@@ -78,7 +78,8 @@ export class RunFold<Mark> {
     if (step.opened !== null || (step.kind !== "unknown" && step.kind !== kind)) return
     step.opened = mark
     step.openedUnder = event.parent_step_id
-    step.openedMono = mono
+    // The first try of a call is recorded when a second one shows that it was a try: its opening tells nothing of when it began.
+    step.openedMono = event.attributes?.["repeats_call"] === true ? null : mono
     step.openedAtMs = atMs
     step.source = event.source
     step.inferredBy = event.inferred_by ?? null
@@ -101,7 +102,7 @@ export class RunFold<Mark> {
         step.name = textIn(payload, "name") ?? null
         step.workKind = textIn(payload, "kind") ?? null
     }
-    if (step.closed !== null) step.durationMicros ??= elapsed(step)
+    if (step.closed !== null) step.durationMicros = elapsed(step) ?? step.durationMicros
     this.#changed(step)
   }
 
@@ -120,7 +121,7 @@ export class RunFold<Mark> {
     step.status = outcomeOf(event, payload)
     step.errorClass = textIn(payload, "error_class") ?? null
     step.isReplayed = isReplayed(event, kind)
-    step.durationMicros = micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms") ?? elapsed(step)
+    step.durationMicros = elapsed(step) ?? micros(payload, "latency_ms") ?? micros(payload, "total_latency_ms")
     if (kind === "run") this.#takeRunEnd(event, payload, atMs)
     if (kind === "tool") step.name ??= textIn(payload, "tool_name") ?? null
     if (kind === "model") {
@@ -228,11 +229,12 @@ function isReplayed({ replay, determinism_mode: mode }: Event, kind: StepKind): 
   return replay !== undefined && !wentOut
 }
 
-/** Between the two records, where the end does not say what the step took. */
+/** What the monotonic clock says went by between the two records. The recorder writes the same figure into the end as its latency. */
 function elapsed({ openedMono, closedMono }: FoldedStep<unknown>): number | null {
   return openedMono !== null && closedMono !== null && closedMono >= openedMono ? closedMono - openedMono : null
 }
 
+/** What the end says it took, where one of the two records is missing. */
 function micros(payload: LoosePayload, field: string): number | null {
   const micros = Math.round((amountIn(payload, field) ?? Number.NaN) * 1000)
   return Number.isSafeInteger(micros) ? micros : null

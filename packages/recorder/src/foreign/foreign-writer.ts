@@ -111,7 +111,8 @@ export class ForeignWriter {
       attributes,
       links,
       inferredBy,
-      stamp: { at, eventId },
+      at,
+      eventId,
     })
   }
 

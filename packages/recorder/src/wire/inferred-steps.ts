@@ -102,7 +102,6 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
           result_ref,
           error_class: isError ? "ToolError" : null,
           error_message_ref: isError ? result_ref : null,
-          latency_ms: step.elapsedMs(),
           tool_call_id,
           told_model: { is_error: toldError, ref: result_ref },
           ...(text === null ? {} : summaryOf("result_summary", () => step.summarize(text))),
@@ -128,11 +127,7 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
   const state = run["run"]
   if (state.endedBy !== undefined) return
   run.keepSample()
-  run.closeWith(
-    "run_completed",
-    { status: "success", total_steps: state.stepCount, total_latency_ms: run.elapsedMs() },
-    { inferredBy, attributes },
-  )
+  run.closeWith("run_completed", { status: "success", total_steps: state.stepCount }, { inferredBy, attributes })
   state.end("run_completed")
 }
 

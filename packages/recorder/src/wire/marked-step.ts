@@ -25,7 +25,7 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
     const kept = run.keep(step["state"], context, type, extras)
     const marked = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
-    run.builder.emit(context, type, run.takeSequenceNo(), payload, marked)
+    run.builder.emit(context, type, run.takeSequenceNo(), payload, step.timed(marked))
   }
   step.emit = emit
   return step

@@ -258,14 +258,14 @@ class ModelWire extends WireBase {
     const first = markedChild(this.handle, this.#notes, 1)
     const { payload, refs, redaction, attributes } = this.#opening
     first.emit("model_called", payload, { refs, redaction, attributes: { ...attributes, repeats_call: true } })
-    first.closeWith("model_result", ending.payload, ending)
+    first.closeWith("model_result", { ...ending.payload, latency_ms: this.handle.elapsedMs() }, ending)
     return new OpenRetriedCall(this.handle, ending)
   }
 
   #endingOf(end: FinishedWire): ModelEnding {
     const bodies = new BodiesOfEvent(this.handle.run.builder, "model_result")
     const stored = this.storedResponse(bodies, "response", end)
-    const result = modelResultOf(end, this.handle.elapsedMs(), bodies, stored, this.handle.summarize)
+    const result = modelResultOf(end, bodies, stored, this.handle.summarize)
     const { attributes } = end.notes
     return {
       payload: { response_ref: stored?.hash ?? null, ...result },
@@ -276,7 +276,7 @@ class ModelWire extends WireBase {
 }
 
 interface ModelEnding {
-  readonly payload: PayloadOf<"model_result">
+  readonly payload: Omit<PayloadOf<"model_result">, "latency_ms">
   readonly refs: BodiesOfEvent["refs"]
   readonly bodies: BodiesOfEvent["bodies"]
   readonly redaction: BodiesOfEvent["redaction"]
@@ -308,7 +308,7 @@ class OpenRetriedCall implements RetriedCall {
   close(): void {
     // The bodies came with the try; the call only names them.
     const { payload, refs, redaction } = this.#last
-    this.#handle.closeWith("model_result", { ...payload, latency_ms: this.#handle.elapsedMs() }, { refs, redaction })
+    this.#handle.closeWith("model_result", payload, { refs, redaction })
   }
 }
 
@@ -325,7 +325,6 @@ class HttpWire extends WireBase {
       "step_ended",
       {
         status: statusOf(end),
-        latency_ms: this.handle.elapsedMs(),
         error_class: failure && (nameOrNull(failure.errorClass) ?? undefined),
         error_summary: failure?.summary,
         body_ref: stored?.hash,

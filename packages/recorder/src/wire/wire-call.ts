@@ -212,18 +212,16 @@ export interface FinishedWire {
 
 export function modelResultOf(
   end: FinishedWire,
-  latencyMs: number,
   bodies: BodiesOfEvent,
   stored: StoredStream | undefined,
   summarize: (text: string) => string,
-): Omit<PayloadOf<"model_result">, "response_ref"> {
+): Omit<PayloadOf<"model_result">, "response_ref" | "latency_ms"> {
   const { folded, head } = end
   const failure = failureOf(end.err, folded, summarize, head)
   const json = (type: string, value: unknown) => bodies.refAs(type, JSON.stringify(value), "application/json")
   return {
     provider: end.provider,
     model_id: nameOrNull(end.model),
-    latency_ms: latencyMs,
     status: statusOf(end),
     http_status: httpStatusOf(end),
     error_class: nameOrNull(failure?.errorClass),
