@@ -1,3 +1,4 @@
+import { foldedAnswer } from "@orangebox/runs"
 import { type CountTokens, estimateTokens, prettyJsonText, safeText } from "@orangebox/text"
 
 export interface SliceOptions {
@@ -9,13 +10,15 @@ export interface SliceOptions {
   readonly cursor?: number
   /** Break and indent a JSON body. Offsets then count bytes of the indented text. */
   readonly pretty?: boolean
+  /** A streamed answer as the one message that its events make, indented; any other body as it is. Offsets count bytes of that. */
+  readonly folded?: boolean
   /** The bytes themselves, also of what is text. */
   readonly hex?: boolean
   readonly countTokens?: CountTokens
 }
 
 export interface BodySlice {
-  readonly form: "text" | "pretty" | "hex"
+  readonly form: "text" | "pretty" | "folded" | "hex"
   /** Safe to print. */
   readonly text: string
   /** `bytes 0–1023 of 5300`. */
@@ -34,8 +37,10 @@ export const MIN_SLICE_BUDGET = 64
 /** A part of a body for reading: exact text by default, hex where it is not text. Never cuts a character in two. */
 export function sliceBody(body: Uint8Array, options: SliceOptions = {}): BodySlice {
   const isText = options.hex !== true && looksLikeText(body)
+  const message = options.folded === true && isText ? messageOf(body) : undefined
   const isPretty = options.pretty === true && isText && isJson(body)
-  const bytes = isPretty ? new TextEncoder().encode(prettyJsonText(new TextDecoder().decode(body))) : body
+  const indented = message ?? (isPretty ? new TextDecoder().decode(body) : undefined)
+  const bytes = indented === undefined ? body : new TextEncoder().encode(prettyJsonText(indented))
   const count = options.countTokens ?? estimateTokens
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const fallback = options.maxBytes === undefined ? DEFAULT_SLICE_BUDGET : Number.POSITIVE_INFINITY
@@ -45,9 +50,15 @@ export function sliceBody(body: Uint8Array, options: SliceOptions = {}): BodySli
   const limits = { budget, maxBytes: Math.max(1, Math.floor(maxBytes)), count }
   const textSlice = isText ? sliceText(bytes, asked, limits) : undefined
   const slice = textSlice ?? sliceHex(bytes, asked, limits)
-  const form = textSlice ? (isPretty ? "pretty" : "text") : "hex"
+  const form = !textSlice ? "hex" : message !== undefined ? "folded" : isPretty ? "pretty" : "text"
   const nextCursor = slice.to < bytes.length ? slice.to : undefined
   return { form, ...slice, total: bytes.length, nextCursor, caption: captionOf(slice, bytes.length, form) }
+}
+
+/** As the provider would have answered in one piece; undefined for what is no stream of a known dialect. */
+function messageOf(body: Uint8Array): string | undefined {
+  const folded = foldedAnswer(body)
+  return folded?.form === "stream" && folded.message !== null ? JSON.stringify(folded.message) : undefined
 }
 
 const CAPTION_TOKENS = 32
@@ -65,7 +76,8 @@ interface Slice {
 }
 
 function captionOf({ from, to }: Slice, total: number, form: BodySlice["form"]): string {
-  const what = form === "pretty" ? "bytes of the indented text" : form === "hex" ? "bytes in hex" : "bytes"
+  const what =
+    form === "pretty" || form === "folded" ? "bytes of the indented text" : form === "hex" ? "bytes in hex" : "bytes"
   return total === 0 ? "0 bytes" : `${what} ${from}–${to - 1} of ${total}`
 }
 

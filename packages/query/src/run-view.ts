@@ -49,8 +49,8 @@ export interface RunInput {
   readonly inbound?: readonly InboundLink[]
   /** Whether the process that writes this run is known to be there still. Not knowing makes an unfinished run `silent`. */
   readonly isWriterAlive?: boolean
-  /** The run's digest, where it was computed. */
-  readonly digest?: string
+  /** The run's digest, where it can be told. */
+  readonly digest?: string | undefined
   /** What models cost; the built-in table where none is given. */
   readonly prices?: PriceTable
 }
@@ -201,7 +201,10 @@ export function viewRun(input: RunInput): RunView {
       reason: replay.replay_reason_code,
       isFork: replay.fork_step_id !== null,
     },
-    digest: input.digest,
+    // Read when it is shown: a caller may work it out only then.
+    get digest() {
+      return input.digest
+    },
   }
   setPromptsBefore(view)
   return view

@@ -205,6 +205,8 @@ export const Strata = z.strictObject({
         counted_by: z.enum(["provider", "estimate"]).nullable(),
       },
       ...{ output_tokens: MaybeCount, cache_read: MaybeCount, cache_write: MaybeCount },
+      /** What was read is told in multiples of this. */
+      cache_read_step: Count,
       /** What was paid: read from the cache, held by the call before and not read, and the rest. Null where nobody says. */
       ...{ cached: MaybeCount, again: MaybeCount, fresh: Count },
       again_why: z.strictObject({ cause: Text, words: Text }).nullable(),
@@ -332,10 +334,17 @@ export const Found = z.strictObject({
 export const RunDiff = Diff.extend(behind)
 export const RunDiffItem = DiffItem.extend({ index: Count, ...behind })
 
+/** A row of a list of runs, judged. */
+export const RunVerdict = z.strictObject({
+  ...{ ...runId, verdict: z.enum(["pass", "warn", "fail", "unknown"]), violations: Count },
+  ...{ usd: MaybeAmount, unpriced_calls: Count },
+  ...behind,
+})
+
 export const BodySlice = z.strictObject({
   /** Null for what never ended. */
   hash: MaybeText,
-  ...{ mime: MaybeText, is_partial: z.boolean(), form: z.enum(["text", "pretty", "hex"]) },
+  ...{ mime: MaybeText, is_partial: z.boolean(), form: z.enum(["text", "pretty", "folded", "hex"]) },
   ...{ from: Count, to: Count, total: Count },
   /** Of the body as recorded; `total` counts bytes of the form. */
   byte_size: Count,

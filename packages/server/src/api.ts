@@ -1,7 +1,7 @@
 import { InputError } from "@orangebox/contract"
 import { findRun, findTarget, type PlacedReading, placedInStore, type StandingReading } from "@orangebox/reader"
 import { safeJson } from "@orangebox/text"
-import { etagOf, isMatch } from "./etag.js"
+import { etagOf } from "./etag.js"
 import { refusalOf } from "./problem.js"
 import type { Reply } from "./reply.js"
 import { type Bytes, type Desk, readParams } from "./route.js"
@@ -18,7 +18,17 @@ export interface ApiOptions {
 export interface ApiAsked {
   readonly path: string
   readonly query: string
-  readonly headers: { readonly range?: string | undefined; readonly "if-none-match"?: string | undefined }
+  readonly headers: { readonly range?: string | undefined }
+}
+
+/** Whether an answer is made of the store and the configuration alone, so that it stays true until one of them changes. */
+export function isOfRuns(path: string): boolean {
+  try {
+    const route = findRoute(path)?.route
+    return route !== undefined && !route.isBytes && (route.path.includes("{address}") || route.path.startsWith("/diff"))
+  } catch {
+    return false
+  }
 }
 
 /** Whether answering takes a whole run: what a thread of its own is for. */
@@ -51,9 +61,7 @@ export async function answer(options: ApiOptions, asked: ApiAsked): Promise<Repl
       return { status, headers, body: bytes }
     }
     const text = safeJson(value)
-    const etag = etagOf(text)
-    if (isMatch(asked.headers["if-none-match"], etag)) return { status: 304, headers: { etag }, body: "" }
-    return { status: 200, headers: { "content-type": "application/json", etag }, body: text }
+    return { status: 200, headers: { "content-type": "application/json", etag: etagOf(text) }, body: text }
   } catch (error) {
     throw options.reading.damageIn(error)
   }

@@ -5,7 +5,7 @@ import { cache, cacheOfStep } from "./routes/cache.js"
 import { context, contexts, why } from "./routes/contexts.js"
 import { conversation } from "./routes/conversation.js"
 import { diff, diffItem } from "./routes/diff.js"
-import { decisions, findings, handoff, report } from "./routes/judgement.js"
+import { decisions, findings, handoff, report, verdict } from "./routes/judgement.js"
 import { meta } from "./routes/meta.js"
 import { openApiRoute } from "./routes/openapi.js"
 import { run } from "./routes/run.js"
@@ -20,7 +20,7 @@ import { words } from "./routes/words.js"
 export const ROUTES: readonly Route[] = [
   ...[meta, runs, run, steps, words, step, conversation, bodyOfStep],
   ...[strata, contexts, context, why, cache, cacheOfStep],
-  ...[findings, decisions, report, handoff, find],
+  ...[findings, decisions, report, verdict, handoff, find],
   ...[diff, diffItem, body, rawBody, picture, search, conversationRuns, analytics],
   openApiRoute(() => ROUTES),
 ]

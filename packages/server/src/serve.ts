@@ -10,8 +10,11 @@ import type { WatchStatus } from "@orangebox/collector"
 import { asRecord, InputError, OrangeboxError, textIn } from "@orangebox/contract"
 import { OTLP_MOST_BYTES } from "@orangebox/exchange"
 import { catchUpStore, locateData, StandingReading } from "@orangebox/reader"
+import { findConfig } from "@orangebox/recorder"
+import { AnswerMemory } from "./answer-memory.js"
 import { AnswerThread } from "./answer-thread.js"
-import { type ApiOptions, answerOrRefusal, isHeavy } from "./api.js"
+import { type ApiAsked, type ApiOptions, answerOrRefusal, isHeavy, isOfRuns } from "./api.js"
+import { unlessKnown } from "./etag.js"
 import { SAFE_HEADERS } from "./guard/headers.js"
 import { allowedHosts, checkHost } from "./guard/host.js"
 import { checkKey, freshKey, standingKey } from "./guard/key.js"
@@ -96,6 +99,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const feed = new LiveFeed(async () => ({ store: await reading.at(), behindBytes: keeping.behindBytes() }))
   const settings = { data, named: options.named, version: options.version }
   const thread = options.answerScript && new AnswerThread(options.answerScript, settings)
+  const memory = new AnswerMemory()
   const files = new StaticFiles(options.webFolder)
   const requests = new Seats(MOST_REQUESTS, "requests")
   const streams = new Seats(MOST_STREAMS, "streams")
@@ -156,15 +160,25 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const giveBack = requests.take()
     try {
       const { range, "if-none-match": known } = request.headers
-      const asked = { path, query, headers: { range, "if-none-match": known } }
-      const reply =
-        thread !== undefined && isHeavy(path)
-          ? await thread.ask(asked, keeping.behindBytes())
-          : await withinTime(answerOrRefusal(api, asked))
-      sendReply(response, reply, request.method !== "HEAD")
+      const asked = { path, query, headers: { range } }
+      const reply = isOfRuns(path)
+        ? await memory.answer(`${path}?${query}`, await versionNow(), () => answerTo(asked))
+        : await answerTo(asked)
+      sendReply(response, unlessKnown(reply, known), request.method !== "HEAD")
     } finally {
       giveBack()
     }
+  }
+
+  const answerTo = (asked: ApiAsked): Promise<Reply> =>
+    thread !== undefined && isHeavy(asked.path)
+      ? thread.ask(asked, keeping.behindBytes())
+      : withinTime(answerOrRefusal(api, asked))
+
+  /** Of all that answers about runs are made of: the store, what has not come into it yet, and the rules and prices of the configuration. */
+  async function versionNow(): Promise<string> {
+    const config = JSON.stringify(findConfig(process.cwd())?.config ?? null)
+    return `${await reading.version()} ${keeping.behindBytes()} ${config}`
   }
 
   async function handleMcp(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {

@@ -11,7 +11,7 @@ import { ProblemPane } from "./parts/pane-state.js"
 import { AnalyticsScreen } from "./screens/analytics.js"
 import { DiffScreen } from "./screens/diff.js"
 import { NoKey } from "./screens/no-key.js"
-import { RunScreen } from "./screens/run.js"
+import { askAhead, RunScreen } from "./screens/run.js"
 import { RunsScreen } from "./screens/runs.js"
 import { SearchScreen } from "./screens/search.js"
 import { copy, dialog, go, place, readAddress, said, startTheme, toggleTheme } from "./state.js"
@@ -40,6 +40,7 @@ function App() {
   const open = async () => {
     try {
       if (!(await openSession())) return setOpening({ state: "no-key" })
+      if (place.value.screen === "run") askAhead(place.value)
       const meta = await askOnce<Meta>("/meta")
       setOpening({ state: "open", meta })
       // One run, and no place named: it is what one wants to see.
@@ -86,7 +87,7 @@ function App() {
       ) : opening.state === "failed" ? (
         <ProblemPane problem={opening.problem} retry={() => void open()} />
       ) : here.screen === "run" ? (
-        <RunScreen key={here.run} at={here} meta={opening.meta} />
+        <RunScreen at={here} meta={opening.meta} />
       ) : here.screen === "diff" ? (
         <DiffScreen at={here} meta={opening.meta} />
       ) : here.screen === "analytics" ? (

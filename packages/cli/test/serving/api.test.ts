@@ -144,6 +144,36 @@ describe("[O-03] the HTTP API over the demo", () => {
     expect(beyond.status).toBe(416)
   })
 
+  test("[O-05] a row of a list has the verdict of the report and the cost of the run", async () => {
+    for (const address of ["last", "last~1", "last~2"]) {
+      const { summary } = jsonOf<{ summary: { verdict: string; violations: { fail: number } } }>(
+        await orangebox(["report", address, "--json", "--data", scratch.path]),
+      )
+      const { run } = jsonOf<{ run: { run_id: string; money: { usd: number | null; unpriced_calls: number } } }>(
+        await orangebox(["show", address, "--json", "--data", scratch.path]),
+      )
+      expect(await server.json(`/runs/${address}/verdict`)).toMatchObject({
+        ...{ run_id: run.run_id, verdict: summary.verdict, violations: summary.violations.fail },
+        ...{ usd: run.money.usd, unpriced_calls: run.money.unpriced_calls },
+      })
+    }
+  })
+
+  test("[O-05] a streamed answer is folded into the message that its events make", async () => {
+    const folded = await server.json<{ form: string; text: string }>(
+      "/runs/last~1/steps/14/bodies/response?form=folded",
+    )
+    expect(folded.form).toBe("folded")
+    expect(JSON.parse(folded.text)).toMatchObject({ role: "assistant", stop_reason: "tool_use" })
+    const raw = await server.json<{ form: string; text: string }>("/runs/last~1/steps/14/bodies/response")
+    expect([raw.form, raw.text.slice(0, 6)]).toEqual(["text", "event:"])
+    // As far as it came, where it was torn off; and what is no stream is what it is.
+    const torn = await server.json<{ form: string; text: string }>("/runs/last/steps/7/bodies/response?form=folded")
+    expect([torn.form, JSON.parse(torn.text)]).toMatchObject(["folded", { role: "assistant", stop_reason: null }])
+    const request = await server.json<{ form: string }>("/runs/last~1/steps/14/bodies/request?form=folded")
+    expect(request.form).toBe("text")
+  })
+
   test("runs are found by their model and by words of their input, and a page may begin anywhere", async () => {
     const list = (query: string) => server.json<{ total: number; runs: { entrypoint: string }[] }>(`/runs?${query}`)
     expect(await list("model=scripted-coder&text=LEAP")).toMatchObject({
@@ -195,6 +225,7 @@ async function examplesFor(server: TestServer): Promise<Record<string, string[]>
     "/runs/{address}/findings": all("/runs/*/findings"),
     "/runs/{address}/decisions": all("/runs/*/decisions"),
     "/runs/{address}/report": all("/runs/*/report"),
+    "/runs/{address}/verdict": all("/runs/*/verdict"),
     "/runs/{address}/handoff": all("/runs/*/handoff"),
     "/runs/{address}/find": ["/runs/last~1/find?q=leap", "/runs/last/find?q=nothing-says-this"],
     "/diff": ["/diff?a=last~2&b=last~1"],

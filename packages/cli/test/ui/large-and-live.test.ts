@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)(`large and running runs in the web UI${noBrowser ? `,
     const server = await serve(scratch)
     const { page, deeds } = await openUi(browser, server, { path: `/runs/${runId}` })
     await page.waitForSelector(".row")
-    expect(await page.locator('[role="treegrid"]').getAttribute("aria-rowcount")).toBe("10002")
+    await page.waitForSelector('[role="treegrid"][aria-rowcount="10002"]')
     const empty = await page.evaluate(async () => {
       const list = document.querySelector(".rows") as HTMLElement
       const { left, top, width, height } = list.getBoundingClientRect()
@@ -77,30 +77,30 @@ describe.skipIf(noBrowser)(`large and running runs in the web UI${noBrowser ? `,
     const recorder = Recorder.open({ app: "live-app", folder: scratch.path })
     const run = recorder.startRun({ entrypoint: "slow", input: "take your time" })
     const first = run.step("begins")
-    await page.waitForSelector(".run-row", { timeout: 15_000 })
+    await page.waitForSelector(".run-row", { timeout: 60_000 })
     await page.locator(".run-row").click()
     await page.waitForSelector("#step-2")
     expect(await page.locator(".head .pill").first().innerText()).toBe("running")
     const second = first.child("goes on")
-    await page.waitForSelector('#step-3[aria-selected="true"]', { timeout: 15_000 })
+    await page.waitForSelector('#step-3[aria-selected="true"]', { timeout: 60_000 })
     second.end()
     await page.waitForFunction(
       () => /ms|s$/.test(document.querySelector("#step-3 .num:nth-child(5)")?.textContent ?? ""),
       undefined,
       {
-        timeout: 15_000,
+        timeout: 60_000,
       },
     )
     // Who selects a row is not carried off.
     await page.locator("#step-2").click()
     first.child("and on").end()
-    await page.waitForSelector("#step-4", { timeout: 15_000 })
+    await page.waitForSelector("#step-4", { timeout: 60_000 })
     expect(await page.locator('.row[aria-selected="true"]').getAttribute("id")).toBe("step-2")
     first.end()
     run.complete({ output: "done" })
     recorder.close()
     await page.waitForFunction(() => document.querySelector(".head .pill")?.textContent === "completed", undefined, {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     expect(deeds).toEqual([])
   })
@@ -114,7 +114,7 @@ describe.skipIf(noBrowser)(`large and running runs in the web UI${noBrowser ? `,
     const { page } = await openUi(browser, server, { path: "/runs" })
     await page.waitForSelector(".run-row")
     await server.close()
-    await page.waitForSelector(".dot.gone", { timeout: 20_000 })
+    await page.waitForSelector(".dot.gone", { timeout: 60_000 })
     await page.locator(".run-row").click()
     await page.waitForSelector('[role="alert"]')
     expect(await page.locator('[role="alert"]').innerText()).toContain("orangebox ui")

@@ -24,6 +24,8 @@ export interface CallAudit {
   /** Tokens that were expected, paid for again, and what that cost beyond reading them; null is unknown. */
   readonly lostTokens: number | null
   readonly lostUsd: number | null
+  /** The provider reports what it read in multiples of this; 1 where it counts tokens, or nobody knows. */
+  readonly stepTokens: number
 }
 
 export interface CacheAudit {
@@ -51,7 +53,10 @@ export function auditCache(
   prices: PriceTable,
 ): CacheAudit {
   const all = [...before, ...calls].sort((a, b) => a.startedAt - b.startedAt)
-  const audits = calls.map((call) => auditCall(call, all.slice(0, all.indexOf(call)), rules, prices))
+  const audits = calls.map((call) => ({
+    ...auditCall(call, all.slice(0, all.indexOf(call)), rules, prices),
+    stepTokens: call.model === undefined ? 1 : (cacheRuleOf(rules, call.model, call.startedAt)?.stepTokens ?? 1),
+  }))
   const known = audits.filter(({ expected, call }) => expected !== null && call.read !== null)
   const lost = audits.filter(({ lostTokens }) => (lostTokens ?? 0) > 0)
   const priced = lost.filter(({ lostUsd }) => lostUsd !== null)
@@ -70,7 +75,12 @@ export function auditCache(
 const sumOf = <T>(items: readonly T[], read: (item: T) => number): number =>
   items.reduce((sum, item) => sum + read(item), 0)
 
-function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRules, prices: PriceTable): CallAudit {
+function auditCall(
+  call: CacheCall,
+  sent: readonly CacheCall[],
+  rules: CacheRules,
+  prices: PriceTable,
+): Omit<CallAudit, "stepTokens"> {
   const none = {
     expected: null,
     isExact: false,
@@ -79,7 +89,7 @@ function auditCall(call: CacheCall, sent: readonly CacheCall[], rules: CacheRule
     lostTokens: null,
     lostUsd: null,
   }
-  const unknown = (why: string): CallAudit => ({ ...none, call, verdict: "unknown", why })
+  const unknown = (why: string): Omit<CallAudit, "stepTokens"> => ({ ...none, call, verdict: "unknown", why })
   if (call.segments === undefined && call.request?.notOnWire !== undefined) return unknown(call.request.notOnWire)
   if (call.model === undefined) return unknown("the model is not known")
   const rule = cacheRuleOf(rules, call.model, call.startedAt) ?? (saysWhatItKept(call) ? MARKED_UNNAMED : undefined)

@@ -63,13 +63,16 @@ export function breakOf(column: Column, before: Column | undefined): Break | und
 export function droppedOf(column: Column, before: Column | undefined): Dropped | undefined {
   if (before === undefined) return undefined
   const held = new Set(column.pieces.map(({ piece }) => piece))
-  const messagesOf = ({ call, pieces }: Column) =>
-    (call.segments ?? []).map((segment, at) => ({ ...segment, place: pieces[at]! })).filter(isMessage)
-  const [was, now] = [messagesOf(before), messagesOf(column)]
-  const gone = was.filter(({ place }) => !held.has(place.piece))
-  const loss = historyLossOf(column.call.context, was, now, gone)
+  const was = before.call.segments ?? []
+  const gone = was.flatMap((segment, at) =>
+    isMessage(segment) && !held.has(before.pieces[at]!.piece) ? [{ segment, tokens: before.pieces[at]!.tokens }] : [],
+  )
+  // Nearly always nothing is gone, and a long session has as many messages to look through as it has calls.
+  if (gone.length === 0) return undefined
+  const lost = gone.map(({ segment }) => segment)
+  const loss = historyLossOf(column.call.context, was, column.call.segments ?? [], lost)
   if (loss === undefined) return undefined
-  return { tokens: gone.reduce((sum, { place }) => sum + place.tokens, 0), pieces: gone.length, why: loss.why }
+  return { tokens: gone.reduce((sum, { tokens }) => sum + tokens, 0), pieces: gone.length, why: loss.why }
 }
 
 /** What the audit found; where it expected nothing more, what was asked to be kept ended before these tokens. */

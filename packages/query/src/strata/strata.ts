@@ -36,6 +36,8 @@ export function strataJson(view: RunView, audits: readonly CallAudit[], { lane }
       counted_by: call.segments === undefined ? null : countedBy,
       output_tokens: call.context.step.model?.outputTokens ?? null,
       cache_read: call.read,
+      // A provider that counts what it read in steps says where its cache ended only about.
+      cache_read_step: inLane[at]!.stepTokens,
       cache_write: call.written,
       cached: paid.cached,
       again: paid.again,

@@ -8,6 +8,7 @@ import { locateData } from "./data-folder.js"
 export class StandingReading {
   readonly data: string
   #open: { readonly id: string; readonly store: TraceReader } | undefined
+  #opened = 0
 
   /** @param data the data folder */
   constructor(data: string) {
@@ -24,7 +25,14 @@ export class StandingReading {
     const store = openStoreReader(storeFolder, key && ((text) => digestWord(key, text)))
     keepLoadedRuns(store)
     this.#open = { id: id ?? "", store }
+    this.#opened += 1
     return store
+  }
+
+  /** Another word whenever somebody has written to the store, or put another in its place. */
+  async version(): Promise<string> {
+    const store = await this.at()
+    return `${this.#opened}.${await store.changeCount()}`
   }
 
   /** Damage that a question met is noted, so that the next to write looks closer, and told in words. */

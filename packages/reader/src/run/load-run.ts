@@ -44,7 +44,12 @@ export async function loadAfresh(store: RunReader, runId: string): Promise<Loade
     store.partialStreamsOf(runId),
     store.linksTo(runId),
   ])
-  const digest = runDigest(events)
+  // Hashing every event takes as long as reading them, and few readers show it.
+  let known: string | undefined
+  const digest = (): string => {
+    known ??= runDigest(events)
+    return known
+  }
   const ownGaps = gaps.map((gap) => gapOf(gap, runId))
   const view = viewRun({
     events: [...events, ...annotations],
@@ -54,11 +59,18 @@ export async function loadAfresh(store: RunReader, runId: string): Promise<Loade
     ),
     inbound,
     isWriterAlive: row.status === "running",
-    ...(row.lacksEvents ? {} : { digest }),
     prices: pricesFor(process.cwd()),
+    get digest() {
+      return row.lacksEvents ? undefined : digest()
+    },
   })
   const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)
-  return { row, events, annotations, declaredLost, digest, view }
+  return {
+    ...{ row, events, annotations, declaredLost, view },
+    get digest() {
+      return digest()
+    },
+  }
 }
 
 /** The run's own events, page by page. */

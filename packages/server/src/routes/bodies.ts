@@ -19,8 +19,9 @@ function checkHash(hash: string): string {
 const SLICE = {
   form: {
     is: "word",
-    words: ["text", "pretty", "hex"],
-    about: "text where it is text, else hex; pretty: JSON indented, offsets then count its bytes",
+    words: ["text", "pretty", "folded", "hex"],
+    about:
+      "text where it is text, else hex; pretty: JSON indented; folded: a streamed answer as the one message it makes; offsets count bytes of the form",
   },
   from: { is: "count", about: "the byte to begin with" },
   to: { is: "count", about: `the byte behind the last; at most ${MOST_SLICE} behind from` },
@@ -68,7 +69,7 @@ function sliceOf(
     })
   const slice = sliceBody(bytes, {
     ...{ cursor: from, maxBytes: to - from, budget: Number.MAX_SAFE_INTEGER },
-    ...{ pretty: form === "pretty", hex: form === "hex" },
+    ...{ pretty: form === "pretty", folded: form === "folded", hex: form === "hex" },
   })
   if (from > 0 && from >= slice.total)
     throw new InputError("BEYOND_END", {

@@ -1,3 +1,4 @@
+import { asRecord, countIn, textIn } from "@orangebox/contract"
 import { answerDecisions, answerDiagnosis, answerHandoff, answerReport, openCourt } from "@orangebox/reader"
 import { ADDRESS } from "../address-param.js"
 import { EVERYTHING } from "../everything.js"
@@ -30,6 +31,26 @@ export const report = route({
   answer: "Report",
   async handle({ address }, desk) {
     return (await answerReport(await desk.whole(address), openCourt({ data: desk.data }), {})).json()
+  },
+})
+
+export const verdict = route({
+  path: "/runs/{address}/verdict",
+  summary: "The report and the cost of a run in a line of a list",
+  params: { address: ADDRESS },
+  answer: "RunVerdict",
+  async handle({ address }, desk) {
+    const { row, view } = await desk.run(address)
+    const judged = (await answerReport(await desk.whole(address), openCourt({ data: desk.data }), {})).json()
+    const summary = asRecord(asRecord(judged)?.["summary"]) ?? {}
+    return {
+      run_id: row.runId,
+      verdict: textIn(summary, "verdict") ?? "unknown",
+      violations: countIn(asRecord(summary["violations"]) ?? {}, "fail") ?? 0,
+      usd: view.money.usd,
+      unpriced_calls: view.money.unpricedCalls,
+      ...desk.freshness,
+    }
   },
 })
 

@@ -11,6 +11,7 @@ const FEATURES = [
   "findings",
   "decisions",
   "report",
+  "verdict",
   "handoff",
   "find",
   "diff",

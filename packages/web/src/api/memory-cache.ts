@@ -15,22 +15,34 @@ const known = new Map<string, unknown>()
 
 export const knownAnswer = <Answer>(path: string): Answer | null => (known.get(path) as Answer | undefined) ?? null
 
-export async function askOnce<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+/** The answer that is known, or the one that is under way, or a new one. */
+export function askOnce<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   const before = known.get(path)
   if (before !== undefined) {
     known.delete(path)
     known.set(path, before)
-    return before as Answer
+    return Promise.resolve(before as Answer)
   }
-  return askAgain(path, signal)
+  const asked = underWay.get(path)
+  if (asked !== undefined) return asked as Promise<Answer>
+  const answer = askAgain<Answer>(path, signal).finally(() => underWay.delete(path))
+  // Who may take it back has it alone.
+  if (signal === undefined) underWay.set(path, answer)
+  return answer
 }
+
+const underWay = new Map<string, Promise<unknown>>()
 
 export async function askAgain<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   const answer = await ask<Answer>(path, signal)
+  keepAnswer(path, answer)
+  return answer
+}
+
+export function keepAnswer(path: string, answer: unknown): void {
   known.delete(path)
   known.set(path, answer)
   if (known.size > MOST_ANSWERS) known.delete(known.keys().next().value!)
-  return answer
 }
 
 /** Forgets what may have changed: a run that grew, a store that was written to. */

@@ -27,9 +27,14 @@ export interface RunListRow {
     readonly cache_read: number | null
   }
   readonly source_run_id: string | null
-  readonly usd?: number | null
-  readonly verdict?: string | null
-  readonly violations?: number | null
+}
+
+export interface RunVerdict {
+  readonly run_id: string
+  readonly verdict: string
+  readonly violations: number
+  readonly usd: number | null
+  readonly unpriced_calls: number
 }
 
 export interface RunList {

@@ -32,10 +32,6 @@ export function foldRows(rows: readonly RunRow[], folded: ReadonlySet<number>): 
 export function foldsAround(rows: readonly RunRow[], n: number): number[] {
   const byNumber = new Map(rows.map((row) => [row.n, row]))
   const around: number[] = []
-  let row = byNumber.get(n)
-  while (row && row.parent !== null && row.parent < row.n) {
-    around.push(row.parent)
-    row = byNumber.get(row.parent)
-  }
+  for (let row = byNumber.get(n); row && row.parent !== null; row = byNumber.get(row.parent)) around.push(row.parent)
   return around
 }

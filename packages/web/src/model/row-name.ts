@@ -1,5 +1,6 @@
 import { formatDuration, formatPercent } from "@orangebox/text"
 import type { ShownRow } from "./fold.js"
+import { LANE } from "./run-rows.js"
 import { safeWords } from "./visible-text.js"
 
 /** A row as a sentence, for those who hear it: "step 11, tool run_tests, failed, exit 1, 0.6s". */
@@ -9,7 +10,7 @@ export function rowName({ row, isFolded, hidden, worst }: ShownRow, words: strin
   const tokens =
     row.kind !== "model" ? null : `${row.tokensIn ?? "unknown"} tokens in, ${row.tokensOut ?? "unknown"} out`
   const parts = [
-    `step ${row.n}`,
+    row.kind === LANE ? null : `step ${row.n}`,
     row.kind === row.name || row.name === "" ? row.kind : `${row.kind} ${safeWords(row.name)}`,
     statusWord(row.status),
     words === null ? null : safeWords(words),

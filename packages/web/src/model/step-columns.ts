@@ -18,6 +18,7 @@ type ColumnName =
 
 /** Steps of a run as columns, in the order of their numbers; entries that are words are places in `words`, null is unknown. */
 export interface StepColumns {
+  readonly run_id: string
   readonly total: number
   readonly words: readonly string[]
   readonly columns: Readonly<Record<ColumnName, readonly (number | null)[]>>
@@ -73,5 +74,5 @@ export function joinColumns(known: StepColumns, page: StepColumns): StepColumns 
       return [name, [...known.columns[name].slice(0, keep), ...added]]
     }),
   ) as unknown as StepColumns["columns"]
-  return { total: page.total, words, columns }
+  return { run_id: page.run_id, total: page.total, words, columns }
 }

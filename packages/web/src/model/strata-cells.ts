@@ -9,6 +9,8 @@ export interface StrataCall {
   readonly tokens: number
   readonly output_tokens: number | null
   readonly cache_read: number | null
+  /** What was read is told in multiples of this: above 1 the line of the cache is about where it is drawn. */
+  readonly cache_read_step: number
   /** What was paid for its tokens; `cached` and `again` are null where nobody said what the cache served. */
   readonly cached: number | null
   readonly again: number | null
@@ -40,8 +42,11 @@ export interface StrataData {
   readonly bands: readonly Band[]
 }
 
+/** In the order in which they are drawn: what was lost comes last, so that it is what is seen where cells share a pixel. */
+export const CELL_STATES = ["cached", "held", "new", "again"] as const
+
 /** `held`: in the call before as well, and nobody knows whether the cache served it. */
-export type CellState = "cached" | "again" | "new" | "held"
+export type CellState = (typeof CELL_STATES)[number]
 
 export interface Cell {
   readonly piece: number
@@ -54,27 +59,38 @@ export interface Cell {
   readonly bottom: number
 }
 
-/** All cells, merged over neighbouring calls that paid for a piece in the same way. */
-export function strataCells(data: StrataData): Cell[] {
-  const wasHeld = heldBefore(data)
-  const cells: Cell[] = []
-  for (const band of data.bands) {
-    const [piece, from, to, offset, tokens] = band
-    const bottom = offset + tokens
-    let open: { state: CellState; from: number; top: number; bottom: number }[] = []
-    for (let call = from; call <= to; call += 1) {
-      const now = cutBand(data.calls[call]!, offset, bottom, wasHeld(piece, call))
-      const isSame =
-        now.length === open.length && now.every((one, at) => one.state === open[at]!.state && one.top === open[at]!.top)
-      if (isSame) continue
-      for (const one of open)
-        cells.push({ piece, state: one.state, from: one.from, to: call - 1, top: one.top, bottom: one.bottom })
-      open = now.map((one) => ({ ...one, from: call }))
+/** All cells, merged over neighbouring calls that paid for a piece in the same way, in the order of `CELL_STATES`. */
+export function strataCells({ calls, bands }: StrataData): Cell[] {
+  const holds = heldAt(bands)
+  const cells: Readonly<Record<CellState, Cell[]>> = { cached: [], held: [], new: [], again: [] }
+  for (const [piece, from, to, top, tokens] of bands) {
+    const bottom = top + tokens
+    const add = (state: CellState, first: number, last: number, upper: number, lower: number): void => {
+      if (lower > upper) cells[state].push({ piece, state, from: first, to: last, top: upper, bottom: lower })
     }
-    for (const one of open)
-      cells.push({ piece, state: one.state, from: one.from, to, top: one.top, bottom: one.bottom })
+    let first = from
+    let line = Number.NaN
+    let rest: CellState = "new"
+    const close = (last: number): void => {
+      if (last < first) return
+      add("cached", first, last, top, line)
+      add(rest, first, last, line, bottom)
+    }
+    for (let call = from; call <= to; call += 1) {
+      const read = calls[call]!.cache_read
+      const nowLine = Math.min(bottom, Math.max(top, read ?? 0))
+      // Within a band the call before held the piece; its first call has it from another band, or it is new.
+      const isHeld = call > from || holds(piece, call - 1)
+      const nowRest: CellState = !isHeld ? "new" : read === null ? "held" : "again"
+      if (nowLine === line && (nowRest === rest || nowLine === bottom)) continue
+      close(call - 1)
+      first = call
+      line = nowLine
+      rest = nowRest
+    }
+    close(to)
   }
-  return cells
+  return CELL_STATES.flatMap((state) => cells[state])
 }
 
 /**
@@ -107,6 +123,10 @@ export function breakWords(broke: NonNullable<StrataCall["broke"]>, pieces: read
   return `${piece ?? "a piece"}: ${CAUSE_WORDS[broke.cause] ?? broke.cause.replaceAll("_", " ")}`
 }
 
+/** `≈` where the provider counts what it read in steps. */
+export const about = ({ cache_read, cache_read_step }: StrataCall): string =>
+  cache_read !== null && cache_read > 0 && cache_read_step > 1 ? "≈" : ""
+
 /** A row of neighbouring calls that broke for the same reason gets one label. */
 export function breakRows({
   calls,
@@ -137,27 +157,13 @@ export function tokenTicks(most: number): number[] {
   return ticks
 }
 
-function cutBand(
-  call: StrataCall,
-  top: number,
-  bottom: number,
-  isHeld: boolean,
-): { state: CellState; top: number; bottom: number }[] {
-  const rest: CellState = !isHeld ? "new" : call.cache_read === null ? "held" : "again"
-  const line = Math.min(bottom, Math.max(top, call.cache_read ?? 0))
-  const cut: { state: CellState; top: number; bottom: number }[] = []
-  if (line > top) cut.push({ state: "cached", top, bottom: line })
-  if (bottom > line) cut.push({ state: rest, top: line, bottom })
-  return cut
-}
-
-/** Whether the call before held a piece, wherever it stood there. */
-function heldBefore(data: StrataData): (piece: number, call: number) => boolean {
+/** Whether a call held a piece, wherever it stood there. */
+function heldAt(bands: readonly Band[]): (piece: number, call: number) => boolean {
   const rows = new Map<number, Band[]>()
-  for (const band of data.bands) {
+  for (const band of bands) {
     const known = rows.get(band[0])
     if (known) known.push(band)
     else rows.set(band[0], [band])
   }
-  return (piece, call) => call > 0 && rows.get(piece)!.some(([, from, to]) => from <= call - 1 && call - 1 <= to)
+  return (piece, call) => rows.get(piece)!.some(([, from, to]) => from <= call && call <= to)
 }

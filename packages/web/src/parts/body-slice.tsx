@@ -11,7 +11,7 @@ import { Block, Line } from "./recorded.js"
 interface Slice {
   readonly hash: string | null
   readonly mime: string | null
-  readonly form: "text" | "pretty" | "hex"
+  readonly form: "text" | "pretty" | "folded" | "hex"
   readonly from: number
   readonly to: number
   readonly total: number
@@ -22,7 +22,11 @@ interface Slice {
 }
 
 export const SLICE = 32_768
-const FORMS = ["text", "pretty", "hex"] as const
+const FORMS = ["text", "pretty", "folded", "hex"] as const
+/** A stream is folded into the message it makes; anything else is indented where it is JSON. */
+const isFor = (form: (typeof FORMS)[number], mime: string | null): boolean =>
+  form === "folded" ? isStream(mime) : form !== "pretty" || !isStream(mime)
+const isStream = (mime: string | null): boolean => mime?.startsWith("text/event-stream") === true
 
 interface Props {
   readonly body: StepBody | null
@@ -58,7 +62,7 @@ export function BodySlice({ body, partial, form, from, find, version }: Props) {
       <div class="bar-line">
         {!isExported() && (
           <span class="choice" role="group" aria-label="how it is shown">
-            {FORMS.map((one) => (
+            {FORMS.filter((one) => isFor(one, slice.mime)).map((one) => (
               <button
                 key={one}
                 type="button"
@@ -104,7 +108,11 @@ export function BodySlice({ body, partial, form, from, find, version }: Props) {
         tabIndex={0}
         aria-label="bytes of the body"
       >
-        {slice.form === "pretty" ? <JsonText text={slice.text} find={find} /> : <Block text={slice.text} find={find} />}
+        {slice.form === "pretty" || slice.form === "folded" ? (
+          <JsonText text={slice.text} find={find} />
+        ) : (
+          <Block text={slice.text} find={find} />
+        )}
       </pre>
       {isTorn && slice.next_from === null && <p class="bad">✗ torn off here: no more of it had come</p>}
     </>

@@ -39,6 +39,10 @@ export function Detail(props: Props) {
   useEffect(() => {
     pane.current?.scrollTo(0, 0)
   }, [row.n, chosen.id])
+  // Painted: what the benchmark waits for.
+  useEffect(() => {
+    if (answer !== null) requestAnimationFrame(() => performance.mark("run-ready"))
+  }, [answer !== null])
   return (
     <section class="pane" aria-label={`step ${row.n}`}>
       <div class="pane-head">

@@ -1,6 +1,16 @@
 // One picture of what the model saw, call by call, on a canvas. No numbers are worked out here but pixels.
 import { formatPercent } from "@orangebox/text"
-import { breakRows, type Cell, type CellState, type StrataData, tokenTicks, worstCalls } from "../model/strata-cells.js"
+import { rasterCells } from "../model/raster-cells.js"
+import {
+  about,
+  breakRows,
+  CELL_STATES,
+  type Cell,
+  type CellState,
+  type StrataData,
+  tokenTicks,
+  worstCalls,
+} from "../model/strata-cells.js"
 import { safeWords } from "../model/visible-text.js"
 import { type Colours, hueOf } from "../tokens.js"
 
@@ -93,38 +103,16 @@ export function drawStrata(
     context.fillText(tick >= 1000 ? `${tick / 1000}k` : String(tick), 12, at + 0.5)
   }
 
-  // the cells
-  const fills = fillsFor(context, colours, ratio, columnWidth)
-  const fillCell = (cell: Cell, at: number, cellWidth: number): void => {
-    const upper = y(cell.top)
-    context.fillStyle = fills(data.pieces[cell.piece]!.kind, cell.state)
-    context.fillRect(at, upper, cellWidth, Math.max(0.4, y(cell.bottom) - upper))
-  }
-  if (columnWidth >= 1) {
+  if (gap === 0) drawNarrow(context, data, cells, layout, colours, ratio)
+  else {
+    const fills = fillsFor(context, colours, ratio)
     for (const cell of cells) {
       if (cell.to < from || cell.from > to) continue
-      const first = Math.max(cell.from, from)
-      const last = Math.min(cell.to, to)
-      if (gap === 0) fillCell(cell, x(first), (last - first + 1) * columnWidth + 0.3)
-      else for (let call = first; call <= last; call += 1) fillCell(cell, x(call), wide)
-    }
-  } else {
-    // More calls than pixels: each pixel shows the call that lost most.
-    const columns = Math.max(1, Math.round(width - left - 6))
-    const places = new Map<number, number[]>()
-    worstCalls(
-      data.calls.slice(from, to + 1).map(({ again }) => again ?? 0),
-      columns,
-    ).forEach((call, column) => {
-      const known = places.get(call + from)
-      if (known) known.push(column)
-      else places.set(call + from, [column])
-    })
-    const shown = [...places.keys()].sort((a, b) => a - b)
-    for (const cell of cells) {
-      let at = firstAtLeast(shown, cell.from)
-      for (; at < shown.length && shown[at]! <= cell.to; at += 1)
-        for (const column of places.get(shown[at]!)!) fillCell(cell, left + column, 1)
+      const upper = y(cell.top)
+      const tall = Math.max(0.4, y(cell.bottom) - upper)
+      context.fillStyle = fills(data.pieces[cell.piece]!.kind, cell.state)
+      for (let call = Math.max(cell.from, from); call <= Math.min(cell.to, to); call += 1)
+        context.fillRect(x(call), upper, wide, tall)
     }
   }
 
@@ -155,8 +143,12 @@ export function drawStrata(
   for (let call = from; call <= to; call += 1) {
     const read = data.calls[call]!.cache_read
     if (read === null || columnWidth < 1) continue
-    context.moveTo(x(call), y(read))
-    context.lineTo(x(call) + wide, y(read))
+    // A line that is only about there is broken.
+    const dash = about(data.calls[call]!) !== "" && columnWidth > GAPPED ? 6 : wide
+    for (let at = 0; at < wide; at += dash * 1.5) {
+      context.moveTo(x(call) + at, y(read))
+      context.lineTo(x(call) + Math.min(wide, at + dash), y(read))
+    }
   }
   context.stroke()
 
@@ -198,7 +190,8 @@ export function drawStrata(
     context.fillText(Math.round(tokens).toLocaleString("en"), x(call) + Math.max(40, named), 12)
     context.textAlign = "right"
     context.fillStyle = cache_read ? colours.cache : colours.fg2
-    const cached = cache_read === null || !tokens ? "? %" : formatPercent(cache_read, tokens)
+    const cached =
+      cache_read === null || !tokens ? "? %" : `${about(data.calls[call]!)}${formatPercent(cache_read, tokens)}`
     if (columnWidth > 112) context.fillText(columnWidth > 160 ? `${cached} cached` : cached, x(call) + wide - 6, 12)
     if (output_tokens !== null) {
       context.strokeStyle = colours.model
@@ -209,6 +202,61 @@ export function drawStrata(
       context.setLineDash([])
     }
   }
+}
+
+/** Columns without gaps, in one piece of memory. */
+function drawNarrow(
+  context: CanvasRenderingContext2D,
+  data: StrataData,
+  cells: readonly Cell[],
+  layout: StrataLayout,
+  colours: Colours,
+  ratio: number,
+): void {
+  const { width, height, left } = layout
+  const image = context.createImageData(
+    Math.max(1, Math.round((width - left) * ratio)),
+    Math.max(1, Math.round(height * ratio)),
+  )
+  const raster = { width: image.width, height: image.height, pixels: new Uint32Array(image.data.buffer) }
+  const row = (tokens: number): number => placeOf(layout, tokens) * ratio
+  raster.pixels.fill(pixelOf(colours.bg1))
+  for (const tick of tokenTicks(layout.most)) {
+    const at = Math.round(placeOf(layout, tick)) * ratio
+    raster.pixels.fill(pixelOf(colours.line), at * raster.width, (at + Math.ceil(ratio)) * raster.width)
+  }
+  const colourOf = new Uint32Array(data.pieces.length * CELL_STATES.length)
+  const known = new Map<string, readonly number[]>()
+  data.pieces.forEach(({ kind }, piece) => {
+    const ofKind =
+      known.get(kind) ?? CELL_STATES.map((state) => pixelOf(mix(colours[hueOf(kind)], colours.bg1, PARTS[state])))
+    known.set(kind, ofKind)
+    colourOf.set(ofKind, piece * CELL_STATES.length)
+  })
+  rasterCells(raster, cells, edgesOf(data, layout, ratio), row, colourOf)
+  context.putImageData(image, Math.round(left * ratio), 0)
+}
+
+/** Where the calls begin, in pixels of the screen from the first column on. Where there are more calls than pixels, a pixel is given to the call that lost most. */
+function edgesOf({ calls }: StrataData, layout: StrataLayout, ratio: number): Int32Array {
+  const { width, left, columnWidth, from, to } = layout
+  const edges = new Int32Array(calls.length + 1)
+  if (columnWidth >= 1) {
+    for (let call = 0; call <= calls.length; call += 1)
+      edges[call] = Math.round((Math.min(Math.max(call, from), to + 1) - from) * columnWidth * ratio)
+    return edges
+  }
+  const columns = Math.max(1, Math.round((width - left - 6) * ratio))
+  const shown = worstCalls(
+    calls.slice(from, to + 1).map(({ again }) => again ?? 0),
+    columns,
+  )
+  let column = 0
+  for (let call = 0; call <= calls.length; call += 1) {
+    while (column < columns && shown[column]! + from < call) column += 1
+    edges[call] = column
+  }
+  return edges
 }
 
 /** Where one is: drawn over the picture, so that moving costs nothing. */
@@ -412,23 +460,14 @@ function cutTo(context: CanvasRenderingContext2D, text: string, width: number): 
   return cut
 }
 
-function firstAtLeast(sorted: readonly number[], value: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+/** How much of its hue a cell has. Columns too narrow for a hatch show what was paid again in nearly full hue. */
+const PARTS: Readonly<Record<CellState, number>> = { cached: 0.26, held: 0.55, again: 0.95, new: 1 }
 
-/** Fills by kind and state, made once each. Columns too narrow for a hatch show what was paid again in full hue. */
+/** Fills by kind and state, made once each. */
 function fillsFor(
   context: CanvasRenderingContext2D,
   colours: Colours,
   ratio: number,
-  columnWidth: number,
 ): (kind: string, state: CellState) => string | CanvasPattern {
   const known = new Map<string, string | CanvasPattern>()
   return (kind, state) => {
@@ -436,10 +475,8 @@ function fillsFor(
     const key = `${hue} ${state}`
     let fill = known.get(key)
     if (fill === undefined) {
-      if (state === "new") fill = hue
-      else if (state === "cached") fill = mix(hue, colours.bg1, 0.26)
-      else if (state === "held") fill = mix(hue, colours.bg1, 0.55)
-      else fill = columnWidth > 5 ? hatch(context, hue, colours.bg1, ratio) : mix(hue, colours.bg1, 0.95)
+      if (state === "again") fill = hatch(context, hue, colours.bg1, ratio)
+      else fill = `#${hexOf(mix(hue, colours.bg1, PARTS[state]))}`
       known.set(key, fill)
     }
     return fill
@@ -452,9 +489,9 @@ function hatch(context: CanvasRenderingContext2D, hue: string, ground: string, r
   tile.width = size
   tile.height = size
   const pen = tile.getContext("2d")!
-  pen.fillStyle = mix(hue, ground, 0.3)
+  pen.fillStyle = `#${hexOf(mix(hue, ground, 0.3))}`
   pen.fillRect(0, 0, size, size)
-  pen.strokeStyle = mix(hue, ground, 0.86)
+  pen.strokeStyle = `#${hexOf(mix(hue, ground, 0.86))}`
   pen.lineWidth = 1.5 * ratio
   pen.beginPath()
   for (const from of [-size, 0, size]) {
@@ -467,7 +504,18 @@ function hatch(context: CanvasRenderingContext2D, hue: string, ground: string, r
   return pattern ?? hue
 }
 
-function mix(one: string, other: string, part: number): string {
-  const [a, b] = [one, other].map((colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)))
-  return `rgb(${a!.map((value, at) => Math.round(value * part + b![at]! * (1 - part))).join()})`
+type Rgb = readonly number[]
+
+function mix(one: string, other: string, part: number): Rgb {
+  const [a, b] = [rgbOf(one), rgbOf(other)]
+  return a.map((value, at) => Math.round(value * part + b[at]! * (1 - part)))
+}
+
+const rgbOf = (colour: string): Rgb => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
+const hexOf = (rgb: Rgb): string => rgb.map((value) => value.toString(16).padStart(2, "0")).join("")
+
+/** A pixel as a canvas keeps it, on machines that begin numbers with their small end, which browsers run on. */
+function pixelOf(colour: string | Rgb): number {
+  const [red, green, blue] = typeof colour === "string" ? rgbOf(colour) : colour
+  return ((255 << 24) | (blue! << 16) | (green! << 8) | red!) >>> 0
 }

@@ -15,31 +15,38 @@ export const STATUS_COLOUR: Readonly<Record<string, string>> = {
 
 /** What the run was, how it ended, what it cost. */
 export function Head({
+  run,
+  name,
   head,
   verdict,
   onHandoff,
   view,
 }: {
-  head: RunHead
+  run: string
+  /** What the run is called in its rows, which may be there before its head. */
+  name: string
+  head: RunHead | null
   verdict: { verdict: string; broken: number } | null
   onHandoff: (() => void) | null
   view: string | undefined
 }) {
-  const { run } = head
+  const said = head?.run
   return (
     <section class="head" aria-label="the run">
       <div class="what">
         <h1>
-          <Line text={run.entrypoint ?? run.app} />
+          <Line text={said ? (said.entrypoint ?? said.app) : name} />
         </h1>
-        <span class="second">
-          <Line text={run.app} /> ·
+        {said && (
+          <span class="second">
+            <Line text={said.app} /> ·
+          </span>
+        )}
+        <span class="mono second" title={said ? `${run}, ${formatMoment(said.started_at)} UTC` : run}>
+          {shortId(run)}
         </span>
-        <span class="mono second" title={`${run.run_id}, ${formatMoment(run.started_at)} UTC`}>
-          {shortId(run.run_id)}
-        </span>
-        <span class={`pill ${STATUS_COLOUR[run.status] ?? "second"}`}>{run.status}</span>
-        {run.replay && <span class="pill second">replay</span>}
+        {said && <span class={`pill ${STATUS_COLOUR[said.status] ?? "second"}`}>{said.status}</span>}
+        {said?.replay && <span class="pill second">replay</span>}
         {verdict && <Verdict {...verdict} />}
       </div>
       <div class="acts">
@@ -65,13 +72,14 @@ export function Head({
         </button>
       </div>
       <div class="cut">
-        {run.input !== null && (
+        {said?.input != null && (
           <>
-            “<Line text={run.input} />”
+            “<Line text={said.input} />”
           </>
         )}
+        {"\u00a0"}
       </div>
-      <Facts head={head} />
+      {head && <Facts head={head} />}
     </section>
   )
 }
@@ -110,8 +118,10 @@ function Facts({ head: { run, gaps, behind_bytes } }: { head: RunHead }) {
 export function moneyWords(money: RunHead["run"]["money"]): string {
   if (!money || money.usd === null) return "price unknown"
   const unpriced = money.unpriced_calls ? ` + ${money.unpriced_calls} unpriced` : ""
-  return `$${money.usd >= 0.1 ? money.usd.toFixed(2) : money.usd.toPrecision(2)}${unpriced}`
+  return `${dollars(money.usd)}${unpriced}`
 }
+
+export const dollars = (usd: number): string => `$${usd >= 0.1 ? usd.toFixed(2) : usd === 0 ? "0" : usd.toPrecision(2)}`
 
 function Verdict({ verdict, broken }: { verdict: string; broken: number }) {
   const words =

@@ -1,4 +1,4 @@
-import { breakWords } from "../model/strata-cells.js"
+import { about, breakWords } from "../model/strata-cells.js"
 import type { StrataPicture } from "./draw-strata.js"
 import { Line } from "./recorded.js"
 
@@ -48,7 +48,10 @@ export function StrataTable({
                 </button>
               </td>
               <td class="num mono">{count(call.tokens)}</td>
-              <td class="num mono">{count(call.cached)}</td>
+              <td class="num mono">
+                {about(call)}
+                {count(call.cached)}
+              </td>
               <td class="num mono">{count(call.again)}</td>
               <td class="num mono">{count(call.fresh)}</td>
               <td>

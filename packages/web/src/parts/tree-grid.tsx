@@ -1,10 +1,10 @@
 import { formatCount, formatDuration, formatPercent } from "@orangebox/text"
 import type { ShownRow } from "../model/fold.js"
 import { rowName, statusWord } from "../model/row-name.js"
-import { isTrouble, type RunRow } from "../model/run-rows.js"
+import { isTrouble, LANE, type RunRow } from "../model/run-rows.js"
 import type { TimeScale } from "../model/time-scale.js"
 import { Line } from "./recorded.js"
-import { Bars, TimeHead } from "./waterfall.js"
+import { Bars, TickLines, TimeHead } from "./waterfall.js"
 import { WindowedRows } from "./windowed-rows.js"
 
 /** What is said right of a step's name; what failed stands first, so that cutting never hides it. */
@@ -57,6 +57,7 @@ export function TreeGrid(props: Props) {
       onWindow={props.onWindow}
       onScrolled={props.onScrolled}
       more={props.more}
+      behind={<TickLines scale={scale} />}
       head={
         <div class="tree-head" role="row" aria-rowindex={1}>
           <span class="num" role="columnheader">
@@ -76,16 +77,16 @@ export function TreeGrid(props: Props) {
         </div>
       }
     >
-      {(index, top) => {
+      {(index, top, key) => {
         const shown = rows[index]!
         const { row } = shown
         const said = words.get(row.n) ?? null
         return (
           <div
-            key={row.n}
+            key={key}
             class="row"
             role="row"
-            id={`step-${row.n}`}
+            id={row.kind === LANE ? `lane-${-row.n}` : `step-${row.n}`}
             style={{ top: `${top}px` }}
             tabIndex={index === Math.max(0, active) ? 0 : -1}
             aria-rowindex={index + 2}
@@ -96,11 +97,11 @@ export function TreeGrid(props: Props) {
               shown,
               [broken.get(row.n), troubleWords(said), said?.words].filter(Boolean).join(", ") || null,
             )}
-            onClick={() => props.onSelect(row.n)}
-            onDblClick={() => (row.below > 0 ? props.onFold(row.n) : props.onOpen(row.n))}
+            onClick={() => (row.kind === LANE ? props.onFold(row.n) : props.onSelect(row.n))}
+            onDblClick={() => row.kind !== LANE && (row.below > 0 ? props.onFold(row.n) : props.onOpen(row.n))}
           >
             <span class="n" role="gridcell">
-              #{row.n}
+              {row.kind !== LANE && `#${row.n}`}
             </span>
             <StepCell
               shown={shown}
@@ -145,21 +146,25 @@ function StepCell({
   isHit: boolean
   onFold: (n: number) => void
 }) {
+  const unfold = (event: Event) => {
+    event.stopPropagation()
+    onFold(row.n)
+  }
   const trouble =
     troubleWords(said) ?? broken ?? (isTrouble(row.status) ? (statusWord(row.status) ?? row.status) : null)
   return (
     <span role="gridcell">
       <span class="guide">{guideText(row)}</span>
-      {row.below > 0 && row.depth > 0 && isFolded && (
-        <button type="button" class="plain" tabIndex={-1} aria-hidden="true" onClick={() => onFold(row.n)}>
-          ▸
+      {row.below > 0 && row.depth > 0 && (isFolded || row.kind === LANE) && (
+        <button type="button" class="plain" tabIndex={-1} aria-hidden="true" onClick={unfold}>
+          {isFolded ? "▸" : "▾"}
         </button>
       )}
       <span class={kindClass(row)}>
         {row.kind === "model" ? (
           "model"
-        ) : row.kind === "run" ? (
-          "run"
+        ) : row.kind === "run" || row.kind === LANE ? (
+          row.kind
         ) : (
           <Line
             text={
@@ -179,7 +184,7 @@ function StepCell({
           ✗ <Line text={trouble} />{" "}
         </span>
       )}
-      {row.kind === "run" && (
+      {(row.kind === "run" || row.kind === LANE) && (
         <span class="words">
           <Line text={row.name} />{" "}
         </span>
@@ -208,5 +213,5 @@ function guideText(row: RunRow): string {
 }
 
 export function kindClass({ kind }: { kind: string }): string {
-  return `k-${["run", "step", "model", "tool"].includes(kind) ? kind : "other"}`
+  return `k-${["run", "step", "model", "tool", LANE].includes(kind) ? kind : "other"}`
 }

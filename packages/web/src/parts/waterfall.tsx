@@ -41,6 +41,20 @@ export function TimeHead({
   )
 }
 
+/** Round moments and cuts as lines behind all rows: one each, and not one a row. */
+export function TickLines({ scale }: { scale: TimeScale }) {
+  return (
+    <div class="tick-lines" aria-hidden="true">
+      {scale.ticks.map(({ at, micros }) => (
+        <u key={micros} style={{ left: share(at) }} />
+      ))}
+      {scale.cuts.map(({ at, micros }) => (
+        <u key={micros} class="idle" style={{ left: share(at) }} />
+      ))}
+    </div>
+  )
+}
+
 /** One step's time. Open steps grow until now; what failed is red and says so elsewhere in words. */
 export function Bars({ row, scale, now }: { row: RunRow; scale: TimeScale; now: number }) {
   const isOpen = row.durationMicros === null
@@ -50,12 +64,6 @@ export function Bars({ row, scale, now }: { row: RunRow; scale: TimeScale; now: 
   const right = end === null ? left : Math.max(left, scale.at(end))
   return (
     <span class="bars" role="gridcell" aria-hidden="true">
-      {scale.ticks.map(({ at, micros }) => (
-        <u key={micros} style={{ left: share(at) }} />
-      ))}
-      {scale.cuts.map(({ at, micros }) => (
-        <u key={micros} class="idle" style={{ left: share(at) }} />
-      ))}
       {start !== null && right >= 0 && left <= 1 && (
         <i
           class={`${kindClass(row)} ${isTrouble(row.status) ? "bad" : ""} ${isOpen ? "open" : ""}`}

@@ -13,13 +13,19 @@ interface Props {
   /** Of the first column, in pixels, where rows are numbered. */
   readonly numberWidth?: number
   readonly head: ComponentChildren
-  readonly children: (index: number, top: number) => ComponentChildren
+  /** A row at its place. The key says which element it takes: those that leave the screen are used again for those that come. */
+  readonly children: (index: number, top: number, key: string) => ComponentChildren
+  /** Stands behind all rows, as high as they are together. */
+  readonly behind?: ComponentChildren
   /** Told which rows are on screen, for what is asked for by and by. */
   readonly onWindow?: (from: number, to: number) => void
   /** Told when the reader scrolls by hand. */
   readonly onScrolled?: (isAtEnd: boolean) => void
   readonly more?: ComponentChildren
 }
+
+/** Rows above and below what is seen that exist as well. */
+const BEYOND = 8
 
 /** Rows of fixed height of which only those exist that are seen, and the active one, which may have the focus. */
 export function WindowedRows(props: Props) {
@@ -29,6 +35,8 @@ export function WindowedRows(props: Props) {
   const [height, setHeight] = useState(600)
   const shownActive = useRef(-1)
   const isOwnScroll = useRef(false)
+  // Asked before the row that has the focus may make way for another.
+  const hasFocus = list.current?.contains(document.activeElement) ?? false
 
   useLayoutEffect(() => {
     const element = list.current!
@@ -50,28 +58,32 @@ export function WindowedRows(props: Props) {
       element.scrollTop = top
       setScrollTop(top)
     }
-    if (element.contains(document.activeElement))
+    if (hasFocus)
       requestAnimationFrame(() => element.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true }))
   }, [active, rowHeight, total])
 
   const isPrinting = usePrinting()
-  const seen = isPrinting ? { from: 0, to: Math.min(total, 5000) } : windowOf(scrollTop, height, rowHeight, total, 14)
+  const seen = isPrinting
+    ? { from: 0, to: Math.min(total, 5000) }
+    : windowOf(scrollTop, height, rowHeight, total, BEYOND)
+  const elements = isPrinting ? total : Math.ceil(height / rowHeight) + 1 + 2 * BEYOND
   useLayoutEffect(() => onWindow?.(seen.from, seen.to), [seen.from, seen.to, onWindow])
   const indexes = Array.from({ length: seen.to - seen.from }, (_, at) => seen.from + at)
   if (active >= 0 && active < total && (active < seen.from || active >= seen.to)) indexes.push(active)
 
   // A row that was drawn by the same function is the same row: while one scrolls, only the rows that come into sight are made.
-  const kept = useRef<{ by: Props["children"]; rows: Map<number, ComponentChildren> }>({
-    by: children,
-    rows: new Map(),
+  const kept = useRef<{ by: Props["children"]; of: number; rows: Map<number, ComponentChildren> }>({
+    ...{ by: children, of: elements, rows: new Map() },
   })
-  if (kept.current.by !== children) kept.current = { by: children, rows: new Map() }
+  if (kept.current.by !== children || kept.current.of !== elements)
+    kept.current = { by: children, of: elements, rows: new Map() }
   for (const index of [...kept.current.rows.keys()])
     if ((index < seen.from || index >= seen.to) && index !== active) kept.current.rows.delete(index)
   const drawnRow = (index: number): ComponentChildren => {
     const known = kept.current.rows.get(index)
     if (known !== undefined) return known
-    const row = children(index, index * rowHeight)
+    // The active row keeps its own element, so that the focus stays on it wherever it is scrolled to.
+    const row = children(index, index * rowHeight, index === active ? `active ${index}` : String(index % elements))
     kept.current.rows.set(index, row)
     return row
   }
@@ -99,6 +111,7 @@ export function WindowedRows(props: Props) {
         }}
       >
         <div class="rows-inside" role="presentation" style={{ height: `${total * rowHeight}px` }}>
+          {props.behind}
           {indexes.map(drawnRow)}
         </div>
       </div>

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Place } from "../address-bar.js"
 import { type ApiProblem, ask, isExported } from "../api/client.js"
 import { followRun, runVersions } from "../api/live.js"
-import { asProblem, useAnswer } from "../api/memory-cache.js"
+import { askOnce, asProblem, keepAnswer, useAnswer } from "../api/memory-cache.js"
 import type { Meta, RunHead } from "../api/shapes.js"
 import { foldRows, foldsAround } from "../model/fold.js"
 import { type LookHere, lookHere, type Violation } from "../model/look-here.js"
 import { statusWord } from "../model/row-name.js"
-import { isTrouble, type RunRow, runRows } from "../model/run-rows.js"
+import { isTrouble, LANE, type RunRow, runRows } from "../model/run-rows.js"
 import { joinColumns, type StepColumns } from "../model/step-columns.js"
 import { type Span, timeScale } from "../model/time-scale.js"
 import { Detail } from "../parts/detail.js"
@@ -29,8 +29,10 @@ type RunPlace = Extract<Place, { screen: "run" }>
 export function RunScreen({ at, meta }: { at: RunPlace; meta: Meta }) {
   const run = at.run
   const version = runVersions.value.get(run) ?? 0
-  const head = useAnswer<RunHead>(`/runs/${encodeURIComponent(run)}`, version)
-  const runId = head.value?.run.run_id ?? null
+  // Rows come from a few rows of the store, the head from the whole run: neither waits for the other.
+  const steps = useSteps(run, version)
+  const head = useAnswer<RunHead>(runPath(run), version)
+  const runId = head.value?.run.run_id ?? steps.columns?.run_id ?? null
 
   useEffect(() => {
     followRun(runId)
@@ -39,10 +41,12 @@ export function RunScreen({ at, meta }: { at: RunPlace; meta: Meta }) {
 
   // An address such as last~1 becomes the id it stands for, so that the link stays what it was.
   useEffect(() => {
-    if (runId !== null && runId !== run) change({ run: runId })
-  }, [runId, run])
+    if (runId === null || runId === run) return
+    if (head.value) keepAnswer(runPath(runId), head.value)
+    change({ run: runId })
+  }, [runId, run, head.value])
 
-  if (head.value === null)
+  if (runId === null || (head.value === null && head.problem !== null))
     return (
       <>
         <TopBar found={null} />
@@ -51,41 +55,47 @@ export function RunScreen({ at, meta }: { at: RunPlace; meta: Meta }) {
     )
   return (
     <LoadedRun
-      key={head.value.run.run_id}
+      key={runId}
+      run={runId}
       at={at}
       head={head.value}
+      steps={steps}
       meta={meta}
       version={version}
       problem={head.problem}
+      retry={head.retry}
     />
   )
 }
 
 function LoadedRun({
+  run,
   at,
   head,
+  steps,
   meta,
   version,
   problem,
+  retry,
 }: {
+  run: string
   at: RunPlace
-  head: RunHead
+  /** Null while the run is being loaded; its rows may be there before. */
+  head: RunHead | null
+  steps: Steps
   meta: Meta
   version: number
   problem: ApiProblem | null
+  retry: () => void
 }) {
-  const run = head.run.run_id
   const has = (feature: string): boolean => meta.features.includes(feature)
-  const isRunning = head.run.status === "running"
-  const steps = useSteps(run, version)
+  const isRunning = head?.run.status === "running"
   const rows = useMemo(() => (steps.columns ? runRows(steps.columns) : []), [steps.columns])
   const byNumber = useMemo(() => new Map(rows.map((row) => [row.n, row])), [rows])
   // What takes long to work out is asked for when the rows are there, one after the other, so that it is in nobody's way.
-  const isPainted = rows.length > 0
-  const strata = useAnswer<StrataAnswer>(
-    isPainted && has("strata") && head.run.totals.model_calls > 0 ? strataPath(run, at.lane) : null,
-    version,
-  )
+  const isPainted = rows.length > 0 && head !== null
+  const hasStrata = useMemo(() => has("strata") && rows.some(({ kind }) => kind === "model"), [rows])
+  const strata = useAnswer<StrataAnswer>(isPainted && hasStrata ? strataPath(run, at.lane) : null, version)
   const findings = useAnswer<Findings>(
     isPainted && has("findings") && !strata.isLoading ? `/runs/${run}/findings` : null,
     version,
@@ -96,7 +106,8 @@ function LoadedRun({
   )
   const found = useFound(run, at.find, has("find"))
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
-  const [isFollowing, setFollowing] = useState(isRunning && at.step === undefined)
+  const [follows, setFollowing] = useState<boolean | null>(null)
+  const isFollowing = follows ?? (isRunning && at.step === undefined)
   const [view, setView] = useState<Span>({ from: 0, to: 1 })
   const { words, onWindow: askWords } = useWords(run, has("words"), version)
   const [foundAt, setFoundAt] = useState<number | null>(null)
@@ -115,13 +126,14 @@ function LoadedRun({
   const row = selected === null ? undefined : byNumber.get(selected)
   const detailOpen = at.step !== undefined
 
-  // Painted: what the benchmark waits for.
+  // Painted: what the benchmark waits for, and then for the detail.
   useEffect(() => {
-    if (rows.length > 0 && row) requestAnimationFrame(() => performance.mark("run-ready"))
-  }, [rows.length > 0 && row !== undefined])
+    if (rows.length > 0) requestAnimationFrame(() => performance.mark("rows-ready"))
+  }, [rows.length > 0])
 
-  const now = useNow(isRunning, head.run.started_at)
-  const endMicros = Math.max(1, now ?? head.run.duration_us ?? 0, ...(rows.length < 20_000 ? rows.map(endOf) : []))
+  const now = useNow(isRunning, head?.run.started_at ?? "")
+  const lastEnd = useMemo(() => rows.reduce((latest, one) => Math.max(latest, endOf(one)), 1), [rows])
+  const endMicros = Math.max(lastEnd, now ?? head?.run.duration_us ?? 0)
   const scale = useMemo(() => timeScale(endMicros, busyOf(rows, endMicros), view), [rows, endMicros, view])
 
   const select = useCallback(
@@ -143,10 +155,18 @@ function LoadedRun({
     })
   }, [])
   const onWindow = useCallback(
-    (from: number, to: number) => askWords(shown.slice(from, to).map(({ row: one }) => one.n)),
+    (from: number, to: number) =>
+      askWords(shown.slice(from, to).flatMap(({ row: one }) => (one.kind === LANE ? [] : [one.n]))),
     [shown, askWords],
   )
 
+  /** To the row above; out of a lane it folds the lane. */
+  const foldOut = ({ parent }: RunRow): void => {
+    const above = parent === null ? undefined : byNumber.get(parent)
+    if (above?.kind === LANE && !folded.has(above.n)) fold(above.n)
+    const next = above?.kind === LANE ? above.parent : parent
+    if (next !== null) select(next)
+  }
   const follow = () => {
     setFollowing(true)
     change({ step: undefined })
@@ -166,10 +186,12 @@ function LoadedRun({
   }
 
   useKeys((key) => {
-    const index = shown.findIndex(({ row: one }) => one.n === selected)
-    const move = (by: number) => {
-      const next = shown[Math.max(0, Math.min(shown.length - 1, index + by))]
-      if (next) select(next.row.n)
+    const move = (by: 1 | -1) => {
+      let at = shown.findIndex(({ row: one }) => one.n === selected) + by
+      // A lane is no step: the selection goes over it.
+      while (shown[at]?.row.kind === LANE) at += by
+      const next = shown[Math.max(0, Math.min(shown.length - 1, at))]
+      if (next && next.row.kind !== LANE) select(next.row.n)
     }
     const isInList = !document.activeElement?.closest(".pane, .readout, .strata-table, .side")
     switch (key) {
@@ -184,10 +206,12 @@ function LoadedRun({
       case "ArrowLeft":
         if (!isInList || !row) return false
         if (row.below > 0 && !folded.has(row.n)) return fold(row.n)
-        return row.parent === null ? undefined : select(row.parent)
+        return foldOut(row)
       case "ArrowRight":
         if (!isInList || !row) return false
-        return folded.has(row.n) ? fold(row.n) : undefined
+        if (folded.has(row.n)) return fold(row.n)
+        for (const one of rows) if (one.kind === LANE && one.parent === row.n && folded.has(one.n)) fold(one.n)
+        return
       case "[":
       case "]": {
         const calls = rows
@@ -265,11 +289,18 @@ function LoadedRun({
           found ? { total: found.total, at: Math.max(0, found.steps.filter((n) => n <= (selected ?? 0)).length) } : null
         }
       />
-      <Head head={head} verdict={verdict} onHandoff={has("handoff") ? () => void handoff() : null} view={at.view} />
-      {head.run.crash && (
+      <Head
+        run={run}
+        name={rows[0]?.name ?? ""}
+        head={head}
+        verdict={verdict}
+        onHandoff={has("handoff") ? () => void handoff() : null}
+        view={at.view}
+      />
+      {head?.run.crash && (
         <CrashBanner crash={head.run.crash} received={crashReceived(findings.value)} lost={head.run.totals.lost} />
       )}
-      {problem && <ProblemPane problem={problem} />}
+      {problem && <ProblemPane problem={problem} retry={retry} />}
       <FindingsStrip
         list={list}
         suspects={findings.value?.is_unexplained ? findings.value.suspects : NO_SUSPECTS}
@@ -281,7 +312,7 @@ function LoadedRun({
         <ReportScreen run={run} version={version} />
       ) : (
         <>
-          {has("strata") && head.run.totals.model_calls > 0 && (
+          {hasStrata && (
             <StrataSection
               asked={strata}
               lane={at.lane}
@@ -363,14 +394,16 @@ const NO_HITS: ReadonlySet<number> = new Set()
 /** The step in the address, else the first finding, else the end of a running run, else the first step. */
 function selectedStep(
   at: RunPlace,
-  head: RunHead,
+  head: RunHead | null,
   rows: readonly RunRow[],
   list: readonly LookHere[],
   isFollowing: boolean,
 ): number | null {
   if (at.step !== undefined) return at.step
   if (isFollowing) return rows.reduce((most, { n }) => Math.max(most, n), 1)
-  if (head.run.crash?.step) return head.run.crash.step
+  if (head?.run.crash?.step) return head.run.crash.step
+  // Before the head says what ended it, the last step that did not end is where it will say so.
+  if (head === null) return rows.findLast(({ status }) => status === "crashed")?.n ?? rows[0]?.n ?? null
   return list.find(({ step }) => step !== null)?.step ?? rows[0]?.n ?? null
 }
 
@@ -408,49 +441,72 @@ function zoomed({ from, to }: Span, by: number, at: number): Span {
 }
 
 function neighboursOf(row: RunRow, rows: readonly RunRow[]): { before: number | null; after: number | null } {
-  const work = rows.filter(({ kind }) => kind !== "step" && kind !== "run")
+  const work = rows.filter(({ kind }) => kind !== "step" && kind !== "run" && kind !== LANE)
   const at = work.indexOf(row)
   return at === -1 ? { before: null, after: null } : { before: work[at - 1]?.n ?? null, after: work[at + 1]?.n ?? null }
 }
 
+interface Steps {
+  readonly columns: StepColumns | null
+  readonly problem: ApiProblem | null
+  readonly retry: () => void
+}
+
+type StepPage = StepColumns & { readonly next_from: number | null }
+
 /** All steps, ten thousand at a time; of a running run the open ones and what is new are asked for again. */
-function useSteps(
-  run: string,
-  version: number,
-): { columns: StepColumns | null; problem: ApiProblem | null; retry: () => void } {
-  const [columns, setColumns] = useState<StepColumns | null>(null)
-  const [problem, setProblem] = useState<ApiProblem | null>(null)
+function useSteps(run: string, version: number): Steps {
+  const [state, setState] = useState<{ run: string; columns: StepColumns | null; problem: ApiProblem | null }>({
+    ...{ run, columns: null, problem: null },
+  })
   const [tries, setTries] = useState(0)
   const known = useRef<StepColumns | null>(null)
   useEffect(() => {
     const controller = new AbortController()
+    // The address may have become the id it stood for: then these are its steps.
+    if (known.current?.run_id !== run && state.run !== run) known.current = null
     const load = async () => {
-      let from = 1
-      if (known.current) {
-        const { n, duration_us } = known.current.columns
-        const open = n.findIndex((_, at) => duration_us[at] === null && at > 0)
-        from = (open === -1 ? n.at(-1)! + 1 : n[open]!) as number
-        if (open === -1 && known.current.total >= known.current.columns.n.length)
-          from = Math.max(1, n.at(-1)! as number)
-      }
-      for (let next: number | null = from; next !== null; ) {
-        const page: StepColumns & { next_from: number | null } = await ask(
-          `/runs/${run}/steps?from=${next}&limit=10000`,
-          controller.signal,
-        )
+      if (known.current?.run_id === run && isWhole(known.current) && version === 0 && tries === 0) return
+      for (let next: number | null = firstToAsk(known.current); next !== null; ) {
+        const path = stepsPath(run, next)
+        const page: StepPage =
+          known.current === null ? await askOnce(path, controller.signal) : await ask(path, controller.signal)
+        if (controller.signal.aborted) return
         known.current = known.current ? joinColumns(known.current, page) : page
-        setColumns(known.current)
+        setState({ run, columns: known.current, problem: null })
         next = page.next_from
       }
-      setProblem(null)
     }
     load().catch((cause) => {
-      if (!controller.signal.aborted) setProblem(asProblem(cause))
+      if (!controller.signal.aborted) setState({ run, columns: known.current, problem: asProblem(cause) })
     })
     return () => controller.abort()
   }, [run, version, tries])
-  return { columns, problem, retry: () => setTries((count) => count + 1) }
+  const isCurrent = state.run === run || state.columns?.run_id === run
+  return {
+    columns: isCurrent ? state.columns : null,
+    problem: isCurrent ? state.problem : null,
+    retry: () => setTries((count) => count + 1),
+  }
 }
+
+const isWhole = ({ total, columns }: StepColumns): boolean => columns.n.length >= total
+
+/** The first step that is open or not known yet. */
+function firstToAsk(known: StepColumns | null): number {
+  if (known === null) return 1
+  const { n, duration_us } = known.columns
+  const open = n.findIndex((_, at) => duration_us[at] === null && at > 0)
+  return open === -1 ? Math.max(1, n.at(-1) ?? 1) : n[open]!
+}
+
+/** What a run's screen asks for first: so early that it is under way while the rest of the page is being made. */
+export function askAhead({ run }: RunPlace): void {
+  for (const path of [stepsPath(run, 1), runPath(run)]) askOnce(path).catch(() => {})
+}
+
+const runPath = (run: string): string => `/runs/${encodeURIComponent(run)}`
+const stepsPath = (run: string, from: number): string => `${runPath(run)}/steps?from=${from}&limit=10000`
 
 const WORDS_PAGE = 100
 

@@ -1,15 +1,15 @@
-import { formatCount, formatDuration, formatPercent } from "@orangebox/text"
+import { formatCount, formatDuration, formatPercent, plural } from "@orangebox/text"
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { Place } from "../address-bar.js"
 import { type ApiProblem, ask } from "../api/client.js"
-import { storeVersion } from "../api/live.js"
+import { runVersions, storeVersion } from "../api/live.js"
 import { asProblem } from "../api/memory-cache.js"
-import type { Meta, RunList, RunListRow } from "../api/shapes.js"
+import type { Meta, RunList, RunListRow, RunVerdict } from "../api/shapes.js"
 import { ago, type ListedRun, underSources } from "../model/run-list.js"
 import { safeWords } from "../model/visible-text.js"
 import { ProblemPane } from "../parts/pane-state.js"
 import { Line } from "../parts/recorded.js"
-import { STATUS_COLOUR } from "../parts/run-head.js"
+import { dollars, STATUS_COLOUR } from "../parts/run-head.js"
 import { shortId, TopBar } from "../parts/top-bar.js"
 import { WindowedRows } from "../parts/windowed-rows.js"
 import { change, go, say } from "../state.js"
@@ -25,6 +25,15 @@ export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
   const [active, setActive] = useState(0)
   const [marked, setMarked] = useState<readonly string[]>([])
   const total = list.total ?? 0
+  const [seen, setSeen] = useState({ from: 0, to: 0 })
+  const verdictOf = useVerdicts(meta.features.includes("verdict"), seen, list.rowAt)
+  const onWindow = useCallback(
+    (from: number, to: number) => {
+      setSeen({ from, to })
+      list.seen(from, to)
+    },
+    [list.seen],
+  )
 
   const open = (row: RunListRow) => go({ screen: "run", run: row.run_id })
   const mark = (id: string) =>
@@ -75,7 +84,7 @@ export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
           total={total}
           rowHeight={ROW_HEIGHT}
           active={Math.min(active, total - 1)}
-          onWindow={list.seen}
+          onWindow={onWindow}
           head={<RunsHead />}
           more={
             list.waiting > 0 ? (
@@ -92,19 +101,20 @@ export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
             ) : null
           }
         >
-          {(index, top) => {
+          {(index, top, key) => {
             const listed = list.rowAt(index)
             if (listed === null)
               return (
-                <div key={index} class="run-row quiet" role="row" aria-rowindex={index + 2} style={{ top: `${top}px` }}>
+                <div key={key} class="run-row quiet" role="row" aria-rowindex={index + 2} style={{ top: `${top}px` }}>
                   <span role="gridcell">…</span>
                 </div>
               )
             const { row, depth } = listed
             return (
               <RunRowView
-                key={row.run_id}
+                key={key}
                 row={row}
+                judged={verdictOf(row.run_id)}
                 depth={depth}
                 index={index}
                 top={top}
@@ -168,6 +178,7 @@ function RunsHead() {
 
 function RunRowView(props: {
   row: RunListRow
+  judged: RunVerdict | null
   depth: number
   index: number
   top: number
@@ -177,7 +188,7 @@ function RunRowView(props: {
   onActive: () => void
   onMark: () => void
 }) {
-  const { row, depth, isActive, isMarked } = props
+  const { row, judged, depth, isActive, isMarked } = props
   const { prompt, completion, cache_read } = row.tokens
   const name = row.entrypoint ?? row.app
   const colour = STATUS_COLOUR[row.status] ?? "second"
@@ -236,19 +247,35 @@ function RunRowView(props: {
         {cache_read === null || !prompt ? "?" : formatPercent(cache_read, prompt)}
       </span>
       <span role="gridcell" class="num second wide cost">
-        {row.usd == null ? "?" : `$${row.usd.toFixed(2)}`}
+        {judged === null ? "" : costWords(judged)}
       </span>
-      <span role="gridcell" class={row.verdict === "fail" || row.errors > 0 ? "bad" : "second"}>
-        {verdictWords(row)}
-      </span>
+      <Verdict row={row} judged={judged} />
     </div>
   )
 }
 
-function verdictWords({ verdict, violations, errors, status }: RunListRow): string {
-  if (verdict) return verdict === "fail" && violations ? `fail ${violations}` : verdict
-  if (status === "crashed") return "crashed"
-  return errors > 0 ? `${errors} ${errors === 1 ? "error" : "errors"}` : "–"
+/** A `+` says that calls without a price come to it. */
+function costWords({ usd, unpriced_calls }: RunVerdict): string {
+  return usd === null ? "?" : `${dollars(usd)}${unpriced_calls > 0 ? "+" : ""}`
+}
+
+/** What the rules say; and where nothing was to be judged, what went wrong all the same. */
+function Verdict({ row, judged }: { row: RunListRow; judged: RunVerdict | null }) {
+  const [words, colour] = verdictWords(row, judged)
+  return (
+    <span role="gridcell" class={colour} title={judged === null ? "not judged yet" : `verdict ${judged.verdict}`}>
+      {words}
+    </span>
+  )
+}
+
+function verdictWords({ errors, status }: RunListRow, judged: RunVerdict | null): readonly [string, string] {
+  if (judged?.verdict === "fail") return [`fail ${judged.violations}`, "bad"]
+  if (judged?.verdict === "warn") return ["warn", "warn"]
+  if (judged?.verdict === "pass" && errors === 0) return ["pass", "ok"]
+  const wrong = status === "crashed" ? "crashed" : errors > 0 ? plural(errors, "error") : null
+  if (wrong !== null) return [judged?.verdict === "pass" ? `pass, ${wrong}` : wrong, "bad"]
+  return [judged?.verdict ?? "", "second"]
 }
 
 const FILTER_NAMES = { app: "app", model: "model", text: "words in a run" } as const
@@ -372,6 +399,48 @@ function useRunPages(at: RunsPlace) {
   const rowAt = (index: number): ListedRun | null => pages.get(Math.floor(index / PAGE))?.[index % PAGE] ?? null
   return { rowAt, total, problem, waiting, seen, retry: () => setTries((count) => count + 1) }
 }
+
+/**
+ * Verdict and cost of the runs that are seen. Each takes loading a run, so they are asked for one by one, when the list has been painted and
+ * not while it is scrolled; what was said of a run holds until the feed says that it changed.
+ */
+function useVerdicts(
+  isThere: boolean,
+  { from, to }: { from: number; to: number },
+  rowAt: (index: number) => ListedRun | null,
+): (id: string) => RunVerdict | null {
+  const [, redraw] = useState(0)
+  const version = storeVersion.value
+  const ids = Array.from({ length: Math.max(0, to - from) }, (_, at) => rowAt(from + at)?.row.run_id ?? "").join()
+  useEffect(() => {
+    if (!isThere) return
+    let isWanted = true
+    const askOneByOne = async () => {
+      await new Promise((resume) => setTimeout(resume, 120))
+      for (const id of ids.split(",").filter((one) => one !== "")) {
+        const at = runVersions.peek().get(id) ?? 0
+        if (!isWanted) return
+        if (judgedRuns.get(id)?.at === at) continue
+        try {
+          judgedRuns.set(id, { at, verdict: await ask<RunVerdict>(`/runs/${id}/verdict`) })
+          if (judgedRuns.size > MOST_JUDGED) judgedRuns.delete(judgedRuns.keys().next().value!)
+          if (isWanted) redraw((count) => count + 1)
+        } catch {
+          // The row says what it says without; the next look at it asks again.
+        }
+      }
+    }
+    void askOneByOne()
+    return () => {
+      isWanted = false
+    }
+  }, [isThere, ids, version])
+  return (id) => judgedRuns.get(id)?.verdict ?? null
+}
+
+const MOST_JUDGED = 1000
+/** With the version of the run that was judged. */
+const judgedRuns = new Map<string, { readonly at: number; readonly verdict: RunVerdict }>()
 
 function queryOf(at: RunsPlace): string {
   const query = new URLSearchParams()

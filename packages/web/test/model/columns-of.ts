@@ -6,6 +6,7 @@ export interface StepSketch {
   readonly kind?: string
   readonly name?: string
   readonly status?: string
+  readonly lane?: string | undefined
   readonly from?: number
   readonly takes?: number
 }
@@ -21,6 +22,7 @@ export function columnsOf(steps: readonly StepSketch[]): StepColumns {
   const column = (read: (step: StepSketch) => number | null): (number | null)[] => steps.map(read)
   const unknown = column(() => null)
   return {
+    run_id: "run_of_the_test",
     total: steps.length,
     words,
     columns: {
@@ -31,7 +33,7 @@ export function columnsOf(steps: readonly StepSketch[]): StepColumns {
       name: column(({ name }) => word(name)),
       status: column(({ status }) => word(status ?? "success")),
       mode: unknown,
-      lane: unknown,
+      lane: column(({ lane }) => (lane === undefined ? null : word(lane))),
       inferred_by: unknown,
       attempt_no: unknown,
       error_class: unknown,

@@ -29,14 +29,56 @@ describe("the rows of a run", () => {
   })
 
   test("[O-05] every step is a row exactly once, whatever the parents are", () => {
-    const parents = fc.array(fc.option(fc.integer({ min: 0, max: 60 })), { maxLength: 60 })
+    const parent = fc.option(fc.integer({ min: 0, max: 60 }))
+    const lane = fc.constantFrom(undefined, "main", "one", "other")
     fc.assert(
-      fc.property(parents, (all) => {
-        const steps = all.map((parent, at) => ({ n: at + 1, parent }))
+      fc.property(fc.array(fc.record({ parent, lane }), { maxLength: 60 }), (all) => {
+        const steps = all.map((one, at) => ({ n: at + 1, ...one }))
         const rows = runRows(columnsOf(steps))
-        expect(numbersOf(rows).sort((a, b) => a - b)).toEqual(steps.map(({ n }) => n))
+        const own = rows.filter(({ kind }) => kind !== "lane")
+        expect(numbersOf(own).sort((a, b) => a - b)).toEqual(steps.map(({ n }) => n))
+        rows.forEach(({ below, depth }, at) =>
+          expect(rows.slice(at + 1).findIndex((row) => row.depth <= depth)).toBe(
+            at + 1 + below === rows.length ? -1 : below,
+          ),
+        )
       }),
     )
+  })
+
+  test("[O-05] lanes beside the first one are groups, from their first step to the end of the last", () => {
+    const rows = runRows(
+      columnsOf([
+        { n: 1, kind: "run", name: "review" },
+        { n: 2, parent: 1, kind: "model", lane: "main", from: 0, takes: 10 },
+        { n: 3, parent: 1, kind: "model", lane: "style", from: 10, takes: 20 },
+        { n: 4, parent: 1, kind: "model", lane: "bugs", from: 11, takes: 50, status: "error" },
+        { n: 5, parent: 1, kind: "tool", name: "grep" },
+        { n: 6, parent: 1, kind: "model", lane: "style", from: 40, takes: 5 },
+        { n: 7, parent: 1, kind: "model", lane: "main", from: 70, takes: 5 },
+      ]),
+    )
+    expect(rows.map(({ n, kind, depth, parent }) => [n, kind, depth, parent])).toEqual([
+      [1, "run", 0, null],
+      [2, "model", 1, 1],
+      [-3, "lane", 1, 1],
+      [3, "model", 2, -3],
+      [6, "model", 2, -3],
+      [-4, "lane", 1, 1],
+      [4, "model", 2, -4],
+      [5, "tool", 1, 1],
+      [7, "model", 1, 1],
+    ])
+    expect(rows[2]).toMatchObject({ name: "style", startMicros: 10, durationMicros: 35, below: 2 })
+    const folded = foldRows(rows, new Set([-4]))
+    expect(folded.find(({ row }) => row.n === -4)).toMatchObject({ hidden: 1, worst: "error" })
+    expect(foldsAround(rows, 4)).toEqual([-4, 1])
+    // Where all siblings are in one lane, as under a sub-agent's own step, there is nothing to tell apart.
+    expect(runRows(columnsOf([{ n: 1, lane: "a" }, { n: 2, lane: "a" }, { n: 3 }])).map(({ kind }) => kind)).toEqual([
+      "step",
+      "step",
+      "step",
+    ])
   })
 
   test("[O-05] a chain of ten thousand nested steps has rows of bounded size", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { rasterCells } from "../../src/model/raster-cells.js"
 import {
   type Band,
   breakRows,
@@ -16,6 +17,7 @@ const call = (n: number, tokens: number, cacheRead: number | null): StrataCall =
   tokens,
   output_tokens: 10,
   cache_read: cacheRead,
+  cache_read_step: 1,
   cached: cacheRead,
   again: 0,
   fresh: 0,
@@ -67,7 +69,7 @@ describe("strata", () => {
 
   test("[O-05] where nobody said what the cache served, what was held before is neither cached nor paid again", () => {
     const data = strata([call(3, 100, null), call(7, 100, null)], [[0, 0, 1, 0, 100]])
-    expect(strataCells(data).map(({ state }) => state)).toEqual(["new", "held"])
+    expect(strataCells(data).map(({ state }) => state)).toEqual(["held", "new"])
   })
 
   test("[O-05] the cells of a call add up to its bands, whatever the bands are", () => {
@@ -116,6 +118,18 @@ describe("strata", () => {
       [1, 2, "system prompt: ttl gap"],
       [4, 4, "system prompt: ttl gap"],
     ])
+  })
+
+  test("[O-05] a loss thinner than a pixel is seen, whatever else lies there", () => {
+    const raster = { width: 4, height: 2, pixels: new Uint32Array(8) }
+    const cell = { piece: 0, from: 0, to: 3, top: 0, bottom: 200 }
+    const lost = { ...cell, from: 2, to: 2, top: 50, bottom: 51 }
+    const cells: Cell[] = [
+      { ...cell, state: "cached" },
+      { ...lost, state: "again" },
+    ]
+    rasterCells(raster, cells, Int32Array.of(0, 1, 2, 3, 4), (tokens) => tokens / 100, Uint32Array.of(1, 0, 0, 2))
+    expect([...raster.pixels]).toEqual([1, 1, 1, 1, 1, 1, 2, 1])
   })
 
   test("[O-05] ticks are round and few", () => {
