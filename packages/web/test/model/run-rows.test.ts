@@ -37,11 +37,11 @@ describe("the rows of a run", () => {
         const rows = runRows(columnsOf(steps))
         const own = rows.filter(({ kind }) => kind !== "lane")
         expect(numbersOf(own).sort((a, b) => a - b)).toEqual(steps.map(({ n }) => n))
-        rows.forEach(({ below, depth }, at) =>
-          expect(rows.slice(at + 1).findIndex((row) => row.depth <= depth)).toBe(
-            at + 1 + below === rows.length ? -1 : below,
-          ),
-        )
+        const deeper = rows.map(({ depth }, at) => {
+          const next = rows.slice(at + 1).findIndex((row) => row.depth <= depth)
+          return next === -1 ? rows.length - at - 1 : next
+        })
+        expect(rows.map(({ below }) => below)).toEqual(deeper)
       }),
     )
   })
