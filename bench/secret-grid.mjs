@@ -190,17 +190,22 @@ function dressed(context, dress, { name, secret }) {
   return DRESSES[dress](text, changing(text, other))
 }
 
-/** Whether a quarter of the secret, or eight characters of it, can still be read. What another secret wears at the same place is no part of it. */
-export function leaks(redacted, { secret, other }) {
+/**
+ * Whether a quarter of the secret, or eight characters of it, can still be read. What another secret wears at the same place is no part of it, nor
+ * what the text around it says as well.
+ */
+export function leaks(redacted, { text, secret, other }) {
+  const around = text.replaceAll(secret, other)
   const width = Math.min(secret.length, Math.max(8, Math.ceil(secret.length / 4)))
   for (let at = 0; at + width <= secret.length; at++) {
     const part = secret.slice(at, at + width)
     if (bare(part).length < OWN) continue
-    if (redacted.includes(part) && ownCharacters(part, other.slice(at)) >= OWN) return true
+    if (timesIn(redacted, part) > timesIn(around, part) && ownCharacters(part, other.slice(at)) >= OWN) return true
   }
   return false
 }
 
+const timesIn = (text, part) => text.split(part).length
 const OWN = 5
 /** Without its colours: of a token that is masked inside of them its ends and they are left. */
 const bare = (part) =>

@@ -156,7 +156,7 @@ export class FrameRedactor {
   #append(name: string, lane: string, text: string, isGuess: boolean): Omit<Part, "start" | "end" | "as"> | undefined {
     let block = this.#blocks.get(name)?.block
     if (block?.repeats(text)) {
-      block.settle()
+      if (!this.#budget.isSpent) block.settle()
       return undefined
     }
     if (block === undefined || block.isFinished) {
@@ -195,8 +195,9 @@ export class FrameRedactor {
     if (to <= block.judged) return true
     const left = this.#taken - block.touched
     if (block.isGuess) {
-      // What was only a guess is let go before long: no secret is spread so thin.
-      if ((block.holdsPlainWord && !this.#budget.isSpent) || this.#waitingBytes > PATIENCE) block.settle()
+      // What was only a guess is let go before long: no secret is spread so thin. Where looks are dear, later.
+      const isDear = this.#budget.isSpent
+      if ((block.holdsPlainWord && !isDear) || this.#waitingBytes > (isDear ? MOST_PATIENCE : PATIENCE)) block.settle()
     } else if (left > MOST_PATIENCE) block.withhold()
     else if (left > PATIENCE && block.holdsPlainWord) block.settle()
     return to <= block.judged

@@ -10,7 +10,8 @@ export interface Pattern<T> {
  * jump, one bit says whether the six bytes before can be the end of a window, so that a crowded table costs little.
  *
  * The window is taken from the end of a text: beginnings are what keys of one vendor have in common. Where too many share an end, it is taken
- * elsewhere; a text that shares every part with too many others is not kept, so that no choice of texts can make the search slow.
+ * elsewhere; a text that shares every part with too many others, or says the same over and over, is not kept, so that no choice of texts can make
+ * the search slow.
  */
 export class PatternIndex<T> {
   readonly #width: number
@@ -36,18 +37,18 @@ export class PatternIndex<T> {
   #addWindow({ text, about }: Pattern<T>, bytes: Buffer, isOfText: boolean): void {
     const width = this.#width
     const last = bytes.length
-    let end = last
+    let end = 0
     let bucket: Entry<T>[] | undefined
     for (const other of [last, (last + width) >> 1, width]) {
-      if (other < width) continue
+      if (other < width || repeats(bytes, other - width, other)) continue
       const entries = this.#buckets.get(endCode(bytes, other))
-      if (entries === undefined || bucket === undefined || entries.length < bucket.length) {
+      if (end === 0 || entries === undefined || entries.length < bucket!.length) {
         end = other
         bucket = entries
       }
       if (entries === undefined || entries.length <= FEW) break
     }
-    if (bucket !== undefined && bucket.length >= MOST_ALIKE) return
+    if (end === 0 || (bucket !== undefined && bucket.length >= MOST_ALIKE)) return
     const entry: Entry<T> = { text, bytes, end, about, isOfText }
     if (bucket === undefined) this.#buckets.set(endCode(bytes, end), [entry])
     else bucket.push(entry)
@@ -97,6 +98,13 @@ export class PatternIndex<T> {
     }
   }
 }
+
+/** Whether a window stands in its text once more: then a text that repeats it would have the whole compared at every turn. */
+function repeats(bytes: Buffer, start: number, end: number): boolean {
+  const window = bytes.subarray(start, end)
+  return bytes.length > REPEATING && (bytes.indexOf(window) < start || bytes.indexOf(window, start + 1) >= 0)
+}
+const REPEATING = 64
 
 interface Entry<T> {
   readonly text: string

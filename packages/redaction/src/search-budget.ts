@@ -23,5 +23,5 @@ export class SearchBudget {
 const FIRST_CREDIT = 3_000_000
 /** So that a stream which turned harmless is looked at again before long. */
 const MOST_DEBT = 1_000_000
-/** Half a second a megabyte. */
-const PER_CHARACTER = 50
+/** A quarter of a second a megabyte, as counted. */
+const PER_CHARACTER = 25

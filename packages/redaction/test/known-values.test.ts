@@ -177,6 +177,15 @@ test("[X-12] [X-14] values made to look alike do not make the search slow: of th
   expect(redactText(hostile, ruleset).masks).toEqual([])
 })
 
+test("[X-12] [X-14] nor does a value that says the same over and over: it is not kept", () => {
+  const known = new KnownValues()
+  const turn = `${drawn(20)}.`
+  known.learn(turn.repeat(90))
+  expect(known.findIn(turn.repeat(200))).toEqual([])
+  known.learn(drawn(900))
+  expect(known.findIn(`see ${drawn(900)}`)).toHaveLength(1)
+})
+
 test("[X-12] a mask is not learned, and masking twice changes nothing", () => {
   const ruleset = knowing()
   const once = redactText(`api_key="${secret}" and ${secret}`, ruleset).text

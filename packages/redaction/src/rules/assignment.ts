@@ -116,9 +116,9 @@ function standsForItself(text: string, start: number, nameEnd: number): boolean 
 /** What gives a value to a variable, a member or an argument. */
 function isInCode(text: string, start: number, nameEnd: number): boolean {
   if (/[.$]/.test(text.slice(start, nameEnd)) || text.charCodeAt(nameEnd + 1) === EQUALS) return true
-  const from = Math.max(text.lastIndexOf("\n", start - 1) + 1, start - LONGEST_LEAD)
-  const lead = text.slice(from, start)
-  return lead.lastIndexOf("(") > lead.lastIndexOf(")") || DECLARES.test(lead)
+  const before = text.slice(Math.max(0, start - LONGEST_LEAD), start)
+  const lead = before.slice(before.lastIndexOf("\n") + 1)
+  return lead.lastIndexOf("(") > lead.lastIndexOf(")") || (/\s$/.test(lead.slice(-1)) && DECLARES.test(lead))
 }
 const LONGEST_LEAD = 200
 const DECLARES = /\b(?:const|let|var|val|static|final|return)\s+$/

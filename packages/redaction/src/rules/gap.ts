@@ -29,7 +29,7 @@ export interface Gaps {
 }
 
 const MORE_OF_NAME =
-  / (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9|\d{1,2})(?=[\s:='"])/iy
+  / (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9|\d{1,2}(?=[ ]?[:=]))(?=[\s:='"])/iy
 const CLOSERS = /(?:\\{0,7}["'`]|&quot;|&#3[49];|\[\d{0,4}\]|\]|\)|\*\*){0,3}/y
 const TYPED = /[ \t]{1,4}[A-Za-z_][\w.]{0,20}[ \t]{1,4}:?=[ \t]{0,4}(?=\\{0,7}["'`])/y
 const ANNOTATED = /:[ \t]{0,4}[A-Za-z_&]['\w.<>[\]& ]{0,30}=[ \t]{0,4}(?=\\{0,7}["'`])/y

@@ -191,7 +191,7 @@ function isCode(value: string, quoting: Quoting = "bare"): boolean {
   return quoting === "bare" || quoting === "named" || !BRACKET_FIRST.test(value) || isBalanced(value)
 }
 const CODE =
-  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|->|::)|^\.{0,2}\/[\w.-]+\/|^[\w.@-]+(?:\/[\w.@-]+)+\.[a-z]{1,5}$|^[a-z][a-z0-9+]{1,12}:\/\/|^\/.{2,200}\/[a-z]{0,4};?$/
+  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|(?:->|::)[A-Za-z_$])|^\.{0,2}\/[\w.-]+\/|^[\w.@-]+(?:\/[\w.@-]+)+\.[a-z]{1,5}$|^[a-z][a-z0-9+]{1,12}:\/\/|^\/.{2,200}\/[a-z]{0,4};?$/
 const BRACKET_FIRST = /^[A-Za-z_$][\w$.]*[([]/
 
 function isBalanced(value: string): boolean {
@@ -204,7 +204,7 @@ function isBalanced(value: string): boolean {
 const CLOSED_LAST = /[)\]](?:[.?][\w$.()?[\]]{0,80})?;?$/
 
 /** Words with dots between them and a digit somewhere, where no program's name can stand. */
-const isDottedPassword = (value: string): boolean => /^\w+(?:\.\w+)+$/.test(value) && /[a-z]\d/i.test(value)
+const isDottedPassword = (value: string): boolean => /^[\w$]+(?:\.[\w$]+)+$/.test(value) && /[a-z]\d/i.test(value)
 
 /** No part of a program's name is so long and mixed: it is one of a token's. */
 const isDrawnPart = (part: string): boolean => /^[\w-]{16,}$/.test(part) && traitsOf(part).changes >= 3

@@ -38,9 +38,10 @@ export function endOfQuoted(text: string, { valueAt, quote, depth }: Quote): num
         continue
       }
       // SQL, Visual Basic and CSV write a quote inside as two of them.
-      if (text.charCodeAt(at + 1) !== quoteCode || at === valueAt || !isDoubled(text, at, quote))
+      const second = at + 1 + depth
+      if (at === valueAt + depth || text.charAt(second) !== quote || !isDoubled(text, at, second, quote))
         return at - backslashes
-      at++
+      at = second
     }
     if (code === 0x0a) return undefined
     backslashes = 0
@@ -48,10 +49,15 @@ export function endOfQuoted(text: string, { valueAt, quote, depth }: Quote): num
   return undefined
 }
 
-/** `'it''s'`: two quotes with more of the value behind them, and one that ends it. `'' ''` and `"""` are something else. */
-function isDoubled(text: string, at: number, quote: string): boolean {
-  DOUBLED.lastIndex = at + 2
-  return text.charAt(at + 2) !== quote && DOUBLED.test(text)
+/** `'it''s'`: two quotes, written alike, with more of the value behind them, and one that ends it. `'' ''` and `"""` are something else. */
+function isDoubled(text: string, first: number, second: number, quote: string): boolean {
+  DOUBLED.lastIndex = second + 1
+  return isBackslashes(text, first + 1, second) && text.charAt(second + 1) !== quote && DOUBLED.test(text)
+}
+
+function isBackslashes(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) !== BACKSLASH) return false
+  return true
 }
 const QUOTE_IN_SHELL = /'\\{1,8}''/y
 const DOUBLED = /[^\s,;:)\]}"'\\]/y
@@ -116,7 +122,7 @@ export function endOfOneOfSeveral(text: string, start: number, separator: string
   const last = Math.min(text.length, start + LONGEST_BARE_VALUE)
   for (let end = start; end < last; end++) {
     const character = text.charAt(end)
-    if (character === separator || isSpace(text.charCodeAt(end)) || character === '"') return end
+    if (character === separator || isSpace(text.charCodeAt(end))) return end
     if (character === "\\") {
       QUOTE_INSIDE.lastIndex = end
       if (!QUOTE_INSIDE.test(text)) return end
@@ -124,10 +130,18 @@ export function endOfOneOfSeveral(text: string, start: number, separator: string
       continue
     }
     if (character === "<" && isTagAt(text, end)) return end
-    if ("'`".includes(character) && /^[\s),;\]}>]?$/.test(text.charAt(end + 1))) return end
+    if (QUOTES.includes(character) && closes(text, start, end, character)) return end
   }
   return last === text.length ? last : start
 }
+
+/** Whether a quote closes what is around the value, and is no sign of the value's own: one stands in front of it, or what follows ends a string of JSON. */
+function closes(text: string, start: number, at: number, quote: string): boolean {
+  const isOpen = text.slice(Math.max(0, start - FURTHEST_QUOTE), start).includes(quote)
+  const next = text.charAt(at + 1)
+  return quote === '"' ? isOpen || /^[\s,:\]}]?$/.test(next) : isOpen && /^[\s),;\]}>]?$/.test(next)
+}
+const FURTHEST_QUOTE = 1024
 
 /** `</b>`, `<br/>`, `<a href=…`. */
 function isTagAt(text: string, at: number): boolean {
@@ -141,16 +155,28 @@ export function endOfStated(text: string, start: number): number {
   const last = Math.min(text.length, start + LONGEST_BARE_VALUE + 1)
   let end = start
   while (end < last && !isSpace(text.charCodeAt(end))) {
-    QUOTE_INSIDE.lastIndex = end
-    if (text.charCodeAt(end) !== BACKSLASH) end++
-    else if (QUOTE_INSIDE.test(text)) end = QUOTE_INSIDE.lastIndex
-    else break
+    if (text.charCodeAt(end) !== BACKSLASH) {
+      end++
+      continue
+    }
+    const inside = endOfQuoteInside(text, start, end)
+    if (inside === undefined) break
+    end = inside
   }
   while (end > start && ".,;:!?)]}\"'`*".includes(text.charAt(end - 1))) end--
   return end
 }
-/** A quote that a string around it has escaped and that more of the word follows, not the end of what it could close. */
+/** Behind a quote that a string around it has escaped and that is the value's own: more of the word follows, or there is nothing it could close. */
+function endOfQuoteInside(text: string, start: number, at: number): number | undefined {
+  QUOTE_INSIDE.lastIndex = at
+  if (QUOTE_INSIDE.test(text)) return QUOTE_INSIDE.lastIndex
+  ESCAPED_QUOTE.lastIndex = at
+  const quote = ESCAPED_QUOTE.exec(text)?.[0]
+  const before = text.slice(Math.max(0, start - FURTHEST_QUOTE), start)
+  return quote === undefined || before.includes(quote) ? undefined : at + quote.length
+}
 const QUOTE_INSIDE = /\\{1,8}["'](?=[^\s,:;}\]\\])/y
+const ESCAPED_QUOTE = /\\{1,8}["']/y
 
 /** The line that a name begins: how it was opened tells where it ends. */
 export interface Line {
@@ -216,7 +242,7 @@ export function endOfValueInLine(text: string, start: number, { depth, quote }: 
     // The break of a line that is as deep as the one before it, and the quote that ends the string around both.
     if (backslashes > 0 && backslashes <= depth && "nrt".includes(text.charAt(end))) break
     if (quote !== "" && text.charAt(end) === quote && backslashes < depth) break
-    if (SEPARATES.includes(text.charAt(end)) && beginsNext(text, end)) break
+    if (SEPARATES.includes(text.charAt(end)) && beginsNext(text, start, end)) break
     backslashes = 0
   }
   if (end === last && last < text.length) return start
@@ -235,10 +261,12 @@ const SEPARATES = "&;,<}"
 const NEXT =
   /[&;,]\\{0,8}["']?[A-Za-z_][\w.-]{1,40}\\{0,8}["']?(?:=|: )|<\/[A-Za-z][\w:-]{0,30}>|<br ?\/?>|\}[,;}\])]{0,3}(?:\s|$)/y
 
-function beginsNext(text: string, at: number): boolean {
+/** An ampersand parts what is written with signs, and nothing that stands behind a blank. */
+function beginsNext(text: string, start: number, at: number): boolean {
   NEXT.lastIndex = at
-  return NEXT.test(text)
+  return NEXT.test(text) && !(text.charAt(at) === "&" && SEPARATE_WORD.test(text.slice(Math.max(0, start - 2), start)))
 }
+const SEPARATE_WORD = /[A-Za-z ] $/
 
 /** A quote at the end that stands nowhere else in the value closes something around it. */
 function isLoneQuote(text: string, start: number, end: number): boolean {
@@ -248,5 +276,5 @@ function isLoneQuote(text: string, start: number, end: number): boolean {
 
 const BACKSLASH = 0x5c
 export const VALUE_END_PATTERNS: readonly RegExp[] = [
-  ...[QUOTE_IN_SHELL, QUOTE_INSIDE, DOUBLED, TAG_BEHIND, TAG, BEFORE_NAME, NEXT],
+  ...[QUOTE_IN_SHELL, QUOTE_INSIDE, ESCAPED_QUOTE, DOUBLED, TAG_BEHIND, TAG, BEFORE_NAME, NEXT],
 ]
