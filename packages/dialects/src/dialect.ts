@@ -108,6 +108,8 @@ export interface StreamEvent {
 export interface AnswerFold {
   /** False when the event is of an unknown type; the caller keeps it. */
   take(event: string | null, frame: AnswerText): boolean
+  /** Whether it has said its last, well or with an error, whatever still comes behind that. */
+  isOver(): boolean
   answer(): Answer
 }
 

@@ -42,6 +42,8 @@ export interface UnknownEvent {
 export interface ResponseFolder {
   /** @param atMs when they came, on any clock that goes on */
   push(bytes: Uint8Array, atMs?: number): void
+  /** The answer once it has said its last, while more may still come behind that; undefined before, and where only the end tells. */
+  answerIfOver(): FoldedResponse | undefined
   /** What is there when no more will come. May be asked again. */
   finish(): FoldedResponse
 }
@@ -78,12 +80,14 @@ export function responseFolder(dialect: Dialect): ResponseFolder {
       }
       reader.push(bytes, atMs)
     },
+    answerIfOver: () => reader?.answerIfOver(),
     finish: () => reader?.finish() ?? fold(dialect, "empty", dialect.newFold().answer(), [], 0),
   }
 }
 
 interface BodyReader {
   push(bytes: Uint8Array, atMs: number | undefined): void
+  answerIfOver(): FoldedResponse | undefined
   finish(): FoldedResponse
 }
 
@@ -100,6 +104,7 @@ function jsonReader(dialect: Dialect): BodyReader {
   const pieces: Uint8Array[] = []
   return {
     push: (bytes) => void pieces.push(new Uint8Array(bytes)),
+    answerIfOver: () => undefined,
     finish() {
       const text = decodeUtf8(Buffer.concat(pieces)).replace(/^\uFEFF/, "")
       const value = parseJson(text)
@@ -123,10 +128,13 @@ function streamReader(dialect: Dialect): BodyReader {
     thinking.take(frame.data, atMs)
     if (!takeFrame(answerFold, frame)) unknown.push({ event: frame.event, data: frame.data })
   }
+  const soFar = (): FoldedResponse =>
+    fold(dialect, count > 0 ? "stream" : "other", answerFold.answer(), unknown, count, thinking.ms)
   return {
     push(bytes, atMs) {
       for (const frame of parser.push(bytes)) take(frame, atMs)
     },
+    answerIfOver: () => (answerFold.isOver() ? soFar() : undefined),
     finish() {
       if (!isFinished) {
         isFinished = true
@@ -134,7 +142,7 @@ function streamReader(dialect: Dialect): BodyReader {
         // A cut frame does not parse, and is only kept; a whole one that merely lacks its empty line counts.
         if (rest !== undefined) take(rest)
       }
-      return fold(dialect, count > 0 ? "stream" : "other", answerFold.answer(), unknown, count, thinking.ms)
+      return soFar()
     },
   }
 }

@@ -377,6 +377,20 @@ describe("[K-09] attempts of one logical call", () => {
     expect(traffic.placed("c5")).toMatchObject({ attemptOf: "c4", attemptNo: 2 })
   })
 
+  test("of equal prompts sent at once, each that fails is repeated once, whichever fails first", () => {
+    const traffic = new Traffic()
+      .ask("c1", prompt)
+      .ask("c2", prompt)
+      .reply("c2", "{}", { status: 429 })
+      .ask("c3", prompt)
+      .reply("c1", "{}", { status: 429 })
+      .ask("c4", prompt)
+      .ask("c5", prompt)
+    expect(traffic.placed("c3")).toMatchObject({ attemptOf: "c2", attemptNo: 2 })
+    expect(traffic.placed("c4")).toMatchObject({ attemptOf: "c1", attemptNo: 2 })
+    expect(traffic.placed("c5")).toMatchObject({ attemptOf: "c5", attemptNo: 1 })
+  })
+
   test("a client that leaves behind the terminal event did not abort", () => {
     const stream = '{"type":"message_start","message":{"id":"m"}}|{"type":"message_stop"}'
       .split("|")

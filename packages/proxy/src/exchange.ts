@@ -61,6 +61,8 @@ export interface ExchangeParts {
   /** Answers in the upstream's place, where the tape knows the answer; whatever it does not answer or send on is refused. */
   readonly replay: ReplayRecorder | undefined
   readonly beforeAnswer: (() => Promise<void>) | undefined
+  /** Exchanges whose client left behind the end of its answer, and whose upstream has not closed yet. */
+  readonly draining: Set<Exchange>
 }
 
 /** A model thinks longer than this, and what is done then delays no one; a cache on this machine may answer before. */
@@ -212,7 +214,7 @@ export class Exchange {
         this.#finish("upstream_reset", notAsked(target))
         refuse(this.#response, { status: 502, code: "replay", message })
       },
-      isClientGone: () => this.#response.destroyed,
+      isClientGone: () => this.#response.destroyed && !this.#response.writableFinished,
     })
   }
 
@@ -252,15 +254,22 @@ export class Exchange {
     await giveTapedAnswer(plan, {
       isOver: () => this.#isOver(),
       write: (bytes) => {
+        // All of it is in memory already, so nothing is gained by waiting for a client that does not read; and how much of it one left
+        // unread would depend on the moment.
         const recording = this.#recorded?.take(bytes)
-        return recording ? recording.then(() => this.#written(bytes)) : this.#written(bytes)
+        if (recording) return recording.then(() => void this.#response.write(bytes))
+        this.#response.write(bytes)
+        return undefined
       },
     })
     if (this.#isOver()) return
     if (plan.end.how === "complete") {
       await this.#recorded?.finish()
       this.#finish("complete", undefined)
-      this.#response.end()
+      await new Promise<void>((resolve) => {
+        this.#response.once("close", resolve)
+        this.#response.end(resolve)
+      })
       return
     }
     // One that broke off breaks off again, in the words of then; where it was the client who left, this is our own doing.
@@ -268,15 +277,6 @@ export class Exchange {
     const how = served?.answer.end === "timeout" ? "timeout" : "upstream_reset"
     this.#finish(how, failure ?? brokenAnswer(this.#parts.target))
     this.#breakOff()
-  }
-
-  /** Undefined when the client can take more at once. */
-  #written(bytes: Uint8Array): Promise<void> | undefined {
-    if (this.#response.write(bytes)) return undefined
-    return new Promise((resolve) => {
-      this.#response.once("drain", resolve)
-      this.#response.once("close", resolve)
-    })
   }
 
   /** All of an answer in one record and one packet. False where it has to be recorded in pieces. */
@@ -479,16 +479,19 @@ export class Exchange {
     if (this.#phase === "over" || this.#phase === "draining") return
     if (this.#phase === "answering" && this.#observed?.call.hasWholeAnswer()) {
       this.#phase = "draining"
-      this.#drainTimer = setTimeout(() => {
-        this.#finish("complete", undefined)
-        this.#upstream?.destroy()
-      }, this.#parts.limits.drainMs)
+      this.#parts.draining.add(this)
+      this.#drainTimer = setTimeout(() => this.stopDraining(), this.#parts.limits.drainMs)
       this.#answer?.resume()
       return
     }
     // Destroyed first: the upstream must not work without a client, and writing the record takes longer than a packet.
     this.#upstream?.destroy()
     this.#finish("client_abort", undefined)
+  }
+
+  stopDraining(): void {
+    this.#finish("complete", undefined)
+    this.#upstream?.destroy()
   }
 
   #isOver(): boolean {
@@ -498,6 +501,7 @@ export class Exchange {
   #finish(how: WireEnd, err: unknown): void {
     if (this.#phase === "over") return
     this.#phase = "over"
+    this.#parts.draining.delete(this)
     clearTimeout(this.#waitTimer)
     clearTimeout(this.#drainTimer)
     this.#recorded?.abandon()

@@ -104,6 +104,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   })
   const connections = new Connections(server)
   const unknown = new UnknownConnections(server, limits)
+  const draining = new Set<Exchange>()
   let door: Door
 
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
@@ -120,7 +121,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const marked = markedBy(request)
     const isLetGo = marked !== undefined && options.forwardsMarked === true
     const observer = marked && (isLetGo || !replay) ? linking(marked, response, wireRuns) : wireRuns
-    const parts = { target: route, agents, limits, observer, replay: isLetGo ? undefined : replay, beforeAnswer }
+    const answering = { replay: isLetGo ? undefined : replay, beforeAnswer }
+    const parts = { target: route, agents, limits, observer, ...answering, draining }
     new Exchange(request, response, parts).start({ expectsContinue })
   }
   server.on("request", (request, response) => handle(request, response, false))
@@ -162,11 +164,21 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       })
       // The server is done when the sockets are; an exchange whose client was killed hears of it a moment later, and still has its end to tell.
       await connections.allTold()
+      await drained(draining)
       wireRuns.close()
       agents.destroy()
     },
   }
 }
+
+/** What an upstream still says behind an answer that is whole, the usage maybe, comes at once or is not waited for. */
+async function drained(draining: ReadonlySet<Exchange>): Promise<void> {
+  const until = performance.now() + LAST_DRAIN_MS
+  while (draining.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+  for (const exchange of draining) exchange.stopDraining()
+}
+
+const LAST_DRAIN_MS = 500
 
 /** Without the token: refused before it was looked at, or for want of it. An upstream that is not there was asked for by the agent. */
 const isOutside = (route: Route): boolean => "code" in route && !["upstream", "websocket"].includes(route.code)

@@ -99,7 +99,7 @@ export function recordedFailure(served: Served | undefined): Error | undefined {
 
 /** What becomes of an answer that comes off a tape while it is given. */
 export interface TapedAnswerGiven {
-  /** In the journal, then at the client; resolves when the client can take more. */
+  /** In the journal, then on its way to the client; resolves when it is. */
   write(bytes: Uint8Array): Promise<void> | undefined
   /** True when no client listens any more. */
   isOver(): boolean

@@ -5,8 +5,10 @@ import {
   type ConversationNamed,
   createRequestMemory,
   EMPTY_WIRE_STATE,
+  type FoldedResponse,
   finishWire,
   type LaneStarted,
+  mayBeRepeated,
   type PriceTable,
   reduceWire,
   type SideCall,
@@ -23,6 +25,7 @@ import {
   type RetriedCall,
   type Run,
   type Step,
+  type WireCall,
   type WireEnd,
   type WireNotes,
   type WireRequest,
@@ -56,6 +59,8 @@ export class WireRunRecorder implements Observer {
   readonly #retries = new Map<string, WaitingCall>()
   /** Answers that are on record and whose consequences are not yet: the end of a run waits for them. */
   readonly #untaken = new Set<() => void>()
+  /** Exchanges that go on; the client of one may have been told all it needs. */
+  readonly #underWay = new Map<string, OpenCall>()
   readonly #linked = new Set<string>()
   readonly #workspace: WorkspaceWatch | undefined
 
@@ -105,6 +110,7 @@ export class WireRunRecorder implements Observer {
   }
 
   #open(request: WireRequest, attributes: RecordableBody["attributes"]): ObservedCall | undefined {
+    this.#takeWhatWasTold()
     const id = String(++this.#callCount)
     const known = knowRequest(request, this.#memory)
     const facts = this.#reduce(observationOf(id, request, known))
@@ -119,7 +125,7 @@ export class WireRunRecorder implements Observer {
       ...(spot.lane ? { laneId: laneLabel(spot.lane.id) } : {}),
       ...(seen.sideCall ? { isAuxiliary: true } : {}),
     }
-    const waiting = seen.placed && seen.placed.attemptNo > 1 ? this.#retries.get(seen.placed.attemptOf) : undefined
+    const waiting = seen.placed && seen.placed.attemptNo > 1 ? this.#waitingCall(seen.placed.attemptOf) : undefined
     const call = waiting ? waiting.openTry(request, notes, known) : openWireCall(spot.step, request, notes, known)
     if (!call) {
       release()
@@ -128,6 +134,8 @@ export class WireRunRecorder implements Observer {
     }
     this.#callSteps.set(id, { stepId: waiting?.stepId ?? call.step.id, runId: call.step.runId, lane: spot.lane?.id })
     this.#logChanges(spot.step, facts)
+    const open: OpenCall = { id, request, known, seen, spot, waiting, isRepeat: waiting !== undefined, call, release }
+    this.#underWay.set(id, open)
     let isWaiting = true
     // What a harness asks for itself, and what is asked again, does not come after any work of the agent.
     if (seen.placed?.attemptNo === 1 && !seen.sideCall)
@@ -138,7 +146,8 @@ export class WireRunRecorder implements Observer {
       waiting: () => (waiting ? undefined : call.tellPrompt()),
       ended: (end) => {
         isWaiting = false
-        this.#tolerate(release, () => this.#ended({ id, request, known, seen, spot, waiting, call, release }, end))
+        this.#underWay.delete(id)
+        this.#tolerate(release, () => this.#ended(open, end))
       },
     }
   }
@@ -153,26 +162,37 @@ export class WireRunRecorder implements Observer {
     }
   }
 
+  /**
+   * A client goes on from what it has been told, and need not wait for the end of the connection: it leaves a refusal unread and asks again,
+   * or has the answer and sends the results of its tools. So that is known before its next request is placed, whenever the end comes.
+   */
+  #takeWhatWasTold(): void {
+    for (const take of this.#untaken) take()
+    for (const open of this.#underWay.values()) {
+      const told = open.isTaken ? undefined : open.call.told
+      if (told)
+        this.#tolerate(
+          () => {},
+          () => this.#takeAnswer(open, told.status, "complete", told.answer),
+        )
+    }
+  }
+
   #ended(open: OpenCall, end: ObservedEnd): void {
-    const { call, seen, waiting } = open
+    const { call } = open
     const { how, err, head, storedBytes, notes } = end
     const status = head?.status ?? null
-    const mayRepeat = seen.placed !== undefined && isRepeatable(status, how, () => call.hasWholeAnswer())
-    let retried: RetriedCall | undefined
-    if (waiting) call.end(how, err, notes)
-    else if (mayRepeat) {
-      call.tellPrompt()
-      retried = call.endTry(how, err, notes)
-    } else {
-      call.tellPrompt()
-      call.end(how, err, notes)
-    }
+    if (!open.isRepeat) call.tellPrompt()
+    call.over(how, err, notes)
+    const mayRepeat = open.seen.placed !== undefined && mayBeRepeated(ending(status, how, call.folded))
+    if (mayRepeat) open.waiting ??= this.#awaitRetry(open)
+    call.recordEnd()
     this.count(
       statsOf(
         {
           isModel: open.known.anatomy !== undefined,
-          isAttempt: waiting !== undefined || retried !== undefined,
-          isRepeat: waiting !== undefined,
+          isAttempt: open.waiting !== undefined,
+          isRepeat: open.isRepeat,
           how,
           status,
           folded: call.folded,
@@ -183,13 +203,12 @@ export class WireRunRecorder implements Observer {
         this.#prices,
       ),
     )
-    const attempted = waiting ?? (retried && this.#awaitRetry(open, retried))
-    attempted?.ended(isFailed({ how, status, folded: call.folded }), mayRepeat ? patienceFor(head) : 0)
+    open.waiting?.ended(call, isFailed({ how, status, folded: call.folded }), mayRepeat ? patienceFor(head) : 0)
     // The result is recorded, so the client may have its end; what follows from it can wait that long. Its next request cannot come before.
     const take = (): void => {
       if (!this.#untaken.delete(take)) return
       this.#tolerate(open.release, () => {
-        this.#takeAnswer(open, status, how, mayRepeat)
+        if (!open.isTaken) this.#takeAnswer(open, status, how, call.folded)
         open.release()
       })
     }
@@ -197,15 +216,11 @@ export class WireRunRecorder implements Observer {
     setImmediate(take)
   }
 
-  #takeAnswer(
-    { id, call, seen, spot, waiting }: OpenCall,
-    status: number | null,
-    how: WireEnd,
-    mayRepeat: boolean,
-  ): void {
-    const answer = call.folded
-    const observed = { kind: "response", call: id, atMs: Date.now(), status, end: how } as const
-    const facts = this.#reduce(answer ? { ...observed, answer } : observed)
+  #takeAnswer(open: OpenCall, status: number | null, how: WireEnd, answer: FoldedResponse | undefined): void {
+    open.isTaken = true
+    const { id, call, seen, spot, waiting } = open
+    const observed = ending(status, how, answer)
+    const facts = this.#reduce({ kind: "response", call: id, atMs: Date.now(), ...observed })
     const { lane } = spot
     if (!lane || seen.sideCall) return
     lane.callEnded(isFailed({ how, status, folded: answer }) ? failureWords(how, status) : undefined)
@@ -215,13 +230,22 @@ export class WireRunRecorder implements Observer {
       const toolId = lane.toolCalled(fact, stepId)
       this.#workspace?.toolStarted(toolId)
     }
-    if (asked.length === 0 && !mayRepeat) lane.endTurn()
+    if (asked.length === 0 && !(seen.placed && mayBeRepeated(observed))) lane.endTurn()
   }
 
-  #awaitRetry(open: OpenCall, retried: RetriedCall): WaitingCall {
+  /** The call that is tried again; its first try may still be on its way to a client that no longer reads it. */
+  #waitingCall(firstTry: string): WaitingCall | undefined {
+    const open = this.#underWay.get(firstTry)
+    if (open) open.waiting ??= this.#awaitRetry(open)
+    return this.#retries.get(firstTry)
+  }
+
+  #awaitRetry(open: OpenCall): WaitingCall | undefined {
+    const retried = open.call.becomeFirstTry()
+    if (retried === undefined) return undefined
     const key = open.seen.placed!.attemptOf
     const release = open.spot.open.hold()
-    const waiting = new WaitingCall(retried, (hasFailed) => {
+    const waiting = new WaitingCall(retried, open.call, (hasFailed) => {
       this.#retries.delete(key)
       if (hasFailed) this.count({ errors: 1 })
       release()
@@ -356,12 +380,16 @@ const failureWords = (how: WireEnd, status: number | null): string =>
 class WaitingCall {
   readonly #retried: RetriedCall
   readonly #onEnd: (hasFailed: boolean) => void
-  #hasFailed = false
+  readonly #openTries = new Set<WireCall>()
+  #lastTry: WireCall
+  #end = { hasFailed: false, patienceMs: 0 }
   #timer: NodeJS.Timeout | undefined
 
-  constructor(retried: RetriedCall, onEnd: (hasFailed: boolean) => void) {
+  constructor(retried: RetriedCall, firstTry: WireCall, onEnd: (hasFailed: boolean) => void) {
     this.#retried = retried
     this.#onEnd = onEnd
+    this.#lastTry = firstTry
+    this.#openTries.add(firstTry)
   }
 
   get stepId(): string {
@@ -370,25 +398,33 @@ class WaitingCall {
 
   openTry(...parts: Parameters<RetriedCall["openTry"]>): ReturnType<RetriedCall["openTry"]> {
     clearTimeout(this.#timer)
-    return this.#retried.openTry(...parts)
+    const call = this.#retried.openTry(...parts)
+    if (call) {
+      this.#lastTry = call
+      this.#openTries.add(call)
+    }
+    return call
   }
 
   /** @param patienceMs how long another try may take to come; 0 where none will */
-  ended(hasFailed: boolean, patienceMs: number): void {
-    this.#hasFailed = hasFailed
-    if (patienceMs === 0) {
+  ended(call: WireCall, hasFailed: boolean, patienceMs: number): void {
+    this.#openTries.delete(call)
+    if (call === this.#lastTry) this.#end = { hasFailed, patienceMs }
+    if (this.#openTries.size > 0) return
+    if (this.#end.patienceMs === 0) {
       this.giveUp()
       return
     }
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.giveUp(), patienceMs)
+    this.#timer = setTimeout(() => this.giveUp(), this.#end.patienceMs)
     this.#timer.unref()
   }
 
   giveUp(): void {
     clearTimeout(this.#timer)
-    this.#retried.close()
-    this.#onEnd(this.#hasFailed)
+    // A try without an end is all that is known of its call, too.
+    if (this.#openTries.size === 0) this.#retried.close()
+    this.#onEnd(this.#end.hasFailed)
   }
 }
 
@@ -410,9 +446,14 @@ interface OpenCall {
   readonly known: KnownRequest
   readonly seen: SortedFacts
   readonly spot: Spot
-  readonly waiting: WaitingCall | undefined
-  readonly call: ObservedCall["call"]
+  readonly call: WireCall
   readonly release: () => void
+  /** It tries a call again that was counted before. */
+  readonly isRepeat: boolean
+  /** The call it is a try of, once there is more than one or may be. */
+  waiting: WaitingCall | undefined
+  /** What follows from its answer is on record, maybe before its end is. */
+  isTaken?: boolean
 }
 
 interface SortedFacts {
@@ -455,13 +496,11 @@ const HISTORY_WORDS = {
   rewritten: "earlier messages were rewritten",
 } as const
 
-const REPEATED_STATUS = new Set([408, 409, 425, 429])
-
-/** The failures clients repeat a request after, by the rule the reducer itself goes by. */
-function isRepeatable(status: number | null, how: ObservedEnd["how"], hasWholeAnswer: () => boolean): boolean {
-  if (status === null || REPEATED_STATUS.has(status) || status >= 500) return true
-  return how !== "complete" && !hasWholeAnswer()
-}
+const ending = (status: number | null, end: WireEnd, answer: FoldedResponse | undefined) => ({
+  status,
+  end,
+  ...(answer ? { answer } : {}),
+})
 
 // The SDKs wait up to eight seconds on their own, and as long as they are told, up to a minute.
 const PATIENCE_MS = 10_000

@@ -327,6 +327,7 @@ const folderFor = (dialect: Dialect | undefined): ResponseFolder => (dialect ? r
 
 const NOTHING_READ: ResponseFolder = {
   push: () => {},
+  answerIfOver: () => undefined,
   finish: () => {
     throw new Error("an answer in no known protocol")
   },

@@ -55,12 +55,12 @@ class Traffic {
     const { status, answer } = this.#answer(call!, seen)
     call!.responseStarted({ status, headers: [["content-type", "application/json"]] })
     call!.chunk(Buffer.from(answer, "utf8"))
+    if (status >= 500 && !again) this.#retried = { body: seen.body, call: call!.becomeFirstTry()! }
+    call!.end("complete")
     if (status < 500) {
-      call!.end("complete")
       again?.call.close()
       this.#retried = undefined
-    } else if (again) call!.end("complete")
-    else this.#retried = { body: seen.body, call: call!.endTry("complete")! }
+    }
     return `${status} ${answer}`
   }
 

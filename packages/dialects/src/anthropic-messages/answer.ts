@@ -90,6 +90,7 @@ export function anthropicFold(): AnswerFold {
           return false
       }
     },
+    isOver: () => isComplete || error !== null,
     answer() {
       const open = inOrder(blocks)
       const content = open.map(({ block, argumentText }) =>

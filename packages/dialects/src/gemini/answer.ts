@@ -28,6 +28,9 @@ export function geminiFold(): AnswerFold {
   const head: JsonRecord = {}
   const candidates = new Map<number, JsonRecord>()
   let error: ProviderError | null = null
+  const isBlocked = (): boolean => isRecord(head["promptFeedback"])
+  const isFinished = (): boolean =>
+    candidates.size > 0 && [...candidates.values()].every((candidate) => textOf(candidate["finishReason"]) !== null)
 
   return {
     take(_event, { value }) {
@@ -43,12 +46,11 @@ export function geminiFold(): AnswerFold {
       }
       return true
     },
+    isOver: () => isFinished() || isBlocked() || error !== null,
     answer() {
       const all = inOrder(candidates)
-      const isFinished = all.length > 0 && all.every((candidate) => textOf(candidate["finishReason"]) !== null)
       const whole: JsonRecord = all.length > 0 ? { ...head, candidates: all } : head
-      const isBlocked = isRecord(head["promptFeedback"])
-      return describe(whole, error, isFinished || isBlocked ? "complete" : "partial")
+      return describe(whole, error, isFinished() || isBlocked() ? "complete" : "partial")
     },
   }
 }

@@ -26,6 +26,8 @@ export function chatFold(): AnswerFold {
   const choices = new Map<number, JsonRecord>()
   let error: ProviderError | null = null
   let sawDone = false
+  const isComplete = (): boolean =>
+    sawDone || (choices.size > 0 && [...choices.values()].every((choice) => choice["finish_reason"] !== null))
 
   return {
     take(_event, { value, text }) {
@@ -45,13 +47,12 @@ export function chatFold(): AnswerFold {
       }
       return true
     },
+    isOver: () => isComplete() || error !== null,
     answer() {
       const all = inOrder(choices)
-      const isFinished = all.length > 0 && all.every((choice) => choice["finish_reason"] !== null)
-      if (Object.keys(head).length === 0 && all.length === 0)
-        return describe({}, error, sawDone ? "complete" : "partial")
-      const completion = { ...head, object: "chat.completion", choices: all.map(withoutListIndexes) }
-      return describe(completion, error, sawDone || isFinished ? "complete" : "partial")
+      const isEmpty = Object.keys(head).length === 0 && all.length === 0
+      const completion = isEmpty ? {} : { ...head, object: "chat.completion", choices: all.map(withoutListIndexes) }
+      return describe(completion, error, isComplete() ? "complete" : "partial")
     },
   }
 }

@@ -47,6 +47,7 @@ export function responsesFold(): AnswerFold {
       if (type === "keepalive") return true
       return takeItemEvent(items, type, event)
     },
+    isOver: () => isComplete || error !== null,
     answer() {
       // Some servers leave the output out of the terminal event, because they have just streamed it.
       const told = recordsOf(response["output"]).length > 0

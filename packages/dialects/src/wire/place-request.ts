@@ -15,7 +15,15 @@ import { type Chain, callKey, chainOf, laneKey, ownerUnder, withOwner } from "./
 import type { RequestObserved } from "./observation.js"
 import type { Placement } from "./placement.js"
 import { sideCallByRequest } from "./side-calls.js"
-import { type Attempt, type Lane, MAX_LONE_LANES, type PendingTool, type PrefixOwner, type WireState } from "./state.js"
+import {
+  type Attempt,
+  type Lane,
+  MAX_ATTEMPTS,
+  MAX_LONE_LANES,
+  type PendingTool,
+  type PrefixOwner,
+  type WireState,
+} from "./state.js"
 import { turnsUnseen } from "./turns-unseen.js"
 
 /** A model call finds its lane, its predecessor and its attempt, and brings the results of the tools that were asked for before. */
@@ -33,8 +41,8 @@ export function placeRequest(
   const chain = chainOf(atomsOfRequest(parts, notes), head)
   const promptKey = textHash(`prompt\0${chain.head}\0${chain.links.at(-1)}`)
 
-  const earlier = recall(state.attempts, promptKey)
-  const retried = earlier && isRetry(earlier, request) ? earlier : undefined
+  const earlier = recall(state.attempts, promptKey) ?? []
+  const retried = retriedBy(request, earlier)
   const spot = retried ? sameSpot(retried, chain.atoms.length) : findSpot(state, request, outlined, chain, head)
   const attempt: Attempt = {
     call: request.call,
@@ -61,6 +69,7 @@ export function placeRequest(
   const conversation = spot.started ? conversationOf(request, outlined) : undefined
   return {
     state: remembered(state, request.call, spot, chain, attempt, promptKey, {
+      earlier: earlier.filter((other) => other !== retried && other.outcome !== "answered"),
       lane: head,
       hasTools: outlined.tools.length > 0,
       isSideCall: sideCall !== undefined,
@@ -85,11 +94,12 @@ function compactionAsked({ endpoint }: DetectedDialect, outlined: OutlinedReques
   return asksForCompaction(outlined) ? "likely" : undefined
 }
 
-// The same prompt again after a failure is the next attempt, whether the client says so or not. After a success, or beside one that is
-// still running, it is a retry only if the client says so: the client may simply want a second opinion.
-function isRetry(earlier: Attempt, request: RequestObserved): boolean {
-  if (earlier.outcome === "failed") return true
-  return Number(request.headers?.["x-stainless-retry-count"] ?? 0) > 0
+// The same prompt again after a failure is the next attempt, whether the client says so or not; of several that failed, asked at once, each
+// is repeated once. After a success, or beside one that is still running, it is a retry only if the client says so: the client may simply
+// want a second opinion.
+function retriedBy(request: RequestObserved, earlier: readonly Attempt[]): Attempt | undefined {
+  const saysSo = Number(request.headers?.["x-stainless-retry-count"] ?? 0) > 0
+  return earlier.find(({ outcome }) => outcome === "failed") ?? (saysSo ? earlier.at(-1) : undefined)
 }
 
 function newTexts(parts: readonly PromptPart[], spot: Spot, chain: Chain): string[] {
@@ -110,6 +120,7 @@ function remembered(
   attempt: Attempt,
   promptKey: BodyHash,
   more: {
+    readonly earlier: readonly Attempt[]
     readonly lane: Head
     readonly hasTools: boolean
     readonly isSideCall: boolean
@@ -146,7 +157,7 @@ function remembered(
     prefixes,
     lanes: remember(state.lanes, laneKey(spot.lane), lane),
     responses: remember(state.responses, callKey(call), owner),
-    attempts: remember(state.attempts, promptKey, attempt),
+    attempts: remember(state.attempts, promptKey, [...more.earlier, attempt].slice(-MAX_ATTEMPTS)),
     open: [
       ...state.open,
       {

@@ -10,8 +10,8 @@ export interface WireState {
   readonly lanes: FadingMap<Lane>
   /** Response ids and the calls they came from. */
   readonly responses: FadingMap<PrefixOwner>
-  /** The last attempt at a prompt. */
-  readonly attempts: FadingMap<Attempt>
+  /** Attempts at a prompt that are open or failed and were not repeated, and the last one. */
+  readonly attempts: FadingMap<readonly Attempt[]>
   /** A list: there are as many as an agent asks at once, and copying one costs a hundredth of copying a map. */
   readonly open: readonly OpenCall[]
   readonly pendingTools: readonly PendingTool[]
@@ -98,6 +98,7 @@ export const EMPTY_WIRE_STATE: WireState = {
   hasAgent: false,
 }
 
+export const MAX_ATTEMPTS = 64
 export const MAX_PENDING_TOOLS = 512
 export const MAX_RECENT_ANSWERS = 32
 export const MAX_LONE_LANES = 256

@@ -13,15 +13,18 @@ export function takeResponse(state: WireState, response: ResponseObserved): Plac
   const open = state.open.findLast(({ call }) => call === response.call)
   if (open === undefined) return { state, facts: [] }
   const stillOpen = state.open.filter(({ call }) => call !== response.call)
-  const attempt = recall(state.attempts, open.promptKey)
-  const outcome = hasFailed(response) ? "failed" : "answered"
+  const attempts = recall(state.attempts, open.promptKey) ?? []
+  const outcome = mayBeRepeated(response) ? "failed" : "answered"
   const closed: WireState = {
     ...state,
     open: stillOpen,
-    attempts:
-      attempt?.call === response.call
-        ? remember(state.attempts, open.promptKey, { ...attempt, outcome })
-        : state.attempts,
+    attempts: attempts.some(({ call }) => call === response.call)
+      ? remember(
+          state.attempts,
+          open.promptKey,
+          attempts.map((attempt) => (attempt.call === response.call ? { ...attempt, outcome } : attempt)),
+        )
+      : state.attempts,
   }
   const { answer } = response
   // A failed attempt's tool calls were never acted on: the client asked again instead.
@@ -41,7 +44,8 @@ export function takeResponse(state: WireState, response: ResponseObserved): Plac
 
 const RETRIED_STATUS = new Set([408, 409, 425, 429])
 
-function hasFailed({ status, end, answer }: ResponseObserved): boolean {
+/** Whether the call came to nothing in a way that clients repeat a request after. */
+export function mayBeRepeated({ status, end, answer }: Pick<ResponseObserved, "status" | "end" | "answer">): boolean {
   if (status === null || RETRIED_STATUS.has(status) || status >= 500) return true
   if (answer?.error) return true
   // A client that leaves behind the terminal event did not abort.

@@ -223,6 +223,8 @@ class ModelWire extends WireBase {
   readonly #notes: WireNotes
   #untoldPrompt: KnownRequest["anatomy"]
   #onResult: ((result: ModelEnding) => void) | undefined
+  /** The step of this exchange, where it turned out to be the first of several tries. */
+  #firstTry: StepHandle | undefined
 
   constructor(handle: StepHandle, opening: ModelOpening, notes: WireNotes) {
     super(handle, "model_result")
@@ -247,19 +249,22 @@ class ModelWire extends WireBase {
   finishWire(end: FinishedWire): void {
     const ending = this.#endingOf(end)
     const said = end.folded?.text ?? ""
-    if (said !== "" && this.#notes.attemptNo === undefined) judgeOutput(this.handle, said, false)
-    this.handle.closeWith("model_result", ending.payload, ending)
+    const isTry = this.#notes.attemptNo !== undefined || this.#firstTry !== undefined
+    if (said !== "" && !isTry) judgeOutput(this.handle, said, false)
+    // A first try took what it took from the opening of the call on, also where that is found out later.
+    if (this.#firstTry)
+      this.#firstTry.closeWith("model_result", { ...ending.payload, latency_ms: this.handle.elapsedMs() }, ending)
+    else this.handle.closeWith("model_result", ending.payload, ending)
     this.#onResult?.(ending)
   }
 
   // The first try was opened as the call itself, because most calls need no second. So it is recorded once more as a child, and the call goes on.
-  finishTry(end: FinishedWire): RetriedCall {
-    const ending = this.#endingOf(end)
-    const first = markedChild(this.handle, this.#notes, 1)
+  becomeFirstTry(): RetriedCall {
+    this.#firstTry = markedChild(this.handle, this.#notes, 1)
     const { payload, refs, redaction, attributes } = this.#opening
-    first.emit("model_called", payload, { refs, redaction, attributes: { ...attributes, repeats_call: true } })
-    first.closeWith("model_result", { ...ending.payload, latency_ms: this.handle.elapsedMs() }, ending)
-    return new OpenRetriedCall(this.handle, ending)
+    const extras = { refs, redaction, attributes: { ...attributes, repeats_call: true } }
+    this.#firstTry.emit("model_called", payload, extras)
+    return new OpenRetriedCall(this.handle, this)
   }
 
   #endingOf(end: FinishedWire): ModelEnding {
@@ -286,28 +291,34 @@ interface ModelEnding {
 class OpenRetriedCall implements RetriedCall {
   readonly stepId: string
   readonly #handle: StepHandle
-  #last: ModelEnding
+  /** By the number of their try: one may end behind a later one, when its client leaves it unread. */
+  readonly #endings: ModelEnding[] = []
   #tries = 1
 
-  constructor(handle: StepHandle, first: ModelEnding) {
+  constructor(handle: StepHandle, first: ModelWire) {
     this.stepId = handle.id
     this.#handle = handle
-    this.#last = first
+    this.#keepEnding(first, 1)
   }
 
   openTry(request: WireRequest, notes: WireNotes, known?: KnownRequest): WireCall | undefined {
-    const call = openWireCall(this.#handle, request, { ...notes, attemptNo: ++this.#tries }, known)
-    if (call?.step instanceof ModelWire) {
-      call.step.reportTo((ending) => {
-        this.#last = ending
-      })
-    }
+    const attemptNo = ++this.#tries
+    const call = openWireCall(this.#handle, request, { ...notes, attemptNo }, known)
+    if (call?.step instanceof ModelWire) this.#keepEnding(call.step, attemptNo)
     return call
   }
 
+  #keepEnding(wire: ModelWire, attemptNo: number): void {
+    wire.reportTo((ending) => {
+      this.#endings[attemptNo] = ending
+    })
+  }
+
   close(): void {
+    const last = this.#endings.at(-1)
+    if (last === undefined) return
     // The bodies came with the try; the call only names them.
-    const { payload, refs, redaction } = this.#last
+    const { payload, refs, redaction } = last
     this.#handle.closeWith("model_result", payload, { refs, redaction })
   }
 }

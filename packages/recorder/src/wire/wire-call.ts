@@ -128,6 +128,18 @@ export class WireCall {
     return this.#finished
   }
 
+  /**
+   * What the client has been told, once it can go on from it: that its request failed, or an answer that has said its last. The connection
+   * may stay open behind that. Undefined before.
+   */
+  get told(): { readonly status: number; readonly answer: FoldedResponse | undefined } | undefined {
+    const status = this.#head?.status
+    if (status === undefined) return undefined
+    if (status >= 400) return { status, answer: undefined }
+    const answer = this.#folder?.answerIfOver()
+    return answer && { status, answer }
+  }
+
   /** Says what the prompt was made of, once, where that was left for later. */
   tellPrompt(): void {
     this.step.tellPrompt?.()
@@ -139,22 +151,29 @@ export class WireCall {
   }
 
   end(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): void {
-    this.step.finishWire(this.#finish(how, err, notes))
+    this.over(how, err, notes)
+    this.recordEnd()
   }
 
-  /** Ends this exchange as the first try of a call that will be tried again. Undefined for what is no model call. */
-  endTry(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): RetriedCall | undefined {
-    const finished = this.#finish(how, err, notes)
-    if (this.step.finishTry) return this.step.finishTry(finished)
-    this.step.finishWire(finished)
-    return undefined
+  /** Nothing more comes: `folded` is known from here on. The end is on record with `recordEnd`. */
+  over(how: WireEnd, err?: unknown, notes: WireEndNotes = {}): void {
+    this.#finished = this.#finish(how, err, notes)
+  }
+
+  recordEnd(): void {
+    if (this.#finished) this.step.finishWire(this.#finished)
+  }
+
+  /** This exchange is the first try of a call that is or may be tried again; it may still go on. Undefined for what is no model call. */
+  becomeFirstTry(): RetriedCall | undefined {
+    return this.step.becomeFirstTry?.()
   }
 
   #finish(how: WireEnd, err: unknown, notes: WireEndNotes): FinishedWire {
     const folded = this.#fold()
     // Who leaves after the terminal event did not abort: the answer was whole.
     const isWhole = how === "client_abort" && folded?.ended === "complete"
-    this.#finished = {
+    return {
       how: isWhole ? "complete" : how,
       err: isWhole ? undefined : err,
       notes,
@@ -164,7 +183,6 @@ export class WireCall {
       folded,
       firstByteMs: this.#firstByteMs,
     }
-    return this.#finished
   }
 
   #fold(): FoldedResponse | undefined {
@@ -187,7 +205,7 @@ export interface WireStep {
   responseNotDecoded(): void
   tellPrompt?(): void
   finishWire(end: FinishedWire): void
-  finishTry?(end: FinishedWire): RetriedCall
+  becomeFirstTry?(): RetriedCall
 }
 
 /** A model call whose first try failed: its step stays open, and every try is a child of it. */
@@ -195,7 +213,7 @@ export interface RetriedCall {
   readonly stepId: string
   /** Undefined with recording off. */
   openTry(request: WireRequest, notes: WireNotes, known?: KnownRequest): WireCall | undefined
-  /** The call ends as its last try did. */
+  /** The call ends as its last try did. Every try has to be over. */
   close(): void
 }
 

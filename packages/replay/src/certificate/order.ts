@@ -107,6 +107,7 @@ function answeredInAnotherOrder(pairs: readonly CallPair[]): string[] {
       latest &&
       pair.was.closedAt! < latest.was.closedAt! &&
       overlap(pair.was, latest.was) &&
+      pair.was.openedAt < (latest.was.toldAt ?? end(latest.was)) &&
       overlap(pair.is, latest.is)
     )
       return [`${words(pair.was)} was answered before ${words(latest.was)}, and is now answered after it`]

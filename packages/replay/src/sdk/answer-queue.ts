@@ -88,13 +88,14 @@ class CompletionOrder {
   waitsFor(call: TapeCall): readonly string[] {
     const known = this.#waits.get(call.stepId)
     if (known) return known
-    const { openedAt, closedAt } = call
+    const { openedAt, closedAt, toldAt } = call
     const found: string[] = []
     if (closedAt !== null) {
       for (let at = this.#firstAnsweredAfter(openedAt); at < this.#byAnswer.length; at++) {
         const other = this.#byAnswer[at]!
         if (other.closedAt >= closedAt) break
-        if (other.stepId !== call.stepId) found.push(other.stepId)
+        // What was asked when this one had begun to answer may have been asked because of that.
+        if (other.stepId !== call.stepId && other.openedAt < (toldAt ?? closedAt)) found.push(other.stepId)
       }
     }
     this.#waits.set(call.stepId, found)

@@ -106,6 +106,7 @@ class TapeBuilder {
   readonly #places = new CallPlaces()
   readonly #placeOf = new Map<string, string>()
   readonly #finalOutputs: string[] = []
+  readonly #clocks = new Map<string, Moment[]>()
 
   constructor(main: Run, bodies: Bodies, sign: Sign) {
     this.#main = main
@@ -116,6 +117,7 @@ class TapeBuilder {
   take(event: Event, run: Run, position: number): void {
     const step = run.stepOf(event.step_id ?? "") ?? run.steps[0]!
     this.#runs.add(event.run_id!)
+    addToList(this.#clocks, event.run_id!, { monoUs: event.mono_us, position })
     this.#takeStep(event, step, run, position)
     const isWithin = event !== step.opened && event !== step.closed
     if (event === step.opened) this.#placeOf.set(step.id, this.#places.open(event))
@@ -167,7 +169,8 @@ class TapeBuilder {
       const key = `${call.lane}\0${call.sig}`
       const occurrence = seen.get(key) ?? 0
       if (call.sig !== null && !isTold) seen.set(key, occurrence + 1)
-      return { ...call, occurrence, attempts: tries, within: this.#callAround(call) }
+      const toldAt = this.#calls.get(tries[0] ?? "")?.toldAt ?? call.toldAt
+      return { ...call, occurrence, attempts: tries, toldAt, within: this.#callAround(call) }
     })
     const models = calls.filter(
       (call) => call.kind === "model" && call.attemptOf === null && call.within === null && !call.isAuxiliary,
@@ -247,6 +250,7 @@ class TapeBuilder {
       stream: null,
       openedAt: position,
       closedAt: null,
+      toldAt: null,
       parentStepId: this.#steps.get(event.step_id!)?.parentStepId ?? null,
       place: this.#placeOf.get(event.step_id!) ?? "",
       attemptOf: null,
@@ -334,6 +338,7 @@ class TapeBuilder {
       effect: "read",
       request,
       closedAt: position,
+      toldAt: position,
       answer: retrievalAnswer(event),
     })
   }
@@ -378,6 +383,9 @@ class TapeBuilder {
     if (draft === undefined) return
     draft.closedAt = position
     draft.answer = answer()
+    const { latencyMs, firstByteMs } = draft.answer ?? { latencyMs: 0, firstByteMs: null }
+    const toldUs = event.mono_us - Math.max(0, latencyMs - (firstByteMs ?? latencyMs)) * 1000
+    draft.toldAt = positionAt(toldUs, this.#clocks.get(event.run_id!) ?? [])
   }
 
   #closeStep(event: Event<"step_ended">, position: number): void {
@@ -389,6 +397,18 @@ class TapeBuilder {
     const error = errorOf(error_class, error_ref, error_summary, this.#bodies)
     if (draft.answer && error) draft.answer = { ...draft.answer, status: event.payload.status, error }
   }
+}
+
+/** An event by the clock of its run, and where it stands among all events of the tape. */
+interface Moment {
+  readonly monoUs: number
+  readonly position: number
+}
+
+/** The place of a moment between events that have come so far. */
+function positionAt(monoUs: number, clock: readonly Moment[]): number {
+  const before = clock.findLastIndex((moment) => moment.monoUs <= monoUs)
+  return (clock[before]?.position ?? 0) + (before === clock.length - 1 ? 0 : 0.5)
 }
 
 function replayedOf({ replay }: Event): TapeCall["replayed"] {

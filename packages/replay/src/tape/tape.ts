@@ -92,6 +92,8 @@ export interface TapeCall {
   /** Positions among all events of the tape: what came before what. */
   readonly openedAt: number
   readonly closedAt: number | null
+  /** When its first answer began to come: what was asked behind that may have been asked because of it. Its end where no more is known. */
+  readonly toldAt: number | null
   /** How many calls with the same lane and signature were opened before. */
   readonly occurrence: number
   readonly parentStepId: string | null
