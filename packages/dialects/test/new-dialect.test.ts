@@ -53,7 +53,7 @@ const parrot: Dialect = {
   claimsRequest: (root) => memberOf(root, "chatter") !== undefined,
   claimsAnswer: (value) => "squawk" in value,
   readAnswer: ({ value }) => answerOf(value),
-  newFold: () => ({ take: () => false, answer: () => answerOf(null) }),
+  newFold: () => ({ take: () => false, isOver: () => false, answer: () => answerOf(null) }),
   streamEvents: ({ text }) => [{ event: null, data: text }],
   usageOf: (raw) => ({ ...UNKNOWN_USAGE, tokens: { prompt: Number(raw), completion: 1, total: Number(raw) + 1 }, raw }),
   outlineRequest: (root, text) => ({
