@@ -1,6 +1,8 @@
 import { canonicalJson, type Link, TOLD_MESSAGES, type TokenUsage } from "@orangebox/contract"
-import type { ForeignEvent } from "@orangebox/recorder"
+import { createRequestMemory } from "@orangebox/dialects"
+import type { ForeignBody, ForeignEvent } from "@orangebox/recorder"
 import { RunTeller, type ToldRun, type ToldStep } from "./run-teller.js"
+import { readSerialised, type SerialisedRequest } from "./serialised-request.js"
 
 /** A model call that some record tells of. */
 export interface ToldCall {
@@ -12,6 +14,8 @@ export interface ToldCall {
   readonly model: string | null
   /** What the model was given that it had not been given before. Null where the record does not say. */
   readonly messages: readonly unknown[] | null
+  /** The whole request, where the record has it. */
+  readonly request?: unknown
   /** In the provider's own form where the record has it. */
   readonly response: unknown
   readonly usage: TokenUsage
@@ -58,8 +62,9 @@ export interface ToldStart {
   readonly links?: readonly Link[]
 }
 
-/** Said once per run: what transcripts never hold, and so nobody may take for empty. */
-export const NOT_IN_TRANSCRIPTS = "system prompt, tool definitions, sampling settings, wire bytes"
+/** Said once per run: what transcripts do not hold, and so no reader may take for empty. */
+export const NOT_IN_TRANSCRIPTS =
+  "wire bytes; of calls told by their new messages only also system prompt, tool definitions, settings"
 
 /**
  * Tells a run that is a conversation with tools: turns that begin with what the user said, model calls and tool calls side by side in them.
@@ -71,6 +76,7 @@ export class ConversationTeller {
   #turns = 0
   #lastModel: ToldStep | undefined
   #lastAtMs: number
+  readonly #memory = createRequestMemory()
   /** Turns that another one has followed while a tool of theirs was still at work. */
   readonly #unfinished = new Map<string, ToldStep>()
   readonly #open = new Map<string, { readonly step: ToldStep; readonly inferredBy: string | undefined }>()
@@ -165,22 +171,25 @@ export class ConversationTeller {
     this.#see(call.calledAtMs)
     const provider = nameOf(call.provider, "unknown")
     const model_id = call.model === null || call.model === "" ? null : call.model.slice(0, 512)
+    const read = call.request === undefined ? undefined : this.#readRequest(call.request)
+    const inferredBy = call.inferredBy === undefined ? {} : { inferredBy: call.inferredBy }
     const step = this.teller.open("model", model_id ?? provider, this.#place, {
       key: call.key,
       atMs: call.calledAtMs,
-      payload: { provider, model_id, model_api_version: null, temperature: null, top_p: null, max_tokens: null },
-      bodies: [
-        {
-          field: "request",
-          content: canonicalJson(
-            call.messages === null ? { request: "not in the record" } : { new_messages: call.messages },
-          ),
-          mimeType: TOLD_MESSAGES,
-        },
-      ],
-      attributes: { told: "new messages only", ...call.attributes },
-      ...(call.inferredBy === undefined ? {} : { inferredBy: call.inferredBy }),
+      payload: {
+        ...{ provider, model_id, model_api_version: null },
+        ...(read?.payload ?? { temperature: null, top_p: null, max_tokens: null }),
+      },
+      bodies: [read?.body ?? toldRequest(call.messages)],
+      attributes: { ...(read === undefined ? { told: "new messages only" } : {}), ...call.attributes },
+      ...inferredBy,
     })
+    if (read !== undefined)
+      this.teller.within("prompt_assembled", step, {
+        ...{ key: call.key, atMs: call.calledAtMs },
+        payload: read.assembled,
+        inferredBy: "dialects",
+      })
     this.#see(call.endedAtMs)
     this.#lastModel = step
     this.teller.close(step, {
@@ -220,8 +229,12 @@ export class ConversationTeller {
         ...(call.text === "" ? {} : { output_summary: call.text }),
         ...(call.error === undefined ? {} : { error_summary: call.error.message }),
       },
-      ...(call.inferredBy === undefined ? {} : { inferredBy: call.inferredBy }),
+      ...inferredBy,
     })
+  }
+
+  #readRequest(request: unknown): SerialisedRequest | undefined {
+    return readSerialised(Buffer.from(JSON.stringify(request)), this.#memory)
   }
 
   tool(tool: ToldTool): void {
@@ -329,6 +342,11 @@ export class ConversationTeller {
   #see(atMs: number): void {
     if (atMs > this.#lastAtMs) this.#lastAtMs = atMs
   }
+}
+
+function toldRequest(messages: readonly unknown[] | null): ForeignBody {
+  const told = messages === null ? { request: "not in the record" } : { new_messages: messages }
+  return { field: "request", content: canonicalJson(told), mimeType: TOLD_MESSAGES }
 }
 
 const LONGEST_NAME = 480

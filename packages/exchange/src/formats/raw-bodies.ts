@@ -1,17 +1,9 @@
 import { derivedIds, SERIALISED_BODY } from "@orangebox/contract"
-import {
-  callSignature,
-  createRequestMemory,
-  type Dialect,
-  dialectByShape,
-  foldResponse,
-  type RequestAnatomy,
-  readBody,
-  readRequest,
-} from "@orangebox/dialects"
+import { createRequestMemory, type Dialect, foldResponse, type RequestAnatomy } from "@orangebox/dialects"
 import { RunTeller, type ToldStep } from "./run-teller.js"
+import { readSerialised } from "./serialised-request.js"
 import type { SessionPlaces } from "./session-file.js"
-import { countOf, type Json, timeOf, wordOf } from "./told-values.js"
+import { type Json, timeOf, wordOf } from "./told-values.js"
 
 /*
  * Raw bodies of a client (`OTEL_LOG_RAW_API_BODIES=file:<dir>`): `<uuid>.request.json`, `<request id>.response.json`, `index.jsonl`.
@@ -91,43 +83,23 @@ class RawSession {
       return
     }
     const teller = this.#teller
-    const json = readBody(request, this.#memory)
-    const dialect = dialectByShape(json, null)
-    const anatomy = dialect && readRequest(dialect, json)
-    if (dialect === undefined || anatomy === undefined) {
+    const read = readSerialised(request, this.#memory)
+    if (read === undefined) {
       this.#places.problem({ line: undefined, reason: `${key} is no request that is known here, and left out` })
       return
     }
+    const { dialect, anatomy } = read
     this.#answerTools(anatomy, key, atMs)
     const model = anatomy.model ?? wordOf(entry["model"]) ?? null
     const { provider } = dialect
-    const { sig, wire, shape, canonVersion } = callSignature({
-      body: json,
-      dialect,
-      headers: {},
-      method: "POST",
-      path: "",
-    })
-    const { temperature, topP, maxTokens } = anatomy.sampling
     const step = teller.open("model", model ?? provider, teller.root, {
       key,
       atMs,
-      payload: {
-        ...{ provider, model_id: model, model_api_version: null },
-        ...{ temperature, top_p: topP, max_tokens: countOf(maxTokens) },
-        stream: anatomy.stream,
-        ...{ call_signature_hash: sig, wire_digest: wire, shape_digest: shape, canon_version: canonVersion },
-        ...{ prefix_fingerprint: anatomy.prefix.fingerprint, prefix_length: anatomy.prefix.length },
-      },
-      bodies: [{ field: "request", content: request, mimeType: SERIALISED_BODY }],
+      payload: { provider, model_id: model, model_api_version: null, ...read.payload },
+      bodies: [read.body],
       attributes: wordOf(entry["query_source"]) === undefined ? {} : { query_source: entry["query_source"] },
     })
-    teller.within("prompt_assembled", step, {
-      key,
-      atMs,
-      payload: { segments: anatomy.detailed(), total_length: anatomy.totalLength },
-      inferredBy: "dialects",
-    })
+    teller.within("prompt_assembled", step, { key, atMs, payload: read.assembled, inferredBy: "dialects" })
     if (response !== undefined) this.#answer(step, dialect, response, { provider, model, key, atMs })
   }
 

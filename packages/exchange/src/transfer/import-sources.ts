@@ -3,10 +3,10 @@ import { dirname } from "node:path"
 import { InputError } from "@orangebox/contract"
 import { ForeignWriter, type Recorder } from "@orangebox/recorder"
 import { readAtif } from "../formats/atif.js"
-import { ClaudeCodeSession, type StartedBy } from "../formats/claude-code.js"
+import { ClaudeCodeSession, type StartedBy, type SubAgent } from "../formats/claude-code.js"
 import { CodexSession, itemDigest } from "../formats/codex.js"
 import type { FormatProblem, SessionReader } from "../formats/session-file.js"
-import { recordOf } from "../formats/told-values.js"
+import { type Json, recordOf, wordOf } from "../formats/told-values.js"
 import type { Source } from "./find-sources.js"
 import { importOrcaTrace } from "./import-orca-trace.js"
 import { importRawBodies } from "./import-raw-bodies.js"
@@ -101,6 +101,7 @@ class ImportWork {
   /** All transcripts of one project: originals before their copies, sessions before their sub-agents. */
   async #claudeProject(group: readonly Source[]): Promise<void> {
     const agents = new Map<string, StartedBy>()
+    const tasks = new Map<string, StartedBy>()
     const counts = new Map<string, number>()
     for (const { firstLine = "" } of group) counts.set(firstLine, (counts.get(firstLine) ?? 0) + 1)
     const families = new Map<string, Map<string, string>>()
@@ -115,10 +116,11 @@ class ImportWork {
         source,
         new ClaudeCodeSession({
           session,
-          ...(agentId === undefined ? {} : { agent: { id: agentId, startedBy: agents.get(agentId) } }),
+          ...(agentId === undefined ? {} : { agent: subAgent(agentId, path, agents, tasks) }),
           emit: this.#intake.emit,
           problem: (problem) => this.#say(path, problem),
-          learnAgent: (id, by) => agents.set(id, by),
+          learnAgent: (id, by) => agents.set(id, { ...agents.get(id), ...by }),
+          learnTask: (id, by) => tasks.set(id, by),
           ...(lines === undefined
             ? {}
             : {
@@ -231,6 +233,26 @@ class ImportWork {
   #say(path: string, problem: FormatProblem): void {
     if (this.#problems.length < MOST_PROBLEMS) this.#problems.push({ path, ...problem })
     else this.#moreProblems++
+  }
+}
+
+/** Newer versions say beside a sub-agent's transcript what sort of agent it is and which call started it. */
+function subAgent(
+  id: string,
+  path: string,
+  agents: ReadonlyMap<string, StartedBy>,
+  tasks: ReadonlyMap<string, StartedBy>,
+): SubAgent {
+  const about = readJson(path.replace(/\.jsonl$/, ".meta.json"))
+  const startedBy = tasks.get(String(about["toolUseId"])) ?? agents.get(id)
+  return { id, type: wordOf(about["agentType"]), startedBy }
+}
+
+function readJson(path: string): Json {
+  try {
+    return recordOf(JSON.parse(readFileSync(path, "utf8")))
+  } catch {
+    return {}
   }
 }
 
