@@ -1,7 +1,8 @@
-import { derivedIds, type Link, type TokenUsage } from "@orangebox/contract"
+import { derivedIds, type Link } from "@orangebox/contract"
+import { isOutput, outputOf, TOOL_CALLS, TOOL_OUTPUTS, usageOf } from "./codex-items.js"
 import { ConversationTeller, NOT_IN_TRANSCRIPTS } from "./conversation-teller.js"
 import { IDLE_MS, type SessionPlaces, type SessionReader } from "./session-file.js"
-import { contentText, countOf, exitCodeIn, type Json, jsonText, recordOf, timeOf, wordOf } from "./told-values.js"
+import { contentText, countOf, type Json, jsonText, recordOf, timeOf, wordOf } from "./told-values.js"
 
 /*
  * Codex rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, old ones `.jsonl.zst`.
@@ -9,10 +10,12 @@ import { contentText, countOf, exitCodeIn, type Json, jsonText, recordOf, timeOf
  *   run          `session_meta.id`, until it rests for an hour; taken up again it is the next run of the conversation
  *   child run    `parent_thread_id`
  *   model call   the items the model wrote between two things it was given, deduced; the rollout marks no calls
- *   usage        `last_token_usage` of the next `token_count` whose total has grown; one that repeats its total says nothing new
+ *   usage        of a `token_usage_record`, which names the response too; before 0.169 `last_token_usage` of the next `token_count` whose
+ *                total has grown; one that repeats its total says nothing new
  *   tools        `function_call` and its output; exit codes are read from outputs, because the end of a command is not in the file
  *   copies       a fork repeats the items of `forked_from_id` up to where it leaves it: they are skipped, and the run is linked
- *   absent       system prompt, tool definitions, settings, wire bytes
+ *   prompt       `base_instructions` and the items of the program, before the first thing the user said
+ *   absent       tool definitions but for those in items, settings, wire bytes
  */
 export const CODEX = "import:codex"
 
@@ -38,6 +41,7 @@ interface Pending {
   readonly held: (() => void)[]
   endedAtMs: number
   usage: Json | undefined
+  responseId: string | undefined
   /** Something was given to the model since its last item. */
   isFollowed: boolean
 }
@@ -98,6 +102,7 @@ export class CodexSession implements SessionReader {
     else if (type === "response_item") this.#item(payload, key, atMs)
     else if (type === "event_msg") this.#event(payload, key, atMs)
     else if (type === "compacted") this.#compacted(payload, key, atMs)
+    else if (type === "token_usage_record") this.#counted(payload)
     this.#lastAtMs = Math.max(this.#lastAtMs, atMs)
   }
 
@@ -114,6 +119,8 @@ export class CodexSession implements SessionReader {
     const from = wordOf(meta["forked_from_id"])
     if (from !== undefined) this.#copied = this.#places.itemsOf?.(from) ?? []
     this.#lastAtMs = atMs
+    const { text } = recordOf(meta["base_instructions"])
+    if (typeof text === "string" && text !== "") this.#messages.push({ type: "base_instructions", text })
   }
 
   #isCopy(payload: Json): boolean {
@@ -190,7 +197,8 @@ export class CodexSession implements SessionReader {
         ...(wordOf(meta["agent_role"]) === undefined ? {} : { agent_role: meta["agent_role"] }),
         ...(parent === undefined ? {} : { parent_thread_id: parent }),
         ...(forkedFrom === undefined ? {} : { forked_from_id: forkedFrom, copied_items: this.#copiedUpTo }),
-        not_in_the_record: NOT_IN_TRANSCRIPTS,
+        not_in_the_record:
+          meta["base_instructions"] === undefined ? NOT_IN_TRANSCRIPTS : "wire bytes, tool definitions, settings",
       },
       links,
     })
@@ -216,6 +224,7 @@ export class CodexSession implements SessionReader {
       held: [],
       endedAtMs: atMs,
       usage: undefined,
+      responseId: undefined,
       isFollowed: false,
     }
     if (this.#pending.items.length === 0) this.#messages = []
@@ -258,19 +267,7 @@ export class CodexSession implements SessionReader {
 
   #result(item: Json, callId: string, key: string, atMs: number): void {
     const told = this.#run(key, atMs)
-    const { output } = item
-    const inner = recordOf(typeof output === "string" ? parsed(output) : output)
-    const text =
-      typeof inner["output"] === "string"
-        ? inner["output"]
-        : typeof inner["content"] === "string"
-          ? inner["content"]
-          : Array.isArray(output)
-            ? contentText(output)
-            : jsonText(output ?? "")
-    const said = recordOf(inner["metadata"])["exit_code"]
-    const exitCode = Number.isInteger(said) ? (said as number) : exitCodeIn(text)
-    const isError = inner["success"] === false ? true : exitCode === undefined ? null : exitCode !== 0
+    const { text, exitCode, isError } = outputOf(item["output"])
     const found = told.result({ key, atMs, callId, text, isError, exitCode })
     if (!found)
       told.log(key, atMs, "warn", `the result of a tool call that is not in this record: ${text}`, {
@@ -303,11 +300,34 @@ export class CodexSession implements SessionReader {
         )
         this.#isAnswered = true
         break
+      case "item_completed":
+        this.#completedItem(recordOf(event["item"]), key, atMs)
+        break
       case "error":
       case "stream_error":
         this.#hold(() => this.#run(key, atMs).log(key, atMs, "error", wordOf(event["message"]) ?? "error"))
         break
     }
+  }
+
+  /** What the program did on the way to a tool's output. Of a command that stands nowhere else: its exit code. */
+  #completedItem(item: Json, key: string, atMs: number): void {
+    if (item["type"] !== "CommandExecution") return
+    const { exit_code: code, command, cwd } = item
+    const words = Array.isArray(command) ? command.map(String).join(" ") : String(command ?? "?")
+    const failed = Number.isInteger(code) && code !== 0
+    this.#hold(() =>
+      this.#run(key, atMs).log(
+        key,
+        atMs,
+        failed ? "warn" : "info",
+        `${words} exited with ${code ?? "an unknown code"}`,
+        {
+          ...(Number.isInteger(code) ? { exit_code: code } : {}),
+          ...(typeof cwd === "string" ? { cwd } : {}),
+        },
+      ),
+    )
   }
 
   #usage(info: Json): void {
@@ -317,6 +337,16 @@ export class CodexSession implements SessionReader {
     this.#total = total
     if (this.#pending === undefined) return
     this.#pending.usage = recordOf(info["last_token_usage"])
+    this.#complete()
+  }
+
+  /** The count of one response, by its id: the count of the thread that follows says the same again. */
+  #counted(record: Json): void {
+    const total = countOf(recordOf(record["thread_token_usage"])["total_tokens"])
+    if (total !== null) this.#total = total
+    if (this.#pending === undefined) return
+    this.#pending.usage = recordOf(record["usage"])
+    this.#pending.responseId = wordOf(record["response_id"])
     this.#complete()
   }
 
@@ -360,11 +390,12 @@ export class CodexSession implements SessionReader {
       endedAtMs: pending.endedAtMs,
       provider: wordOf(this.#meta["model_provider"]) ?? "openai",
       model: wordOf(this.#context["model"]) ?? null,
-      messages: pending.messages,
+      messages: withoutRepeats(pending.messages),
       response: { object: "response", output: pending.items },
       usage,
       usageAsTold: pending.usage,
       finishReason: null,
+      requestId: pending.responseId,
       text: pending.items
         .flatMap((item) => (item["type"] === "message" ? contentText(item["content"]) : []))
         .join("\n"),
@@ -380,43 +411,18 @@ export class CodexSession implements SessionReader {
   }
 }
 
-const TOLD: ReadonlySet<string> = new Set(["response_item", "turn_context", "event_msg", "compacted"])
+const TOLD: ReadonlySet<string> = new Set([
+  ...["response_item", "turn_context", "event_msg", "compacted", "token_usage_record"],
+])
 const SILENT: ReadonlySet<string> = new Set([
   ...["world_state", "inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score"],
 ])
-const TOOL_CALLS: ReadonlySet<string> = new Set([
-  "function_call",
-  "custom_tool_call",
-  "local_shell_call",
-  "tool_search_call",
-])
-const TOOL_OUTPUTS: ReadonlySet<string> = new Set([
-  ...["function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"],
-])
 
-const isOutput = (item: Json, kind: string): boolean =>
-  kind === "message" ? item["role"] === "assistant" : kind === "reasoning" || /_call$/.test(kind)
-
-/** What is not said is unknown: a rollout tells of no call's usage until it counts. */
-function usageOf(told: Json | undefined): TokenUsage {
-  const count = (name: string): number | null => (told === undefined ? null : countOf(told[name]))
-  const prompt = count("input_tokens")
-  const completion = count("output_tokens")
-  return {
-    prompt,
-    completion,
-    total: count("total_tokens") ?? (prompt === null || completion === null ? null : prompt + completion),
-    cache_read: count("cached_input_tokens"),
-    cache_write: count("cache_write_input_tokens"),
-    reasoning: count("reasoning_output_tokens"),
-  }
-}
-
-function parsed(text: string): unknown {
-  if (!text.startsWith("{")) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** Newer versions repeat the instructions of the session as the first message. */
+function withoutRepeats(messages: readonly unknown[]): readonly unknown[] {
+  const [first, ...rest] = messages
+  const { type, text } = recordOf(first)
+  const isRepeated =
+    type === "base_instructions" && rest.some((item) => contentText(recordOf(item)["content"]) === text)
+  return isRepeated ? rest : messages
 }

@@ -70,7 +70,7 @@ export const READER = "context-reader@1"
 function whyUnknown({ request }: RecordedContext): string {
   if (!request) return "no request is recorded"
   if (request.absent !== undefined) return `the request's body is not there: ${request.absent.replace("_", " ")}`
-  return "the request's body is not there, or in no dialect known here"
+  return request.notOnWire ?? "the request's body is not there, or in no dialect known here"
 }
 
 /** Where the parts were not counted, the provider's count of the whole is shared out by size. */

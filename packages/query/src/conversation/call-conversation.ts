@@ -55,7 +55,7 @@ const runOf = ({ step }: RecordedContext): string | null => (step.opened ?? step
 function whyNoRequest({ request }: RecordedContext): string {
   if (request === undefined) return "no request is recorded"
   if (request.absent !== undefined) return `the request's body is not there: ${request.absent.replace("_", " ")}`
-  return "the request's body is not there, or in no dialect known here"
+  return request.notOnWire ?? "the request's body is not there, or in no dialect known here"
 }
 
 function countsOf(kinds: readonly string[]): readonly { readonly kind: string; readonly count: number }[] {
