@@ -42,6 +42,9 @@ export function failurePoint({ crash, steps }: RunView): number {
 export function backwardSlice(view: RunView, from: number): ReadonlySet<number> {
   const slice = new Set<number>()
   const noOf = new Map(view.steps.map(({ id, n }) => [id, n]))
+  const sisterBefore = new Map(
+    view.steps.flatMap(({ children }) => children.slice(1).map((n, index) => [n, children[index]!] as const)),
+  )
   const waiting = [from]
   while (waiting.length > 0) {
     const n = waiting.pop()!
@@ -54,9 +57,8 @@ export function backwardSlice(view: RunView, from: number): ReadonlySet<number> 
       if (linked !== undefined && linked < n) waiting.push(linked)
     }
     // What stands before it under the same parent was done before it, by the same hand, with all that was done in it.
-    const sisters = step.parent === undefined ? [] : (view.steps[step.parent - 1]?.children ?? [])
-    const before = sisters.filter((sister) => sister < n).at(-1)
-    for (let last = before; last !== undefined; last = view.steps[last - 1]?.children.at(-1)) waiting.push(last)
+    for (let last = sisterBefore.get(n); last !== undefined; last = view.steps[last - 1]?.children.at(-1))
+      waiting.push(last)
   }
   return slice
 }
