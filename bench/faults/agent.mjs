@@ -41,6 +41,23 @@ export function shapesFrom(random) {
     .map(([, shape]) => shape)
 }
 
+/** A shape as a fault or a twin can have it: which door and protocol is drawn, the rest is set. Undefined where it cannot have it. */
+export function fitted(shape, shapes = {}) {
+  const fit = { ...shape }
+  for (const [name, values] of Object.entries(shapes)) {
+    if (values.includes(shape[name])) continue
+    if (typeof shape[name] !== "boolean") return undefined
+    fit[name] = values[0]
+  }
+  return fit
+}
+
+/** Whether a shape has one of the values that are named. */
+export const isAmong = (shape, values = {}) =>
+  Object.entries(values).some(([name, these]) => these.includes(shape[name]))
+
+export const openAgent = ({ stage, shape, key }, start) => new Agent(stage, shape, key, start).open()
+
 export const shapeName = ({ door, protocol, capture, isStreamed, isParallel, isSub }) =>
   [
     door,
@@ -136,24 +153,38 @@ export class Agent {
 
   /** Built by the application, and changed before it leaves: both forms are on record. */
   async #told(request, sent, path) {
-    let response
-    await this.handle
-      .model(
-        { provider: this.shape.protocol === "anthropic" ? "anthropic" : "openai", model: this.model, request },
-        async (call) => {
-          response = await this.recorder.fetch(`${this.stage.server.origin}${path}`, {
-            method: "POST",
-            headers: { "content-type": "application/json", "x-api-key": "k", ...call.headers },
-            body: JSON.stringify(sent),
-          })
-          const text = await response.text()
-          response = { status: response.status, text: () => text }
-          if (response.status >= 400) throw new Error("refused")
-          return JSON.parse(text)
-        },
-      )
-      .catch(() => {})
-    return response
+    let answer
+    await this.#inModelStep(request, async (call) => {
+      answer = await this.#post(path, sent, call)
+      if (answer.status >= 400) throw new Error("refused")
+      return JSON.parse(await answer.text())
+    })
+    return answer
+  }
+
+  /** One call that the application tells of, tried so many times in vain. */
+  async sendTold(tries) {
+    this.calls++
+    const request = this.protocol.request(this.built())
+    await this.#inModelStep(request, async (call) => {
+      for (let at = 0; at < tries; at++) await this.#post(`${this.protocol.path}?key=${this.key}`, request, call)
+      throw new Error("overloaded")
+    })
+  }
+
+  #inModelStep(request, work) {
+    const provider = this.shape.protocol === "anthropic" ? "anthropic" : "openai"
+    return this.handle.model({ provider, model: this.model, request }, work).catch(() => {})
+  }
+
+  async #post(path, body, call) {
+    const response = await this.recorder.fetch(`${this.stage.server.origin}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": "k", ...call.headers },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { status: response.status, text: async () => text }
   }
 
   /** One call of the model that answers with `reply`, which becomes part of the conversation. */

@@ -31,6 +31,11 @@ export async function startModelServer() {
       response.end(JSON.stringify(protocol.refusal(reply.refuse.message)))
       return
     }
+    if (reply.verbatim) {
+      response.writeHead(reply.verbatim.status ?? 200, { "content-type": reply.verbatim.type ?? "application/json" })
+      response.end(reply.verbatim.text)
+      return
+    }
     const asked = JSON.parse(bytes.toString())
     const usage = cacheUse(asked, kept, reply)
     const whole = protocol.answer({ ...reply, usage }, asked.model, id)

@@ -1,8 +1,8 @@
-import { Agent } from "./agent.mjs"
+import { openAgent } from "./agent.mjs"
 
 /** A loop on the way, and at the end a history that is refused. */
 export async function layPair({ stage, shape, key }) {
-  const agent = await new Agent(stage, { ...shape, isParallel: false }, key).open()
+  const agent = await openAgent({ stage, shape: { ...shape, isParallel: false }, key })
   for (let at = 0; at < 4; at++) await agent.turn([agent.call("read", { path: "a.js" })], () => ({ text: "nothing" }))
   const calls = [agent.call(), agent.call("read", { path: "b.js" })]
   await agent.ask({ text: "Both.", tools: calls })

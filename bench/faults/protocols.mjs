@@ -27,7 +27,7 @@ export const PROTOCOLS = {
       })),
       ...more,
     }),
-    answer: ({ text, tools = [], isCut, usage }, model, serial) => ({
+    answer: ({ text, tools = [], isCut, isFiltered, usage }, model, serial) => ({
       type: "message",
       id: `msg_${serial}`,
       role: "assistant",
@@ -36,7 +36,7 @@ export const PROTOCOLS = {
         ...(text ? [{ type: "text", text }] : []),
         ...tools.map(({ id, name, args }) => ({ type: "tool_use", id, name, input: args })),
       ],
-      stop_reason: isCut ? "max_tokens" : tools.length > 0 ? "tool_use" : "end_turn",
+      stop_reason: isFiltered ? "refusal" : isCut ? "max_tokens" : tools.length > 0 ? "tool_use" : "end_turn",
       stop_sequence: null,
       usage: {
         input_tokens: usage.prompt - usage.read - usage.written,
@@ -61,7 +61,7 @@ export const PROTOCOLS = {
       })),
       ...more,
     }),
-    answer: ({ text, tools = [], isCut, usage }, model, serial) => ({
+    answer: ({ text, tools = [], isCut, isFiltered, usage }, model, serial) => ({
       id: `chatcmpl-${serial}`,
       object: "chat.completion",
       created: 1,
@@ -74,7 +74,7 @@ export const PROTOCOLS = {
             content: text ?? null,
             ...(tools.length > 0 ? { tool_calls: tools.map(chatCall) } : {}),
           },
-          finish_reason: isCut ? "length" : tools.length > 0 ? "tool_calls" : "stop",
+          finish_reason: isFiltered ? "content_filter" : isCut ? "length" : tools.length > 0 ? "tool_calls" : "stop",
         },
       ],
       usage: {
@@ -104,12 +104,12 @@ export const PROTOCOLS = {
       store: false,
       ...more,
     }),
-    answer: ({ text, tools = [], isCut, usage }, model, serial) => ({
+    answer: ({ text, tools = [], isCut, isFiltered, usage }, model, serial) => ({
       id: `resp_${serial}`,
       object: "response",
       created_at: 1,
-      status: isCut ? "incomplete" : "completed",
-      incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
+      status: isCut || isFiltered ? "incomplete" : "completed",
+      incomplete_details: isCut || isFiltered ? { reason: isFiltered ? "content_filter" : "max_output_tokens" } : null,
       model,
       output: [
         ...(text
@@ -147,6 +147,14 @@ export const PROTOCOLS = {
 /** The answer as its provider streams it. */
 export const streamed = (protocol, answer) =>
   Buffer.from(streamAnswer(dialectOf(protocol.dialect), Buffer.from(JSON.stringify(answer))))
+
+/** An answer that begins to stream and then says that it cannot go on. */
+export function streamedError(text) {
+  const whole = PROTOCOLS.anthropic.answer({ text, usage: { prompt: 9, read: 0, written: 0 } }, "claude-sonnet-5", "1")
+  const begun = streamed(PROTOCOLS.anthropic, whole).toString().split("event: content_block_stop")[0]
+  const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
+  return `${begun}event: error\ndata: ${JSON.stringify(error)}\n\n`
+}
 
 const marked = (blocks, isMarked) => (isMarked ? [...blocks.slice(0, -1), { ...blocks.at(-1), ...MARK }] : blocks)
 

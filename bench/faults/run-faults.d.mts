@@ -42,3 +42,5 @@ export function runPairs(plan: Plan): Promise<
     readonly isInOrder: boolean
   }[]
 >
+/** The detectors that have to find the faults of the table. */
+export const DETECTORS_TRIED: ReadonlySet<string>

@@ -5,9 +5,10 @@ import { join } from "node:path"
 import { bodiesOf, briefText, diagnosisText, sliceBody } from "@orangebox/query"
 import { briefParts, diagnoseRun, findBody, findRun, loadCacheAudit, readStore } from "@orangebox/reader"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
-import { shapeName, shapesFrom } from "./agent.mjs"
+import { fitted, isAmong, openAgent, shapeName, shapesFrom } from "./agent.mjs"
 import { CLEAN_TWINS } from "./clean-twins.mjs"
-import { CACHE_FAULTS, cacheFaultsFor, INJECTORS, layCacheFault } from "./injectors.mjs"
+import { CACHE_FAULTS, layCacheFault } from "./injectors/cache.mjs"
+import { INJECTORS } from "./injectors/index.mjs"
 import { startModelServer } from "./model-server.mjs"
 
 /** Numbers from 0 to 1 that a seed decides (mulberry32). */
@@ -44,28 +45,18 @@ export function runFaults({ seed, shapesEach, only }) {
     for (const [name, injector] of Object.entries(INJECTORS)) {
       if (only && !only.includes(name)) continue
       const random = randomFrom(seed * 1000 + serial++)
-      const shapes = shapesFrom(random).filter((shape) => injector.has?.(shape) ?? true)
-      for (const drawn of shapes.slice(0, shapesEach)) {
-        const shape = { ...drawn, ...injector.as }
-        const key = `${seed}x${serial++}`
-        const fault = await injector.lay({ stage, shape, key, random })
+      for (const shape of drawn(random, shapesEach, injector.shapes)) {
+        const fault = await laidIn({ stage, shape, key: `${seed}x${serial++}`, random }, injector)
         laid.push({ name, detector: injector.detector ?? name, injector, shape, ...fault })
       }
     }
-    for (const cause of Object.keys(CACHE_FAULTS)) {
+    for (const [cause, { shapes }] of Object.entries(CACHE_FAULTS)) {
       if (only && !only.includes("cache_bust")) continue
       const random = randomFrom(seed * 1000 + serial++)
-      const shapes = shapesFrom(random).filter((shape) => cacheFaultsFor(shape).includes(cause))
-      for (const shape of shapes.slice(0, shapesEach)) {
+      for (const shape of drawn(random, shapesEach, shapes)) {
         stage.server.evict()
         const fault = await layCacheFault({ stage, shape, key: `${seed}x${serial++}` }, cause)
-        laid.push({
-          name: "cache_bust",
-          detector: "cache_bust",
-          injector: { confidence: "proven", isOfFive: true },
-          shape,
-          ...fault,
-        })
+        laid.push({ name: "cache_bust", detector: "cache_bust", injector: CACHE_INJECTOR, shape, ...fault })
       }
     }
     return readStore({ data: stage.folder }, async ({ store }) => {
@@ -74,6 +65,26 @@ export function runFaults({ seed, shapesEach, only }) {
       return results
     })
   })
+}
+
+export const DETECTORS_TRIED = new Set([
+  "cache_bust",
+  ...Object.entries(INJECTORS).map(([name, { detector = name }]) => detector),
+])
+
+const CACHE_INJECTOR = { confidence: "proven", isOfFive: true }
+
+/** So many shapes of those that are possible, in the order that the seed decides. */
+const drawn = (random, count, shapes) =>
+  shapesFrom(random)
+    .flatMap((shape) => fitted(shape, shapes) ?? [])
+    .slice(0, count)
+
+async function laidIn(place, { lay, play, start, fails }) {
+  if (play) return play(place)
+  const agent = await openAgent(place, start)
+  const fault = await lay(agent, place)
+  return { ...fault, runId: await agent.finish(fails ? { error: fails } : {}) }
 }
 
 /** Found at its cause and named right; the five that seed 001 began with also as the first of all. */
@@ -85,7 +96,7 @@ async function judge(store, data, fault) {
   const run = await findRun(store, runId)
   const diagnosis = await diagnoseRun(store, store, run, { data })
   const cause = causeIn(run.view, fault.cause)
-  const isSeen = injector.sees?.(shape) ?? true
+  const isSeen = !isAmong(shape, injector.hiddenIn)
   const at = (finding) => finding.detector === detector && isSameCall(run.view, finding.cause, cause)
   const found = diagnosis.findings.find(at)
   const why = diagnosis.notRun.find((one) => one.detector === detector)?.why
@@ -150,13 +161,16 @@ async function deadPointers(store, view, findings) {
   const dead = []
   for (const { detector, evidence } of findings) {
     if (evidence.length === 0) dead.push(`${detector} has no evidence`)
-    for (const { runId, n, role } of evidence) {
+    for (const { runId, n, role, from, to } of evidence) {
       const whole = runId === null ? view : (await findRun(store, runId)).view
       const step = whole.steps[n - 1]
       const has = (one) =>
         bodiesOf(one.events).some((body) => body.role === role) || one.partials.some((body) => body.role === role)
-      if (step === undefined || (role !== null && !has(step)))
-        dead.push(`${detector} → ${runId ?? ""}#${n} ${role ?? ""}`)
+      const opens =
+        step !== undefined &&
+        (role === null || has(step)) &&
+        (from === null || (from < to && to <= (await findBody(store, whole, n, role)).bytes.length))
+      if (!opens) dead.push(`${detector} → ${runId ?? ""}#${n} ${role ?? ""} ${from ?? ""}..${to ?? ""}`)
     }
   }
   return dead
@@ -187,11 +201,10 @@ export function runCleanTwins({ seed, shapesEach }) {
     let serial = 0
     for (const [name, twin] of Object.entries(CLEAN_TWINS)) {
       const random = randomFrom(seed * 7000 + serial++)
-      const shapes = shapesFrom(random).filter((shape) => twin.has?.(shape) ?? true)
-      for (const shape of shapes.slice(0, shapesEach)) {
+      for (const shape of drawn(random, shapesEach, twin.shapes)) {
         stage.server.evict()
-        const runIds = await twin.play({ stage, shape, key: `${seed}c${serial++}`, random })
-        for (const runId of [runIds].flat()) laid.push({ name, shape, runId })
+        const place = { stage, shape, key: `${seed}c${serial++}`, random }
+        for (const runId of await playedIn(place, twin)) laid.push({ name, shape, runId })
       }
     }
     return readStore({ data: stage.folder }, async ({ store }) => {
@@ -213,6 +226,13 @@ export function runCleanTwins({ seed, shapesEach }) {
       return results
     })
   })
+}
+
+async function playedIn(place, { lay, play, start, output }) {
+  if (play) return play(place)
+  const agent = await openAgent(place, start)
+  await lay(agent, place)
+  return [await agent.finish(output === undefined ? {} : { output })]
 }
 
 const FIVE = new Set(["crash", "corrupted_history", "double_delivery", "misroute", "cache_bust"])

@@ -1,5 +1,6 @@
+import { DETECTORS } from "@orangebox/query"
 import { expect, test } from "vitest"
-import { isKept, runCleanTwins, runFaults, runPairs } from "../../../bench/faults/run-faults.mjs"
+import { DETECTORS_TRIED, isKept, runCleanTwins, runFaults, runPairs } from "../../../bench/faults/run-faults.mjs"
 
 // A share of `npm run bench -- faults`, which lays every fault in six shapes for each of two seeds.
 const SEED = 17
@@ -16,6 +17,10 @@ test(
   },
   TIMEOUT_MS,
 )
+
+test("[G-01] every detector has a fault to find; how long steps take is statistics and has its own test", () => {
+  expect(Object.keys(DETECTORS).filter((name) => !DETECTORS_TRIED.has(name))).toEqual(["latency_outlier"])
+})
 
 test(
   "[G-02] of two faults in one run both are told, the one that ended it first",

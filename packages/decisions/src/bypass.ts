@@ -12,7 +12,7 @@ type Message = BundleMessage
 
 /** What reached the model or the workspace without passing the recorder. */
 export interface BypassFinding {
-  readonly bypass: "assistant_turn" | "tool_result" | "workspace_change"
+  readonly bypass: "assistant_turn" | "tool_result" | "swapped_result" | "workspace_change"
   readonly stepId: string | null
   readonly stepNo: number | null
   readonly detail: string
@@ -39,9 +39,14 @@ function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string
     const prompt = prompts.get(call.step.id)?.prompt
     if (prompt?.from === "request" && call.sideCall === null) {
       const isFirst = !seen.knowsTalk(prompt.messages)
+      const prefill = prefillOf(prompt.messages)
       const strange = seen.newIn(prompt.messages).flatMap((message): Strange[] => {
+        if (message === prefill) return []
         if (message.role === "assistant" && answers.areAllRead && !isAnswered(message, answers)) {
           return [{ bypass: "assistant_turn", detail: "no recorded call produced this assistant turn", message }]
+        }
+        if (message.role === "tool" && results.isOfAnother(message)) {
+          return [{ bypass: "swapped_result", detail: "this is the recorded result of another tool call", message }]
         }
         if (message.role === "tool" && !results.explain(message, prompt.messages)) {
           const tool = callOf(message, prompt.messages)?.name
@@ -50,6 +55,7 @@ function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string
         return []
       })
       found.push(...findingsOf(strange, isFirst, call.step))
+      if (prefill !== undefined && call.answer.text) answers.texts.add(bare(prefill.content + call.answer.text))
     }
     // An answer that holds nothing, as one that is still being worked on, came in another way than this call.
     if (!call.answer.text && call.answer.toolCalls.length === 0 && call.answer.exists) answers.areAllRead = false
@@ -62,6 +68,10 @@ function historyBypasses({ calls, run }: RunReading, prompts: ReadonlyMap<string
   return found
 }
 
+/** A request that ends with the assistant asks the model to go on from there: the application's words, and its answer begins with them. */
+const prefillOf = (messages: readonly Message[]): Message | undefined =>
+  messages.at(-1)?.role === "assistant" ? messages.at(-1) : undefined
+
 /** What the model has said so far. */
 interface Answers {
   readonly texts: Set<string>
@@ -72,7 +82,7 @@ interface Answers {
 }
 
 interface Strange {
-  readonly bypass: "assistant_turn" | "tool_result"
+  readonly bypass: "assistant_turn" | "tool_result" | "swapped_result"
   readonly detail: string
   readonly message: Message
   readonly tool?: string | undefined
@@ -96,7 +106,7 @@ function findingsOf(
       ...(tool === undefined ? {} : { tool }),
     }))
   }
-  return (["assistant_turn", "tool_result"] as const).flatMap((bypass) => {
+  return (["assistant_turn", "tool_result"] as const).flatMap((bypass): BypassFinding[] => {
     const count = strange.filter((one) => one.bypass === bypass).length
     if (count === 0) return []
     const words = bypass === "assistant_turn" ? "assistant turns" : "tool results"
@@ -158,6 +168,7 @@ const keyOf = ({ role, content, tool_call_id, tool_calls }: Message): string =>
 /** The results of recorded tool calls. Where the call or the message lacks the model's id for it, a result is known by its words, else by its name. */
 class RecordedResults {
   readonly #ids = new Set<string>()
+  readonly #ofId = new Map<string, string>()
   readonly #named = new Set<string>()
   readonly #texts = new Set<string>()
   readonly #unnamed = new Map<string, number>()
@@ -168,13 +179,23 @@ class RecordedResults {
       if (tool === null) continue
       if (tool.callId !== null) {
         this.#ids.add(tool.callId)
-        if (tool.resultText !== null) this.#named.add(bare(outputTextOf(tool.resultText)))
+        if (tool.resultText === null) continue
+        const text = bare(outputTextOf(tool.resultText))
+        this.#named.add(text)
+        this.#ofId.set(tool.callId, text)
         continue
       }
       if (tool.resultText !== null) this.#texts.add(bare(outputTextOf(tool.resultText)))
       else if (tool.resultRef !== null) this.#hasUnread = true
       this.#unnamed.set(tool.name, (this.#unnamed.get(tool.name) ?? 0) + 1)
     }
+  }
+
+  /** What one call came to stands under the id of another, which came to something else. Applications put results into words of their own; these are none. */
+  isOfAnother({ tool_call_id: id, content }: Message): boolean {
+    const own = id === undefined ? undefined : this.#ofId.get(id)
+    const sent = bare(content)
+    return own !== undefined && own !== "" && sent !== "" && !sent.includes(own) && this.#named.has(sent)
   }
 
   explain(message: Message, messages: readonly Message[]): boolean {

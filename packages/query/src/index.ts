@@ -67,6 +67,7 @@ export { type Strata, strataJson } from "./strata/strata.js"
 // What is broken, from recorded facts
 
 export {
+  type BrokenPrompt,
   type CaseFile,
   type GoodSibling,
   type InvestigatedSource,
@@ -77,9 +78,9 @@ export {
   type ToldOutcome,
   type Usual,
 } from "./diagnosis/case-file.js"
-export { brokenPairs, toolMentions } from "./diagnosis/detectors/corrupted-history.js"
+export { brokenPairs, toolMentions, toolPlaces } from "./diagnosis/detectors/corrupted-history.js"
 export { usualKey } from "./diagnosis/detectors/latency-outlier.js"
-export { type Diagnosis, diagnose } from "./diagnosis/diagnose.js"
+export { DETECTORS, type Diagnosis, diagnose } from "./diagnosis/diagnose.js"
 export {
   type DiagnosedRun,
   type DiagnosedThread,

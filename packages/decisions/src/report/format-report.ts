@@ -91,6 +91,7 @@ const FAILURE_WORDS: Readonly<Record<string, string>> = {
   tool_call_without_result: "tool call without a result",
   assistant_turn: "assistant turn from elsewhere",
   tool_result: "tool result from elsewhere",
+  swapped_result: "tool result of another call",
   workspace_change: "workspace changed without an action",
 }
 

@@ -1,5 +1,5 @@
 import { type CacheRule, type CacheRules, cacheRuleOf, MARKED_UNNAMED, type PriceTable } from "@orangebox/dialects"
-import { type CacheCall, marksOf, ratesOf, sharedSegments, tokensUpTo } from "./cache-call.js"
+import { type CacheCall, type CacheSegment, marksOf, ratesOf, sharedSegments, tokensUpTo } from "./cache-call.js"
 import { type CauseFound, causeOfMiss, keptUpTo } from "./miss-cause.js"
 
 /** Providers count a few tokens of their own. */
@@ -98,9 +98,11 @@ function auditCall(
     return unknown("it has no token counts")
   if (rule === undefined) return unknown(`no rule says how ${call.model} is cached`)
   const earlier = sent.filter(({ prompt, segments }) => prompt !== null && segments !== undefined)
-  const reference = referenceOf(call, earlier)
-  if (reference === undefined) return { ...none, call, verdict: null, why: "first" }
-  const kept = keptBy(reference, rule)
+  const found = referenceOf(call, earlier)
+  if (found === undefined) return { ...none, call, verdict: null, why: "first" }
+  const { reference, isSameTalk } = found
+  const left = isSameTalk ? keptUpTo(reference, rule) : sharedUpTo(call, reference, rule)
+  const kept = isSameTalk ? keptBy(reference, rule) : keptOf(reference, left, rule)
   const { tokens, isExact } = kept
   const isElsewhere = reference.runId !== call.runId && reference.runId !== null
   const why = kept.why !== undefined && isElsewhere ? `in ${reference.runId}: ${kept.why}` : kept.why
@@ -118,14 +120,14 @@ function auditCall(
     return { ...answered, verdict: "hit", found: undefined, why: undefined, lostTokens: 0, lostUsd: 0 }
   }
   if (call.segments === undefined) return { ...none, ...answered, verdict: "unknown", why: NO_SEGMENTS }
-  const found = causeOfMiss(call, { reference, earlier }, rule)
+  const cause = causeOfMiss(call, { reference, earlier, left }, rule)
   // A cache that promises nothing has not failed: only bytes that changed are a finding.
-  if (rule.keeps !== "marked" && found.cause === "not_served") {
+  if (rule.keeps !== "marked" && cause.cause === "not_served") {
     return {
       ...none,
       ...answered,
       verdict: "unknown",
-      found,
+      found: cause,
       why: "nothing changed, and such a cache promises nothing",
     }
   }
@@ -133,7 +135,7 @@ function auditCall(
   return {
     ...answered,
     verdict: call.read === 0 ? "miss" : "short",
-    found,
+    found: cause,
     why: undefined,
     lostTokens,
     lostUsd: lostMoney(call, lostTokens, prices),
@@ -149,39 +151,71 @@ const saysWhatItKept = (call: CacheCall): boolean =>
  * The call whose prefix this one could read: the one it goes on from, else the last of its lane, else whichever before it shares most with
  * it. Where none shares anything it is the first of its kind.
  */
-function referenceOf(call: CacheCall, earlier: readonly CacheCall[]): CacheCall | undefined {
+function referenceOf(
+  call: CacheCall,
+  earlier: readonly CacheCall[],
+): { readonly reference: CacheCall; readonly isSameTalk: boolean } | undefined {
   const own = earlier.filter(({ runId, context }) => runId === call.runId && !context.isAuxiliary)
   const isFollowed = ({ stepId }: CacheCall): boolean => stepId !== undefined && call.follows.includes(stepId)
   const inLane =
     own.findLast((other) => isFollowed(other) && goesOnFrom(call, other)) ??
     own.findLast((other) => other.lane === call.lane && goesOnFrom(call, other))
-  if (inLane !== undefined) return inLane
+  if (inLane !== undefined) return { reference: inLane, isSameTalk: true }
   let best: CacheCall | undefined
   let most = 0
   for (const other of earlier) {
     const isNear = call.startedAt - other.startedAt <= LONGEST_REACH_MS
-    const shared = isNear && other.model === call.model ? sharedSegments(call, other) : 0
+    const shared = isNear && other.model === call.model ? likeSegments(call, other) : 0
     // Of equals the later one: what it read lives longer.
     if (shared > 0 && shared >= most) [best, most] = [other, shared]
   }
-  // Sharing less than what was kept is no bust but another prompt, unless it belongs to the same conversation.
-  return best !== undefined && most > (marksOf(best)[0] ?? 0) ? best : undefined
+  // Sharing less than what was kept is no bust but another prompt.
+  return best !== undefined && most > (marksOf(best)[0] ?? 0) ? { reference: best, isSameTalk: false } : undefined
 }
 
 /**
- * Whether a call may go on from another. Agents that take turns in one run have prompts of their own: where instructions or tools differ, by more than a time
- * or their spelling, and nothing that was said is in both, they are two prompts, and neither breaks the cache of the other.
+ * Whether a call may go on from another. Agents that take turns in one run have prompts of their own, and the next task of an agent is a talk of its own:
+ * where nothing that was said is in both, they are two prompts, and neither breaks the cache of the other; unless they differ first by a time or a spelling.
  */
 function goesOnFrom(call: CacheCall, other: CacheCall): boolean {
   const [now = [], before = []] = [call.segments, other.segments]
   if (now.length === 0 || before.length === 0) return true
   const at = sharedSegments(call, other)
-  if (at >= now.length || at >= before.length || isSaid(now[at]!) || isSaid(before[at]!)) return true
-  const isVariant = (["canonical_hash", "stable_hash", "media_hash"] as const).some(
-    (hash) => now[at]![hash] !== undefined && now[at]![hash] === before[at]![hash],
-  )
+  if (at >= now.length || at >= before.length || isLike(now[at]!, before[at]!)) return true
   const said = new Set(before.filter(isSaid).map(({ hash }) => hash))
-  return isVariant || now.some((segment) => isSaid(segment) && said.has(segment.hash)) || !before.some(isSaid)
+  return said.size === 0 || now.some((segment) => isSaid(segment) && said.has(segment.hash))
+}
+
+/** The same but for a time, an order of keys, or the bytes of a picture. */
+const isLike = (one: CacheSegment, other: CacheSegment): boolean =>
+  (["hash", "canonical_hash", "stable_hash", "media_hash"] as const).some(
+    (hash) => one[hash] !== undefined && one[hash] === other[hash],
+  )
+
+/** How many leading segments two prompts would share if nothing in them were volatile. */
+function likeSegments({ segments: one = [] }: CacheCall, { segments: other = [] }: CacheCall): number {
+  let like = 0
+  while (like < one.length && like < other.length && isLike(one[like]!, other[like]!)) like++
+  return like
+}
+
+/** Of another talk a call can read no more than both begin with, up to where that was kept. */
+function sharedUpTo(call: CacheCall, reference: CacheCall, rule: CacheRule): number {
+  const last = likeSegments(call, reference) - 1
+  return rule.keeps === "marked" ? (marksOf(reference).findLast((mark) => mark <= last) ?? -1) : last
+}
+
+/** How many tokens a call left in the cache up to a segment: its own figure where that is all it kept, else by size. */
+function keptOf(reference: CacheCall, left: number, rule: CacheRule): ReturnType<typeof keptBy> {
+  const kept = keptBy(reference, rule)
+  const upTo = tokensUpTo(reference, left)
+  if (kept.tokens === null || upTo === null || left >= keptUpTo(reference, rule)) return kept
+  const isLeast = upTo < rule.minimumTokens.from
+  const why = isLeast
+    ? `what it shares with #${reference.n} is shorter than the ${rule.minimumTokens.from} tokens that are kept`
+    : undefined
+  const tokens = isLeast ? 0 : Math.floor(upTo / rule.stepTokens) * rule.stepTokens
+  return { tokens: Math.min(kept.tokens, tokens), isExact: false, why: kept.why ?? why }
 }
 
 /** Part of the talk, and not of what every call of an agent begins with. */

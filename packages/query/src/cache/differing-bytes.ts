@@ -8,6 +8,9 @@ export interface DifferingBytes {
   readonly at: number
   readonly lengthBefore: number
   readonly lengthNow: number
+  /** The same place in the bytes of either request: the first that differs, and the first behind that does not. */
+  readonly rangeBefore: readonly [from: number, to: number]
+  readonly rangeNow: readonly [from: number, to: number]
   /** The place in both, with a few characters around it. */
   readonly before: string
   readonly now: string
@@ -28,8 +31,9 @@ export function bodiesToCompare({ call, reference, found }: CallAudit): readonly
 export function differingBytes({ call, reference, found }: CallAudit, bodies: Bodies): DifferingBytes | undefined {
   const index = found?.segment?.index
   if (index === undefined || reference === undefined) return undefined
-  const [before, now] = [segmentBytes(reference, index, bodies), segmentBytes(call, index, bodies)]
-  if (before === undefined || now === undefined) return undefined
+  const [placeBefore, placeNow] = [segmentPlace(reference, index, bodies), segmentPlace(call, index, bodies)]
+  if (placeBefore === undefined || placeNow === undefined) return undefined
+  const [before, now] = [placeBefore.bytes, placeNow.bytes]
   const shortest = Math.min(before.length, now.length)
   let at = 0
   while (at < shortest && before[at] === now[at]) at++
@@ -39,6 +43,8 @@ export function differingBytes({ call, reference, found }: CallAudit, bodies: Bo
     at,
     lengthBefore: before.length - at - same,
     lengthNow: now.length - at - same,
+    rangeBefore: rangeOf(placeBefore, at, same),
+    rangeNow: rangeOf(placeNow, at, same),
     before: around(before, at, before.length - same),
     now: around(now, at, now.length - same),
     introducedBy:
@@ -50,7 +56,17 @@ export function differingBytes({ call, reference, found }: CallAudit, bodies: Bo
   }
 }
 
-function segmentBytes(call: CacheCall, index: number, bodies: Bodies): Uint8Array | undefined {
+/** At least one byte: where something was put in, the place it was put at. */
+function rangeOf({ start, bytes }: SegmentPlace, at: number, same: number): readonly [number, number] {
+  return [start + at, start + Math.max(at + 1, bytes.length - same)]
+}
+
+interface SegmentPlace {
+  readonly start: number
+  readonly bytes: Uint8Array
+}
+
+function segmentPlace(call: CacheCall, index: number, bodies: Bodies): SegmentPlace | undefined {
   const request = readableRequest(call.context, bodies)
   const segment = request?.anatomy.segments[index]
   const bytes = call.request && bodies.get(call.request.hash)
@@ -58,7 +74,7 @@ function segmentBytes(call: CacheCall, index: number, bodies: Bodies): Uint8Arra
   if (segment === undefined || bytes === undefined || request?.anatomy.segments.length !== call.segments?.length) {
     return undefined
   }
-  return bytes.subarray(segment.start, segment.end)
+  return { start: segment.start, bytes: bytes.subarray(segment.start, segment.end) }
 }
 
 const BEFORE_IT = 24

@@ -41,10 +41,16 @@ export interface ChangedSegment {
 export interface CacheNeighbours {
   readonly reference: CacheCall
   readonly earlier: readonly CacheCall[]
+  /** The last segment of what the reference had kept and this call could have read. */
+  readonly left: number
 }
 
 /** The first reason that applies; in this order, because each one makes those behind it moot. */
-export function causeOfMiss(call: CacheCall, { reference, earlier }: CacheNeighbours, rule: CacheRule): CauseFound {
+export function causeOfMiss(
+  call: CacheCall,
+  { reference, earlier, left }: CacheNeighbours,
+  rule: CacheRule,
+): CauseFound {
   const found = (cause: MissCause, detail?: string, segment?: ChangedSegment): CauseFound => ({
     cause,
     segment,
@@ -54,7 +60,6 @@ export function causeOfMiss(call: CacheCall, { reference, earlier }: CacheNeighb
     if (differ(call[what], reference[what])) return found("model_changed", `another ${what}`)
   }
   const marks = marksOf(call)
-  const left = keptUpTo(reference, rule)
   if (rule.keeps === "marked" && marks.length === 0 && marksOf(reference).length > 0) {
     return found("mark_missing", "no cache mark, and the call before had one")
   }

@@ -73,7 +73,7 @@ function nameOf(view: RunView, { step }: RecordedContext): string {
   return `${holder.name ?? holder.kind}#${holder.n}`
 }
 
-function talkOf({ derived, told }: RecordedContext): Talk {
+export function talkOf({ derived, told }: RecordedContext): Talk {
   const segments = recordsIn(payloadOf((derived ?? told) as Event | undefined), "segments")
   const hashesOf = (...kinds: string[]): string[] =>
     segments

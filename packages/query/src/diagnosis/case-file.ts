@@ -13,8 +13,8 @@ export interface CaseFile {
   readonly trail: Observability | undefined
   /** Every delivery and enqueue of the messages that the run handled, in order of time, across runs. */
   readonly messages: ReadonlyMap<string, readonly MessageSighting[]>
-  /** For broken prompts: which tool ids the application's own form of them holds, by the number of the call. */
-  readonly builtToolIds: ReadonlyMap<number, ReadonlySet<string>>
+  /** Prompts whose tool calls and results do not pair, by the number of the call. */
+  readonly brokenPrompts: ReadonlyMap<number, BrokenPrompt>
   /** What the user says of the outcome: a run that completed may be wrong all the same. */
   readonly told: ToldOutcome
   /** What steps wrote and what came back to them, by number; of a step that is not in it nothing was kept. */
@@ -36,6 +36,13 @@ export interface CaseFile {
   readonly source: InvestigatedSource | undefined
   /** The sources that have something to say when they are asked. */
   readonly sourcesToAsk: ReadonlySet<string>
+}
+
+export interface BrokenPrompt {
+  /** The results, by the ids of their calls, that the application's own form of it holds; undefined where that is not on record. */
+  readonly builtResults: ReadonlySet<string> | undefined
+  /** Where in the bytes of the request each call or result stands, by id. */
+  readonly places: ReadonlyMap<string, readonly [from: number, to: number]>
 }
 
 export interface InvestigatedSource {

@@ -3,19 +3,13 @@ import { bodiesOf } from "../step-facts.js"
 import { attemptsOf, type CaseFile, type InvestigatedSource, isBadOutcome, stillGoing } from "./case-file.js"
 import { badToolArgs } from "./detectors/bad-tool-args.js"
 import { cacheBust } from "./detectors/cache-bust.js"
-import {
-  contextOverflow,
-  loop,
-  orphanToolCall,
-  outputCut,
-  retryStorm,
-  streamBroken,
-  unknownTool,
-} from "./detectors/calls.js"
+import { callFailed } from "./detectors/call-failed.js"
+import { contextOverflow, orphanToolCall, outputCut, retryStorm, streamBroken, unknownTool } from "./detectors/calls.js"
 import { corruptedHistory } from "./detectors/corrupted-history.js"
 import { crash } from "./detectors/crash.js"
 import { excludedEvidence } from "./detectors/excluded-evidence.js"
 import { latencyOutlier } from "./detectors/latency-outlier.js"
+import { loop } from "./detectors/loop.js"
 import { lostInstruction } from "./detectors/lost-instruction.js"
 import { doubleDelivery, misroute } from "./detectors/messages.js"
 import { constraintViolation, falseSuccess, ignoredToolError, schemaRepairFailure } from "./detectors/outcome.js"
@@ -52,6 +46,7 @@ export const DETECTORS: Readonly<Record<string, (file: CaseFile) => Detected>> =
   context_incomplete: contextIncomplete,
   context_refused: contextRefused,
   stream_broken: streamBroken,
+  call_failed: callFailed,
   sibling_divergence: siblingDivergence,
   latency_outlier: latencyOutlier,
   observability_gap: observabilityGap,
@@ -97,11 +92,11 @@ export function diagnose(file: CaseFile, judge?: JudgeWord): Diagnosis {
     else findings.push(...detected.map((finding) => resolvable(weighed(finding, file), file)))
   }
   const { view } = file
-  const rankedFindings = ranked(findings, view, file.told.at).map((finding) => ({
+  const rankedFindings = ranked(findings.filter(isToldOnce(findings)), view, file.told.at).map((finding) => ({
     ...finding,
     findingId: findingId(finding, view.steps[finding.cause - 1]?.events[0]?.event_id ?? ""),
   }))
-  const isExplained = rankedFindings.some(({ severity }) => severity === "fatal" || severity === "harm")
+  const isExplained = rankedFindings.some(isGrave)
   const isUnexplained = isBadOutcome(file) && stillGoing(view) === undefined && !isExplained
   return {
     findings: rankedFindings,
@@ -114,6 +109,15 @@ export function diagnose(file: CaseFile, judge?: JudgeWord): Diagnosis {
     sourcesToAsk: sourcesOfCauses(file, rankedFindings),
   }
 }
+
+/** That a call failed is no news where another finding says why. */
+const isToldOnce =
+  (findings: readonly Finding[]) =>
+  ({ detector, cause }: Finding): boolean =>
+    detector !== "call_failed" ||
+    !findings.some((other) => other.detector !== "call_failed" && other.fails === cause && isGrave(other))
+
+const isGrave = ({ severity }: Finding): boolean => severity === "fatal" || severity === "harm"
 
 /** The sources of the causes that have rules or notes of their own, the first finding's first. */
 function sourcesOfCauses({ view, source, sourcesToAsk }: CaseFile, findings: readonly Finding[]): readonly string[] {

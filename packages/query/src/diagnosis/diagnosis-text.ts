@@ -240,11 +240,21 @@ function nextOf(sheet: Sheet, page: Page<Row>, { address }: Pick<DiagnosisOption
   const first = page.rows[0] ?? sheet.rows[0]
   const next = [
     ...(first === undefined ? [] : [`orangebox step ${first.run.address}#${first.finding.cause} --brief`]),
+    ...(first === undefined ? [] : sliceCommand(first)),
     ...(page.to < page.total ? [`orangebox diagnose ${address} --cursor ${page.to}`] : []),
     ...sheet.toAsk.slice(0, 1).map((name) => `orangebox diagnose ${address} --source ${shellWord(safeLine(name))}`),
     ...(first === undefined ? [sheet.fallback] : []),
   ]
   return `next: ${next.join(" · ")}`
+}
+
+/** The bytes that the finding points at; of two places that differ, the later one. */
+function sliceCommand({ finding, run }: Row): string[] {
+  const place = finding.evidence.findLast(({ runId, role, from }) => runId === null && role !== null && from !== null)
+  if (place === undefined) return []
+  return [
+    `orangebox step ${run.address}#${place.n} --body ${place.role} --from ${place.from} --bytes ${place.to! - place.from!}`,
+  ]
 }
 
 const titleOf = ({ confidence, detector, kind, severity, cause }: RankedFinding): string =>

@@ -2,16 +2,19 @@ import { payloadOf, recordsIn, textIn } from "@orangebox/contract"
 import { askedTools, observabilityOfReading, type RunReading } from "@orangebox/decisions"
 import { dialectByShape, readBody, readRequest } from "@orangebox/dialects"
 import {
+  type BrokenPrompt,
   brokenPairs,
   type CaseFile,
   isBadOutcome,
   type MessageSighting,
+  type RecordedContext,
   type RunView,
   recordedContexts,
   type StepView,
   type StepWords,
   type ToldOutcome,
   toolMentions,
+  toolPlaces,
 } from "@orangebox/query"
 import type { TraceReader } from "@orangebox/store"
 import { loadCacheAudit } from "../cache/load-cache-audit.js"
@@ -58,7 +61,7 @@ export async function loadCase(
     evaluation,
     trail: observabilityOfReading(reading),
     messages: store === undefined ? new Map() : await messagesOf(store, run.view),
-    builtToolIds: await builtToolIds(bytesOf, run.view),
+    brokenPrompts: await brokenPrompts(bytesOf, run.view),
     told,
     words: wordsOf(reading),
     askedBy: askedBy(reading),
@@ -166,29 +169,33 @@ async function sightingOf(
 const deliveredIn = ({ steps }: RunView): ReadonlySet<string> =>
   new Set(steps.flatMap(({ queue, workKind }) => (workKind === "queue.deliver" ? (queue?.messageId ?? []) : [])))
 
-/** For prompts whose tools do not pair: what the application had built, where it is on record. */
-async function builtToolIds(bytesOf: LoadBytes, view: RunView): Promise<CaseFile["builtToolIds"]> {
-  const built = new Map<number, ReadonlySet<string>>()
-  for (const { n, step, derived } of recordedContexts(view)) {
-    if (brokenPairs(toolMentions(recordsIn(payloadOf(derived), "segments"))).length === 0) continue
-    // What stands in the call itself, beside what its attempts sent, is what the application built; its segments outlive the text.
-    const assembled = step.events.find((event) => event.event_type === "prompt_assembled" && event !== derived)
-    const segments = recordsIn(payloadOf(assembled), "segments")
-    if (segments.length > 0) {
-      built.set(n, resultIds(segments))
-      continue
-    }
-    const rendered = step.events.find(({ event_type }) => event_type === "prompt_rendered")
-    const ref = textIn(payloadOf(rendered), "rendered_prompt_ref")
-    if (ref === undefined) continue
-    const bytes = (await bytesOf([ref])).get(ref)
-    const body = bytes && readBody(bytes)
-    const dialect = body && dialectByShape(body, textIn(payloadOf(step.opened), "provider") ?? null)
-    const anatomy = dialect && readRequest(dialect, body)
-    if (anatomy === undefined) continue
-    built.set(n, resultIds(anatomy.detailed()))
+/** For prompts whose tools do not pair: what the application had built, where it is on record, and where in the request they stand. */
+async function brokenPrompts(bytesOf: LoadBytes, view: RunView): Promise<CaseFile["brokenPrompts"]> {
+  const broken = new Map<number, BrokenPrompt>()
+  for (const context of recordedContexts(view)) {
+    if (brokenPairs(toolMentions(recordsIn(payloadOf(context.derived), "segments"))).length === 0) continue
+    const { request } = context
+    const places = toolPlaces(context, request === undefined ? new Map() : await bytesOf([request.hash]))
+    broken.set(context.n, { builtResults: await builtResults(bytesOf, context), places })
   }
-  return built
+  return broken
+}
+
+async function builtResults(
+  bytesOf: LoadBytes,
+  { step, derived }: RecordedContext,
+): Promise<BrokenPrompt["builtResults"]> {
+  // What stands in the call itself, beside what its attempts sent, is what the application built; its segments outlive the text.
+  const assembled = step.events.find((event) => event.event_type === "prompt_assembled" && event !== derived)
+  const segments = recordsIn(payloadOf(assembled), "segments")
+  if (segments.length > 0) return resultIds(segments)
+  const rendered = step.events.find(({ event_type }) => event_type === "prompt_rendered")
+  const ref = textIn(payloadOf(rendered), "rendered_prompt_ref")
+  const bytes = ref === undefined ? undefined : (await bytesOf([ref])).get(ref)
+  const body = bytes && readBody(bytes)
+  const dialect = body && dialectByShape(body, textIn(payloadOf(step.opened), "provider") ?? null)
+  const anatomy = dialect && readRequest(dialect, body)
+  return anatomy && resultIds(anatomy.detailed())
 }
 
 const resultIds = (segments: readonly object[]): ReadonlySet<string> =>

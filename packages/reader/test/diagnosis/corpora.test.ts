@@ -67,8 +67,9 @@ describe.skipIf(!hasCorpora)(
           byFile.set(exchange.file, [...(byFile.get(exchange.file) ?? []), exchange])
         }
         for (const [file, exchanges] of byFile) {
-          // What a provider refused was recorded to show a failure; of what also uses other endpoints the calls alone are not the run.
-          if (exchanges.some(({ status }) => status >= 400) || !exchanges.every(isModelCall)) continue
+          // What a provider refused, at once or in its stream, was recorded to show a failure; of what also uses other endpoints the calls alone are not the run.
+          if (exchanges.some(({ status }) => status >= 400) || file.includes("stream_error")) continue
+          if (!exchanges.every(isModelCall)) continue
           const run = recorder.startRun({ entrypoint: "cassette", input: file })
           for (const { path, request, status, response } of exchanges) {
             Object.assign(answer, { status, body: response })

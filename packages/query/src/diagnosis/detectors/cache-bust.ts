@@ -43,8 +43,13 @@ export function cacheBust({ view, cache }: CaseFile): Detected {
       evidence: [
         ...(reference === undefined
           ? []
-          : [{ ...at(reference, "request"), runId: reference.runId === view.runId ? null : reference.runId }]),
-        at(call, call.request === undefined ? null : "request"),
+          : [
+              {
+                ...at(reference, "request", differing?.rangeBefore),
+                runId: reference.runId === view.runId ? null : reference.runId,
+              },
+            ]),
+        call.request === undefined ? at(call) : at(call, "request", differing?.rangeNow),
       ],
     })
   }

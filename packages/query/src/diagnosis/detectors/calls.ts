@@ -1,16 +1,7 @@
 import { payloadOf, textIn, textsIn } from "@orangebox/contract"
 import { finishKindOf } from "@orangebox/dialects"
-import { groupBy } from "../../group-by.js"
 import type { StepView } from "../../run-view.js"
-import {
-  attemptsOf,
-  type CaseFile,
-  isBadEnd,
-  isBadOutcome,
-  modelCallsOf,
-  stillGoing,
-  toolCallsOf,
-} from "../case-file.js"
+import { attemptsOf, type CaseFile, isBadEnd, modelCallsOf, stillGoing, toolCallsOf } from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
 
 const OVERFLOW =
@@ -39,7 +30,7 @@ export function contextOverflow({ view }: CaseFile): Detected {
   return found
 }
 
-/** An answer that stopped at its limit and was used as it was. */
+/** An answer that stopped at its limit, or that the provider's filter stopped, and was used as it was. */
 export function outputCut({ view }: CaseFile): Detected {
   const going = stillGoing(view)
   if (going !== undefined) return { notRun: going }
@@ -49,20 +40,22 @@ export function outputCut({ view }: CaseFile): Detected {
   const found: Finding[] = []
   for (const [index, call] of calls.entries()) {
     const { finishReason, requestedTools } = call.model!
-    if (finishReason === undefined || finishKindOf(finishReason) !== "length") continue
+    const stop = finishReason === undefined ? undefined : finishKindOf(finishReason)
+    if (stop !== "length" && stop !== "content_filter") continue
     const askedTools = (requestedTools?.length ?? 0) > 0
     // Where the lane goes on, the rest may have been asked for.
-    const isLast = !calls.slice(index + 1).some(({ opened }) => opened?.lane_id === call.opened?.lane_id)
+    const isLast = isLastOfLane(calls, index)
     // The last word of an agent is its answer; of calls without tools nobody can say what became of them, unless an output is on record.
     const isUsed = askedTools || (isLast && (hasOutput || isAgent))
+    const isFiltered = stop === "content_filter"
     found.push({
       detector: "output_cut",
-      kind: askedTools ? "arguments" : "output",
+      kind: isFiltered ? "filtered" : askedTools ? "arguments" : "output",
       severity: isUsed ? "harm" : "notice",
       confidence: isUsed ? "proven" : "possible",
       cause: call.n,
       fails: call.n,
-      claim: `the answer of #${call.n} stopped at its limit${askedTools ? ", and a tool was called with what there was" : isLast ? ", and nothing asked for the rest" : ""}`,
+      claim: `the answer of #${call.n} stopped ${isFiltered ? "because the model or a filter refused" : "at its limit"}${askedTools ? ", and a tool was called with what there was" : isLast ? ", and nothing asked for the rest" : ""}`,
       by: null,
       evidence: [at(call, "response")],
     })
@@ -95,27 +88,39 @@ export function retryStorm({ view }: CaseFile): Detected {
   })
 }
 
-/** A stream that broke off before its end. */
+/** A stream that broke off before its end, or that ended with an error in the place of the rest. */
 export function streamBroken({ view }: CaseFile): Detected {
-  return modelCallsOf(view).flatMap((call): Finding[] => {
+  const calls = modelCallsOf(view)
+  return calls.flatMap((call, index): Finding[] => {
     const last = attemptsOf(view, call).at(-1) ?? call
-    const end = textIn(payloadOf(last.closed), "stream_end")
-    if (end !== "upstream_reset" && end !== "timeout") return []
+    const kind = streamBreak(last)
+    if (kind === undefined) return []
+    // Where nothing was asked after it and the run came to an end all the same, the end rests on what had come.
+    const isUsed = call.status === "success" || (view.status === "completed" && isLastOfLane(calls, index))
     return [
       {
         detector: "stream_broken",
-        kind: end,
-        severity: call.status === "success" ? "harm" : isBadEnd(view) ? "harm" : "notice",
+        kind,
+        severity: isUsed || isBadEnd(view) ? "harm" : "notice",
         confidence: "proven",
         cause: call.n,
         fails: call.n,
-        claim: `the answer of #${call.n} broke off (${end.replace("_", " ")})${call.status === "success" ? ", and the part that came counts as an answer" : ""}`,
+        claim: `the answer of #${call.n} broke off (${kind.replace("_", " ")})${isUsed ? ", and the part that came counts as an answer" : ""}`,
         by: null,
         evidence: [at(last, "response")],
       },
     ]
   })
 }
+
+function streamBreak({ closed, error }: StepView): "upstream_reset" | "timeout" | "error_event" | undefined {
+  const end = textIn(payloadOf(closed), "stream_end")
+  if (end === "upstream_reset" || end === "timeout") return end
+  return end === "complete" && error?.httpStatus === 200 ? "error_event" : undefined
+}
+
+const isLastOfLane = (calls: readonly StepView[], index: number): boolean =>
+  !calls.slice(index + 1).some(({ opened }) => opened?.lane_id === calls[index]!.opened?.lane_id)
 
 /** A tool that the model asked for and that the request did not offer. */
 export function unknownTool({ view }: CaseFile): Detected {
@@ -178,64 +183,4 @@ export function orphanToolCall({ view }: CaseFile): Detected {
     })
   }
   return found
-}
-
-const REPEATS = 3
-
-/** The same call with the same result, over and over. */
-export function loop(file: CaseFile): Detected {
-  const { view } = file
-  // A run that came to a good end got out of it: it cost time and money, no more.
-  const severity = view.status === "completed" && !isBadOutcome(file) ? "waste" : "harm"
-  const lanes = groupBy(toolCallsOf(view), ({ opened }) => opened?.lane_id ?? "")
-  const found: Finding[] = []
-  for (const [, steps] of lanes) {
-    const keys = steps.map(keyOf)
-    for (let start = 0; start < steps.length; ) {
-      const length = cycleAt(keys, start)
-      if (length === undefined) {
-        start++
-        continue
-      }
-      let end = start + length.size * REPEATS
-      while (end < keys.length && keys[end] === keys[end - length.size]) end++
-      const first = steps[start]!
-      found.push({
-        detector: "loop",
-        kind: length.size === 1 ? "same_call" : "cycle",
-        severity,
-        confidence: "proven",
-        cause: first.n,
-        fails: steps[end - 1]!.n,
-        claim: `${length.size === 1 ? "one tool call" : `a cycle of ${length.size} tool calls`} came ${Math.floor((end - start) / length.size)} times from #${first.n} to #${steps[end - 1]!.n}, with the same arguments and the same results`,
-        by: null,
-        evidence: [at(first, "args"), at(steps[end - 1]!, "result")],
-      })
-      start = end
-    }
-  }
-  return found
-}
-
-const LONGEST_CYCLE = 4
-
-function cycleAt(keys: readonly (string | undefined)[], start: number): { readonly size: number } | undefined {
-  for (let size = 1; size <= LONGEST_CYCLE; size++) {
-    const span = size * REPEATS
-    if (start + span > keys.length) return undefined
-    let isSame = true
-    for (let index = start; index < start + span && isSame; index++) {
-      isSame = keys[index] !== undefined && keys[index] === keys[start + ((index - start) % size)]
-    }
-    if (isSame) return { size }
-  }
-  return undefined
-}
-
-/** What was asked and what came back; a call that has no end, or whose result is not known, repeats nothing. */
-function keyOf(step: StepView): string | undefined {
-  const asked = textIn(payloadOf(step.opened), "call_signature_hash")
-  const closing = payloadOf(step.closed)
-  const result = textIn(closing, "result_ref") ?? textIn(closing, "error_message_ref")
-  return asked === undefined || result === undefined ? undefined : `${asked} ${result}`
 }

@@ -1,5 +1,7 @@
 import { payloadOf, recordsIn, textIn } from "@orangebox/contract"
-import { recordedContexts } from "../../context/recorded-contexts.js"
+import type { Bodies } from "../../context/context-reading.js"
+import { type RecordedContext, recordedContexts } from "../../context/recorded-contexts.js"
+import { readableRequest } from "../../context/request-on-record.js"
 import type { StepView } from "../../run-view.js"
 import { attemptsOf, type CaseFile } from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
@@ -43,8 +45,18 @@ export function toolMentions(segments: readonly object[]): readonly ToolMention[
   })
 }
 
+/** Where the calls and results of tools stand in the bytes of a request, by id; of several of one id the last. */
+export function toolPlaces(context: RecordedContext, bodies: Bodies): ReadonlyMap<string, readonly [number, number]> {
+  const anatomy = readableRequest(context, bodies)?.anatomy
+  const places = (anatomy?.parts ?? []).flatMap(({ callId }, at) => {
+    const segment = anatomy?.segments[at]
+    return callId && segment ? [[callId, [segment.start, segment.end]] as const] : []
+  })
+  return new Map(places)
+}
+
 /** A request whose tool calls and results do not pair, and whose provider refused it. */
-export function corruptedHistory({ view, builtToolIds }: CaseFile): Detected {
+export function corruptedHistory({ view, brokenPrompts }: CaseFile): Detected {
   const found: Finding[] = []
   const known = new Set<string>()
   let isAnyReadable = false
@@ -60,7 +72,8 @@ export function corruptedHistory({ view, builtToolIds }: CaseFile): Detected {
     const { step } = context
     const sent = attemptsOf(view, step).at(-1) ?? step
     const status = sent.error?.httpStatus ?? step.error?.httpStatus
-    const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 429
+    // What is refused for another reason, such as a wrong key, says nothing about the prompt.
+    const isRefused = status === 400 || status === 422
     // The end of a request may ask for what a server keeps, or go on with a turn: a provider that accepts it is right.
     if (!isRefused && first.kind !== "tool_result_duplicate" && first.kind !== "tool_result_misplaced") continue
     const tool = view.steps.find(({ tool }) => tool?.callId === first.id)
@@ -72,9 +85,9 @@ export function corruptedHistory({ view, builtToolIds }: CaseFile): Detected {
       cause: step.n,
       fails: step.n,
       claim: claimOf(first, step, tool, fresh.length, isRefused ? status : undefined),
-      by: culpritOf(first, tool, builtToolIds.get(step.n)),
+      by: culpritOf(first, tool, brokenPrompts.get(step.n)?.builtResults),
       evidence: [
-        at(sent, "request"),
+        at(sent, "request", brokenPrompts.get(step.n)?.places.get(first.id)),
         ...(isRefused ? [at(sent, "error")] : []),
         ...(tool === undefined ? [] : [at(tool, tool.closed === undefined ? null : "result")]),
       ],

@@ -1,6 +1,7 @@
 import { payloadOf, textIn } from "@orangebox/contract"
+import { parseJson } from "@orangebox/dialects"
 import type { StepView } from "../../run-view.js"
-import { type CaseFile, toolCallsOf } from "../case-file.js"
+import { type CaseFile, modelCallsOf, toolCallsOf } from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
 
 const artifactsOf = (steps: readonly StepView[], kind: string) =>
@@ -35,31 +36,72 @@ export function falseSuccess({ view }: CaseFile): Detected {
   ]
 }
 
-/** A tool failed, was never done again with success, and the run ended well all the same. */
-export function ignoredToolError({ view }: CaseFile): Detected {
+/** A tool failed, what it was to do was never done, and the run ended well all the same. Harm only where it was to change something and nobody speaks of it. */
+export function ignoredToolError(file: CaseFile): Detected {
+  const { view } = file
   if (view.status !== "completed") return []
   const steps = toolCallsOf(view)
   const found: Finding[] = []
   for (const [index, step] of steps.entries()) {
     if (step.status !== "error" && step.status !== "timeout") continue
-    const isMended = steps
-      .slice(index + 1)
-      .some((later) => later.tool?.name === step.tool?.name && later.status === "success")
-    if (isMended) continue
     const isWrite = step.tool?.effectClass?.startsWith("write") === true
+    const after = whatCameAfter(file, step, steps.slice(index + 1), isWrite)
+    if (after === "done") continue
+    const isHarm = isWrite && after === "nothing"
     found.push({
       detector: "ignored_tool_error",
       kind: isWrite ? "write" : null,
-      severity: isWrite ? "harm" : "notice",
-      confidence: isWrite ? "likely" : "possible",
+      severity: isHarm ? "harm" : "notice",
+      confidence: isHarm ? "likely" : "possible",
       cause: step.n,
       fails: 1,
-      claim: `the tool of #${step.n} failed, no later call of it succeeded, and the run completed`,
+      claim: `the tool of #${step.n} failed, ${AFTER_WORDS[after]}, and the run completed`,
       by: null,
       evidence: [at(step, "error_message"), at(step)],
     })
   }
   return found
+}
+
+const AFTER_WORDS = {
+  nothing: "no later call of it succeeded",
+  elsewhere: "later calls of it succeeded on something else",
+  told: "no later call of it succeeded, the answer speaks of it",
+} as const
+
+/** What became of a call that failed. A file that could not be edited and is then written anew is done, whatever the tool is called. */
+function whatCameAfter(
+  { words, finalOutput, view }: CaseFile,
+  failed: StepView,
+  later: readonly StepView[],
+  isWrite: boolean,
+): "done" | keyof typeof AFTER_WORDS {
+  const succeeded = later.filter(({ status }) => status === "success")
+  const again = succeeded.filter(({ tool }) => tool?.name === failed.tool?.name)
+  const target = valuesIn(words.get(failed.n)?.said)
+  const hasTarget = ({ n }: StepView): boolean => [...valuesIn(words.get(n)?.said)].some((value) => target.has(value))
+  if (again.length > 0 && (!isWrite || target.size === 0 || again.some(hasTarget))) return "done"
+  if (isWrite && succeeded.some(hasTarget)) return "done"
+  if (again.length > 0) return "elsewhere"
+  const last = modelCallsOf(view).at(-1)
+  const said = [finalOutput, last && last.n > failed.n ? words.get(last.n)?.said : undefined].join("\n").toLowerCase()
+  const error = [...new Set((failed.error?.line || words.get(failed.n)?.got || "").toLowerCase().match(TELLING) ?? [])]
+  return error.length > 0 && error.filter((word) => said.includes(word)).length * 2 > error.length ? "told" : "nothing"
+}
+
+const TELLING = /[\p{L}\d_./-]{4,}/gu
+const LONGEST_VALUE = 300
+
+/** The texts among a call's arguments that can name what it works on. */
+function valuesIn(args = ""): ReadonlySet<string> {
+  const values = new Set<string>()
+  const take = (value: unknown): void => {
+    if (typeof value === "string" && value.length >= 4 && value.length <= LONGEST_VALUE && !/\s/.test(value))
+      values.add(value)
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(take)
+  }
+  take(parseJson(args))
+  return values
 }
 
 export function schemaRepairFailure({ view }: CaseFile): Detected {

@@ -4,15 +4,21 @@ import { refusedContexts } from "../../refused-contexts.js"
 import { type CaseFile, toolCallsOf } from "../case-file.js"
 import { at, type Detected, type Finding } from "../finding.js"
 
-/** Turns or results in a prompt that no recorded call produced, and changes of files without an action. */
+/** Turns or results in a prompt that no recorded call produced, or that another one did, and changes of files without an action. */
 export function bypass({ trail, view }: CaseFile): Detected {
   if (trail === undefined) return { notRun: "nobody judged the run" }
   const recorded = new Set(toolCallsOf(view).map(({ name }) => name))
-  return trail.bypasses.map(({ bypass: kind, stepNo, certainty, tool }): Finding => {
+  const alike = groupBy(
+    trail.bypasses,
+    ({ bypass: kind, stepNo, certainty, tool }) => `${kind} ${stepNo} ${certainty} ${tool}`,
+  )
+  return [...alike.values()].map((same): Finding => {
+    const { bypass: kind, stepNo, certainty, tool } = same[0]!
     const n = stepNo ?? 1
     // A tool whose calls are never recorded went past nobody: its application does not tell of it.
     const isTold = kind !== "tool_result" || (tool === undefined ? recorded.size > 0 : recorded.has(tool))
     const isSure = certainty === "certain" && isTold
+    const times = same.length === 1 ? "" : `, ${same.length} times`
     return {
       detector: "bypass",
       kind,
@@ -21,8 +27,8 @@ export function bypass({ trail, view }: CaseFile): Detected {
       cause: n,
       fails: n,
       claim: isTold
-        ? `#${n} shows ${WORDS[kind]} that nothing on record produced`
-        : `#${n} shows the result of a tool of which no call is on record in this run`,
+        ? `#${n} shows ${WORDS[kind]}${times}`
+        : `#${n} shows the result of a tool of which no call is on record in this run${times}`,
       by: null,
       evidence: [at({ n })],
     }
@@ -30,9 +36,10 @@ export function bypass({ trail, view }: CaseFile): Detected {
 }
 
 const WORDS = {
-  assistant_turn: "a turn of the assistant",
-  tool_result: "the result of a tool",
-  workspace_change: "a changed file",
+  assistant_turn: "a turn of the assistant that nothing on record produced",
+  tool_result: "the result of a tool that nothing on record produced",
+  swapped_result: "under the id of one tool call what another one came to",
+  workspace_change: "a changed file that nothing on record produced",
 } as const
 
 /** A request that held more than the prompt that was compiled for it. */
