@@ -20,6 +20,7 @@ export const PACKAGE_ORDER = [
   "exchange",
   "reader",
   "proxy",
+  "testing",
   "server",
   "web",
   "cli",

@@ -48,6 +48,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
   ],
   "Try again": [
     ["replay", "run a recorded run again, offline, and prove it", () => import("./commands/replay.js"), "a run"],
+    ["keep", "keep a run as the fixture of a test", () => import("./commands/keep.js"), "a run"],
     ["fork", "run it again with something changed from one step on", () => import("./commands/fork.js"), "a run"],
   ],
   "Hand on": [

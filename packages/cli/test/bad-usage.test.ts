@@ -30,6 +30,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   findings: ["last"],
   override: ["last", "--verdict", "pass", "--reason", "seen"],
   replay: ["last"],
+  keep: ["last", "kept.obxrun"],
   fork: ["last#3"],
   export: ["last", "--output", "-"],
   verify: ["last"],

@@ -17,6 +17,8 @@ const signingKey = join(tmpdir(), `orangebox-${process.pid}.pem`)
 writeFileSync(signingKey, newSigningKey().privatePem, { mode: 0o600 })
 afterAll(() => rmSync(signingKey))
 
+const kept = join(tmpdir(), `orangebox-${process.pid}-kept.obxrun`)
+afterAll(() => rmSync(kept, { force: true }))
 const copied = join(tmpdir(), `orangebox-${process.pid}-backup`)
 afterAll(() => rmSync(copied, { recursive: true, force: true }))
 
@@ -101,6 +103,7 @@ describe("[O-02] --json is a documented contract", () => {
     ["sign", ["sign", "last", "--key", signingKey]],
     ["verify --signed-by", ["verify", "--signed-by", signingKey]],
     ["backup", ["backup", copied]],
+    ["keep", ["keep", "last", kept]],
     ["collect --status", ["collect", "--status"]],
     ["collect --rebuild", ["collect", "--rebuild"]],
     ["redact", ["redact", fileURLToPath(import.meta.url)]],

@@ -1,7 +1,7 @@
 // The proxy
 
 // A command recorded from outside
-export { type ExtraVariable, planVariables } from "./client-variables.js"
+export { type ExtraVariable, planVariables, type VariablePlan, variablesFor } from "./client-variables.js"
 export type { ProxyLimits } from "./limits.js"
 export { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.js"
 export { type CommandVerdict, recordCommand, type StartedCommand } from "./record-command.js"

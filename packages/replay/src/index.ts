@@ -79,6 +79,7 @@ export { writePortable } from "./portable/write-portable.js"
 
 // Comparing two runs
 
+export { type BehaviourChange, behaviourChange } from "./diff/behaviour.js"
 export { diffRuns, exitCodeOf } from "./diff/diff-runs.js"
 export { diffStoredRuns, type StoredRun } from "./diff/diff-stored-runs.js"
 export type { BodyReading, DiffOptions, Lineage, RunToDiff } from "./diff/run-to-diff.js"

@@ -14,13 +14,14 @@ import {
 } from "@orangebox/reader"
 import { safeJson, safeLine } from "@orangebox/text"
 import { type Command, Option } from "commander"
+import { checkAgainst } from "../decisions/check-against.js"
 import { checkJson, checkText, problemJson } from "../decisions/format-check.js"
 import { addRuleOptions, courtHere, judgeHere } from "../decisions/judging.js"
 import { annotationDoor, loginName } from "../decisions/login-name.js"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { cannotWrite } from "../new-file.js"
 import { catchUpHere, withRunAt } from "../reading.js"
-import { bindShell, type GlobalOptions, prose, type Session } from "../session.js"
+import { bindShell, type GlobalOptions, prose, type Session, wrongUsage } from "../session.js"
 import { versionOf } from "../version.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 
@@ -32,6 +33,7 @@ interface CheckOptions extends RuleOptions {
   readonly junit?: string
   readonly sarif?: string
   readonly record?: boolean
+  readonly against?: string
 }
 
 export function define(command: Command, session: Session): void {
@@ -51,6 +53,10 @@ export function define(command: Command, session: Session): void {
     .option("--root <folder>", "the workspace, for absolute paths; default: the folder that holds .orangebox")
     .option("--junit <file>", "also write JUnit XML")
     .option("--sarif <file>", "also write SARIF 2.1.0")
+    .option(
+      "--against <run>",
+      "instead of rules: it must decide and end as this run or kept file does (docs/testing.md)",
+    )
     .option("--record", "keep the verdict beside the run also when the rules were typed here")
     .option("--no-record", "do not keep it; nothing is written")
     .addHelpText(
@@ -63,6 +69,7 @@ export function define(command: Command, session: Session): void {
   bindShell<CheckOptions>(command, session, check, [
     ["orangebox check", "the last run, by all rules that hold for it"],
     ["orangebox check last --rule 'paths.only src/** tests/**'", "by this rule alone"],
+    ["orangebox check last --against test/fixtures/fix-date.obxrun", "decides and ends as the kept run, words aside"],
     ["orangebox check run_01JT9 --strict --junit checks.xml", "in CI"],
   ])
 }
@@ -72,6 +79,13 @@ function check(
   options: CheckOptions & GlobalOptions,
   ...addresses: string[]
 ): Promise<number | undefined> {
+  if (options.against !== undefined) {
+    const [address = "last", ...more] = addresses
+    if (more.length > 0) throw wrongUsage("--against compares one run with one", "Check them one by one")
+    if (options.rule !== undefined || options.rules !== undefined)
+      throw wrongUsage("--against takes the place of rules", "Ask the two questions one by one")
+    return checkAgainst(session, options, address, options.against)
+  }
   const court = courtHere(session, options)
   return whileNotInterrupted(async (signal) => {
     const judged: JudgedRun[] = []

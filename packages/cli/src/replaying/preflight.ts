@@ -1,7 +1,7 @@
 import { advice, InputError, suggested } from "@orangebox/contract"
-import { effectsHere, loadSource, type ReplaySource } from "@orangebox/reader"
+import { effectsHere, loadSource, type ReplaySource, refuseForeignSecrets } from "@orangebox/reader"
 import { type CoverageGap, coverageGaps, type Tape } from "@orangebox/replay"
-import { plural, shellWord } from "@orangebox/text"
+import { shellWord } from "@orangebox/text"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
 
@@ -91,18 +91,6 @@ export async function checkCommand(session: Session, source: ReplaySource, allow
   const executed = toolsExecutedBy(tape)
   if (executed > 0) session.terminal.say(`orangebox: ${NOT_A_SANDBOX}`)
   return executed
-}
-
-/** Secrets are told apart by tags under a key. Under another one the same secret looks like another, and every call with it would miss. */
-function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void {
-  if (maskKey === undefined || maskKey.bytes !== undefined) return
-  const calls = tape.calls.filter(({ request }) => (request.body?.maskCount ?? 0) > 0 || request.urlTags !== null)
-  if (calls.length === 0) return
-  throw new InputError("SECRETS_OF_ANOTHER_STORE", {
-    what: `${plural(calls.length, "call")} of the run hold secrets that were masked under the key of the store it was recorded in, so nothing here can tell whether the same ones are asked with`,
-    where: run.row.runId,
-    next: "Export it there with --secret-key, replay it there, or leave the command away, which checks the recording alone",
-  })
 }
 
 /** @param command the one that was typed, with all that it takes to let them */

@@ -84,6 +84,18 @@ async function sourceAt(place: RunReading, folder: string): Promise<ReplaySource
   }
 }
 
+/** Secrets are told apart by tags under a key. Under another one the same secret looks like another, and every call with it would miss. */
+export function refuseForeignSecrets({ tape, maskKey, run }: ReplaySource): void {
+  if (maskKey === undefined || maskKey.bytes !== undefined) return
+  const calls = tape.calls.filter(({ request }) => (request.body?.maskCount ?? 0) > 0 || request.urlTags !== null)
+  if (calls.length === 0) return
+  throw new InputError("SECRETS_OF_ANOTHER_STORE", {
+    what: `${plural(calls.length, "call")} of the run hold secrets that were masked under the key of the store it was recorded in, so nothing here can tell whether the same ones are asked with`,
+    where: run.row.runId,
+    next: "Export it there with --secret-key, replay it there, or leave the command away, which checks the recording alone",
+  })
+}
+
 const foreignOnly = (key: MaskKey | undefined, folder: string): MaskKey | undefined =>
   key === undefined || ownMaskKey(folder)?.id === key.id ? undefined : key
 
