@@ -83,11 +83,19 @@ export class LiveFeed {
     const others = asked.filter((runId) => rows.every((row) => row.runId !== runId))
     const more = (await Promise.all(others.map((runId) => store.getRun(runId)))).filter((row) => row !== undefined)
     const changed = [...rows, ...more].filter((row) => this.#known.get(row.runId) !== versionOf(row))
+    const gone = await this.#goneFrom(store, new Set([...rows, ...more].map(({ runId }) => runId)))
     this.#known.clear()
     for (const row of [...rows, ...more]) this.#known.set(row.runId, versionOf(row))
-    if (isFirst || changed.length === 0) return
-    this.#tell("runs", { ids: changed.map(({ runId }) => runId) })
+    if (isFirst || changed.length + gone.length === 0) return
+    this.#tell("runs", { ids: [...changed.map(({ runId }) => runId), ...gone] })
     for (const { runId, steps } of changed) this.#tell("steps", { run_id: runId, upto: steps }, runId)
+  }
+
+  /** Who shows a run that was pruned asks for it again, and learns that. A run that newer ones pushed out of the list is still there. */
+  async #goneFrom(store: TraceReader, listed: ReadonlySet<string>): Promise<string[]> {
+    const missing = [...this.#known.keys()].filter((runId) => !listed.has(runId))
+    const found = await Promise.all(missing.map((runId) => store.getRun(runId)))
+    return missing.filter((_, at) => found[at] === undefined)
   }
 
   #tell(event: string, data: object, runId?: string): void {
@@ -98,8 +106,8 @@ export class LiveFeed {
   }
 }
 
-const versionOf = ({ events, annotations, status, steps }: RunRow): string =>
-  [events, annotations, status, steps].join(" ")
+const versionOf = ({ events, annotations, status, steps, bodiesPruned }: RunRow): string =>
+  [events, annotations, status, steps, bodiesPruned].join(" ")
 
 function send(response: ServerResponse, id: number, event: string, data: object): void {
   response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)

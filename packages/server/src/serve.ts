@@ -161,8 +161,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     try {
       const { range, "if-none-match": known } = request.headers
       const asked = { path, query, headers: { range } }
+      // Asked of every question: a store that is gone, or was taken over by a newer build, is said before anything is read.
+      const version = await versionNow()
       const reply = isOfRuns(path)
-        ? await memory.answer(`${path}?${query}`, await versionNow(), () => answerTo(asked))
+        ? await memory.answer(`${path}?${query}`, version, () => answerTo(asked))
         : await answerTo(asked)
       sendReply(response, unlessKnown(reply, known), request.method !== "HEAD")
     } finally {

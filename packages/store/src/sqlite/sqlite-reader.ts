@@ -48,7 +48,7 @@ import { readContributors, readDurationCounts, readDurations, readRollups } from
 import { getRun, listRuns, openRunsOf, stepsOf } from "./read-runs.js"
 import { redactionsOf } from "./redacted-events.js"
 import { resolve } from "./resolve-id.js"
-import { schemaVersionOf } from "./schema.js"
+import { checkNotNewer, schemaVersionOf } from "./schema.js"
 import { search } from "./search-query.js"
 import { stepColumns } from "./step-columns.js"
 import type { StoreFiles } from "./store-files.js"
@@ -127,6 +127,8 @@ export class SqliteReader implements TraceReader {
   }
 
   async changeCount(): Promise<number> {
+    // Whoever wrote may have been a newer build, and then this one must not go on reading.
+    checkNotNewer(this.database, this.files.database)
     return Number(this.database.prepare("PRAGMA data_version").get()?.["data_version"])
   }
 

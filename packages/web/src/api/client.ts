@@ -4,13 +4,15 @@
 export class ApiProblem extends Error {
   readonly code: string
   readonly what: string
+  readonly where: string | null
   readonly next: string | null
   readonly status: number
 
-  constructor(problem: { code: string; what: string; next?: string | null; status?: number }) {
+  constructor(problem: { code: string; what: string; where?: string | null; next?: string | null; status?: number }) {
     super(problem.what)
     this.code = problem.code
     this.what = problem.what
+    this.where = problem.where ?? null
     this.next = problem.next ?? null
     this.status = problem.status ?? 0
   }
@@ -98,9 +100,14 @@ export async function request(
 
 async function problemOf(response: Response): Promise<ApiProblem> {
   try {
-    const { code, what, next } = (await response.json()) as { code: string; what: string; next: string | null }
+    const { code, what, where, next } = (await response.json()) as {
+      code: string
+      what: string
+      where: string | null
+      next: string | null
+    }
     if (typeof code === "string" && typeof what === "string")
-      return new ApiProblem({ code, what, next, status: response.status })
+      return new ApiProblem({ code, what, where, next, status: response.status })
   } catch {
     // A proxy or another server answered; its words are not ours to show.
   }

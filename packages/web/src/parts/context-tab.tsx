@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { useAnswer } from "../api/memory-cache.js"
 import { change, place } from "../state.js"
 import { hueOf } from "../tokens.js"
+import { kindWord } from "./draw-strata.js"
 import { waiting } from "./pane-state.js"
 import { Line } from "./recorded.js"
 
@@ -201,7 +202,7 @@ const SIGNS: Readonly<Record<string, string>> = { added: "+", changed: "~", same
 
 function ItemTable({ items, isGuess }: { items: readonly Item[]; isGuess: boolean }) {
   return (
-    <table>
+    <table class="items">
       <thead>
         <tr>
           <th scope="col">
@@ -234,7 +235,7 @@ function ItemTable({ items, isGuess }: { items: readonly Item[]; isGuess: boolea
                 {item.position} <Line text={item.id ?? item.contributor ?? "?"} />
               </button>
             </td>
-            <td class="nowrap">{item.kind}</td>
+            <td class="nowrap">{kindWord(item.kind, 1)}</td>
             <td class="num mono">
               {item.tokens === null ? "?" : `${isGuess ? "≈" : ""}${item.tokens.toLocaleString("en")}`}
             </td>

@@ -23,6 +23,8 @@ interface Props {
   readonly find: string | undefined
   readonly version: number
   readonly features: readonly string[]
+  /** The step it is part of, by its name. */
+  readonly within: string | null
   readonly before: number | null
   readonly after: number | null
   readonly onBack: () => void
@@ -55,8 +57,14 @@ export function Detail(props: Props) {
           <span class="cut">
             <Line text={row.name} />
           </span>
-          <span class="quiet cut">{factsOf(row, answer)}</span>
-          <span class="grow" />
+          <span class="quiet cut grow">
+            {props.within !== null && (
+              <>
+                <Line text={props.within} /> ·{" "}
+              </>
+            )}
+            {factsOf(row, answer)}
+          </span>
           <Neighbours before={props.before} after={props.after} />
         </div>
         <div class="tabs" role="tablist" aria-label="parts of the step">

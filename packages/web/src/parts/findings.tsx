@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 import { type Finding, findingWords, type LookHere, type Violation } from "../model/look-here.js"
+import { safeWords } from "../model/visible-text.js"
 import { change } from "../state.js"
 import { Line } from "./recorded.js"
 
@@ -48,8 +49,14 @@ export function FindingsStrip({
           const isHere =
             at === null ? index === list.findIndex((one) => one.step !== null && one.step === selected) : index === at
           return (
-            <li key={index}>
-              <button type="button" aria-current={isHere ? "true" : undefined} onClick={() => onSelect(index)}>
+            // Who says much gives way first, so that what is said shortly is read whole.
+            <li key={index} style={{ flexShrink: words.length ** 4 }}>
+              <button
+                type="button"
+                title={safeWords(words, 400)}
+                aria-current={isHere ? "true" : undefined}
+                onClick={() => onSelect(index)}
+              >
                 <span class={colour}>{glyph}</span>
                 {step !== null && (
                   <span class="mono">

@@ -14,7 +14,15 @@ export function ProblemPane({ problem, retry }: { problem: ApiProblem; retry?: (
           <Line text={problem.next} />
         </p>
       )}
-      <p class="quiet mono">{problem.code}</p>
+      <p class="quiet mono">
+        {problem.code}
+        {problem.where !== null && (
+          <>
+            {" · "}
+            <Line text={problem.where} />
+          </>
+        )}
+      </p>
       {retry && (
         <button type="button" onClick={retry}>
           Retry

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks"
 import type { Asked } from "../api/memory-cache.js"
 import { safeWords } from "../model/visible-text.js"
 import { change } from "../state.js"
+import { usePrinting } from "../use-printing.js"
 import { waiting } from "./pane-state.js"
 import { MANY_CALLS, Strata, type StrataAnswer, strataPicture } from "./strata.js"
 import { StrataReadout } from "./strata-readout.js"
@@ -14,7 +15,7 @@ export const strataPath = (run: string, lane?: string): string =>
 export function StrataSection({
   asked,
   lane,
-  shape,
+  shape: chosen,
   step,
   onSelect,
 }: {
@@ -24,6 +25,8 @@ export function StrataSection({
   step: number | null
   onSelect: (n: number) => void
 }) {
+  // Paper has the numbers.
+  const shape = usePrinting() ? "table" : chosen
   const data = asked.value
   const picture = useMemo(() => (data ? strataPicture(data) : null), [data])
   const calls = data?.calls ?? []

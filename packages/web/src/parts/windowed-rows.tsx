@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { scrollToShow, windowOf } from "../model/window-of.js"
+import { usePrinting } from "../use-printing.js"
 
 interface Props {
   readonly total: number
@@ -118,16 +119,4 @@ export function WindowedRows(props: Props) {
       {props.more}
     </div>
   )
-}
-
-/** Paper has no scrollbar: then all rows exist. */
-function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(false)
-  useLayoutEffect(() => {
-    const query = matchMedia("print")
-    const change = () => setPrinting(query.matches)
-    query.addEventListener("change", change)
-    return () => query.removeEventListener("change", change)
-  }, [])
-  return isPrinting
 }

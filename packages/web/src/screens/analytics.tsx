@@ -3,6 +3,7 @@ import type { Place } from "../address-bar.js"
 import { storeVersion } from "../api/live.js"
 import { useAnswer } from "../api/memory-cache.js"
 import { safeWords } from "../model/visible-text.js"
+import { kindWord } from "../parts/draw-strata.js"
 import { waiting } from "../parts/pane-state.js"
 import { Line } from "../parts/recorded.js"
 import { TopBar } from "../parts/top-bar.js"
@@ -112,7 +113,7 @@ function Figures({ stats }: { stats: Stats }) {
               const read = tokens?.cache_read ?? 0
               return [
                 { name: "read from the cache", value: read, colour: "cached" },
-                { name: "paid in full", value: Math.max(0, (tokens?.prompt ?? 0) - read), colour: "new" },
+                { name: "paid in full", value: Math.max(0, (tokens?.prompt ?? 0) - read), colour: "plain" },
               ]
             }}
             words={(value) => formatCount(value)}
@@ -128,7 +129,7 @@ function Figures({ stats }: { stats: Stats }) {
           <Chart
             title="Cost in dollars"
             groups={stats.groups}
-            parts={(group) => [{ name: "cost", value: group.model_calls?.usd ?? 0, colour: "model" }]}
+            parts={(group) => [{ name: "cost", value: group.model_calls?.usd ?? 0, colour: "plain" }]}
             words={(value) => `$${value.toFixed(2)}`}
           />
         )}
@@ -144,7 +145,7 @@ function Figures({ stats }: { stats: Stats }) {
         <Chart
           title="Duration, p95"
           groups={stats.groups}
-          parts={(group) => [{ name: "p95", value: calls(group)?.duration.p95?.to_ms ?? 0, colour: "system" }]}
+          parts={(group) => [{ name: "p95", value: calls(group)?.duration.p95?.to_ms ?? 0, colour: "plain" }]}
           words={(value) => formatDuration(value * 1000)}
         />
       </div>
@@ -239,13 +240,12 @@ function openRuns(by: string, key: string | null): void {
   go({ screen: "runs", ...(by === "app" ? { app: key } : by === "day" ? { since: key } : {}) })
 }
 
+/** Colours that say how it went; what is only much or little has none. */
 const FILLS: Readonly<Record<string, string>> = {
   cached: "var(--cache)",
-  new: "var(--tool)",
-  model: "var(--model)",
-  ok: "var(--tool)",
+  plain: "var(--edge)",
+  ok: "var(--ok)",
   error: "var(--error)",
-  system: "var(--system)",
 }
 
 /** Bars of at most forty groups; the table below has all and the exact figures. */
@@ -305,15 +305,13 @@ function Chart({
           )
         })}
       </svg>
-      {names.length > 1 && (
-        <p class="bar-line second">
-          {names.map(({ name, colour }) => (
-            <span key={name} class="bar-line">
-              <i class="swatch" style={{ background: FILLS[colour] }} /> {name}
-            </span>
-          ))}
-        </p>
-      )}
+      <p class="bar-line second legend">
+        {names.map(({ name, colour }) => (
+          <span key={name} class="bar-line">
+            <i class="swatch" style={{ background: FILLS[colour] }} /> {name}
+          </span>
+        ))}
+      </p>
     </section>
   )
 }
@@ -353,7 +351,7 @@ function Worth({ standing }: { standing: readonly Contributor[] }) {
             <td class="mono">
               <Line text={one.contributor} />
             </td>
-            <td>{one.kind}</td>
+            <td class="nowrap">{kindWord(one.kind, 1)}</td>
             <td class="num mono">{one.prompts.toLocaleString("en")}</td>
             <td class="num mono">≈{formatCount(one.tokens_per_prompt)}</td>
             <td class="num mono">≈{formatCount(one.tokens_estimated)}</td>

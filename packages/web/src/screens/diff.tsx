@@ -69,9 +69,17 @@ interface Payload {
     readonly a?: unknown
     readonly b?: unknown
     readonly text?: {
-      readonly hunks: readonly { readonly before: string; readonly a: string; readonly b: string }[]
+      readonly hunks: readonly TextHunk[]
     } | null
   }[]
+}
+
+/** `at` is where `a` begins in the text of the left side. */
+interface TextHunk {
+  readonly at: number
+  readonly before: string
+  readonly a: string
+  readonly b: string
 }
 
 const isQuiet = (item: DiffItem): boolean => item.change === "same" || item.change === "noise" || item.incidental
@@ -326,14 +334,14 @@ function Hunks({ query, index }: { query: string; index: number }) {
               <div class="hunk">
                 <pre class="removed" tabIndex={0} aria-label="in a">
                   {op.text ? (
-                    op.text.hunks.map((hunk, one) => <Hunk key={one} before={hunk.before} text={hunk.a} />)
+                    joinedHunks(op.text.hunks).map(({ a, ...hunk }, one) => <Hunk key={one} {...hunk} text={a} />)
                   ) : (
                     <Block text={shown(op.a)} />
                   )}
                 </pre>
                 <pre class="added" tabIndex={0} aria-label="in b">
                   {op.text ? (
-                    op.text.hunks.map((hunk, one) => <Hunk key={one} before={hunk.before} text={hunk.b} />)
+                    joinedHunks(op.text.hunks).map(({ b, ...hunk }, one) => <Hunk key={one} {...hunk} text={b} />)
                   ) : (
                     <Block text={shown(op.b)} />
                   )}
@@ -348,13 +356,27 @@ function Hunks({ query, index }: { query: string; index: number }) {
   )
 }
 
-const Hunk = ({ before, text }: { before: string; text: string }) => (
+/** What stands between two hunks, once: the words before a hunk may be those that the one before it ended with. */
+function joinedHunks(hunks: readonly TextHunk[]): (TextHunk & { readonly isApart: boolean })[] {
+  return hunks.map((hunk, at) => {
+    const last = hunks[at - 1]
+    const between = last === undefined ? hunk.at : hunk.at - last.at - last.a.length
+    const isApart = between > hunk.before.length
+    return {
+      ...hunk,
+      before: isApart || between < 0 ? hunk.before : hunk.before.slice(hunk.before.length - between),
+      isApart,
+    }
+  })
+}
+
+const Hunk = ({ before, text, isApart }: { before: string; text: string; isApart: boolean }) => (
   <>
     <span class="second">
+      {isApart && "\n… "}
       <Block text={before} />
     </span>
     <Block text={text} />
-    {"\n"}
   </>
 )
 

@@ -22,6 +22,7 @@ import { TopBar } from "../parts/top-bar.js"
 import { type RowWords, TreeGrid, troubleWords } from "../parts/tree-grid.js"
 import { change, copy, dialog, say } from "../state.js"
 import { useKeys } from "../use-keys.js"
+import { usePrinting } from "../use-printing.js"
 import { ReportScreen } from "./report.js"
 
 type RunPlace = Extract<Place, { screen: "run" }>
@@ -121,7 +122,8 @@ function LoadedRun({
   }, [rows, words, findings.value, report.value, strata.value])
   const broken = useMemo(() => brokenRules(report.value?.violations ?? []), [report.value])
 
-  const shown = useMemo(() => foldRows(rows, folded), [rows, folded])
+  const isPrinting = usePrinting()
+  const shown = useMemo(() => foldRows(rows, isPrinting ? NOT_FOLDED : folded), [rows, folded, isPrinting])
   const selected = selectedStep(at, head, rows, list, isFollowing)
   const row = selected === null ? undefined : byNumber.get(selected)
   const detailOpen = at.step !== undefined
@@ -359,6 +361,7 @@ function LoadedRun({
                 find={at.find}
                 version={version}
                 features={meta.features}
+                within={withinOf(row, byNumber)}
                 {...neighboursOf(row, rows)}
                 onBack={() => change({ step: undefined })}
               />
@@ -390,6 +393,7 @@ function LoadedRun({
 }
 
 const NO_HITS: ReadonlySet<number> = new Set()
+const NOT_FOLDED: ReadonlySet<number> = new Set()
 
 /** The step in the address, else the first finding, else the end of a running run, else the first step. */
 function selectedStep(
@@ -438,6 +442,12 @@ function zoomed({ from, to }: Span, by: number, at: number): Span {
   const width = Math.min(1, Math.max(0.0005, (to - from) * by))
   const start = Math.min(1 - width, Math.max(0, from + (to - from) * at - width * at))
   return { from: start, to: start + width }
+}
+
+/** A turn, a sub-agent: whatever the step stands under that is not the run itself. */
+function withinOf({ parent }: RunRow, byNumber: ReadonlyMap<number, RunRow>): string | null {
+  const above = parent === null ? undefined : byNumber.get(parent)
+  return above === undefined || above.kind === "run" || above.name === "" ? null : above.name
 }
 
 function neighboursOf(row: RunRow, rows: readonly RunRow[]): { before: number | null; after: number | null } {

@@ -73,7 +73,7 @@ export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
   return (
     <>
       <TopBar found={null} />
-      <Filters at={at} total={total} marked={marked} />
+      <Filters at={at} total={total} seen={seen} marked={marked} />
       {list.problem && <ProblemPane problem={list.problem} retry={list.retry} />}
       <main class="split" style={{ gridTemplateColumns: "minmax(0, 1fr)" }}>
         <h1 class="only-heard">Runs</h1>
@@ -92,12 +92,7 @@ export function RunsScreen({ at, meta }: { at: RunsPlace; meta: Meta }) {
                 {list.waiting} new
               </button>
             ) : list.total === 0 ? (
-              <p class="error-pane">
-                No run matches.{" "}
-                <button type="button" onClick={() => go({ screen: "runs" })}>
-                  Take all filters away
-                </button>
-              </p>
+              <NoMatch at={at} />
             ) : null
           }
         >
@@ -280,7 +275,17 @@ function verdictWords({ errors, status }: RunListRow, judged: RunVerdict | null)
 
 const FILTER_NAMES = { app: "app", model: "model", text: "words in a run" } as const
 
-function Filters({ at, total, marked }: { at: RunsPlace; total: number; marked: readonly string[] }) {
+function Filters({
+  at,
+  total,
+  seen,
+  marked,
+}: {
+  at: RunsPlace
+  total: number
+  seen: { from: number; to: number }
+  marked: readonly string[]
+}) {
   const field = (name: "status" | "since", label: string, options: readonly string[]) => (
     <select
       aria-label={label}
@@ -310,9 +315,7 @@ function Filters({ at, total, marked }: { at: RunsPlace; total: number; marked: 
           onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
         />
       ))}
-      <span class="second">
-        {total.toLocaleString("en")} {total === 1 ? "run" : "runs"}
-      </span>
+      <span class="second">{countWords(total, seen)}</span>
       {marked.length > 0 && (
         <span class="second">
           {marked.length} marked
@@ -325,6 +328,55 @@ function Filters({ at, total, marked }: { at: RunsPlace; total: number; marked: 
         </span>
       )}
     </section>
+  )
+}
+
+/** `1–34 of 1,000`, or how many there are where all of them are seen. */
+function countWords(total: number, { from, to }: { from: number; to: number }): string {
+  const isAll = from === 0 && to >= total
+  if (isAll) return `${total.toLocaleString("en")} ${total === 1 ? "run" : "runs"}`
+  return `${(from + 1).toLocaleString("en")}–${Math.min(to, total).toLocaleString("en")} of ${total.toLocaleString("en")}`
+}
+
+type FilterName = "status" | "since" | "app" | "model" | "text"
+
+/** Which filter takes the most away: without it there would be runs. */
+function NoMatch({ at }: { at: RunsPlace }) {
+  const [worst, setWorst] = useState<{ name: FilterName; without: number } | null>(null)
+  const names = (["status", "since", "app", "model", "text"] as const).filter((name) => at[name] !== undefined)
+  useEffect(() => {
+    let isWanted = true
+    const tried = names.map(async (name) => {
+      const { [name]: _, ...rest } = at
+      const { total } = await ask<RunList>(`/runs?limit=1${queryOf(rest as RunsPlace)}`)
+      return { name, without: total }
+    })
+    Promise.all(tried).then(
+      (all) => isWanted && setWorst(all.reduce((most, one) => (one.without > most.without ? one : most))),
+      () => {},
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [])
+  return (
+    <div class="error-pane" role="status">
+      <p>No run matches.</p>
+      {worst && worst.without > 0 && (
+        <p class="second">
+          Without {worst.name} = <Line text={at[worst.name] ?? ""} /> there would be{" "}
+          {worst.without.toLocaleString("en")}.{" "}
+          <button type="button" onClick={() => change({ [worst.name]: undefined })}>
+            Take it away
+          </button>
+        </p>
+      )}
+      <p>
+        <button type="button" onClick={() => go({ screen: "runs" })}>
+          Take all filters away
+        </button>
+      </p>
+    </div>
   )
 }
 
