@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http"
+import { OrangeboxError } from "@orangebox/contract"
 import type { RunRow, TraceReader } from "@orangebox/store"
 
 /** How the store stands, as far as whoever shows it has to know. */
@@ -25,6 +26,7 @@ export class LiveFeed {
   #timer: NodeJS.Timeout | undefined
   #lastCount: number | undefined
   #lastBehind = 0
+  #lastProblem: string | null = null
   #lastPing = 0
   #eventId = 0
   #isOpen = true
@@ -39,7 +41,8 @@ export class LiveFeed {
     this.#listeners.add(listener)
     response.on("close", () => this.#listeners.delete(listener))
     const isMissing = asked.lastEventId !== undefined && asked.lastEventId !== String(this.#eventId)
-    send(response, this.#eventId, "hello", { behind_bytes: this.#lastBehind, ask_again: isMissing })
+    const stands = { behind_bytes: this.#lastBehind, problem: this.#lastProblem }
+    send(response, this.#eventId, "hello", { ...stands, ask_again: isMissing })
     if (this.#timer === undefined && this.#isOpen) this.#again()
   }
 
@@ -53,8 +56,8 @@ export class LiveFeed {
   #again(): void {
     this.#timer = setTimeout(() => {
       this.#pass()
-        // A store that cannot be read is told by the answers to questions; here it only means that there is nothing new.
-        .catch(() => {})
+        // What is wrong with the store is told by the answers to questions; here only that something is.
+        .catch((error: unknown) => this.#tellProblem(error instanceof OrangeboxError ? error.code : "INTERNAL"))
         .finally(() => {
           this.#timer = undefined
           if (this.#listeners.size > 0 && this.#isOpen) this.#again()
@@ -65,15 +68,23 @@ export class LiveFeed {
 
   async #pass(): Promise<void> {
     const { store, behindBytes } = await this.#look()
-    if (behindBytes !== this.#lastBehind) this.#tell("behind", { behind_bytes: behindBytes })
-    this.#lastBehind = behindBytes
     const count = await store.changeCount()
+    this.#tellProblem(null)
+    if (behindBytes !== this.#lastBehind) this.#tell("behind", { behind_bytes: behindBytes, problem: null })
+    this.#lastBehind = behindBytes
     if (count !== this.#lastCount) await this.#tellChanges(store)
     this.#lastCount = count
     if (Date.now() - this.#lastPing > PING_MS) {
       this.#lastPing = Date.now()
       for (const { response } of this.#listeners) response.write(": ping\n\n")
     }
+  }
+
+  /** A store that cannot be read, and then that it can again. */
+  #tellProblem(problem: string | null): void {
+    if (problem === this.#lastProblem) return
+    this.#lastProblem = problem
+    this.#tell("behind", { behind_bytes: this.#lastBehind, problem })
   }
 
   async #tellChanges(store: TraceReader): Promise<void> {

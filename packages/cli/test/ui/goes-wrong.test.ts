@@ -44,6 +44,7 @@ describe.skipIf(noBrowser)(`what goes wrong under an open page${noBrowser ? `, s
     try {
       await page.locator("#step-4").click()
       expect(await sentence(page, "NO_DATA")).toContain(scratch.path)
+      await page.locator(".dot.gone", { hasText: "store not readable" }).waitFor()
       expect(await page.locator(".row").count()).toBe(5)
       expect(await page.locator(".head h1").innerText()).toBe("count")
       await picture(page, "folder-gone-1440-dark")
@@ -52,6 +53,7 @@ describe.skipIf(noBrowser)(`what goes wrong under an open page${noBrowser ? `, s
     }
     await page.locator(".pane").getByRole("button", { name: "Retry" }).click()
     await page.waitForSelector(".pane .msg")
+    await page.locator(".dot", { hasText: "store is current" }).waitFor()
     expect(await page.locator(".pane").innerText()).toContain("sheep.txt")
   })
 

@@ -9,6 +9,8 @@ export const storeVersion = signal(0)
 /** Runs that changed, each with how often. */
 export const runVersions = signal<ReadonlyMap<string, number>>(new Map())
 export const behindBytes = signal(0)
+/** What keeps the server from reading its store, by its code. */
+export const storeProblem = signal<string | null>(null)
 
 /** The run on screen: of the others only the newest are told about. */
 const followedRun = signal<string | null>(null)
@@ -56,8 +58,15 @@ function take(name: string, text: string): void {
   const data =
     text === ""
       ? {}
-      : (JSON.parse(text) as { ids?: string[]; run_id?: string; behind_bytes?: number; ask_again?: boolean })
+      : (JSON.parse(text) as {
+          ids?: string[]
+          run_id?: string
+          behind_bytes?: number
+          problem?: string | null
+          ask_again?: boolean
+        })
   if (data.behind_bytes !== undefined) behindBytes.value = data.behind_bytes
+  if (data.problem !== undefined) storeProblem.value = data.problem
   if (name === "hello" && data.ask_again) askForAll()
   const ids = name === "runs" ? (data.ids ?? []) : name === "steps" && data.run_id ? [data.run_id] : []
   if (ids.length === 0) return

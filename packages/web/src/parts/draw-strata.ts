@@ -436,6 +436,17 @@ function drawDropped(
 const shortTokens = (tokens: number): string =>
   tokens >= 1000 ? `${Math.round(tokens / 1000)}k` : String(Math.round(tokens))
 
+/** What a kind is called in a legend. */
+export const KIND_NAMES: Readonly<Record<string, string>> = {
+  "tool-def": "tool definitions",
+  persona: "system prompt",
+  system: "system prompt",
+  "user-msg": "user",
+  "assistant-msg": "assistant",
+  "tool-result": "tool results",
+  "tool-call": "tool calls",
+}
+
 /** What many pieces of a kind are called together. */
 export function kindWord(kind: string, count: number): string {
   const words: Readonly<Record<string, readonly [string, string]>> = {

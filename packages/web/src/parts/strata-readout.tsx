@@ -1,7 +1,7 @@
 import { formatPercent } from "@orangebox/text"
 import { bandsOfCall } from "../model/strata-cells.js"
 import { hueOf } from "../tokens.js"
-import { kindWord, type StrataPicture } from "./draw-strata.js"
+import { KIND_NAMES, kindWord, type StrataPicture } from "./draw-strata.js"
 
 /** The selected call in numbers: what it saw by kind, and what was paid for it. Also the legend of the picture. */
 export function StrataReadout({ picture: { data }, call }: { picture: StrataPicture; call: number }) {
@@ -80,14 +80,4 @@ function ShareRow({ swatch, words, size, whole }: { swatch: string; words: strin
       <span class="mono num quiet">{whole > 0 ? formatPercent(size, whole) : ""}</span>
     </>
   )
-}
-
-const KIND_NAMES: Readonly<Record<string, string>> = {
-  "tool-def": "tool definitions",
-  persona: "system prompt",
-  system: "system prompt",
-  "user-msg": "user",
-  "assistant-msg": "assistant",
-  "tool-result": "tool results",
-  "tool-call": "tool calls",
 }

@@ -5,8 +5,12 @@ import { change } from "../state.js"
 import { usePrinting } from "../use-printing.js"
 import { waiting } from "./pane-state.js"
 import { MANY_CALLS, Strata, type StrataAnswer, strataPicture } from "./strata.js"
+import { StrataBars } from "./strata-bars.js"
 import { StrataReadout } from "./strata-readout.js"
 import { StrataTable } from "./strata-table.js"
+
+/** With fewer there is nothing to follow from call to call. */
+const FEWEST_CALLS = 3
 
 export const strataPath = (run: string, lane?: string): string =>
   `/runs/${run}/strata${lane === undefined ? "" : `?lane=${encodeURIComponent(lane)}`}`
@@ -34,6 +38,7 @@ export function StrataSection({
   const at = step === null ? -1 : calls.findLastIndex(({ n }) => n <= step)
   const selected = at === -1 ? null : at
   const isMany = calls.length > MANY_CALLS
+  const isFew = calls.length > 0 && calls.length < FEWEST_CALLS && shape === undefined
   const toggle = (to: "table" | "closed" | undefined, name: string) => (
     <button type="button" aria-pressed={shape === to} onClick={() => change({ strata: to })}>
       {name}
@@ -41,14 +46,16 @@ export function StrataSection({
   )
   return (
     <section
-      class={`strata ${shape === "closed" ? "closed" : ""} ${isMany && shape === undefined ? "deep" : ""}`}
+      class={`strata ${shape === "closed" || isFew ? "closed" : ""} ${isMany && shape === undefined ? "deep" : ""}`}
       aria-label="what the model saw"
     >
       <div class="strata-body">
         <div class="strata-head">
           <h2>What the model saw, call by call</h2>
           <span class="quiet cut">
-            each column is one call, each band one piece of the prompt at its place; straight bands can be cached
+            {isFew
+              ? "each bar is one call, each part one piece of its prompt: faint was read from the cache, hatched was sent before and paid again"
+              : "each column is one call, each band one piece of the prompt at its place; straight bands can be cached"}
           </span>
           <span class="grow" />
           {data && data.lanes.length > 1 && (
@@ -76,6 +83,8 @@ export function StrataSection({
           <p class="error-pane quiet">No model call of this run says what it was sent.</p>
         ) : shape === "table" ? (
           <StrataTable picture={picture} selected={selected} onSelect={(call) => onSelect(calls[call]!.n)} />
+        ) : isFew ? (
+          <StrataBars picture={picture} selected={selected} onSelect={(call) => onSelect(calls[call]!.n)} />
         ) : (
           <Strata
             picture={picture}
@@ -90,7 +99,9 @@ export function StrataSection({
           </p>
         )}
       </div>
-      {shape !== "closed" && picture && calls.length > 0 && <StrataReadout picture={picture} call={selected ?? 0} />}
+      {shape !== "closed" && !isFew && picture && calls.length > 0 && (
+        <StrataReadout picture={picture} call={selected ?? 0} />
+      )}
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import { formatBytes } from "@orangebox/text"
 import { formatPlace, type Place } from "../address-bar.js"
 import { isExported } from "../api/client.js"
-import { behindBytes, feedState } from "../api/live.js"
+import { behindBytes, feedState, storeProblem } from "../api/live.js"
 import { change, dialog, go, place, theme, toggleTheme } from "../state.js"
 import { Line } from "./recorded.js"
 
@@ -104,6 +104,12 @@ export function TopBar({ found }: { found: { total: number; at: number } | null 
 function StoreState() {
   if (isExported()) return <span class="second dot">exported</span>
   if (feedState.value === "gone") return <span class="second dot gone">no server</span>
+  if (storeProblem.value !== null)
+    return (
+      <span class="second dot gone" title={storeProblem.value}>
+        store not readable
+      </span>
+    )
   if (behindBytes.value > 0) return <span class="second dot behind">{formatBytes(behindBytes.value)} behind</span>
   return <span class="second dot">store is current</span>
 }

@@ -15,7 +15,7 @@ export function TimeHead({
   endMicros: number
   onZoom: (by: number, at: number) => void
 }) {
-  const isNear = (at: number): boolean => at < 0.12 || at > 0.8
+  const isNear = (at: number): boolean => at < 0.12 || at > 0.66
   return (
     <span
       class="ticks"
