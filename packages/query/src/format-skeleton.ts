@@ -138,11 +138,15 @@ function outcomeOf(step: StepView, width: Widths): string {
     case "open":
       return receivedOf(step).trim()
     case "partial":
-      return ["partial", ...okWords(step, width)].join(" · ")
+      return ["partial", ...okWords(step, width), ...brokenOff(step.error, width)].join(" · ")
     default:
       return okWords(step, width).join(" · ")
   }
 }
+
+/** What an answer broke off with; where that is another step's, it is told there. */
+const brokenOff = (error: ErrorView | undefined, width: Widths): string[] =>
+  error === undefined || error.sameAs !== undefined ? [] : [errorWords(error, width.error)]
 
 function receivedOf(step: StepView): string {
   const received = step.partials.map(

@@ -280,8 +280,10 @@ function withAttempts(words: LineWords, { step, attempts }: Row & { type: "step"
   if (first === undefined) return words
   const why = errorWords({ ...first, sameAs: undefined }, ATTEMPT_ERROR)
   // A call that failed with the error of an attempt points at it, and has the attempt's words here.
-  if (attempts.some(({ n }) => n === step.error?.sameAs)) return { ...words, verdict: `✗ ${why}` }
-  const told = `${failed.length} of ${attempts.length} attempts failed: ${why}`
+  if (attempts.some(({ n }) => n === step.error?.sameAs))
+    return { ...words, verdict: step.status === "partial" ? `${words.verdict} · ${why}` : `✗ ${why}` }
+  const how = failed.every(({ status }) => status === "partial") ? "broke off" : "failed"
+  const told = `${failed.length} of ${attempts.length} attempts ${how}: ${why}`
   return { ...words, verdict: words.verdict === "" ? told : `${words.verdict} · ${told}` }
 }
 

@@ -33,7 +33,7 @@ function listen(): void {
   isListening = true
   process.on("uncaughtExceptionMonitor", (error: unknown, origin) => {
     last = {
-      error,
+      error: rejectedWith(error),
       origin: origin === "unhandledRejection" ? "unhandled_rejection" : "uncaught_exception",
       // Then the application decides what becomes of it: many log it and leave, some go on for days.
       wasHandled: process.listenerCount("uncaughtException") > 0 || process.hasUncaughtExceptionCaptureCallback(),
@@ -44,6 +44,12 @@ function listen(): void {
     for (const leave of open) leave(goodbye)
     open.clear()
   })
+}
+
+/** What a promise was rejected with, where that is no error: Node puts it behind a sentence that is the same for all of them. */
+function rejectedWith(error: unknown): unknown {
+  if ((error as { code?: unknown } | null)?.code !== "ERR_UNHANDLED_REJECTION") return error
+  return /The promise rejected with the reason "([\s\S]*)"\.$/.exec((error as Error).message)?.[1] ?? error
 }
 
 function goodbyeOf(exitCode: number): Goodbye {

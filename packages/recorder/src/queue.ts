@@ -37,20 +37,19 @@ export class QueueHandle {
     this.#step = step
   }
 
+  /** @param message where it comes from is the conversation of the run, unless it says another */
   enqueue(message: {
     messageId: string
     sourceConversationId?: string
     targetConversationId?: string
     body?: unknown
   }): QueuedMessage {
-    const step = this.#step.child("enqueue", attributesOf(message), { kind: "queue.enqueue", body: message.body })
+    const { messageId, targetConversationId, body } = message
+    const sourceConversationId = message.sourceConversationId ?? this.#step.handoff().conversationId
+    const sent = { messageId, ...given({ sourceConversationId, targetConversationId }) }
+    const step = this.#step.child("enqueue", attributesOf(sent), { kind: "queue.enqueue", body })
     step.end()
-    const { messageId, sourceConversationId, targetConversationId } = message
-    return {
-      messageId,
-      ...given({ sourceConversationId, targetConversationId }),
-      enqueued: step.handoff(),
-    }
+    return { ...sent, enqueued: step.handoff() }
   }
 
   dequeue(message: QueuedMessage): void {

@@ -70,6 +70,7 @@ describe("what reads a secret and what sends it", () => {
     "make generate",
     "terraform apply",
     "mvn install",
+    "npm publish",
   ])("[E-08] %s does not pass", (command) => {
     expect(["fail", "unknown"]).toContain(judge(command))
   })

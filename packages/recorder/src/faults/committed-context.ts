@@ -13,7 +13,7 @@ import type { StepHandle, StepState } from "../step-handle.js"
 import { isWithin, nearest } from "../step-tree.js"
 import type { EvidenceItem } from "./evidence.js"
 import type { RaisedFault, SnapshotArtifact } from "./raise-fault.js"
-import { contextOfTold, isTold, type ToldContext, wrongInTold } from "./told-context.js"
+import { contextOfTold, isTold, type ToldContext, unknownInTold, wrongInTold } from "./told-context.js"
 
 /** What a context compiler hands over. `compile` of `@orangebox/context` gives one; anything of this shape will do. */
 export interface CompiledPrompt {
@@ -134,7 +134,15 @@ function readGiven(
   given: CompiledPrompt | ToldContext,
 ): AssembledContext | OrangeboxError {
   try {
-    return refusalOf(step, state, given) ?? (isTold(given) ? contextOfTold(given) : contextOfCompiled(given))
+    const refusal = refusalOf(step, state, given)
+    if (refusal !== undefined) return refusal
+    if (!isTold(given)) return contextOfCompiled(given)
+    const unknown = unknownInTold(given)
+    if (unknown !== undefined)
+      step.run.builder.warn(
+        new OrangeboxError("CONTEXT", { what: `step.context does not record ${unknown}`, next: "Correct its name" }),
+      )
+    return contextOfTold(given)
   } catch (cause) {
     return notAContext(step, `it cannot be read (${cause instanceof Error ? cause.name : typeof cause})`)
   }

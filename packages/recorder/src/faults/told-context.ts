@@ -84,6 +84,31 @@ export function wrongInTold({ items, excluded }: ToldContext): string | undefine
   return undefined
 }
 
+/** The first field that is not taken: a misspelt `sourceRef` would lose where an item came from, and nothing would show it. */
+export function unknownInTold(told: ToldContext): string | undefined {
+  const unknown = (value: object, known: readonly string[], where: string): string | undefined => {
+    const field = Object.keys(value).find((name) => !known.includes(name))
+    return field === undefined ? undefined : `${where}${field}; known are: ${known.join(", ")}`
+  }
+  const places = [
+    ...told.items.map((item) => unknown(item, ITEM_FIELDS, "items.")),
+    ...(told.excluded ?? []).map((item) => unknown(item, EXCLUSION_FIELDS, "excluded.")),
+    unknown(told, CONTEXT_FIELDS, ""),
+  ]
+  return places.find((found) => found !== undefined)
+}
+
+// Values of a type that has to name every field: one that is added is missing here until it is named.
+const ITEM_FIELDS = Object.keys({
+  ...{ id: 1, type: 1, text: 1, sourceRef: 1, reason: 1, tokens: 1, score: 1, contributor: 1, kind: 1 },
+} satisfies Record<keyof ToldItem, 1>)
+const EXCLUSION_FIELDS = Object.keys({
+  ...{ id: 1, reason: 1, type: 1, sourceRef: 1, score: 1, tokens: 1, detail: 1 },
+} satisfies Record<keyof ToldExclusion, 1>)
+const CONTEXT_FIELDS = Object.keys({
+  ...{ items: 1, excluded: 1, request: 1, objective: 1, invariants: 1, query: 1, tokenBudget: 1 },
+} satisfies Record<keyof ToldContext, 1>)
+
 function wrongInItem(item: Partial<ToldItem> | null | undefined): string | undefined {
   if (!isName(item?.id)) return "id is no text"
   if (typeof item.text !== "string") return "text is no text"

@@ -13,6 +13,8 @@ const RUNS_PROJECT: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(
     ["terraform", "tofu", "pulumi", "cdk"].map((program) => [program, /^(?:apply|destroy|up|deploy)$/]),
   ),
+  // What is sent is the folder, after its own scripts have run.
+  ...Object.fromEntries([...PACKAGE_RUNNERS].map((program) => [program, /^publish$/])),
   // Plugins of a build are bound to its phases; testing and packaging are taken at their word.
   ...Object.fromEntries(
     ["mvn", "mvnw"].map((program) => [
@@ -32,7 +34,8 @@ const THEIR_OWN =
 
 /** Why a subcommand runs code of the project's, be it a test run beside that or not. */
 export function projectCodeOf(program: string, words: readonly Word[]): string | undefined {
-  const runs = Object.hasOwn(RUNS_PROJECT, program) ? RUNS_PROJECT[program] : undefined
+  const isTried = words.some(({ text }) => text === "--dry-run")
+  const runs = !isTried && Object.hasOwn(RUNS_PROJECT, program) ? RUNS_PROJECT[program] : undefined
   const verb = runs && words.slice(1).find(({ text, isKnown }) => !isKnown || runs.test(text))
   return verb && `what ${program} ${verb.text} runs stands in the project's files`
 }
