@@ -5,7 +5,8 @@ const packages = readdirSync(new URL("packages", import.meta.url))
 
 /**
  * Proofs by force: hundreds of killed processes, thousands of commands held against bash, all recorded traffic of the corpora,
- * every single event of a run lost, gigabytes of hostile files.
+ * every single event of a run lost, gigabytes of hostile files, and tables of agents that are recorded and replayed as processes, of which
+ * the first stage keeps one story each.
  * `npm run test:slow`, the second stage of `.ci/run`.
  */
 const SLOW = [
@@ -26,6 +27,26 @@ const SLOW = [
   "packages/cli/test/phoenix.test.ts",
   "packages/cli/test/ui/looks.test.ts",
   "packages/reader/test/diagnosis/corpora.test.ts",
+  "packages/cli/test/sdk-replay.test.ts",
+  "packages/cli/test/certificate.test.ts",
+  "packages/cli/test/full-paths.test.ts",
+  "packages/cli/test/replay-options.test.ts",
+  "packages/cli/test/broken-answers.test.ts",
+  "packages/cli/test/piped-stdout.test.ts",
+  "packages/cli/test/run-family.test.ts",
+  "packages/cli/test/fork-ends.test.ts",
+  "packages/cli/test/another-machine.test.ts",
+  "packages/cli/test/clients.test.ts",
+  "packages/cli/test/serving/otlp.test.ts",
+  "packages/cli/test/ui/large-and-live.test.ts",
+  "packages/cli/test/ui/hostile.test.ts",
+  "packages/cli/test/mcp-install.test.ts",
+  "packages/cli/test/killed-faults.test.ts",
+  "packages/cli/test/replay-workspace.test.ts",
+  "packages/cli/test/calibrated.test.ts",
+  "packages/store/test/killed.test.ts",
+  "packages/store/test/bodies/processes.test.ts",
+  "packages/journal/test/many-writers.test.ts",
 ]
 const ALL = ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"]
 const stage = process.env.ORANGEBOX_TESTS
