@@ -27,7 +27,7 @@ export {
   type LeafDiff,
   type NearestCall,
 } from "./generated.js"
-export { reportText } from "./report/report-text.js"
+export { reasonText, reportText } from "./report/report-text.js"
 
 // Drivers: the engine alone, and the SDK's handles
 

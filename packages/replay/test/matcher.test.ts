@@ -314,10 +314,13 @@ test("[P-06] the report keeps its schema, reads thin, and recorded text in it ca
   expect(text.split("\n").slice(0, 5)).toEqual([
     `replay of ${tape.runId} as run_00000000000000000000000000: exact for the first 0`,
     "  1 asked: none answered; 1 not answered, 2 never asked for, upstream connections 0",
-    `#1 REQ_CHANGED model claude-x at ${tape.calls[0]!.stepId}: asks something else than what was recorded here`,
-    `   nearest ${tape.calls[0]!.stepId}: 3 of 4 values equal, cause USER_INPUT`,
-    `   /messages/0/content  recorded "hello"  now "hello \\u001b[2J"`,
+    `  REQ_CHANGED ${tape.calls[0]!.stepId} model claude-x: asks something else than what was recorded here`,
+    `    nearest ${tape.calls[0]!.stepId}: 3 of 4 values equal, cause USER_INPUT`,
+    `    /messages/0/content  recorded "hello"  now "hello \\u001b[2J"`,
   ])
+  const numbered = reportText(report, { numberOf: (stepId) => (stepId === tape.calls[0]!.stepId ? 2 : undefined) })
+  expect(numbered).toContain("REQ_CHANGED #2 model claude-x: asks")
+  expect(numbered).toContain("nearest #2: 3 of 4")
   if (outcome.outcome !== "diverged") throw new Error(outcome.outcome)
   const halt = haltResponse(outcome.divergence)
   expect(halt.status).toBe(422)

@@ -10,7 +10,7 @@ import {
 import { plural, safeText } from "@orangebox/text"
 import type { GlobalOptions } from "../session.js"
 import type { ForkedWorkspace } from "./command-workspace.js"
-import { commandJson, coverageJson, type EndedCommand, endWords, nextLines } from "./format-replay.js"
+import { commandJson, coverageJson, type EndedCommand, endWords, nextLines, numbersOf } from "./format-replay.js"
 
 export interface Sample {
   readonly arm: "changed" | "control"
@@ -58,7 +58,8 @@ export function sampleText(sample: Sample, source: ReplaySource, options: Global
   const end = command ? endWords(command) : sentWords(report)
   const lines = [`orangebox: ${sample.arm === "control" ? "control: " : ""}${end}`]
   // A fork is not certified by design, so the line that says so would only worry.
-  lines.push(...reportText(report).split("\n").slice(0, -1))
+  const numberOf = numbersOf(source)
+  lines.push(...reportText(report, { numberOf }).split("\n").slice(0, -1))
   if (!sample.isReached) lines.push("  THE FORK WAS NOT REACHED: the command never made the call it is at")
   for (const words of unanswered.slice(0, SHOWN_UNANSWERED))
     lines.push(`  NO ANSWER from the upstream: ${safeText(words)}`)
@@ -84,11 +85,11 @@ export function verdictText({ verdict, aspects }: OutcomeVerdict): string {
   return [`orangebox: ${words[verdict]}`, ...lines].join("\n")
 }
 
-export function planText({ run }: ReplaySource, fork: Fork): string {
-  const n = run.view.steps.find(({ id }) => id === fork.call.stepId)?.n
+export function planText(source: ReplaySource, fork: Fork): string {
+  const n = numbersOf(source)(fork.call.stepId)
   const side = fork.at === "before_request" ? "before the request" : "after the answer"
   const rules = fork.profile.rules.length === 0 ? "nothing changed" : plural(fork.profile.rules.length, "rule")
-  return `orangebox: fork of ${run.row.runId} ${side} of #${n ?? "?"} ${fork.call.kind} ${safeText(fork.call.name)}, ${rules}`
+  return `orangebox: fork of ${source.run.row.runId} ${side} of #${n ?? "?"} ${fork.call.kind} ${safeText(fork.call.name)}, ${rules}`
 }
 
 export function forkJson({ source, fork, workspace, samples }: ForkResult) {

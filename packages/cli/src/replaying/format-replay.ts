@@ -1,5 +1,5 @@
 import type { ReplaySource } from "@orangebox/reader"
-import { type Certification, reportText } from "@orangebox/replay"
+import { type Blocking, type Certification, reasonText, reportText } from "@orangebox/replay"
 import { type Painter, safeText, snakeJson } from "@orangebox/text"
 import { shellWord } from "../next-command.js"
 import type { GlobalOptions } from "../session.js"
@@ -27,13 +27,14 @@ export function replayText(
 ): string {
   const lines: string[] = []
   if (replayed) lines.push(paint(`orangebox: ${endWords(replayed.command)}`, "heading"))
-  lines.push(...reportText(certification.report).split("\n"))
+  const numberOf = numbersOf(source)
+  lines.push(...reportText(certification.report, { numberOf }).split("\n"))
   if (certification.issued) {
     const { id, scope } = certification.certificate
     lines.push(`  ${id}`, `  ${scope.says}`)
   } else {
-    for (const { reason } of certification.blocking.slice(0, SHOWN_REASONS)) {
-      lines.push(`  because ${safeText(reason)}`)
+    for (const { reason } of tellingFirst(certification.blocking).slice(0, SHOWN_REASONS)) {
+      lines.push(`  because ${reasonText(reason, { numberOf })}`)
     }
     const hidden = certification.blocking.length - SHOWN_REASONS
     if (hidden > 0) lines.push(`  … and ${hidden} more (--json has them all)`)
@@ -41,6 +42,16 @@ export function replayText(
   if (replayed) lines.push(...nextLines(source, replayed.runId, options))
   return lines.join("\n")
 }
+
+/** The numbers by which people address the steps of the recorded run. */
+export function numbersOf({ run }: ReplaySource): (stepId: string) => number | undefined {
+  const numbers = new Map(run.view.steps.map(({ id, n }) => [id, n]))
+  return (stepId) => numbers.get(stepId)
+}
+
+/** That two hashes differ says nothing that the other reasons do not say better. */
+const tellingFirst = (blocking: readonly Blocking[]): readonly Blocking[] =>
+  blocking.toSorted((a, b) => Number(a.condition === "fingerprint") - Number(b.condition === "fingerprint"))
 
 /** The run as an argument of the commands we suggest. Never `last`: that is the replay by then. */
 export const wordOf = ({ file, run }: ReplaySource): string => (file === undefined ? run.row.runId : shellWord(file))

@@ -4,6 +4,7 @@ import { type CoverageGap, coverageGaps, type Tape } from "@orangebox/replay"
 import { shellWord } from "@orangebox/text"
 import { withReader } from "../reading.js"
 import type { GlobalOptions, Session } from "../session.js"
+import { numbersOf } from "./format-replay.js"
 
 /** Said in the same words wherever a command is started against a tape. */
 export const NOT_A_SANDBOX = "The proxy is not a sandbox: what the command does besides calling models, it really does."
@@ -19,14 +20,16 @@ export async function loadTape(session: Session, options: GlobalOptions, address
 }
 
 /** What cannot be replayed and why, one line for each kind of it. */
-function preflightLines({ run, problems, voidedBecause }: ReplaySource): string[] {
-  const numbers = new Map(run.view.steps.map(({ id, n }) => [id, n]))
+function preflightLines(source: ReplaySource): string[] {
+  const { problems, voidedBecause } = source
+  const numberOf = numbersOf(source)
   const groups = new Map<string, { readonly isBlocked: boolean; readonly why: string; readonly steps: string[] }>()
   for (const { code, severity, step, reason } of problems) {
     const isBlocked = severity === "blocks"
     const why = `${code}, ${reason}`
     const group = groups.get(`${isBlocked} ${why}`) ?? { isBlocked, why, steps: [] }
-    if (step !== undefined) group.steps.push(numbers.has(step) ? `#${numbers.get(step)}` : step)
+    const n = step && numberOf(step)
+    if (step !== undefined) group.steps.push(n === undefined ? step : `#${n}`)
     groups.set(`${isBlocked} ${why}`, group)
   }
   const lines = [...groups.values()].map(({ isBlocked, why, steps }) => {

@@ -270,10 +270,11 @@ function acceptanceProblems(session: ReplaySession, report: DivergenceReport): s
   const { moved } = session.policy
   if (moved !== null)
     found.push(`the copy could not be shown at the path of the work tree, so ${moved.from} was written as ${moved.to}`)
-  for (const { code, n, severity, message } of report.divergences) {
-    if (code === "ORDER_RELAXED") found.push(`#${n}: answers could not be given in their recorded order`)
+  for (const { code, step, at, severity, message } of report.divergences) {
+    const where = `${at.kind} ${at.name}${step === null ? "" : ` (${step})`}`
+    if (code === "ORDER_RELAXED") found.push(`${where}: answers could not be given in their recorded order`)
     // Calls without an answer are counted above; whatever else stopped the agent is said here.
-    else if (severity === "halt" && report.counts.missed === 0) found.push(`#${n}: ${message}`)
+    else if (severity === "halt" && report.counts.missed === 0) found.push(`${where}: ${message}`)
   }
   return found
 }

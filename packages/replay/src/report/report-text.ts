@@ -4,6 +4,8 @@ import type { Divergence, DivergenceReport } from "../generated.js"
 export interface ReportTextOptions {
   /** Divergences shown in full; the rest is counted. */
   readonly limit?: number
+  /** The number by which people address a step of the recorded run; without it steps have their ids. */
+  readonly numberOf?: (stepId: string) => number | undefined
 }
 
 /** The report in a few lines, most telling first: for an agent, and for people. Recorded text is made safe. */
@@ -20,7 +22,8 @@ export function reportText(report: DivergenceReport, options: ReportTextOptions 
   ]
   if (report.masks.length > 0) lines.push(`  masks: ${report.masks.map(safeLine).join(", ")}`)
   const byWeight = [...report.divergences].sort((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity] || a.n - b.n)
-  for (const divergence of byWeight.slice(0, limit)) lines.push(...divergenceLines(divergence))
+  const stepWord = (stepId: string): string => addressOf(stepId, options)
+  for (const divergence of byWeight.slice(0, limit)) lines.push(...divergenceLines(divergence, stepWord))
   const hidden = byWeight.length - limit
   if (hidden > 0) lines.push(`  … ${hidden} more (--json has them all)`)
   lines.push(report.certificate.issued ? "certificate: issued" : "certificate: not issued")
@@ -30,23 +33,37 @@ export function reportText(report: DivergenceReport, options: ReportTextOptions 
 const WEIGHT: Record<Divergence["severity"], number> = { halt: 0, warn: 1, note: 2 }
 const SHOWN_DIFFS = 3
 
-function divergenceLines(divergence: Divergence): string[] {
+function divergenceLines(divergence: Divergence, stepWord: (stepId: string) => string): string[] {
   const { at, nearest, step } = divergence
-  const where = `${at.kind} ${safeLine(at.name)}${step === null ? "" : ` at ${step}`}`
-  const lines = [`#${divergence.n} ${divergence.code} ${where}: ${safeLine(divergence.message)}`]
+  const where = `${step === null ? "" : `${stepWord(step)} `}${at.kind} ${safeLine(at.name)}`
+  const lines = [`  ${divergence.code} ${where}: ${safeLine(divergence.message)}`]
   const [first] = nearest
   if (first) {
     const all = first.equal_leaves + first.diff_leaves
-    lines.push(`   nearest ${first.step}: ${first.equal_leaves} of ${all} values equal, cause ${divergence.cause}`)
+    lines.push(
+      `    nearest ${stepWord(first.step)}: ${first.equal_leaves} of ${all} values equal, cause ${divergence.cause}`,
+    )
     for (const diff of first.diffs.slice(0, SHOWN_DIFFS)) {
       const place = `${safeLine(diff.ptr)}${diff.line === undefined ? "" : ` line ${diff.line}`}`
-      lines.push(`   ${place}  recorded ${quoted(diff.recorded)}  now ${quoted(diff.now)}`)
+      lines.push(`    ${place}  recorded ${quoted(diff.recorded)}  now ${quoted(diff.now)}`)
     }
     const more = first.diffs.length - SHOWN_DIFFS + first.more_diffs
-    if (more > 0) lines.push(`   … ${more} more`)
+    if (more > 0) lines.push(`    … ${more} more`)
   }
-  if (divergence.suggest.length > 0) lines.push(`   try: ${divergence.suggest.map(safeLine).join(" · ")}`)
+  if (divergence.suggest.length > 0) lines.push(`    try: ${divergence.suggest.map(safeLine).join(" · ")}`)
   return lines
+}
+
+const addressOf = (stepId: string, { numberOf }: ReportTextOptions): string => {
+  const n = numberOf?.(stepId)
+  return n === undefined ? stepId : `#${n}`
+}
+
+/** A reason as a person reads it: steps by their numbers, and of digests as much as tells them apart. */
+export function reasonText(reason: string, options: ReportTextOptions = {}): string {
+  return safeLine(reason)
+    .replaceAll(/\b[0-9a-f]{16}\b/g, (stepId) => addressOf(stepId, options))
+    .replaceAll(/\b(sha256:[0-9a-f]{10})[0-9a-f]{54}\b/g, "$1…")
 }
 
 const quoted = (text: string | null): string => (text === null ? "nothing" : safeLine(JSON.stringify(text)))
