@@ -109,7 +109,7 @@ export type {
   ToolCalled,
   WireFact,
 } from "./wire/facts.js"
-export { WIRE_REDUCER } from "./wire/facts.js"
+export { isLaneLabel, laneLabel, WIRE_REDUCER } from "./wire/facts.js"
 export type { ResponseObserved, WireObservation } from "./wire/observation.js"
 export { finishWire, reduceWire } from "./wire/reduce-wire.js"
 export { EMPTY_WIRE_STATE, type WireState } from "./wire/state.js"

@@ -1,5 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http"
 import { request as httpsRequest } from "node:https"
+import { setTimeout as sleep } from "node:timers/promises"
 import { OrangeboxError, SystemError } from "@orangebox/contract"
 import {
   CACHE_USE_HEADER,
@@ -215,6 +216,10 @@ export class Exchange {
         refuse(this.#response, { status: 502, code: "replay", message })
       },
       isClientGone: () => this.#response.destroyed && !this.#response.writableFinished,
+      clientLeaves: (withinMs) => {
+        const left = new Promise<void>((resolve) => void this.#response.once("close", resolve))
+        return Promise.race([left, sleep(withinMs, undefined, { ref: false })])
+      },
     })
   }
 

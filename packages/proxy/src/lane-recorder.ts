@@ -1,4 +1,4 @@
-import { type RequestAnatomy, type ToolAnswered, type ToolCalled, WIRE_REDUCER } from "@orangebox/dialects"
+import { laneLabel, type RequestAnatomy, type ToolAnswered, type ToolCalled, WIRE_REDUCER } from "@orangebox/dialects"
 import {
   failInferredStep,
   faultOfCall,
@@ -137,9 +137,6 @@ export class LaneRecorder {
     else this.endTurn()
   }
 }
-
-/** A lane as events name it. */
-export const laneLabel = (lane: string): string => `lane-${lane}`
 
 /** What the last message asks, whole, if it is a question of the user and not the results of tools. */
 export function questionOf(request: RequestAnatomy): string | undefined {

@@ -1,5 +1,6 @@
 import { incrementalBodyHash } from "@orangebox/contract"
 import type { WireCall, WireEndNotes, WireResponseHead } from "@orangebox/recorder"
+import { HEADERS_AHEAD } from "@orangebox/replay"
 import { type ContentDecoder, encodingsOf, NotDecodable, openDecoder } from "./content-decoder.js"
 import { headerIn } from "./forwarded-headers.js"
 import type { ProxyLimits } from "./limits.js"
@@ -21,6 +22,8 @@ export class RecordedResponse {
   /** What came before anything could be decoded: should nothing ever be, this is what there is to keep. */
   #undecoded: Uint8Array[] = []
   #wireBytes = 0
+  readonly #headMonoUs: number
+  #firstByteMonoUs: number | undefined
   #seenBytes = 0
   #storedBytes = 0
 
@@ -28,6 +31,7 @@ export class RecordedResponse {
     this.head = head
     this.#call = call
     this.#limits = limits
+    this.#headMonoUs = call.step.monoUs()
     this.#encodings = encodingsOf(headerIn(head.headers, "content-encoding"))
     this.#wireHash = this.#encodings.length > 0 ? incrementalBodyHash() : undefined
     call.responseStarted(head)
@@ -41,6 +45,7 @@ export class RecordedResponse {
   /** Undefined when the piece is in the journal already, as it always is when nothing has to be decoded. */
   take(bytes: Uint8Array): Promise<void> | undefined {
     const monoUs = this.#call.step.monoUs()
+    this.#firstByteMonoUs ??= monoUs
     this.#wireBytes += bytes.length
     this.#wireHash?.update(bytes)
     if (!this.#decoder) {
@@ -79,7 +84,10 @@ export class RecordedResponse {
 
   endNotes(): WireEndNotes {
     const isCut = this.#seenBytes > this.#storedBytes
+    const aheadMs = ((this.#firstByteMonoUs ?? this.#headMonoUs) - this.#headMonoUs) / 1000
     const attributes = {
+      // A client goes on from headers that come long before anything else.
+      ...(aheadMs < 1 ? {} : { [HEADERS_AHEAD]: aheadMs }),
       ...(this.#wireHash === undefined
         ? {}
         : {

@@ -21,6 +21,8 @@ export interface TapedExchange {
   fail(answer: BrokenAnswer): void
   refuse(message: string): void
   isClientGone(): boolean
+  /** Resolves when the client has left, or that much time has passed. */
+  clientLeaves(withinMs: number): Promise<void>
 }
 
 /** Does what the tape says about the call of a step. What it does not know is refused: nothing goes upstream on its own. */
@@ -46,6 +48,11 @@ export async function answerFromTape(
       exchange.forward(answer)
       return
     case "break":
+      if (answer.waitMs > 0) {
+        await exchange.clientLeaves(answer.waitMs)
+        if (exchange.isClientGone()) return
+        replay.session.stayedOn(answer.served)
+      }
       exchange.fail(answer)
       return
     case "refuse": {

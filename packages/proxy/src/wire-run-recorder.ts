@@ -8,6 +8,7 @@ import {
   type FoldedResponse,
   finishWire,
   type LaneStarted,
+  laneLabel,
   mayBeRepeated,
   type PriceTable,
   reduceWire,
@@ -33,7 +34,7 @@ import {
 import { plural } from "@orangebox/text"
 import type { ObservedCall, ObservedEnd, Observer } from "./exchange.js"
 import { headerIn } from "./forwarded-headers.js"
-import { LaneRecorder, laneLabel, questionOf } from "./lane-recorder.js"
+import { LaneRecorder, questionOf } from "./lane-recorder.js"
 import type { OpenRun, OpenRuns } from "./open-runs.js"
 import type { ProxyOptions } from "./proxy.js"
 import { addStats, isFailed, NO_STATS, type ProxyStats, statsOf } from "./proxy-stats.js"

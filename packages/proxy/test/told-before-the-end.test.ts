@@ -118,3 +118,44 @@ test("[K-09] [P-10] an agent that goes on when its answer has said its last is r
     "model claude-sonnet-4-5 0 success",
   ])
 })
+
+test("[P-10] a client that gives up waiting and asks again is left waiting again", async () => {
+  let asked = 0
+  const { recorded } = await recordAndReplay(
+    (_request, response) => {
+      if (asked++ > 0) answer(response, 200, MESSAGE)
+    },
+    async (url) => {
+      const body = messageRequest([{ role: "user", content: "go" }], { stream: false })
+      const leaves = AbortSignal.timeout(200)
+      const first = await fetch(`${url}/v1/messages`, { method: "POST", body, signal: leaves }).catch(
+        (error: Error) => error.name,
+      )
+      return [first, await (await send(url, body)).text()]
+    },
+  )
+  expect(recorded.tape.calls.map(({ answer: given }) => given?.end)).toEqual(["complete", "client_abort", "complete"])
+})
+
+test("[P-10] a client that goes on from headers alone is not made to wait for an answer that it will ask for later", async () => {
+  await recordAndReplay(
+    (request, response) => {
+      if (request.body.includes("second")) return answer(response, 200, MESSAGE)
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+      setTimeout(
+        () =>
+          response.end(
+            messageStream({ text: "late" })
+              .toString()
+              .replaceAll(/msg_\w+/g, "msg_1"),
+          ),
+        300,
+      )
+    },
+    async (url) => {
+      const first = await send(url, messageRequest([{ role: "user", content: "first" }]))
+      const second = await send(url, messageRequest([{ role: "user", content: "second" }], { stream: false }))
+      return [await second.text(), await first.text()]
+    },
+  )
+})

@@ -3,7 +3,7 @@
 export { type CoverageCode, type CoverageProblem, coverage } from "./tape/coverage.js"
 export type { Sign, Signature } from "./tape/sign.js"
 export type { Bodies, HeaderPairs, Recording, StoredBody, Tape, TapeCall } from "./tape/tape.js"
-export { tapeOf } from "./tape/tape-of.js"
+export { HEADERS_AHEAD, tapeOf } from "./tape/tape-of.js"
 
 // Asking a tape
 

@@ -217,8 +217,16 @@ test("[P-01] an accepted mask lets values of its type stand for each other, in i
 /** Two sub-agents that asked the same and were told different things. */
 const twoLanes = async (): Promise<Tape> => {
   const tape = await modelTape([messages(["same"]), messages(["same"])])
-  return { ...tape, calls: tape.calls.map((call, i) => ({ ...call, lane: `lane-${i + 1}`, occurrence: 0 })) }
+  return { ...tape, calls: tape.calls.map((call, i) => ({ ...call, lane: `sub:${i + 1}`, occurrence: 0 })) }
 }
+
+test("[P-01] an agent that polls gets its answers in their order, whatever number its traffic gives the lane of each", async () => {
+  const recorded = await modelTape([messages(["poll"]), messages(["poll"]), messages(["poll"])])
+  const tape = { ...recorded, calls: recorded.calls.map((call, i) => ({ ...call, lane: `lane-${2 * i + 1}` })) }
+  const session = openReplay(tape)
+  const poll = (lane: string) => answerOf(session.ask({ ...asRecorded(tape.calls[0]!, tape), lane }))
+  expect(["lane-1", "lane-5", "lane-6"].map(poll)).toEqual(["answer 1", "answer 2", "answer 3"])
+})
 
 test("[P-01] the same question in two lanes is answered by lane, and ambiguous where the lane is unknown", async () => {
   const tape = await twoLanes()

@@ -1,6 +1,10 @@
 /** Every fact names its author: none of this was observed, all of it was concluded. */
 export const WIRE_REDUCER = "wire-reducer@1"
 
+/** A lane as events name it: by the call that opened it, so that the name says in which order lanes came and no more. */
+export const laneLabel = (lane: string): string => `lane-${lane}`
+export const isLaneLabel = (name: string): boolean => /^lane-\d+$/.test(name)
+
 export type Certainty = "certain" | "likely"
 
 export type WireFact = { readonly inferred_by: typeof WIRE_REDUCER; readonly call: string; readonly atMs: number } & (

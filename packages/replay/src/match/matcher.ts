@@ -31,6 +31,8 @@ export type Match =
 /** Which recorded calls may answer, and which lane of the recording an ask belongs to. */
 export interface MatchScope {
   readonly lane: string | undefined
+  /** The lane is new and has nothing but its number: of calls that came one after the other, the first that is left is meant. */
+  readonly isLaneNew: boolean
   isFree(call: TapeCall): boolean
   /** Signature → how many of its calls from the first on are taken; kept by the session, so that long polls do not cost their square. */
   readonly heads: Map<string, number>
@@ -72,7 +74,7 @@ export class TapeMatcher {
     while (head < same.length && !scope.isFree(same[head]!)) head++
     scope.heads.set(ask.sig, head)
 
-    const choice = new Choice(ask, scope.lane)
+    const choice = new Choice(ask, scope)
     let other: TapeCall | undefined
     let ofAnotherModel: TapeCall | undefined
     let fitting = 0
@@ -122,7 +124,7 @@ export class TapeMatcher {
       if (ids) masks.set(call, [...ids, ...clientMasksBetween(asked, recorded)])
     }
     if (masks.size === 0) return undefined
-    return chosen([...masks.keys()], ask, scope.lane).match(
+    return chosen([...masks.keys()], ask, scope).match(
       () => "masked",
       (call) => masks.get(call)!,
     )
@@ -141,7 +143,7 @@ export class TapeMatcher {
     if (entries.length === 0) return undefined
     const entryOf = new Map(entries.map((entry) => [entry.call, entry]))
     const calls = entries.map(({ call }) => call)
-    return chosen(calls, ask, scope.lane).match(
+    return chosen(calls, ask, scope).match(
       () => "masked",
       (call) => {
         const recorded = entryOf.get(call)!
@@ -156,7 +158,7 @@ export class TapeMatcher {
     if (results === 0) return undefined
     this.#byDrift ??= this.#indexDrifted()
     const calls = (this.#byDrift.get(key) ?? NONE).filter((call) => scope.isFree(call) && isFor(call, ask))
-    return calls.length === 0 ? undefined : chosen(calls, ask, scope.lane).match(() => "drift")
+    return calls.length === 0 ? undefined : chosen(calls, ask, scope).match(() => "drift")
   }
 
   #asked(kind: Ask["kind"], request: AskedRequest): WithoutClientNoise {
@@ -211,14 +213,17 @@ const NONE: readonly never[] = []
 class Choice {
   readonly #ask: Ask
   readonly #lane: string | undefined
+  readonly #isLaneNew: boolean
   readonly #highest: number
+  #first: TapeCall | undefined
   #best: TapeCall | undefined
   #rank = -1
   #rivals: TapeCall[] = []
 
-  constructor(ask: Ask, lane: string | undefined) {
+  constructor(ask: Ask, { lane, isLaneNew }: Pick<MatchScope, "lane" | "isLaneNew">) {
     this.#ask = ask
     this.#lane = lane
+    this.#isLaneNew = isLaneNew
     this.#highest = IN_LANE + (ask.wire == null ? 0 : SAME_BYTES) + (ask.place === undefined ? 0 : SAME_PLACE)
   }
 
@@ -231,6 +236,8 @@ class Choice {
   }
 
   take(call: TapeCall): void {
+    this.#first ??= call
+    if (this.#isLaneNew && call.openedAt > (this.#first.closedAt ?? Number.POSITIVE_INFINITY)) return
     const { wire, place } = this.#ask
     const isInLane = call.lane === this.#lane
     const rank =
@@ -256,8 +263,8 @@ const IN_LANE = 4
 const SAME_BYTES = 2
 const SAME_PLACE = 1
 
-function chosen(calls: readonly TapeCall[], ask: Ask, lane: string | undefined): Choice {
-  const choice = new Choice(ask, lane)
+function chosen(calls: readonly TapeCall[], ask: Ask, scope: MatchScope): Choice {
+  const choice = new Choice(ask, scope)
   for (const call of calls) choice.take(call)
   return choice
 }

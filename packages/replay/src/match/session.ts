@@ -1,4 +1,5 @@
 import { bodyHash } from "@orangebox/contract"
+import { isLaneLabel } from "@orangebox/dialects"
 import { descendantsOf } from "../fork/causal-cut.js"
 import type { Fork } from "../fork/fork.js"
 import type { Divergence, DivergenceCode, DivergenceReport, NearestCall } from "../generated.js"
@@ -73,7 +74,9 @@ export class ReplaySession {
   ask(ask: Ask): Outcome {
     const ticket = ++this.state.tickets
     const lane = this.#laneOf(ask)
-    const match = this.#matcher.find(ask, { lane, heads: this.#heads, isFree: (call) => this.#isFree(call) })
+    const isLaneNew = ask.lane !== undefined && isLaneLabel(ask.lane) && !this.state.lanes.has(ask.lane)
+    const scope = { lane, isLaneNew, heads: this.#heads, isFree: (call: TapeCall) => this.#isFree(call) }
+    const match = this.#matcher.find(ask, scope)
     const outcome = this.fork?.decide(this, ask, match, ticket) ?? this.answerFromTape(ask, match, ticket)
     this.#keep(ask, outcome)
     return outcome

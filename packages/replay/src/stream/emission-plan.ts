@@ -46,7 +46,7 @@ export function emissionPlan(
 }
 
 /** How much longer than the recorded client one may take to leave. */
-const PATIENCE_MS = 1000
+export const PATIENCE_MS = 3000
 
 function endOf(end: StreamEnd | null): EmissionPlan["end"]["how"] {
   if (end === "upstream_reset" || end === "timeout") return "reset"

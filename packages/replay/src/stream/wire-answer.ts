@@ -4,7 +4,7 @@ import type { AskedRequest, Outcome, Served } from "../match/ask.js"
 import { asAfterMove } from "../match/moved-tree.js"
 import type { ReplayPolicy } from "../match/policy.js"
 import type { HeaderPairs, RecordedAnswer } from "../tape/tape.js"
-import { type EmissionPlan, emissionPlan } from "./emission-plan.js"
+import { type EmissionPlan, emissionPlan, PATIENCE_MS } from "./emission-plan.js"
 import { unfinished } from "./unfinished-encoding.js"
 
 /** What an edge that speaks HTTP does with a request it has asked about. */
@@ -17,8 +17,11 @@ export type WireAnswer =
       readonly plan: EmissionPlan
       readonly served: Served
     }
-  /** The recorded request never got an answer: the connection ends without one. */
-  | { readonly does: "break"; readonly served: Served }
+  /**
+   * The recorded request never got an answer: the connection ends without one. Where it was the client who left, it is waited for that long
+   * to leave again.
+   */
+  | { readonly does: "break"; readonly served: Served; readonly waitMs: number }
   /** Goes to the upstream. `rewrite` makes the changes of the override rules to the request as it came in. */
   | { readonly does: "forward"; readonly isChanged: boolean; rewrite(raw: AskedRequest): AskedRequest }
   | { readonly does: "refuse"; readonly response: HaltResponse }
@@ -39,7 +42,8 @@ export function wireAnswer(outcome: Outcome, policy: Pick<ReplayPolicy, "chunkin
 function served(outcome: Served, policy: Pick<ReplayPolicy, "chunking" | "timing" | "moved">): WireAnswer {
   const { answer, bytes, mode, source } = outcome
   const { httpStatus: status, body, index, end, latencyMs } = answer
-  if (status === null) return { does: "break", served: outcome }
+  if (status === null)
+    return { does: "break", served: outcome, waitMs: end === "client_abort" ? latencyMs + PATIENCE_MS : 0 }
   const isEventStream = body?.mimeType.startsWith("text/event-stream") ?? false
   const said = bytes && policy.moved ? asAfterMove(bytes, isEventStream, policy.moved) : bytes
   // When which byte came is not known of an answer that was changed.

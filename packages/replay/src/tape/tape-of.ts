@@ -384,7 +384,8 @@ class TapeBuilder {
     draft.closedAt = position
     draft.answer = answer()
     const { latencyMs, firstByteMs } = draft.answer ?? { latencyMs: 0, firstByteMs: null }
-    const toldUs = event.mono_us - Math.max(0, latencyMs - (firstByteMs ?? latencyMs)) * 1000
+    const aheadMs = Number(event.attributes?.[HEADERS_AHEAD] ?? 0)
+    const toldUs = event.mono_us - Math.max(0, latencyMs - (firstByteMs ?? latencyMs) + aheadMs) * 1000
     draft.toldAt = positionAt(toldUs, this.#clocks.get(event.run_id!) ?? [])
   }
 
@@ -421,6 +422,9 @@ export function stepAround(event: Event): string | null {
   if (event.parent_step_id !== null || event.event_type !== "run_started") return event.parent_step_id
   return event.links?.find(({ kind }) => kind === "spawned_by")?.step_id ?? null
 }
+
+/** The attribute of an answer that says by how many milliseconds its headers came before its first byte. */
+export const HEADERS_AHEAD = "response_headers_ahead_ms"
 
 export const MAIN_LANE = "main"
 export const subLane = (entrypoint: string): string => `sub:${entrypoint}`
