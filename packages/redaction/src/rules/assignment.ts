@@ -3,10 +3,10 @@ import type { Found } from "../rule.js"
 import { endsEscape, isAlphanumeric, isSpace } from "../text-edges.js"
 import type { Finder } from "./finder.js"
 import { endOfBlanks, GAP_PATTERNS, type Gap, gapAt, readGaps } from "./gap.js"
-import { PAIR_PATTERNS, pairedGap } from "./paired-value.js"
+import { PAIR_PATTERNS, pairedGap, valueOption } from "./paired-value.js"
 import { isPublishedExample } from "./published-example.js"
 import { kindOfName, type NameKind } from "./secret-names.js"
-import { isSecretValue, type Quoting } from "./secret-values.js"
+import { isSecretValue, isUnlikeWords, type Quoting } from "./secret-values.js"
 import { columnBelow } from "./table-column.js"
 import {
   endOfBareValue,
@@ -32,7 +32,7 @@ export const assignment: Finder = {
   patterns: [...GAP_PATTERNS, ...PAIR_PATTERNS, ...VALUE_END_PATTERNS],
   find(text, keywordAt, keyword) {
     const start = startOfName(text, keywordAt)
-    const nameEnd = endOfName(text, keywordAt + keyword.replace(/[^a-z.]+$/, "").length)
+    const nameEnd = endOfName(text, keywordAt + keyword.replace(/ is$|[^a-z.]+$/, "").length)
     if (isNameCharacter(text.charCodeAt(nameEnd)) || isEndOfPath(text, start, nameEnd)) return undefined
     const { gaps, closed, moreOfName } = readGaps(text, start, nameEnd)
     const kind = kindOfWholeName(text, start, nameEnd, moreOfName)
@@ -51,6 +51,8 @@ export const passwordLabel: Finder = {
     const signAt = keyword.search(ENDS_IN_SIGN)
     const nameEnd = keywordAt + (signAt < 0 ? keyword.length : signAt)
     const behind = endOfBlanks(text, keywordAt + keyword.replace(/["'\\]$/, "").length)
+    // `ConvertTo-SecureString -String …`: an option, and no value.
+    if (signAt >= 0 && text.charCodeAt(behind) === HYPHEN && keyword.charAt(signAt) === " ") return undefined
     const gaps =
       signAt >= 0
         ? [gapAt(text, behind, keyword.charAt(signAt) === " " ? { isLiteral: true } : { ends: "line of name" })]
@@ -93,9 +95,14 @@ interface Name {
   readonly isLiteral: boolean
 }
 
-/** `"/etc/passwd","content":…` names a file; only a sign right behind the name makes it a name that is given something. */
+/**
+ * `"/etc/passwd","content":…` names a file; only a sign right behind the name makes it a name that is given something. In an address
+ * (`https://x-access-token:…@host`) it is a user, and where the password ends is known better there.
+ */
 function isEndOfPath(text: string, start: number, nameEnd: number): boolean {
-  return text.charCodeAt(start - 1) === 0x2f && !"=:".includes(text.charAt(nameEnd) || " ")
+  if (text.startsWith("://", start - 3)) return true
+  if (text.charCodeAt(start - 1) !== 0x2f || "=:".includes(text.charAt(nameEnd) || " ")) return false
+  return valueOption(text, nameEnd) === undefined
 }
 
 const LONGEST_NAME = 48
@@ -140,6 +147,7 @@ function kindOfWholeName(text: string, start: number, nameEnd: number, moreOfNam
   return kindOfName(text.slice(start, nameEnd) + moreOfName)
 }
 const EQUALS = 0x3d
+const HYPHEN = 0x2d
 
 /** `Secret Key: …` and `API token = …` are names of two words; `is DB_PASSWORD=…` and `use password "…"` have a name of one. */
 function startOfTwoWords(text: string, start: number, end: number): number {
@@ -157,12 +165,14 @@ function endOfName(text: string, at: number): number {
 }
 
 function readValue(text: string, gap: Gap, kind: NameKind, name: Name): Found | undefined {
-  if (gap.isWeak && kind !== "password") return undefined
+  if (gap.isWeak && kind !== "password" && !(kind === "secret" && gap.quote === "")) return undefined
   const start = gap.valueAt
   if (gap.quote === "") return readUnquoted(text, gap, kind, name)
   const end = endOfQuoted(text, gap)
   if (end !== undefined) {
-    const quoting = gap.isWeak || (gap.isListed && kind !== "password") ? "named" : "quoted"
+    const quoting = gap.isWeak || gap.isListed ? "named" : "quoted"
+    // `"pass": "the element has a title"` is the outcome of a check.
+    if (/^pass$/i.test(text.slice(name.start, name.end)) && PROSE.test(text.slice(start, end))) return undefined
     return end > start && isSecret(text.slice(start, end), kind, quoting) ? { start, end } : undefined
   }
   // A quote that is not closed: it may be before long, if the text ends here; until then the value is what a bare one would be.
@@ -175,6 +185,9 @@ function readValue(text: string, gap: Gap, kind: NameKind, name: Name): Found | 
   return isFound ? { start, end: bareEnd } : undefined
 }
 
+/** Words, or a script that is written without gaps between them. */
+const PROSE = /\s|[\u0e00-\u0eff\u3001-\u9fff]/
+
 /** The longest reading that can be a secret: where a value has its line or its element to itself, it may hold any sign. */
 function readUnquoted(text: string, gap: Gap, kind: NameKind, name: Name): Found | undefined {
   const start = gap.valueAt
@@ -183,6 +196,10 @@ function readUnquoted(text: string, gap: Gap, kind: NameKind, name: Name): Found
     end !== undefined && end > start && isSecret(text.slice(start, end), kind, quoting) ? { start, end } : undefined
   const bareEnd = endOfBareValue(text, start)
   const bare = (): Found | undefined => found(bareEnd, unquoted)
+  if (gap.isWeak) {
+    const end = endOfStated(text, start)
+    return isUnlikeWords(text.slice(start, end)) ? found(end, "literal") : undefined
+  }
   if (gap.ends === "tag") return found(endOfElementText(text, start), "literal") ?? bare()
   if (gap.ends === "blank") return found(endOfStated(text, start), unquoted) ?? bare()
   if (gap.ends === "word" || isTooLong(text, start)) return bare()

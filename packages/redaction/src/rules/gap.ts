@@ -1,4 +1,5 @@
 import { nextLine } from "../gutters.js"
+import { kindOfName } from "./secret-names.js"
 import { endOfQuoted } from "./value-end.js"
 
 /** What stands between a name and its value. */
@@ -35,7 +36,7 @@ const TYPED = /[ \t]{1,4}[A-Za-z_][\w.]{0,20}[ \t]{1,4}:?=[ \t]{0,4}(?=\\{0,7}["
 const ANNOTATED = /:[ \t]{0,4}[A-Za-z_&]['\w.<>[\]& ]{0,30}=[ \t]{0,4}(?=\\{0,7}["'`])/y
 /** The mark that makes a label bold may end behind its colon. */
 const SIGN =
-  /[ \t\u00a0]{0,8}(?::{1,3}=|={1,3}>?|!={1,2}|\?=|\.=|->|[:\uff1a\uff1d])(?:\*\*|__|<\/(?:b|strong|em|label|span|dt)>)?[ \t]{0,8}/y
+  /[ \t\u00a0]{0,40}(?::{1,3}=|={1,3}>?|!={1,2}|\?=|\.=|->|::(?= )|[:\uff1a\uff1d])(?:\*\*|__|<\/(?:b|strong|em|label|span|dt)>)?[ \t]{0,40}/y
 /** `process.env.NAME || "value"`, `os.getenv("NAME") or "value"`. */
 const FALLBACK = /[ \t]{0,4}(?:\|\||\?\?|\?:|or)[ \t]{0,4}(?=\\{0,7}["'`])/y
 /** `${NAME:-value}`. */
@@ -45,7 +46,7 @@ const CALL = /\([ \t]{0,4}(?=\\{0,7}["'`])/y
 const LIST = /\[(?:\s|\\{1,8}[nrt]){0,24}(?=\\{0,8}["'])/y
 const NEXT_IN_LIST = /\\{0,8}["'](?:\s|\\{1,8}[nrt]){0,24},(?:\s|\\{1,8}[nrt]){0,24}(?=\\{0,8}["'])/y
 const ITEM_BELOW = /(?:\r?\n|\\{1,8}(?:r\\{1,8})?n)[ \t]{0,40}-[ \t]{1,4}/y
-const COMMA = /[ \t]{0,2},[ \t]{0,4}(?=\\{0,7}["'`])/y
+const COMMA = /[ \t]{0,2},[ \t]{0,24}(?=\\{0,7}["'`])/y
 /** `name - 'value'`. */
 const DASH = /[ \t]{1,4}[-\u2013\u2014][ \t]{1,4}(?=\\{0,8}["'`])/y
 /** `| name | value |`. */
@@ -55,13 +56,31 @@ const COLUMN = /\t|\\{1,8}t/y
 /** Of a multipart form. */
 const HEADER_OF_PART = /[\w-]{4,40}: [\w/;=. -]{1,80}/y
 const SPACES = /[ \t]{1,8}(?!-)/y
+/** Between two columns of a listing, which has no line between them. */
+const WIDE_BLANKS = /(?: {2,60}|[ \t]{0,8}\t[ \t]{0,8})(?![ \t-])/y
+/** `password 0 …`, as a router says that what follows is plain. */
+const NUMBERED = / [0-9] (?! )/y
+/** `Enter passphrase for key 'id': …`, `Secret Access Key [None]: …`: what a program asks or tells in words. */
+const SPOKEN = /((?: \[[^\]\n\\]{0,24}\]| ['"]?[A-Za-z][\w@.'"/-]{0,40}){1,6}):[ \t]{1,4}/y
+/** Words that make another thing of it. */
+const OF_SOMETHING_ELSE =
+  / (?:ids?|hash|digest|sha\d*|fingerprint|checksum|versions?|commit|revision|names?|url|uri|path|files?|count|usage|length|size|types?|arn|expires?|by|at|on|not|no|error|failed|invalid|policy|rules?)(?![A-Za-z])/i
+/** `Your new token is:` and the value on a line of its own. */
+const LINES_BELOW = /[ \t]{0,4}(?:(?:\r?\n|\\{1,8}(?:r\\{1,8})?n)[ \t]{0,16}){1,2}(?=[\w+/])/y
+/** What a program wraps a text in: `Some("…")`, `SecretStr('…')`, `string(20) "…"`. */
+const WRAPPER =
+  /(?:\s|\\{1,8}[nrt]){0,16}(?:(?:Some|Just|Ok|Sensitive|Secret(?:Str(?:ing)?)?|NSString|(?:new )?String|str|bytes)\(|string\(\d{1,6}\) )(?=\\{0,8}["'`])/y
+/** `getByLabel("Password").fill("…")`: a field that is named, and what is typed into it. */
+const TYPED_INTO =
+  /[^"'`\n\\()]{0,40}(?:\\{0,8}["'`]){0,1}\]?(?:\\{0,8}["'`]){0,1}\)(?:\.\w{1,20}\(\)){0,1}\.(?:fill|type|send_?[kK]eys|set_?[vV]alue|press_?[sS]equentially|enter)\([ \t]{0,4}(?=\\{0,8}["'`])/y
 const ELEMENT = />(?:\s|\\{1,7}[nrt]){0,24}/y
 const NEXT_LINE = /(?:\s|\\{1,7}[nrt]){1,16}(?=\\{0,7}["'])/y
 const QUOTE = /(?:[fbrLuNERB@$]|u8)?(\\{0,7})(["'`]|&quot;|&#3[49];)/y
 
 export const GAP_PATTERNS: readonly RegExp[] = [
   ...[MORE_OF_NAME, CLOSERS, TYPED, ANNOTATED, SIGN, FALLBACK, DEFAULT, CALL, LIST, NEXT_IN_LIST, ITEM_BELOW, COMMA],
-  ...[DASH, CELL, COLUMN, HEADER_OF_PART, SPACES, ELEMENT, NEXT_LINE, QUOTE],
+  ...[DASH, CELL, COLUMN, HEADER_OF_PART, SPACES, ELEMENT, NEXT_LINE, QUOTE, WIDE_BLANKS, NUMBERED, SPOKEN],
+  ...[LINES_BELOW, WRAPPER, TYPED_INTO],
 ]
 
 /**
@@ -83,7 +102,7 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
   // One look at the next character spares most names the trial of every sign.
   const next = text.charAt(closed)
   const isSpaced = next === " " || next === "\t" || next === "\n" || next === "\r" || next === "\u00a0"
-  if (!isSpaced && !":=!?.-,>|;\\(\uff1a\uff1d".includes(next)) return read
+  if (!isSpaced && !":=!?.-,>|;\\()\uff1a\uff1d".includes(next)) return read
   const isInLine = next === " " || next === "\t" || next === "\u00a0"
   const behind = isInLine ? text.charAt(endOfBlanks(text, closed)) : next
   if (isInLine && WORD.test(behind)) add(after(TYPED, text, closed))
@@ -92,6 +111,7 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
     add(after(DEFAULT, text, closed), { isLiteral: true })
     return read
   }
+  if (isClosed) add(after(TYPED_INTO, text, nameEnd))
   if (next === "(" && isGivingCall(text.slice(nameStart, nameEnd))) add(after(CALL, text, closed))
   if ("|?".includes(behind) || (behind === "o" && /[)\]]/.test(text.charAt(closed - 1))))
     add(after(FALLBACK, text, closed))
@@ -102,9 +122,10 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
     else {
       const item = after(ITEM_BELOW, text, sign)
       add(
-        item ?? after(NEXT_LINE, text, sign) ?? sign,
+        item ?? after(WRAPPER, text, sign) ?? after(NEXT_LINE, text, sign) ?? sign,
         item === undefined ? { ends: "line of name" } : { isLiteral: true, ends: "line" },
       )
+      if (item === undefined) add(after(LINES_BELOW, text, sign), { ends: "blank" })
     }
     return read
   }
@@ -118,6 +139,7 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
   if (next === ">" && text.charCodeAt(nameStart - 1) === LESS)
     add(after(ELEMENT, text, closed), { isLiteral: true, ends: "tag" })
   if (gaps.length > 0) return read
+  add(spoken(text, closed), { ends: "blank" })
   const cell = behind === "|" && isInTable(text, nameStart) ? after(CELL, text, closed) : undefined
   if (cell !== undefined) add(cell)
   else if ((next === "\t" || next === "\\") && /(?:\t|\\t)$/.test(text.slice(Math.max(0, nameStart - 2), nameStart)))
@@ -127,14 +149,23 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
     const isOption = text.charCodeAt(nameStart) === HYPHEN || isSet
     const spaces = after(SPACES, text, closed)
     const isStated = STATED.test(more)
-    if (spaces !== undefined && (isOption || isStated || isQuoteAt(text, spaces)))
+    if (spaces !== undefined && (isOption || isStated || !isClosed || isQuoteAt(text, spaces)))
       add(spaces, {
         isWeak: !isOption && !isStated,
         isLiteral: isOption,
-        ends: isSet ? "line" : isStated ? "blank" : "word",
+        ends: isSet ? "line" : isStated || !isOption ? "blank" : "word",
       })
+    if (!isClosed) {
+      add(after(WIDE_BLANKS, text, closed), { ends: "blank" })
+      add(after(NUMBERED, text, closed), { isWeak: true, ends: "blank" })
+    }
   }
   return read
+}
+
+function spoken(text: string, closed: number): number | undefined {
+  const at = after(SPOKEN, text, closed)
+  return at === undefined || OF_SOMETHING_ELSE.test(text.slice(closed, at)) ? undefined : at
 }
 
 /** `define('NAME', …`: two of a list are not a name and its value, two arguments are. */
@@ -155,17 +186,20 @@ function itemsFrom(text: string, first: number): Gap[] {
 /** `setPassword`, `.withApiKey`, `.password`: a call that is given the secret, not one that makes or asks for it. */
 function isGivingCall(name: string): boolean {
   const method = name.slice(name.lastIndexOf(".") + 1)
-  return (name.includes(".") || /^(?:set|with|use|add)[_A-Z]/.test(method)) && !ASKING.test(method) && method !== "pass"
+  const isGiving =
+    (name.includes(".") && kindOfName(method) !== undefined) || /^(?:set|with|use|add)[_A-Z]/.test(method)
+  return isGiving && !ASKING.test(method) && method !== "pass"
 }
 const ASKING =
   /^(?:get|read|fetch|load|find|create|generate|encode|decode|parse|validate|verify|check|is|has|hash|compare|make|build|require|assert|expect|test|format|print|log|show|prompt|ask|input|count|split|match)(?![a-z])/i
 
 /** `ENV NAME value`, `setx NAME value`, `aws configure set name value`: what follows the name is its value. */
 function isSetting(text: string, nameStart: number): boolean {
-  return SETTING.test(text.slice(Math.max(0, nameStart - 48), nameStart))
+  return SETTING.test(text.slice(Math.max(0, nameStart - FURTHEST_SETTING), nameStart))
 }
+const FURTHEST_SETTING = 128
 const SETTING =
-  /(?:^|[^A-Za-z0-9_-]|\\[nrt])(?:ENV|set(?= -[A-Za-z]{1,4} )|setenv|setx(?:\.exe)?|(?:proxy_set|add)_header|RequestHeader set|(?:configure|config|secrets?|env|vars?|variables?)[: ](?:set|add|put|create)|git config)(?: -{1,2}[\w-]{1,20}){0,2}[ \t]{1,4}$/
+  /(?:^|[^A-Za-z0-9_-]|\\[nrt])(?:ENV|set(?= -[A-Za-z]{1,4} )|setenv|SetEnv|d-i [\w/.-]{1,60}|setx(?:\.exe)?|(?:proxy_set|add)_header|RequestHeader set|(?:configure|config|secrets?|env|vars?|variables?)[: ](?:set|add|put|create)|git config)(?: -{1,2}[\w-]{1,20}){0,2}[ \t]{1,4}(?:\/\/[\w.:/-]{1,80}\/:)?$/
 
 /** `machine … login … password …` of a .netrc file, in one line or three. */
 function isBehindLogin(text: string, nameStart: number): boolean {
@@ -182,7 +216,7 @@ const SIGNS = ":=!?.-\u2013\u2014\uff1a\uff1d"
 
 export function endOfBlanks(text: string, from: number): number {
   let at = from
-  while (at < from + 20 && (text.charCodeAt(at) === SPACE || text.charCodeAt(at) === TAB)) at++
+  while (at < from + 40 && (text.charCodeAt(at) === SPACE || text.charCodeAt(at) === TAB)) at++
   return at
 }
 

@@ -30,7 +30,11 @@ const NAME_ENDS = /<\/[\w:]{0,20}(?:name|key|label|title|td|th|dt)>/iy
 const SPACE = /(?:\s|\\{1,8}[nrt]){0,40}/y
 const VALUE_BEGINS = /<(?:[\w:]{0,20}value|string|td|dd)(?: [^>\n]{0,80})?>(?:\s|\\{1,8}[nrt]){0,24}/iy
 const OPENS_OBJECT = /\{(?:\s|\\{1,8}[nrt]){0,40}/y
+const VALUE_OPTION =
+  /(?: {1,2}--?[\w-]{1,24}(?:[= ][\w./:@-]{1,60})?){0,3} {1,2}--?(?:value|body|secret-string|secret-value|plaintext)[= ]{1,2}/iy
 const MOST_SIBLINGS = 8
+/** No words before it: `elif kind not in tokens:` begins no mapping. */
+const BEGINS_LINE = /(?:^|[\n\t"']|\\n|[^A-Za-z] ) {0,40}[^A-Za-z ]{0,3}$/
 
 export const PAIR_PATTERNS: readonly RegExp[] = [
   ...[
@@ -46,7 +50,7 @@ export const PAIR_PATTERNS: readonly RegExp[] = [
     TAG_ENDS,
     NAME_ENDS,
   ],
-  ...[SPACE, VALUE_BEGINS, OPENS_OBJECT],
+  ...[SPACE, VALUE_BEGINS, OPENS_OBJECT, VALUE_OPTION],
 ]
 
 /**
@@ -70,12 +74,25 @@ function pairedValue(text: string, nameStart: number, nameEnd: number, closed: n
   if (next === ":" || next === "=" || next === " " || next === "{") {
     const inside = after(BEGINS_INSIDE, text, closed)
     if (inside !== undefined) return siblingValue(text, inside, LABEL_INSIDE)
-    const below = next === ":" && text.charAt(closed - 1) !== ")" ? after(BEGINS_BELOW, text, closed) : undefined
+    const below =
+      next === ":" && BEGINS_LINE.test(text.slice(Math.max(0, nameStart - 48), nameStart))
+        ? after(BEGINS_BELOW, text, closed)
+        : undefined
     if (below !== undefined) return siblingValue(text, below, LABEL_OF_VALUE)
   }
   if (next === ":" || next === "=") return undefined
-  const named = endOfNaming(text, nameStart, nameEnd)
-  return named === undefined ? undefined : siblingValue(text, named, LABEL_OF_VALUE)
+  const flag = valueOption(text, closed)
+  if (flag !== undefined) return flag
+  for (const named of endsOfNaming(text, nameStart, nameEnd)) {
+    const value = siblingValue(text, named, LABEL_OF_VALUE)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** `--name /app/db_password --value …`, `secret set DEPLOY_KEY --body …`. */
+export function valueOption(text: string, at: number): number | undefined {
+  return text.charAt(at) === " " ? after(VALUE_OPTION, text, at) : undefined
 }
 
 /** `<name>…</name>` and then `<value>`. */
@@ -86,10 +103,18 @@ function nextElement(text: string, nameEnd: number): number | undefined {
   return lines.map((at) => after(VALUE_BEGINS, text, after(SPACE, text, at)!)).find((at) => at !== undefined)
 }
 
-/** Where the text ends that is called a name, and which holds this one. */
-function endOfNaming(text: string, nameStart: number, nameEnd: number): number | undefined {
-  const sign = lastNaming(text, nameStart)
-  if (sign < 0) return undefined
+/** Where the text ends that is called a name, and which holds this one: labels from the last one on. */
+function* endsOfNaming(text: string, nameStart: number, nameEnd: number): Generator<number> {
+  let sign = lastNaming(text, nameStart)
+  for (let labels = 0; sign >= 0 && labels < MOST_LABELS; labels++) {
+    const end = endOfNaming(text, sign, nameStart, nameEnd)
+    if (end !== undefined) yield end
+    sign = lastNaming(text, sign - 1)
+  }
+}
+const MOST_LABELS = 2
+
+function endOfNaming(text: string, sign: number, nameStart: number, nameEnd: number): number | undefined {
   NAMED_OPENS.lastIndex = sign
   const [, backslashes = "", quote = ""] = NAMED_OPENS.exec(text)!
   const valueAt = NAMED_OPENS.lastIndex

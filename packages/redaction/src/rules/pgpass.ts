@@ -23,6 +23,6 @@ export const pgpass: Finder = {
     if (line === undefined) return undefined
     const end = endOfValueInLine(text, start, line)
     const password = text.slice(start, end)
-    return password.length >= 4 && /\w.*\w/.test(password) && !isPlaceholder(password) ? { start, end } : undefined
+    return password.length >= 4 && /\w.*[^\d:]/.test(password) && !isPlaceholder(password) ? { start, end } : undefined
   },
 }

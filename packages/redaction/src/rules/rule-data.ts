@@ -59,6 +59,8 @@ export interface NameData {
   readonly aboutIt: readonly string[]
   /** Before the telling word: there is nothing secret about it. */
   readonly harmless: readonly string[]
+  /** Of these, those that say nothing of a token. */
+  readonly deeds: readonly string[]
 }
 
 /** What a value says about itself. */

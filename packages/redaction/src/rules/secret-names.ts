@@ -46,7 +46,8 @@ function judge(words: readonly string[]): NameKind | undefined {
     const kind = kindOfWord(words, i)
     if (kind === undefined) continue
     if (words.slice(i + 1).some((word) => ABOUT_IT.has(word))) return undefined
-    if (words.slice(0, i).some((word) => HARMLESS.has(word))) return undefined
+    const isToken = kind === "token" || kind === "key"
+    if (words.slice(0, i).some((word) => HARMLESS.has(word) && !(isToken && DEEDS.has(word)))) return undefined
     return kind
   }
   return undefined
@@ -71,6 +72,8 @@ const KEY_OF = wordList(NAMES.keyOf)
 const VENDORS = wordList(NAMES.vendors)
 const ABOUT_IT = wordList(NAMES.aboutIt)
 const HARMLESS = wordList(NAMES.harmless)
+/** What is done with a password says nothing about it; the token that allows it is one. */
+const DEEDS = wordList(NAMES.deeds)
 
 function kindOfKey(words: readonly string[], i: number): NameKind | undefined {
   const word = words[i]!

@@ -17,6 +17,7 @@ export function isSecretValue(value: string, kind: NameKind, stated: Quoting): b
   const braced = IN_BRACES.exec(value)?.[1]
   if (braced !== undefined && looksRandom(braced, 14)) return true
   if (value.length < 5 || HOLDS_MASK.test(value) || isPlaceholder(value) || ANONYMOUS.test(value)) return false
+  if (isSentence(value)) return false
   const isChosen = quoting === "quoted" && looksChosen(value)
   const isGiven = isChosen || (quoting === "literal" && !PATH.test(value) && looksChosen(value, quoting))
   switch (kind) {
@@ -36,7 +37,7 @@ export function isSecretValue(value: string, kind: NameKind, stated: Quoting): b
     case "key":
       return (
         looksRandom(value, stated === "assigned" ? 10 : 14) ||
-        (isGiven && (stated === "assigned" || isNoToken(value))) ||
+        (isGiven && (stated === "assigned" || isNoToken(value) || hasEveryKind(value))) ||
         isUnlikeNames(value, quoting)
       )
     default:
@@ -48,6 +49,13 @@ export function isSecretValue(value: string, kind: NameKind, stated: Quoting): b
       )
   }
 }
+
+/** What says something about something: a label, a message, a line of help. */
+const isSentence = (value: string): boolean =>
+  /\s\S+\s/.test(value) &&
+  (SAYS_SOMETHING.test(value) || (/[\u00c0-\uffff]/.test(value) && value.split(/\s+/).length > 3))
+const SAYS_SOMETHING =
+  /(?:^|\s)(?:is|are|was|were|be|been|will|should|must|may|can|cannot|does|do|did|has|have|had|isn't|doesn't|of|for|your|please)(?=[\s,.]|$)/i
 
 /** As ODBC quotes; what is looked up stands in braces too, by a name. */
 const IN_BRACES = /^\{([^{}\s]{8,200})\}$/
@@ -127,10 +135,16 @@ function isDrawn(value: string): boolean {
   if (entropyOf(value) < 2.7) return false
   if (changes >= 3 && changes * 16 >= value.length) return true
   if (digits > 0 && caseChanges >= 4 && words * 5 >= value.length * 2) return true
-  if (value.length >= 20 && caseChanges >= 8 && caseChanges * 4 >= value.length) return true
+  if (isJumbled(value, caseChanges)) return true
   const { pairs, familiar } = countLetterPairs(value)
   const isMixed = digits > 0 || caseChanges >= 3
   return pairs >= (isMixed ? 5 : 15) && familiar * 2 <= pairs
+}
+
+/** Capitals and small letters that change places as in no name, the more so with signs between them. */
+function isJumbled(value: string, caseChanges = traitsOf(value).caseChanges): boolean {
+  if (value.length < 12 || caseChanges < 2 || caseChanges + 2 * signsIn(value) < 5) return false
+  return !readsLikeName(value)
 }
 
 /** What spells a piece of the alphabet, or counts, was typed and not given out: no generator draws so many neighbours in a row. */
@@ -173,12 +187,22 @@ function isPlainPassword(value: string): boolean {
 }
 const ABOUT_PASSWORDS = wordList(VALUES.aboutPasswords)
 
+/** What can follow a telling word in a sentence and is no word of it. */
+export const isUnlikeWords = (value: string): boolean =>
+  !/["'`=(){}<>]/.test(value) &&
+  (looksRandom(value, 12) || (value.length >= 8 && hasEveryKind(value) && !isCode(value)))
+
+/** Letters, digits, and a sign that neither names nor addresses have. */
+const hasEveryKind = (value: string): boolean =>
+  /\d/.test(value) && /[A-Za-z]/.test(value) && /[!^]|[#$&*](?![A-Za-z{(])/.test(value) && !spellsAlphabet(value)
+
 /** The same without quotes, where it could as well be a word, a number or a piece of code. */
 function looksTyped(value: string, quoting: Quoting): boolean {
   if (value.length < 8 || ((quoting === "bare" || quoting === "literal") && (isNamed(value) || isCode(value, quoting))))
     return false
   if (value.length >= 12 && signsIn(value) >= (quoting === "literal" ? 3 : 4)) return true
-  return /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[A-Z]?[a-z]+[._-]?\d{1,3}$/.test(value)
+  if (!/\d/.test(value)) return isJumbled(value)
+  return /[A-Za-z]/.test(value) && !/^[A-Z]?[a-z]+[._-]?\d{1,3}$/.test(value)
 }
 
 /** How many different signs it has that do not stand in names, numbers and sentences. */
@@ -191,12 +215,14 @@ function isCode(value: string, quoting: Quoting = "bare"): boolean {
   return quoting === "bare" || quoting === "named" || !BRACKET_FIRST.test(value) || isBalanced(value)
 }
 const CODE =
-  /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|(?:->|::)[A-Za-z_$])|^\.{0,2}\/[\w.-]+\/|^[\w.@-]+(?:\/[\w.@-]+)+\.[a-z]{1,5}$|^[a-z][a-z0-9+]{1,12}:\/\/|^\/.{2,200}\/[a-z]{0,4};?$/
+  /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+\(?$|^[A-Za-z_$][\w$.]*(?:[([]|(?:->|::)[A-Za-z_$])|^\.{0,2}\/[\w.-]+\/|^[\w.@-]+(?:\/[\w.@-]+)+\.[a-z]{1,5}$|^[a-z][a-z0-9+]{1,12}:\/\/|^\/.{2,200}\/[a-z]{0,4};?$|^[A-Za-z_$][\w$]{0,30}(?:\.[\w$]{1,30}){0,4}[)\]}]{1,4}(?:[;,(.?:)]|&&|\|\|)|^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30}){1,4}[,;]/
 const BRACKET_FIRST = /^[A-Za-z_$][\w$.]*[([]/
 
 function isBalanced(value: string): boolean {
   const count = (sign: string): number => value.split(sign).length
+  const called = value.slice(0, value.search(/[([]/))
   return (
+    (called.length >= 5 && readsLikeName(called) && /[a-z]{3}/.test(called)) ||
     /^[A-Za-z_$][\w$.]*[([]\s*$/.test(value) ||
     (CLOSED_LAST.test(value) && count("(") === count(")") && count("[") === count("]"))
   )
@@ -207,7 +233,11 @@ const CLOSED_LAST = /[)\]](?:[.?][\w$.()?[\]]{0,80})?;?$/
 const isDottedPassword = (value: string): boolean => /^[\w$]+(?:\.[\w$]+)+$/.test(value) && /[a-z]\d/i.test(value)
 
 /** No part of a program's name is so long and mixed: it is one of a token's. */
-const isDrawnPart = (part: string): boolean => /^[\w-]{16,}$/.test(part) && traitsOf(part).changes >= 3
+function isDrawnPart(part: string): boolean {
+  if (!/^[\w-]{7,}$/.test(part)) return false
+  const { changes, caseChanges } = traitsOf(part)
+  return (part.length >= 10 && changes >= 3) || (caseChanges >= 3 && !readsLikeName(part))
+}
 
 const isNamed = (value: string): boolean => value.search(NAMED) >= 0
 const NAMED = /passw(?:or)?d?|passphrase|secret|token|api[_-]?key|credentials?/gi

@@ -134,7 +134,9 @@ interface Column extends Stretch {
 
 function tellingColumns(text: string, heading: Stretch, delimiter: string, gutter: RegExp): Column[] {
   return cellsOf(text, withoutGutter(text, heading, gutter), delimiter).flatMap(({ start, end }, index) => {
-    const kind = kindOfName(text.slice(start, end))
+    const name = text.slice(start, end)
+    // `length of the secret` is no secret.
+    const kind = / of /.test(name) ? undefined : kindOfName(name)
     return kind === undefined ? [] : [{ index, kind, start, end }]
   })
 }

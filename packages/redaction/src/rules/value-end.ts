@@ -88,7 +88,7 @@ function endOfWord(text: string, start: number): number {
 }
 
 const ENDS_BARE_VALUE = new Uint8Array(128)
-for (const character of " \t\n\v\f\r\\\"'`,;&<") ENDS_BARE_VALUE[character.charCodeAt(0)] = 1
+for (const character of "\0 \t\n\v\f\r\\\"'`,;&<") ENDS_BARE_VALUE[character.charCodeAt(0)] = 1
 
 // A table, because a hostile text can have this asked for every character hundreds of times.
 function endsBareValue(code: number): boolean {
@@ -130,6 +130,7 @@ export function endOfOneOfSeveral(text: string, start: number, separator: string
       continue
     }
     if (character === "<" && isTagAt(text, end)) return end
+    if (character === ")" && text.startsWith("](", end + 1)) return end
     if (QUOTES.includes(character) && closes(text, start, end, character)) return end
   }
   return last === text.length ? last : start
@@ -139,7 +140,8 @@ export function endOfOneOfSeveral(text: string, start: number, separator: string
 function closes(text: string, start: number, at: number, quote: string): boolean {
   const isOpen = text.slice(Math.max(0, start - FURTHEST_QUOTE), start).includes(quote)
   const next = text.charAt(at + 1)
-  return quote === '"' ? isOpen || /^[\s,:\]}]?$/.test(next) : isOpen && /^[\s),;\]}>]?$/.test(next)
+  const mayBeFurther = start > FURTHEST_QUOTE && /^[\s,:\]}]?$/.test(next)
+  return quote === '"' ? isOpen || mayBeFurther : isOpen && /^[\s),;\]}>]?$/.test(next)
 }
 const FURTHEST_QUOTE = 1024
 
@@ -234,7 +236,7 @@ export function endOfValueInLine(text: string, start: number, { depth, quote }: 
   let end = start
   for (; end < last; end++) {
     const code = text.charCodeAt(end)
-    if (isSpace(code)) break
+    if (isSpace(code) || code === 0) break
     if (code === BACKSLASH) {
       backslashes++
       continue
