@@ -8,7 +8,9 @@ export function lookUpIn(storeFolder: string): LookUpRun {
       const row = await store.getRun(runId)
       if (row === undefined) return undefined
       const { events } = await store.eventsOf(runId, { from: Math.max(0, row.events - 1), limit: 1 })
-      return { events: row.events, lastEventId: events[0]?.event_id ?? "" }
+      const last = events[0]
+      const isEndDeduced = last?.event_type === "run_completed" && last.inferred_by !== undefined
+      return { events: row.events, lastEventId: last?.event_id ?? "", isEndDeduced }
     })
 }
 

@@ -32,6 +32,9 @@ const write = (path: string, lines: readonly string[]): string => {
 
 interface Imported {
   readonly events: number
+  readonly model_calls: number
+  readonly tool_calls: number
+  readonly tokens: number
   readonly runs: {
     readonly run_id: string
     readonly known: number
@@ -65,6 +68,9 @@ async function digestsIn(data: string): Promise<Record<string, string>> {
 
 const stepsOf = async (data: string, run: string): Promise<string> =>
   (await orangeboxHere(["show", run, "--data", data])).stdout
+
+/** Of a file that holds nothing yet. */
+const NOTHING = { events: 0, model_calls: 0, tool_calls: 0, tokens: 0 }
 
 describe("[I-03] a Claude Code transcript", () => {
   test("becomes a run with turns, model calls and tools, and each message is counted once, at its largest", async () => {
@@ -150,6 +156,28 @@ describe("[I-03] a Claude Code transcript", () => {
     const changed = await orangeboxHere(["import", path, "--data", data])
     expect(changed.stdout).toContain("it stays as it was")
     expect(await digestsIn(data)).toEqual(before)
+  })
+
+  test("whose copy was cut short and imported first loses nothing: the rest is a run that follows, and each call is counted once", async () => {
+    const lines = claudeLines()
+    const whole = await importInto(folder(), write(join(folder(), "5f0c.jsonl"), lines))
+    for (const cut of lines.keys()) {
+      const data = folder()
+      const short = write(join(folder(), "5f0c.jsonl"), lines.slice(0, cut))
+      const path = write(join(folder(), "5f0c.jsonl"), lines)
+      const begun = await importInto(data, short).catch(() => NOTHING)
+      const rest = await importInto(data, path)
+      // Three lines end in the middle of a message: what was told of it is not what the whole file tells, and that is said.
+      if (cut === 3) expect(rest.runs.map(({ is_other }) => is_other)).toEqual([true])
+      else
+        expect({
+          model_calls: begun.model_calls + rest.model_calls,
+          tool_calls: begun.tool_calls + rest.tool_calls,
+          tokens: begun.tokens + rest.tokens,
+        }).toEqual({ model_calls: whole.model_calls, tool_calls: whole.tool_calls, tokens: whole.tokens })
+      // Again, and the short copy again: nothing is new.
+      for (const again of [path, short]) expect((await importInto(data, again).catch(() => NOTHING)).events).toBe(0)
+    }
   })
 
   test("that was resumed into a new file is counted once, and the rest is a run that follows", async () => {

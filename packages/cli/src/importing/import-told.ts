@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process"
 import { createInterface } from "node:readline/promises"
 import { InputError } from "@orangebox/contract"
 import {
@@ -14,6 +15,7 @@ import { Recorder } from "@orangebox/recorder"
 import { safeJson } from "@orangebox/text"
 import { EXIT, type ExitCode } from "../exit-code.js"
 import { lookUpIn } from "../known-runs.js"
+import { ownBin } from "../own-bin.js"
 import type { GlobalOptions, Session } from "../session.js"
 import { whileNotInterrupted } from "../while-not-interrupted.js"
 import { foundText, importedJson, importedText } from "./format-imported.js"
@@ -90,8 +92,8 @@ async function withImport<T>(
   const path = dataPath(options.data)
   if (options.dryRun) return work({ recorder: undefined, lookUp: lookUpIn(`${path}/store`) })
   const folder = openDataFolder(path)
-  const collect = async (): Promise<void> => void (await catchUpStore(folder.path, { onWarning }))
-  await collect()
+  const collectHere = async (): Promise<void> => void (await catchUpStore(folder.path, { onWarning }))
+  await collectHere()
   const recorder = Recorder.open({
     app: "orangebox-import",
     folder: folder.path,
@@ -105,11 +107,25 @@ async function withImport<T>(
     })
   }
   try {
-    return await work({ recorder, lookUp: lookUpIn(folder.storeFolder), collect })
+    return await work({
+      recorder,
+      lookUp: lookUpIn(folder.storeFolder),
+      collect: () => collectElsewhere(folder.path),
+    })
   } finally {
     recorder.close()
-    await collect()
+    await collectHere()
   }
+}
+
+/**
+ * In a process of its own, beside the reading: indexing what was read takes as long as reading it. What goes wrong there is told by the pass at
+ * the end, which is made here.
+ */
+function collectElsewhere(dataFolder: string): Promise<void> {
+  return new Promise((done) => {
+    execFile(process.execPath, [ownBin(), "collect", "--data", dataFolder], () => done())
+  })
 }
 
 /** Nobody's history is read without being asked for, unless it was named. */

@@ -9,6 +9,8 @@ import { contentText, type Json, jsonText, listOf, recordOf, wordOf } from "./to
 
 export const CLAUDE_CODE = "import:claude-code"
 const DIALECT = "anthropic-messages"
+/** From what an end is deduced. */
+const RESTED = "an hour without another line"
 
 /** A message of the model while its lines come in. */
 interface Pending {
@@ -93,8 +95,13 @@ export class Chain {
   #splitAfterRest(atMs: number): void {
     if (this.#told === undefined || atMs - this.#lastAtMs < IDLE_MS) return
     this.#rest()
-    if (!this.#told.teller.isEnded) return
-    this.#copiedFrom = this.#told.teller.run.runId
+    if (this.#told.teller.isEnded) this.#end(this.#told)
+  }
+
+  /** What comes now is another run, which follows this one. */
+  #end(told: ConversationTeller): void {
+    told.complete("end", RESTED)
+    this.#copiedFrom = told.teller.run.runId
     this.#told = undefined
     this.#messages = []
     this.#isAnswered = false
@@ -104,10 +111,11 @@ export class Chain {
   #rest(): void {
     const told = this.#told!
     this.#complete()
-    if (this.#isAnswered && !told.hasOpenTools) told.complete("end", "an hour without another line")
+    if (this.#isAnswered && !told.hasOpenTools) told.complete("end", RESTED)
   }
 
   #run(key: string, atMs: number, input: string | undefined): ConversationTeller {
+    if (this.#told?.isEndedHere(this.#places.endedAfter?.(this.#told.teller.run.runId))) this.#end(this.#told)
     if (this.#told !== undefined) return this.#told
     const { session, agent } = this.#places
     const name = this.#runs === 0 ? this.#name : `${this.#name}\0${key}`

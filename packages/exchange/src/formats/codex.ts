@@ -138,8 +138,13 @@ export class CodexSession implements SessionReader {
   #splitAfterRest(atMs: number): void {
     if (this.#told === undefined || atMs - this.#lastAtMs < IDLE_MS) return
     this.#rest()
-    if (!this.#told.teller.isEnded) return
-    this.#follows = this.#told.teller.run.runId
+    if (this.#told.teller.isEnded) this.#end(this.#told)
+  }
+
+  /** What comes now is another run, which follows this one. */
+  #end(told: ConversationTeller): void {
+    told.complete("end", RESTED)
+    this.#follows = told.teller.run.runId
     this.#told = undefined
     this.#messages = []
     this.#isAnswered = false
@@ -157,10 +162,11 @@ export class CodexSession implements SessionReader {
         "warn",
         `the calls told here add up to ${this.#tokens} tokens, the record says ${this.#total}`,
       )
-    told.complete("end", "an hour without another line")
+    told.complete("end", RESTED)
   }
 
   #run(key: string, atMs: number): ConversationTeller {
+    if (this.#told?.isEndedHere(this.#places.endedAfter?.(this.#told.teller.run.runId))) this.#end(this.#told)
     if (this.#told !== undefined) return this.#told
     const meta = this.#meta
     const parent = wordOf(meta["parent_thread_id"])
@@ -410,6 +416,9 @@ export class CodexSession implements SessionReader {
     this.#isAnswered = tools.length === 0
   }
 }
+
+/** From what an end is deduced. */
+const RESTED = "an hour without another line"
 
 const TOLD: ReadonlySet<string> = new Set([
   ...["response_item", "turn_context", "event_msg", "compacted", "token_usage_record"],

@@ -319,6 +319,11 @@ export class ConversationTeller {
     })
   }
 
+  /** Whether an end was deduced right here, when the record went no further. */
+  isEndedHere(endedAfter: number | undefined): boolean {
+    return endedAfter !== undefined && this.teller.told >= endedAfter - (this.#turn === undefined ? 1 : 2)
+  }
+
   /** Nothing more came: the record does not say that the run ended, so its end is deduced. */
   complete(key: string, reason: string): void {
     if (this.teller.isEnded) return

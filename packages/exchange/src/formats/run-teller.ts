@@ -77,6 +77,11 @@ export class RunTeller {
     }
   }
 
+  /** How many events were told. */
+  get told(): number {
+    return this.#sequenceNo
+  }
+
   get steps(): number {
     return this.#steps
   }

@@ -20,6 +20,8 @@ export interface SessionReader {
 export interface SessionPlaces {
   readonly emit: (event: ForeignEvent) => void
   readonly problem: (problem: FormatProblem) => void
+  /** How many events a run had when its end was deduced from less of the record than is here now. */
+  readonly endedAfter?: (runId: string) => number | undefined
 }
 
 /**

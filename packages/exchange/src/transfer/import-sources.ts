@@ -5,7 +5,7 @@ import { ForeignWriter, type Recorder } from "@orangebox/recorder"
 import { readAtif } from "../formats/atif.js"
 import { ClaudeCodeSession, type StartedBy, type SubAgent } from "../formats/claude-code.js"
 import { CodexSession, itemDigest } from "../formats/codex.js"
-import type { FormatProblem, SessionReader } from "../formats/session-file.js"
+import type { FormatProblem, SessionPlaces, SessionReader } from "../formats/session-file.js"
 import { type Json, recordOf, wordOf } from "../formats/told-values.js"
 import type { Source } from "./find-sources.js"
 import { importOrcaTrace } from "./import-orca-trace.js"
@@ -17,7 +17,7 @@ export interface ImportPlaces {
   /** Undefined: nothing is written (`--dry-run`). */
   readonly recorder: Recorder | undefined
   readonly lookUp: LookUpRun
-  /** Brings the store up to the journal, so that the journal stays small. */
+  /** Brings the store up to the journal, so that the journal stays small. May take its time while more is written. */
   readonly collect?: () => Promise<void>
   readonly nowMs: number
   readonly onProgress?: (done: number, total: number | undefined, what: string) => void
@@ -40,8 +40,10 @@ export interface ImportedSources {
   readonly moreProblems: number
 }
 
-/** So much content may wait in the journal before the store takes it. */
-const COLLECT_BYTES = 64 * 1024 * 1024
+/** So much new content is worth a look of the collector. */
+const COLLECT_BYTES = 16 * 1024 * 1024
+/** So much may wait in the journal: then the import waits for the collector. */
+const MOST_WAITING = 64 * 1024 * 1024
 const MOST_PROBLEMS = 100
 
 /**
@@ -87,7 +89,7 @@ class ImportWork {
 
   async finish(): Promise<ImportedSources> {
     await this.#intake.flush()
-    if (this.#places.recorder !== undefined) await this.#places.collect?.()
+    await this.#collecting
     const { events, modelCalls, toolCalls, tokens } = this.#intake.counts
     return {
       runs: this.#intake.taken,
@@ -114,23 +116,25 @@ class ImportWork {
       const own = new Set<string>()
       await this.#lines(
         source,
-        new ClaudeCodeSession({
-          session,
-          ...(agentId === undefined ? {} : { agent: subAgent(agentId, path, agents, tasks) }),
-          emit: this.#intake.emit,
-          problem: (problem) => this.#say(path, problem),
-          learnAgent: (id, by) => agents.set(id, { ...agents.get(id), ...by }),
-          learnTask: (id, by) => tasks.set(id, by),
-          ...(lines === undefined
-            ? {}
-            : {
-                knownLine: (uuid) => (own.has(uuid) ? undefined : lines.get(uuid)),
-                learnLine: (uuid, runId) => {
-                  own.add(uuid)
-                  lines.set(uuid, runId)
-                },
-              }),
-        }),
+        (endedAfter) =>
+          new ClaudeCodeSession({
+            session,
+            endedAfter,
+            ...(agentId === undefined ? {} : { agent: subAgent(agentId, path, agents, tasks) }),
+            emit: this.#intake.emit,
+            problem: (problem) => this.#say(path, problem),
+            learnAgent: (id, by) => agents.set(id, { ...agents.get(id), ...by }),
+            learnTask: (id, by) => tasks.set(id, by),
+            ...(lines === undefined
+              ? {}
+              : {
+                  knownLine: (uuid) => (own.has(uuid) ? undefined : lines.get(uuid)),
+                  learnLine: (uuid, runId) => {
+                    own.add(uuid)
+                    lines.set(uuid, runId)
+                  },
+                }),
+          }),
       )
     }
   }
@@ -138,20 +142,20 @@ class ImportWork {
   async #codex(source: Source): Promise<void> {
     const { session, path } = source
     const forkedFrom = await this.#itemsForkedFrom(source)
-    let isFirst = true
     await this.#lines(
       source,
-      new CodexSession({
-        session,
-        emit: (event) => {
-          if (isFirst) this.#codexRuns.set(session, event.run.runId)
-          isFirst = false
-          this.#intake.emit(event)
-        },
-        problem: (problem) => this.#say(path, problem),
-        itemsOf: () => forkedFrom,
-        runOf: (other) => this.#codexRuns.get(other),
-      }),
+      (endedAfter) =>
+        new CodexSession({
+          session,
+          endedAfter,
+          emit: (event) => {
+            if (!this.#codexRuns.has(session)) this.#codexRuns.set(session, event.run.runId)
+            this.#intake.emit(event)
+          },
+          problem: (problem) => this.#say(path, problem),
+          itemsOf: () => forkedFrom,
+          runOf: (other) => this.#codexRuns.get(other),
+        }),
     )
   }
 
@@ -175,8 +179,26 @@ class ImportWork {
     return items
   }
 
-  async #lines(source: Source, reader: SessionReader): Promise<void> {
-    const { path } = source
+  /** Reads a record; once more where it goes on behind an end that was deduced when less of it was there. */
+  async #lines(
+    source: Source,
+    readerFor: (endedAfter: SessionPlaces["endedAfter"] & {}) => SessionReader,
+  ): Promise<void> {
+    await this.#readLines(
+      source,
+      readerFor(() => undefined),
+    )
+    const cutShort = this.#intake.takeCutShort()
+    if (cutShort.size > 0)
+      await this.#readLines(
+        source,
+        readerFor((runId) => cutShort.get(runId)),
+      )
+    this.#doneBytes += source.bytes
+    await this.#settle(this.#doneBytes)
+  }
+
+  async #readLines({ path }: Source, reader: SessionReader): Promise<void> {
     try {
       for await (const { lines, bytesRead } of readLines(path)) {
         for (const line of lines) {
@@ -190,8 +212,7 @@ class ImportWork {
       if (!(error instanceof InputError)) throw error
       this.#say(path, { line: undefined, reason: error.what })
     }
-    this.#doneBytes += source.bytes
-    await this.#settle(this.#doneBytes)
+    await this.#intake.flush()
   }
 
   /** A line that no rule foresaw costs that line, and no other. */
@@ -223,12 +244,23 @@ class ImportWork {
   async #settle(doneBytes: number): Promise<void> {
     await this.#intake.flush()
     this.#places.onProgress?.(Math.min(doneBytes, this.#total), this.#total, "importing")
-    this.#pendingBytes += this.#intake.takeBytes()
-    if (this.#pendingBytes < COLLECT_BYTES || this.#places.recorder === undefined) return
-    this.#pendingBytes = 0
-    await this.#places.collect?.()
+    this.#waitingBytes += this.#intake.takeBytes()
+    if (this.#waitingBytes >= COLLECT_BYTES) this.#collect()
+    if (this.#waitingBytes >= MOST_WAITING) await this.#collecting
   }
-  #pendingBytes = 0
+  #waitingBytes = 0
+  #collecting: Promise<void> | undefined
+
+  /** One after the other, beside the reading. */
+  #collect(): void {
+    const { recorder, collect } = this.#places
+    if (recorder === undefined || collect === undefined || this.#collecting !== undefined) return
+    this.#waitingBytes = 0
+    const isDone = (): void => {
+      this.#collecting = undefined
+    }
+    this.#collecting = collect().then(isDone, isDone)
+  }
 
   #say(path: string, problem: FormatProblem): void {
     if (this.#problems.length < MOST_PROBLEMS) this.#problems.push({ path, ...problem })

@@ -8,6 +8,8 @@ export interface KnownRun {
   readonly events: number
   /** The id of the last of them. */
   readonly lastEventId: string
+  /** That one is an end which was deduced from silence: more may come after all. */
+  readonly isEndDeduced?: boolean
 }
 
 export type LookUpRun = (runId: string) => Promise<KnownRun | undefined>
@@ -27,6 +29,7 @@ interface Standing {
   readonly source: string
   readonly known: KnownRun | undefined
   isOther: boolean
+  isGiven?: boolean
   written: number
 }
 
@@ -60,13 +63,24 @@ export class RunIntake {
   }
 
   get taken(): readonly RunTaken[] {
-    return [...this.#runs].map(([runId, { source, known, written, isOther }]) => ({
-      runId,
-      source,
-      known: known?.events ?? 0,
-      written,
-      isOther,
-    }))
+    return [...this.#runs].flatMap(([runId, { source, known, written, isOther }]) =>
+      known === undefined && isOther ? [] : [{ runId, source, known: known?.events ?? 0, written, isOther }],
+    )
+  }
+
+  /**
+   * Runs that a record goes on telling behind an end which was deduced when less of it was there, each with the number of its events. They are
+   * given once: the record is read again, and what comes behind that end is another run.
+   */
+  takeCutShort(): ReadonlyMap<string, number> {
+    const cut = new Map<string, number>()
+    for (const [runId, standing] of this.#runs) {
+      if (!standing.isOther || standing.known?.isEndDeduced !== true || standing.isGiven === true) continue
+      standing.isGiven = true
+      standing.isOther = false
+      cut.set(runId, standing.known.events)
+    }
+    return cut
   }
 
   /** Writes what has been told so far. */
@@ -79,8 +93,11 @@ export class RunIntake {
     }
   }
 
-  async #meet({ run }: ForeignEvent): Promise<Standing> {
-    const standing = { source: run.source, known: await this.#lookUp(run.runId), isOther: false, written: 0 }
+  async #meet({ run, links }: ForeignEvent): Promise<Standing> {
+    const before = links?.find(({ kind }) => kind === "follows")?.run_id
+    // What follows a run that the record no longer tells as it was is of that other record.
+    const isOther = before !== undefined && this.#runs.get(before)?.isOther === true
+    const standing: Standing = { source: run.source, known: await this.#lookUp(run.runId), isOther, written: 0 }
     this.#runs.set(run.runId, standing)
     // A door that stands open for months meets any number of runs; the store knows the old ones.
     const [oldest] = this.#runs.keys()

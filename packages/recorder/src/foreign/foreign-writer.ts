@@ -1,5 +1,5 @@
 import type { EventType, Link } from "@orangebox/contract"
-import { summarizeArgs } from "@orangebox/contract"
+import { summarizeArgs, summarizeText } from "@orangebox/contract"
 import { CANON_VERSION, toolSignatureOfText } from "@orangebox/dialects"
 import { type AddedBody, BodiesOfEvent } from "../bodies-of-event.js"
 import type { Moment } from "../clock.js"
@@ -87,16 +87,19 @@ export class ForeignWriter {
     const bodies = new BodiesOfEvent(this.#builder, type)
     const payload: Record<string, unknown> = { ...event.payload }
     let args: AddedBody | undefined
+    const texts = new Map<string | Uint8Array, AddedBody>()
     for (const { field, content, mimeType } of event.bodies ?? []) {
       const added = bodies.addAs(field, content, mimeType)
       payload[`${field}_ref`] = added.hash
+      texts.set(content, added)
       if (field === "args") args = added
     }
-    for (const [field, text] of Object.entries(event.summaries ?? {}))
-      Object.assign(
-        payload,
-        summaryOf(field, () => this.#builder.summarize(text)),
-      )
+    for (const [field, text] of Object.entries(event.summaries ?? {})) {
+      // A text that is a body of the event was searched as one.
+      const body = texts.get(text)
+      const summarize = (): string => (body === undefined ? this.#builder.summarize(text) : summarizeText(body.text()))
+      Object.assign(payload, summaryOf(field, summarize))
+    }
     if (type === "tool_called" && args !== undefined) Object.assign(payload, signedArgs(payload["tool_name"], args))
     if (type === "run_started") payload["capture_mode"] = this.#builder.capture.mode
     if (type === "input_received" && payload["input_hash"] === undefined)

@@ -1,5 +1,5 @@
 import { type Json, listOf, recordOf } from "../told-values.js"
-import { factOf } from "./names.js"
+import { factOf, HAS_INDEX } from "./names.js"
 import type { Attributes, PlainLog, PlainSpan } from "./plain.js"
 
 /** What a model was given and what it answered, in the form of the GenAI conventions: `{role, parts}`. */
@@ -15,6 +15,7 @@ export interface ToldMessages {
  */
 export function messagesOf(span: PlainSpan, logs: readonly PlainLog[]): ToldMessages {
   const { attributes } = span
+  const flattened = isFlattened(attributes) ? attributes : NONE
   const events = [
     ...span.events.map(({ name, attributes: own }) => ({ name, body: own as Json })),
     ...logs.map(({ name, attributes: own, body }) => ({ name, body: { ...own, ...recordOf(body) } as Json })),
@@ -23,14 +24,14 @@ export function messagesOf(span: PlainSpan, logs: readonly PlainLog[]): ToldMess
   const system = parsedList(factOf(attributes, "systemInstructions") ?? details["gen_ai.system_instructions"])
   const input =
     parsedList(attributes["gen_ai.input.messages"] ?? details["gen_ai.input.messages"]) ??
-    indexed(attributes, "llm.input_messages", "message") ??
-    indexed(attributes, "gen_ai.prompt") ??
+    indexed(flattened, "llm.input_messages", "message") ??
+    indexed(flattened, "gen_ai.prompt") ??
     fromEvents(events, (name) => /^gen_ai\.(?:system|user|assistant|tool)\.message$/.test(name)) ??
     whole(factOf(attributes, "inputMessages"), "user")
   const output =
     parsedList(attributes["gen_ai.output.messages"] ?? details["gen_ai.output.messages"]) ??
-    indexed(attributes, "llm.output_messages", "message") ??
-    indexed(attributes, "gen_ai.completion") ??
+    indexed(flattened, "llm.output_messages", "message") ??
+    indexed(flattened, "gen_ai.completion") ??
     fromEvents(events, (name) => name === "gen_ai.choice") ??
     answerOfAiSdk(attributes) ??
     whole(factOf(attributes, "outputMessages"), "assistant")
@@ -39,10 +40,17 @@ export function messagesOf(span: PlainSpan, logs: readonly PlainLog[]): ToldMess
     output: output ?? null,
     tools:
       parsed(attributes["gen_ai.tool.definitions"]) ??
-      indexed(attributes, "llm.tools") ??
-      indexed(attributes, "llm.request.functions"),
+      indexed(flattened, "llm.tools") ??
+      indexed(flattened, "llm.request.functions"),
   }
 }
+
+function isFlattened(attributes: Attributes): boolean {
+  for (const name in attributes) if (HAS_INDEX.test(name)) return true
+  return false
+}
+
+const NONE: Attributes = {}
 
 /** The text of messages in any of these forms. */
 export function textIn(messages: readonly unknown[] | null): string {

@@ -163,4 +163,7 @@ const CONTENT = new Set<string>([
 const INDEXED =
   /^(?:gen_ai\.(?:prompt|completion)|llm\.(?:input_messages|output_messages|tools|prompts|choices|request\.functions)|retrieval\.documents|reranker\.(?:input|output)_documents|embedding\.embeddings)\.\d+\./
 
-export const isContent = (name: string): boolean => CONTENT.has(name) || INDEXED.test(name)
+export const isContent = (name: string): boolean => CONTENT.has(name) || (HAS_INDEX.test(name) && INDEXED.test(name))
+
+/** Lists are flattened with an index; most spans have none, and need no second look. */
+export const HAS_INDEX = /\.\d/
