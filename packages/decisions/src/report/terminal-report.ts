@@ -1,5 +1,5 @@
 import type { Verdict } from "@orangebox/contract"
-import { type Painter, plural, shortLine } from "@orangebox/text"
+import { type Painter, plural, recordedText, recordedWord, shortLine } from "@orangebox/text"
 import { durationWords, hasFailed, holesIn, stepWord, summaryRows } from "./format-report.js"
 import type { RunReport } from "./run-report.js"
 
@@ -19,12 +19,12 @@ export function reportText(
 ): string {
   const { run, summary } = report
   const head = `${MARK[summary.verdict]} ${summary.verdict}  ${run.run_id}`
-  const name = shortLine(`${run.agent_id} · ${run.entrypoint}`, width - 4)
+  const name = shortLine(`${recordedWord(run.agent_id)} · ${recordedWord(run.entrypoint)}`, width - 4)
   const isBeside = head.length + 2 + name.length <= width
   const lines = [
     `${painted(`${MARK[summary.verdict]} ${summary.verdict}`, summary.verdict, color)}  ${run.run_id}${isBeside ? `  ${name}` : ""}`,
     ...(isBeside ? [] : [`  ${name}`]),
-    `  ${shortLine(run.request, width - 4) || "no request on record"}`,
+    `  ${run.request === "" ? "no request on record" : recordedText(run.request, width - 4)}`,
     "",
     ...summaryRows(report).map(([name, value]) => `  ${name.padEnd(11)}${value}`),
     "",

@@ -1,4 +1,5 @@
 import { type CacheRule, type CacheRules, cacheRuleOf, MARKED_UNNAMED, type PriceTable } from "@orangebox/dialects"
+import { recordedWord } from "@orangebox/text"
 import { type CacheCall, type CacheSegment, marksOf, ratesOf, sharedSegments, tokensUpTo } from "./cache-call.js"
 import { type CauseFound, causeOfMiss, keptUpTo } from "./miss-cause.js"
 
@@ -96,7 +97,7 @@ function auditCall(
   // A call that was cut off says nothing at all, and a rule would not help.
   if (rule === undefined && call.prompt === null && call.read === null && call.written === null)
     return unknown("it has no token counts")
-  if (rule === undefined) return unknown(`no rule says how ${call.model} is cached`)
+  if (rule === undefined) return unknown(`no rule says how ${recordedWord(call.model, 60)} is cached`)
   const earlier = sent.filter(({ prompt, segments }) => prompt !== null && segments !== undefined)
   const found = referenceOf(call, earlier)
   if (found === undefined) return { ...none, call, verdict: null, why: "first" }

@@ -1,4 +1,13 @@
-import { type Column, formatBytes, formatCount, formatPercent, formatTable, plain, plural } from "@orangebox/text"
+import {
+  type Column,
+  formatBytes,
+  formatCount,
+  formatPercent,
+  formatTable,
+  plain,
+  plural,
+  recordedWord,
+} from "@orangebox/text"
 import type { ContributorFigures, ContributorNote, CostBenefit } from "./cost-benefit.js"
 import { dollars, ORIGIN_WORDS, type StatsTextOptions } from "./stats-text.js"
 
@@ -19,7 +28,7 @@ const NOTES: Readonly<Record<ContributorNote, string>> = {
 }
 
 const COSTS: readonly [Column, Cell][] = [
-  [{ title: "CONTRIBUTOR", minWidth: 24, maxWidth: 36 }, ({ contributor }) => contributor],
+  [{ title: "CONTRIBUTOR", minWidth: 24, maxWidth: 36 }, ({ contributor }) => recordedWord(contributor)],
   right("PROMPTS", ({ prompts }) => String(prompts)),
   right("SIZE", ({ bytes, prompts }) => formatBytes(Math.round(bytes / prompts)), 4),
   right("≈TOKENS", ({ tokensPerPrompt }) => formatCount(tokensPerPrompt)),
@@ -36,7 +45,8 @@ const STANDING: readonly [Column, Cell][] = [
 ]
 
 /** What a user says is first the newest message and then history. */
-const nameOfRest: Cell = ({ contributor, kind }) => (kind === "history" ? contributor : `${contributor} (${kind})`)
+const nameOfRest: Cell = ({ contributor, kind }) =>
+  kind === "history" ? recordedWord(contributor) : `${recordedWord(contributor)} (${recordedWord(kind)})`
 
 /** A persona is not called. */
 function usesWords({ kind, uses }: ContributorFigures): string {

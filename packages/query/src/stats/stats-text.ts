@@ -134,7 +134,7 @@ const number = (title: string, cell: Cell, dropRank?: number): [Column, Cell] =>
 ]
 const name = (title: string): [Column, Cell] => [
   { title, minWidth: 24, maxWidth: 40 },
-  ({ key }) => key ?? "(not said)",
+  ({ key }) => (key === null ? "(not said)" : recordedWord(key)),
 ]
 
 const CALLS: readonly [Column, Cell][] = [
