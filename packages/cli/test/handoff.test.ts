@@ -1,3 +1,4 @@
+import { displayWidth } from "@orangebox/text"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
@@ -50,6 +51,13 @@ describe("[Q-07] the packet for a debugging agent", () => {
     expect(first).toMatch(/^step --data \S+ run_\w+#\d+ --brief$/)
     const step = await orangeboxHere(first!.split(" "))
     expect(step.exitCode, step.stderr).toBe(0)
+  })
+
+  test.each([60, 80])("on a terminal of %i columns no line is wider, and the fence is whole", async (columns) => {
+    const { stdout } = await orangeboxHere(["handoff", "last", "--data", scratch.path], columns)
+    const lines = stdout.split("\n")
+    expect(lines.filter((line) => displayWidth(line) > columns && !line.includes(scratch.path))).toEqual([])
+    expect(fencesOf(stdout).inside).toMatch(/^#1 +run/m)
   })
 
   test("asks what it is told to ask, and says the least budget", async () => {

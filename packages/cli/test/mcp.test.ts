@@ -173,3 +173,36 @@ describe.each([
     expect(text).toMatch(/^not_found: /)
   })
 })
+
+describe("[O-04] orangebox mcp without a client that stays", () => {
+  let scratch: Scratch
+  beforeAll(async () => {
+    scratch = scratchFolder()
+    await record(scratch.path, (recorder) => recordOrdinaryRun(recorder))
+  })
+  afterAll(() => scratch.remove())
+
+  test("a script that writes its questions and closes stdin has every answer", async () => {
+    const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "script", version: "1" } }
+    const asked = [
+      { id: 1, method: "initialize", params: hello },
+      { id: 2, method: "tools/call", params: { name: "diagnose", arguments: { id: "last" } } },
+      { id: 3, method: "tools/call", params: { name: "show", arguments: { id: "last" } } },
+    ]
+    const input = asked.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("")
+    const { stdout, exitCode } = await orangebox(["mcp", "--data", scratch.path], { input })
+    const ids = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: number }).id)
+    expect(ids.sort()).toEqual([1, 2, 3])
+    expect(exitCode).toBe(0)
+  })
+
+  test("stdin that is closed from the beginning ends it, and it says what it is for", async () => {
+    const { stdout, stderr, exitCode } = await orangebox(["mcp", "--data", scratch.path])
+    expect(stdout).toBe("")
+    expect(stderr).toMatch(/before a client spoke[\s\S]*orangebox mcp --install/)
+    expect(exitCode).toBe(0)
+  })
+})

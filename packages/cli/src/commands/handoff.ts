@@ -1,3 +1,4 @@
+import { given } from "@orangebox/contract"
 import { HANDOFF_BUDGET, MIN_HANDOFF_BUDGET } from "@orangebox/query"
 import { answerHandoff, type HandoffAsked } from "@orangebox/reader"
 import type { Command } from "commander"
@@ -38,6 +39,6 @@ function handoff(
   address = "last",
 ): Promise<number | undefined> {
   return withRunAt(session, options, address, async (reading) =>
-    tell(session, options, await answerHandoff(reading, options)),
+    tell(session, options, await answerHandoff(reading, { ...options, ...given({ width: session.terminal.columns }) })),
   )
 }

@@ -55,9 +55,13 @@ async function mcp(session: Session, options: McpOptions & GlobalOptions): Promi
   // A folder that is named has to be there; one that is looked for may come with the first recording.
   if (options.data !== undefined) locateData(options.data)
   if (process.stdin.isTTY) session.terminal.say("orangebox: this waits for a client on stdin; Ctrl-D ends it")
-  await serveMcpOverStdio({
+  const hasSpoken = await serveMcpOverStdio({
     ...{ data: options.data, version: versionOf(), skill: debuggerSkill(), allowsFindings: allowFindings },
   })
+  if (!hasSpoken && !process.stdin.isTTY)
+    session.terminal.say(
+      "orangebox: stdin was closed before a client spoke, so nothing was served; clients start this themselves: orangebox mcp --install claude",
+    )
   return undefined
 }
 

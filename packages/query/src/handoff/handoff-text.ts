@@ -23,6 +23,8 @@ export interface HandoffOptions {
   readonly question?: string
   readonly budget?: number
   readonly countTokens?: CountTokens
+  /** Columns of the reader's terminal. Default: nothing limits a line. */
+  readonly width?: number
 }
 
 export const HANDOFF_BUDGET = 1500
@@ -57,13 +59,14 @@ export function handoffText(parts: HandoffParts, options: HandoffOptions): strin
     budget: Math.floor(left * 0.48),
     countTokens,
   })
-  const steps = skeletonRows(view, { budget: left - countTokens(findings) - 2, countTokens })
+  const width = options.width === undefined ? {} : { width: options.width }
+  const steps = skeletonRows(view, { budget: left - countTokens(findings) - 2, countTokens, ...width })
   return [...head, fenceAround([findings, steps, ...told].join("\n"), options.nonce), ...tail].join("\n")
 }
 
 const MOST_SAID = 2
 const SHAPE =
-  '{"author":"…","author_kind":"agent","verdict":"found|not_found|unsure","findings":[{"claim":"…","cause_step":1,"confidence":"proven|likely|possible","evidence":[{"step":1,"body":"request","from":0,"to":9,"quote":"…"}],"disproof_tried":"…"}]}'
+  '{"author":"…", "author_kind":"agent", "verdict":"found|not_found|unsure", "findings":[{"claim":"…", "cause_step":1, "confidence":"proven|likely|possible", "evidence":[{"step":1, "body":"request", "from":0, "to":9, "quote":"…"}], "disproof_tried":"…"}]}'
 
 /** The same for programs; print it with `safeJson`. */
 export function handoffJson({ view, diagnosis, said }: HandoffParts, options: Omit<HandoffOptions, "nonce">) {
