@@ -110,7 +110,6 @@ function expectQuoted(text: string): void {
     if (/^⟦recorded [0-9a-f]{8}/.test(line)) isFenced = true
     if (/^⟦\/[0-9a-f]{8}⟧/.test(line)) isFenced = false
     const before = line.split(MARK)[0]!
-    if (line.includes(MARK) && !isFenced)
-      expect(before, line.slice(0, 300)).toMatch(/["│⟦]|(?:#\d+|run_\w{26}) .* $/)
+    if (line.includes(MARK) && !isFenced) expect(before, line.slice(0, 300)).toMatch(/["│⟦]|(?:#\d+|run_\w{26}) .* $/)
   }
 }
