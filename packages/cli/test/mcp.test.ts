@@ -178,7 +178,7 @@ describe("[O-04] orangebox mcp without a client that stays", () => {
   let scratch: Scratch
   beforeAll(async () => {
     scratch = scratchFolder()
-    await record(scratch.path, (recorder) => recordOrdinaryRun(recorder))
+    await record(scratch.path, async (recorder) => void (await recordOrdinaryRun(recorder)))
   })
   afterAll(() => scratch.remove())
 
