@@ -48,6 +48,8 @@ const SLOW = [
   "packages/store/test/bodies/processes.test.ts",
   "packages/journal/test/many-writers.test.ts",
 ]
+/** With a real ClickHouse. `npm run test:fleet`, which installs it, the third stage of `.ci/run`. */
+const FLEET = ["packages/*/test/fleet/**/*.test.ts"]
 const ALL = ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"]
 const stage = process.env.ORANGEBOX_TESTS
 
@@ -63,8 +65,8 @@ export default defineConfig({
   },
   test: {
     globalSetup: ["packages/decisions/test/every-run-ledger.ts"],
-    include: stage === "slow" ? SLOW : ALL,
-    exclude: ["**/node_modules/**", ...(stage === "fast" ? SLOW : [])],
+    include: stage === "slow" ? SLOW : stage === "fleet" ? FLEET : ALL,
+    exclude: ["**/node_modules/**", ...(stage === "fast" ? [...SLOW, ...FLEET] : [])],
     // A busy machine is no failure: how long something takes is measured in bench/, never here.
     testTimeout: 180_000,
     hookTimeout: 180_000,

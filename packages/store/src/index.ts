@@ -1,12 +1,21 @@
 // The store
+export { CLICKHOUSE_SCHEMA } from "./clickhouse/schema.js"
+export { ClickhouseStore } from "./clickhouse/clickhouse-store.js"
+export type { ClickhouseSettings } from "./clickhouse/settings.js"
 export { scanPack } from "./bodies/scan-pack.js"
 export { failpoint } from "./failpoint.js"
 export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
 export { copyStore } from "./sqlite/copy-store.js"
-export { END_IN_DOUBT } from "./sqlite/damaged-end.js"
+export { END_IN_DOUBT } from "./damaged-end.js"
 export { noteDamage } from "./sqlite/note-damage.js"
-export { type OpenedStore, type OpenStoreOptions, openStore } from "./sqlite/open-store.js"
-export { openReadyStore, openStoreReader } from "./sqlite/open-store-reader.js"
+export {
+  type OpenedStore,
+  type OpenStoreOptions,
+  openReadyStore,
+  openStore,
+  openStoreReader,
+  type StorePlace,
+} from "./open-store.js"
 export { isOnReadOnlyDisk } from "./sqlite/read-only-disk.js"
 export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
 export { storeFileId } from "./sqlite/store-file-id.js"
@@ -26,6 +35,7 @@ export {
   type EventPage,
   type EventRedaction,
   type Gap,
+  type HostRow,
   type InboundLink,
   isAbsent,
   type JournalOffset,

@@ -32,6 +32,8 @@ export interface TraceStore {
   // Processes
 
   writers(): Promise<readonly WriterRow[]>
+  /** The machines that collect into this store; an embedded store has none to tell of. */
+  hosts(): Promise<readonly HostRow[]>
   /** Runs of a writer that have no terminal event, and where each of them stands: what a crash is attributed to. */
   openRunsOf(writerId: string): Promise<readonly OpenRun[]>
   /** What a process said outside any run: its start, its end, early log lines. */
@@ -191,6 +193,19 @@ export interface WriterRow {
   readonly exit: Readonly<Record<string, unknown>> | null
 }
 
+/** A collector, as it last told of itself. */
+export interface HostRow {
+  readonly collectorId: string
+  readonly host: string
+  /** When it last wrote. */
+  readonly lastSeenAtMs: number
+  /** Bytes of journal it had not sent by then; null where it did not say. */
+  readonly behindBytes: number | null
+  readonly version: string | null
+  readonly runs: number
+  readonly lastRecordAtMs: number | null
+}
+
 /** Something that was attempted and is not there, and why. */
 export interface Gap {
   readonly code: string
@@ -270,6 +285,8 @@ export interface RunQuery {
   readonly offset?: number
   /** Without the canaries that `orangebox doctor` records. */
   readonly isNoCanary?: boolean
+  /** Only runs that were collected on this machine. An embedded store knows one machine and does not tell its runs apart by it. */
+  readonly host?: string
 }
 
 export interface RunRow {

@@ -5,6 +5,8 @@ import { ordinaryRun, RecordedRun, redactBody, T0 } from "./recorded.js"
 
 export interface StoreUnderTest {
   readonly store: TraceStore
+  /** Whether nothing of redacted text is left in the engine's files when a redaction ends; else it says why, and they go by themselves. */
+  readonly isSweptAtOnce: boolean
   /** Sets the clock the store reads. */
   setNow(atMs: number): void
   /** Closes the store and opens it again. */
@@ -925,7 +927,11 @@ export function describeTraceStore(name: string, make: (nowMs: number) => Promis
         await store.commit(one.batch())
         await store.commit(other.batch())
         const hash = one.bodies[0]!.hash
-        expect(await redactBody(store, hash)).toMatchObject({ bodies: 1, events: 0, isSwept: true })
+        expect(await redactBody(store, hash)).toMatchObject({
+          bodies: 1,
+          events: 0,
+          isSwept: subject.isSweptAtOnce,
+        })
         expect(await store.readBody(hash)).toMatchObject({ absent: "redacted_later", onMs: T0 + HOUR })
         expect((await store.search({ text: "question number 1" })).hits).toEqual([])
         expect((await store.search({ text: "february = 1" })).hits).toHaveLength(1)

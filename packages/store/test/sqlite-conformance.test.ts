@@ -10,6 +10,7 @@ describeTraceStore("SQLite", async (nowMs) => {
   let store = openStore(folder, { now: () => now }).store
   return {
     store,
+    isSweptAtOnce: true,
     setNow: (atMs) => {
       now = atMs
     },

@@ -1,13 +1,13 @@
 import { type BodyHash, incrementalBodyHash } from "@orangebox/contract"
 import type { BodyProblem, BodyReading } from "./body-problem.js"
 import type { Block, ChunkCatalogue } from "./chunk-catalogue.js"
-import type { PackReader } from "./pack-reader.js"
+import type { BlockSource } from "./pack-reader.js"
 import { decodeParts, type Part } from "./recipe.js"
 
 /** Makes bodies from recipes. Blocks are checked by their checksum on every read, whole bodies by their hash as well. */
 export class BodyReader {
   readonly #catalogue: Pick<ChunkCatalogue, "blockOf">
-  readonly #packs: PackReader
+  readonly #packs: BlockSource
   /** Of a reader for one batch. */
   readonly #blocks: BlockMap | undefined
 
@@ -57,7 +57,7 @@ export class BodyReader {
 
 interface BodySources {
   readonly catalogue: Pick<ChunkCatalogue, "blockOf">
-  readonly packs: PackReader
+  readonly packs: BlockSource
 }
 
 export interface ChunkRun {
@@ -68,12 +68,12 @@ export interface ChunkRun {
 /** One walk through a recipe, from the body's first byte to `to`, with a count of the bytes that were passed. */
 class Reading {
   readonly #blocks: BlockMap
-  readonly #packs: PackReader
+  readonly #packs: BlockSource
   readonly #from: number
   readonly #to: number
   #at = 0
 
-  constructor(blocks: BlockMap, packs: PackReader, from: number, to: number) {
+  constructor(blocks: BlockMap, packs: BlockSource, from: number, to: number) {
     this.#blocks = blocks
     this.#packs = packs
     this.#from = Math.max(from, 0)

@@ -29,3 +29,8 @@ export interface BlockPlace {
   /** Header and compressed bytes together. */
   readonly size: number
 }
+
+/** Where written blocks go: packs on a disk, or rows of a server. */
+export interface BlockStorage {
+  append(block: Uint8Array): BlockPlace
+}

@@ -1,14 +1,13 @@
 import { hash } from "node:crypto"
 import { encodeBlock } from "./block-format.js"
-import type { ChunkCatalogue } from "./chunk-catalogue.js"
-import type { PackWriter } from "./pack-writer.js"
+import type { BlockStorage, ChunkCatalogue } from "./chunk-catalogue.js"
 
 /** As many chunks as fit: a block's lengths must stay far below the 64 KiB a row may hold. */
 export const MAX_CHUNKS_A_BLOCK = 8192
 
 export interface ChunkWriterOptions {
   readonly catalogue: ChunkCatalogue
-  readonly packs: PackWriter
+  readonly packs: BlockStorage
   /** How many raw bytes make a block full; what a collector commits at once seldom gets there. */
   readonly blockBytes?: number
   /** Of brotli. */
@@ -18,7 +17,7 @@ export interface ChunkWriterOptions {
 /** Gives each chunk an id, collects the new ones into blocks and hands the full blocks to the pack and to the catalogue. */
 export class ChunkWriter {
   readonly #catalogue: ChunkCatalogue
-  readonly #packs: PackWriter
+  readonly #packs: BlockStorage
   readonly #blockBytes: number
   readonly #quality: number
   #waiting: WaitingBlock | undefined

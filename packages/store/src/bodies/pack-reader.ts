@@ -10,6 +10,11 @@ export type BlockReading =
   | { readonly raw: Buffer; readonly problem?: never }
   | { readonly raw?: never; readonly problem: BodyProblem }
 
+/** Where stored blocks are read. The raw bytes are shared: read them, never write to them. */
+export interface BlockSource {
+  read(place: BlockPlace): BlockReading
+}
+
 /** Reads blocks out of packs, checked, with the last ones kept decompressed: a history lies in few blocks, read again and again. */
 export class PackReader {
   readonly #folder: string

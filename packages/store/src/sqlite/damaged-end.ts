@@ -1,9 +1,7 @@
+import { DAMAGED_LINE_CODES, endInDoubt } from "../damaged-end.js"
 import type { Gap } from "../trace-store.js"
 import type { SqliteDatabase } from "./driver.js"
 import { OWN_PLACES, PLACES } from "./keys.js"
-
-/** The code of the gap in a run whose end may stand in a line of its journal that cannot be read. */
-export const END_IN_DOUBT = "end_in_doubt"
 
 /**
  * A run without an end whose journal has damaged lines: one of them may have been its end. A damaged line says nothing of its run, so lines
@@ -24,16 +22,10 @@ export function damagedEndOf(database: SqliteDatabase, runId: string): Gap[] {
     .all(run["writer_id"]!)
   if (damaged.length === 0) return []
   const { missing } = database.prepare(MISSING_IN_SEQUENCE).get(run["writer"]!) as { missing: number | bigint }
-  const left = damaged.length - Number(missing)
-  if (left <= 0) return []
-  const lines = left === 1 ? "a damaged line of its journal" : `one of ${left} damaged lines of its journal`
-  return [{ code: END_IN_DOUBT, reason: `its end may be in ${lines}`, runIds: [runId] }]
+  return endInDoubt(runId, damaged.length, Number(missing))
 }
 
-/** What a reader of journals calls a place that held a line. A torn last line was never acknowledged and is no such place. */
-const DAMAGE = ["corrupt_line", "nul_run", "over_long_line", "truncated", "unknown_line"]
-  .map((code) => `'${code}'`)
-  .join(", ")
+const DAMAGE = DAMAGED_LINE_CODES.map((code) => `'${code}'`).join(", ")
 
 const MISSING_IN_SEQUENCE = `SELECT coalesce(sum(
     coalesce((SELECT max(event_rows.key) FROM event_rows

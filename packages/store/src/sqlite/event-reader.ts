@@ -1,20 +1,9 @@
 import type { Event } from "@orangebox/contract"
 import type { BodyStorageReader } from "./body-storage.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
-import { EventCodec, ROW_NOTE, type RowPlace } from "./event-row.js"
+import { spilledHash } from "../spilled-text.js"
+import { EventCodec, type RowPlace } from "./event-row.js"
 import { firstKey, lastKey, packHash, packUuid, runKeyOf, unpackHex } from "./keys.js"
-
-/** An event's text that is too long for a row is a body. Its row holds the body's hash as its note, which is otherwise a list. */
-const SPILLED = `{"${ROW_NOTE}":"`
-
-export function spillMark(hash: string): string {
-  return `${SPILLED}${hash}"}`
-}
-
-/** The body a row's text was moved to, if it was. */
-export function spilledHash(text: string): string | undefined {
-  return text.startsWith(SPILLED) ? text.slice(SPILLED.length, -2) : undefined
-}
 
 /** Of a step row: it says which parent the step was opened with. Events of the step that name the same one were written without it. */
 export const NAMES_PARENT = "(opened IS NOT NULL OR parent_id IS NOT NULL)"

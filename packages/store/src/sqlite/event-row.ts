@@ -1,5 +1,6 @@
 import type { Event } from "@orangebox/contract"
 import { isoTime } from "../event-time.js"
+import { ROW_NOTE } from "../spilled-text.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { OWN_PLACES, packHexInto, packUuidInto, placeOf, unpackHex, unpackUuid } from "./keys.js"
 
@@ -48,11 +49,6 @@ const COLUMN_FIELDS = [
   "artifact_refs",
 ] as const
 
-/**
- * A name in the row's text that is ours: `[absent, own]`, the fields an event did not have where their columns would give them back
- * (events of schema 1.0 have no id and no clock), and the event's own field of this name, should it have one.
- */
-export const ROW_NOTE = "-"
 const PAYLOAD = '"payload"'
 
 export interface RowEncoding {

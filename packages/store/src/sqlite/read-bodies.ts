@@ -1,5 +1,5 @@
 import type { BodyReading as StoredReading } from "../bodies/body-problem.js"
-import { BODY } from "../codes.js"
+import { absenceOf, UNKNOWN_BODY } from "../body-absence.js"
 import { textOrNull } from "../row-values.js"
 import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
 import type { ReadConnection } from "./connection.js"
@@ -10,7 +10,7 @@ export function bodyInfo(database: SqliteDatabase, hash: string): BodyInfo | und
   const row = rowOf(database, hash)
   if (row === undefined) return undefined
   const references = database.prepare("SELECT count(*) AS total FROM body_refs WHERE body = ?").get(Number(row["key"]))
-  const absent = absenceOf(row, hash)
+  const absent = absenceIn(row, hash)
   return {
     hash,
     byteSize: Number(row["byte_size"]),
@@ -52,8 +52,8 @@ function readingOf(
   hash: string,
   read: (recipe: Uint8Array, byteSize: number) => StoredReading,
 ): BodyReading {
-  if (row === undefined) return { absent: "unknown", hash, reason: "this store has never had a body with this hash" }
-  const absent = absenceOf(row, hash)
+  if (row === undefined) return { absent: "unknown", hash, reason: UNKNOWN_BODY }
+  const absent = absenceIn(row, hash)
   if (absent !== undefined) return absent
   const byteSize = Number(row["byte_size"])
   const reading = read(row["recipe"] as Uint8Array, byteSize)
@@ -69,17 +69,7 @@ function rowOf(database: SqliteDatabase, hash: string): SqliteRow | undefined {
   return packed && database.prepare(BODY_ROW).get(packed)
 }
 
-function absenceOf(row: SqliteRow, hash: string): Absence | undefined {
-  const byteSize = Number(row["byte_size"])
-  const onMs = Number(row["state_at"])
-  switch (Number(row["state"])) {
-    case BODY.here:
-      return undefined
-    case BODY.pruned:
-      return { absent: "pruned", hash, byteSize, onMs, reason: "retention removed it" }
-    case BODY.redacted:
-      return { absent: "redacted_later", hash, byteSize, onMs, reason: "it was redacted after it was recorded" }
-    default:
-      return { absent: "lost", hash, byteSize, reason: "an event names it, but its bytes never arrived" }
-  }
+function absenceIn(row: SqliteRow, hash: string): Absence | undefined {
+  const [byteSize, onMs] = [Number(row["byte_size"]), Number(row["state_at"])]
+  return absenceOf(Number(row["state"]), { hash, byteSize, onMs })
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs"
 import type { Event, Problem } from "@orangebox/contract"
 import { STREAM } from "../codes.js"
 import { numberOrNull, textOrNull } from "../row-values.js"
+import { MOST_COLUMNS } from "../step-columns.js"
 import type {
   BodyInfo,
   BodyReading,
@@ -12,6 +13,7 @@ import type {
   EventPage,
   EventRedaction,
   Gap,
+  HostRow,
   IdDigest,
   InboundLink,
   Occurrence,
@@ -55,8 +57,6 @@ import type { StoreFiles } from "./store-files.js"
 import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
-const MOST_COLUMNS = 10_000
-
 export class SqliteReader implements TraceReader {
   protected readonly files: StoreFiles
   protected connection: ReadConnection
@@ -93,6 +93,10 @@ export class SqliteReader implements TraceReader {
 
   async writers(): Promise<readonly WriterRow[]> {
     return this.database.prepare("SELECT * FROM writer_rows ORDER BY key").all().map(toWriterRow)
+  }
+
+  async hosts(): Promise<readonly HostRow[]> {
+    return []
   }
 
   async openRunsOf(writerId: string): Promise<readonly OpenRun[]> {

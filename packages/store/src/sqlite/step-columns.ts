@@ -1,14 +1,11 @@
 import { STEP_KINDS, STEP_STATUSES } from "../codes.js"
 import { numberOrNull } from "../row-values.js"
+import { toStepColumns } from "../step-columns.js"
 import type { StepColumns } from "../trace-store.js"
 import type { SqliteDatabase, SqliteValue } from "./driver.js"
 import { eventKey, firstKey, lastKey, placeOf } from "./keys.js"
 import { getRun, runKeyOfId } from "./read-runs.js"
 
-/**
- * The steps of a run as columns, without reading an event: what a list of ten thousand of them is painted from. Names stand once each, and
- * the columns hold their places.
- */
 export function stepColumns(
   database: SqliteDatabase,
   runId: string,
@@ -29,69 +26,34 @@ export function stepColumns(
        WHERE step_rows.key BETWEEN ? AND ? ORDER BY step_rows.key LIMIT ?`,
     )
     .all(Math.max(firstKey(runKey), eventKey(runKey, from)), lastKey(runKey), limit)
-  const words = new Words()
   const profiles = new Profiles(database)
-  const columns: { -readonly [Name in keyof StepColumns["columns"]]: (number | null)[] } = {
-    n: [],
-    parent: [],
-    kind: [],
-    work_kind: [],
-    name: [],
-    provider: [],
-    status: [],
-    mode: [],
-    lane: [],
-    inferred_by: [],
-    attempt_no: [],
-    error_class: [],
-    started_us: [],
-    duration_us: [],
-    input_tokens: [],
-    output_tokens: [],
-    cache_read_tokens: [],
-    cache_write_tokens: [],
-  }
-  for (const row of rows) {
-    const status = STEP_STATUSES[Number(row["status"])]!
-    const mono = numberOrNull(row["mono"])
-    const profile = profiles.of(row["profile"])
-    columns.n.push(placeOf(Number(row["key"])))
-    columns.parent.push(numberOrNull(row["parent"]))
-    columns.kind.push(words.of(STEP_KINDS[Number(row["kind"])]))
-    columns.work_kind.push(words.of(row["work_kind"]))
-    columns.name.push(words.of(row["name"] || null))
-    columns.provider.push(words.of(row["provider"]))
-    columns.status.push(words.of(status === "open" && run.status === "crashed" ? "crashed" : status))
-    columns.mode.push(words.of(profile.mode))
-    columns.lane.push(words.of(profile.lane))
-    columns.inferred_by.push(words.of(row["inferred_by"]))
-    columns.attempt_no.push(numberOrNull(row["attempt"]))
-    columns.error_class.push(words.of(row["error_class"]))
-    // Of a step whose opening was lost the wall clock is all there is.
-    columns.started_us.push(
-      mono !== null && firstMono !== null ? mono - firstMono : (Number(row["opened_at"]) - run.startedAtMs) * 1000,
-    )
-    columns.duration_us.push(numberOrNull(row["duration"]))
-    columns.input_tokens.push(numberOrNull(row["prompt_tokens"]))
-    columns.output_tokens.push(numberOrNull(row["completion_tokens"]))
-    columns.cache_read_tokens.push(numberOrNull(row["cache_read_tokens"]))
-    columns.cache_write_tokens.push(numberOrNull(row["cache_write_tokens"]))
-  }
-  return { total: run.steps, words: words.all, columns }
-}
-
-class Words {
-  readonly all: string[] = []
-  readonly #places = new Map<string, number>()
-
-  of(word: SqliteValue | undefined): number | null {
-    if (word == null) return null
-    const text = String(word)
-    const known = this.#places.get(text)
-    if (known !== undefined) return known
-    this.#places.set(text, this.all.length)
-    return this.all.push(text) - 1
-  }
+  return toStepColumns(
+    { ...run, firstMono },
+    rows.map((row) => {
+      const { mode, lane } = profiles.of(row["profile"])
+      return {
+        n: placeOf(Number(row["key"])),
+        parent: numberOrNull(row["parent"]),
+        kind: STEP_KINDS[Number(row["kind"])]!,
+        workKind: row["work_kind"]!,
+        name: row["name"]!,
+        provider: row["provider"]!,
+        status: STEP_STATUSES[Number(row["status"])]!,
+        mode,
+        lane,
+        inferredBy: row["inferred_by"]!,
+        attempt: numberOrNull(row["attempt"]),
+        errorClass: row["error_class"]!,
+        openedAtMs: Number(row["opened_at"]),
+        openedMono: numberOrNull(row["mono"]),
+        duration: numberOrNull(row["duration"]),
+        prompt: numberOrNull(row["prompt_tokens"]),
+        completion: numberOrNull(row["completion_tokens"]),
+        cacheRead: numberOrNull(row["cache_read_tokens"]),
+        cacheWrite: numberOrNull(row["cache_write_tokens"]),
+      }
+    }),
+  )
 }
 
 interface Profile {

@@ -93,3 +93,23 @@ const originOf = ({ isReplayed }: FoldedStep<unknown>): number => ORIGINS.indexO
 function inBucket(micros: number | null): string | null {
   return micros === null ? null : `{"${micros === 0 ? 0 : Math.round(micros).toString(2).length}":1}`
 }
+
+/** What a step without an end counts as: itself, and nothing of what only an end tells. */
+export function openStepSum(run: number, step: FoldedStep<unknown>): Row {
+  return {
+    run,
+    day: dayOf(step),
+    kind: STEP_KINDS.indexOf(step.kind),
+    work_kind: column(step.workKind) ?? "",
+    name: column(step.name) ?? "",
+    provider: column(step.provider) ?? "",
+    source: column(step.source) ?? "",
+    status: STEP_STATUSES.indexOf("open"),
+    error_class: "",
+    origin: originOf(step),
+    app: "",
+    agent_version: "",
+    count: 1,
+    ...Object.fromEntries([...STEPS.added.slice(1), ...STEPS.largest, ...STEPS.counted].map((name) => [name, null])),
+  }
+}

@@ -6,11 +6,8 @@ import { SCHEMA_VERSION, schemaVersionOf } from "./schema.js"
 import { SqliteReader } from "./sqlite-reader.js"
 import { storeFiles } from "./store-files.js"
 
-/**
- * Opens a store for reading only, beside the collector that writes to it. With `digestOf`, an id that recorders kept no more of than its
- * digest is found by the id itself.
- */
-export function openStoreReader(folder: string, digestOf?: IdDigest): TraceReader {
+/** Opens the embedded store in a folder for reading only. */
+export function openSqliteReader(folder: string, digestOf?: IdDigest): TraceReader {
   const files = storeFiles(folder)
   if (!existsSync(files.database)) {
     throw new OrangeboxError("STORE_MISSING", {
@@ -22,8 +19,8 @@ export function openStoreReader(folder: string, digestOf?: IdDigest): TraceReade
   return new SqliteReader(files, undefined, digestOf)
 }
 
-/** The same where nothing has to be done to the store before it is read: it has the present schema and no damage on record. Else undefined. */
-export function openReadyStore(folder: string): TraceReader | undefined {
+/** The same where nothing has to be done to it first: it has the present schema and no damage on record. Else undefined. */
+export function openReadySqliteStore(folder: string): TraceReader | undefined {
   const files = storeFiles(folder)
   if (!existsSync(files.database) || existsSync(files.damageMark)) return undefined
   let connection: ReadConnection | undefined

@@ -1,34 +1,14 @@
 import { existsSync, renameSync, rmSync } from "node:fs"
-import { BUILT_IN_PRICES, type PriceTable } from "@orangebox/dialects"
-import type { TraceStore } from "../trace-store.js"
+import { BUILT_IN_PRICES } from "@orangebox/dialects"
+import type { OpenedStore, OpenStoreOptions } from "../open-store.js"
 import { openForWriting } from "./connection.js"
 import { isCorrupt } from "./sqlite-error.js"
 import { SqliteStore } from "./sqlite-store.js"
 import { ensureFolder, type StoreFiles, storeFiles } from "./store-files.js"
 import { plantTombstones, TombstoneFile } from "./tombstones.js"
 
-export interface OpenStoreOptions {
-  readonly now?: () => number
-  /** How long a commit is tried again while another process holds the database. */
-  readonly busyMs?: number
-  /** What the money in roll-ups is counted by; left out, the built-in table. */
-  readonly prices?: PriceTable
-}
-
-export interface OpenedStore {
-  readonly store: TraceStore
-  /** True when there was no database before: journals are read from their beginning. */
-  readonly isFresh: boolean
-  /** Where a damaged database was put, with what was wrong; the caller tells the user and reads the journals again. */
-  readonly setAside?: { readonly path: string; readonly reason: string }
-}
-
-/**
- * Opens the store in a folder for writing, creating what is not there. Take the lock first (`acquireStoreLock`).
- *
- *     const { store, setAside } = openStore(".orangebox/store")
- */
-export function openStore(folder: string, options: OpenStoreOptions = {}): OpenedStore {
+/** Opens the embedded store in a folder for writing, creating what is not there. */
+export function openSqliteStore(folder: string, options: OpenStoreOptions = {}): OpenedStore {
   ensureFolder(folder)
   const files = storeFiles(folder)
   const now = options.now ?? Date.now
