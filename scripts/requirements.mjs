@@ -1,8 +1,8 @@
 // Which promises have a test that ran and passed. Reads the ids from docs/requirements.md and the results of the last
-// `npm test` and `npm run test:slow`.
+// `npm test`, `npm run test:slow` and `npm run test:fleet`.
 import { existsSync, readFileSync } from "node:fs"
 
-const RESULTS = ["fast", "slow"].map((stage) => `.test-results/${stage}.json`).filter(existsSync)
+const RESULTS = ["fast", "slow", "fleet"].map((stage) => `.test-results/${stage}.json`).filter(existsSync)
 const document = readFileSync("docs/requirements.md", "utf8")
 const currentPart = Number(/^Current part: (\d+)$/m.exec(document)?.[1])
 const listed = new Map(

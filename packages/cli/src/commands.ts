@@ -73,6 +73,8 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
     ["restore", "lay a backup out as a data folder", () => import("./commands/restore.js")],
     ["redact", "mask secrets in text, and in what is stored", () => import("./commands/redact.js")],
     ["prune", "forget what is old or too much", () => import("./commands/prune.js")],
+    ["store", "a ClickHouse for many machines: make it, copy into it", () => import("./commands/store.js")],
+    ["hosts", "the machines that collect into this store", () => import("./commands/hosts.js")],
     ["trust", "let a repository's configuration take full effect", () => import("./commands/trust.js")],
     ["completion", "completion for bash, zsh and fish", () => import("./commands/completion.js")],
   ],

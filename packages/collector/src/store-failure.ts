@@ -2,7 +2,20 @@ import { OrangeboxError } from "@orangebox/contract"
 import { errnoOf, isOutOfDescriptors } from "./unreadable-file.js"
 
 /** The store could not take a batch. Nothing is lost: it was rolled back whole, the journals are there, and it is read again. */
-const PASSING = new Set(["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT", "STORE_NOT_OPENED", "STORE_STARVED"])
+const PASSING = new Set([
+  ...["STORE_FULL", "STORE_BUSY", "STORE_IO", "STORE_CORRUPT", "STORE_NOT_OPENED", "STORE_STARVED"],
+  // Of a cluster: it comes back, or somebody corrects what it is asked with.
+  ...[
+    "STORE_AWAY",
+    "STORE_SLOW",
+    "STORE_QUOTA",
+    "STORE_DENIED",
+    "STORE_TLS",
+    "STORE_NO_DATABASE",
+    "STORE_SERVER",
+    "STORE_READ_ONLY",
+  ],
+])
 
 /** The failure as a story where it is one that passes; undefined where it is a mistake of ours. */
 export function passingFailure(error: unknown): OrangeboxError | undefined {

@@ -95,18 +95,52 @@ async function watchStore(
     if (report.commits > 0 || report.filesRemoved > 0) onStatus({ kind: "collected", report })
   }
   let pruneAt = 0
+  let among = await lookAround(store, intervalMs)
   while (!signal.aborted) {
     const report = await collection.pass()
     onWorking()
     say(report)
+    if (performance.now() >= among.nextAt) {
+      if (among.isShared) await store.commit({ collector: { behindBytes: collection.behindBytes() } })
+      among = await lookAround(store, intervalMs)
+    }
     if (performance.now() >= pruneAt) {
       pruneAt = performance.now() + pruneEveryMs
       collection.sweep()
-      onStatus({ kind: "pruned", report: await store.prune(retention) })
+      if (among.keepsHouse) onStatus({ kind: "pruned", report: await store.prune(retention) })
     }
-    if (report.isSettled || report.filesDeferred > 0) await pause(intervalMs, signal)
+    if (report.isSettled || report.filesDeferred > 0) await pause(among.intervalMs, signal)
   }
   for await (const report of collection.settle()) say(report)
+}
+
+/** How a collector stands among others that write to the same store. */
+interface Among {
+  readonly isShared: boolean
+  /** How long to wait between two passes: a cluster is killed by many small writes. */
+  readonly intervalMs: number
+  /** One of all collectors prunes; should two think it is theirs, that does no harm. */
+  readonly keepsHouse: boolean
+  readonly nextAt: number
+}
+
+const LOOK_AROUND_MS = 30_000
+const SILENT_MS = 5 * 60_000
+const SHARED_INTERVAL_MS = 2000
+const INTERVAL_A_HOST_MS = 200
+
+async function lookAround(store: HeldStore["store"], intervalMs: number): Promise<Among> {
+  const nextAt = performance.now() + LOOK_AROUND_MS
+  const hosts = await store.hosts()
+  if (hosts.length === 0 && !store.isShared) return { isShared: false, intervalMs, keepsHouse: true, nextAt }
+  const live = hosts.filter(({ isSelf, lastSeenAtMs }) => isSelf || Date.now() - lastSeenAtMs < SILENT_MS)
+  const first = live.map(({ collectorId }) => collectorId).sort()[0]
+  return {
+    isShared: true,
+    intervalMs: Math.max(intervalMs, SHARED_INTERVAL_MS, INTERVAL_A_HOST_MS * live.length),
+    keepsHouse: first === undefined || hosts.some(({ isSelf, collectorId }) => isSelf && collectorId === first),
+    nextAt,
+  }
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -74,6 +74,30 @@ export const RedactionRules = z.strictObject({
     ),
 })
 
+/** Where recordings go that are not kept in the data folder. The password is never in here: it comes from the environment or a file of its own. */
+export const StoreSettings = z.strictObject({
+  engine: z.literal("clickhouse"),
+  url: z.string().min(1).max(2048).describe("https://host:8443; http: only to this machine, or with allowInsecure"),
+  database: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, "is not the name of a database")
+    .describe("One for each team: who may read it reads everything in it"),
+  user: z.string().min(1).max(256).optional(),
+  passwordFile: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe("A file of mode 0600; left out, ORANGEBOX_CLICKHOUSE_PASSWORD"),
+  caFile: z.string().min(1).max(4096).optional().describe("PEM file of the authority that signed the certificate"),
+  cluster: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, "is not the name of a cluster")
+    .optional()
+    .describe("Replicates the tables on the servers of this cluster"),
+  allowInsecure: z.boolean().optional().describe("Lets http: leave this machine"),
+})
+
 /** Which bodies are kept when nothing goes wrong. */
 export const KeptBodies = z
   .union([z.enum(["always", "on_fault"]), z.templateLiteral(["sample:", z.string().regex(/^[1-9]\d{0,8}$/)])], {
@@ -153,6 +177,9 @@ export const Config = z.strictObject({
     .optional(),
   retention: Retention.optional().describe(
     "How long things are kept; needs trust in a repository's configuration, and holds for data folders below it",
+  ),
+  store: StoreSettings.optional().describe(
+    "The ClickHouse that holds the recordings of many machines; needs trust in a repository's configuration, and holds for data folders below it",
   ),
   sources: z
     .record(

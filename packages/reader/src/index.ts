@@ -109,3 +109,6 @@ export { type Search, searchForValue, searchWithRules } from "./redact-stored/se
 export { checkPlace } from "./judging/check-place.js"
 export { CLASSIFIER, classifyIn } from "./judging/classify-calls.js"
 export { type RulesHere, rulesHere } from "./judging/rules-here.js"
+
+// A cluster as the store
+export { copyToCluster, migrateCluster } from "./store/cluster.js"

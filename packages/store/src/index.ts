@@ -1,13 +1,11 @@
 // The store
-export { CLICKHOUSE_SCHEMA } from "./clickhouse/schema.js"
+
+export { scanPack } from "./bodies/scan-pack.js"
+export { bindToCluster, boundCluster, hasEmbeddedStore, reachCluster } from "./clickhouse/bound-folder.js"
 export { ClickhouseStore } from "./clickhouse/clickhouse-store.js"
 export type { ClickhouseSettings } from "./clickhouse/settings.js"
-export { scanPack } from "./bodies/scan-pack.js"
-export { failpoint } from "./failpoint.js"
-export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
-export { copyStore } from "./sqlite/copy-store.js"
 export { END_IN_DOUBT } from "./damaged-end.js"
-export { noteDamage } from "./sqlite/note-damage.js"
+export { failpoint } from "./failpoint.js"
 export {
   type OpenedStore,
   type OpenStoreOptions,
@@ -16,11 +14,15 @@ export {
   openStoreReader,
   type StorePlace,
 } from "./open-store.js"
+export { querySql } from "./query-sql.js"
+export { DEFAULT_RETENTION, type PruneReport, type RetentionPolicy } from "./retention.js"
+export { copyStore } from "./sqlite/copy-store.js"
+export { noteDamage } from "./sqlite/note-damage.js"
 export { isOnReadOnlyDisk } from "./sqlite/read-only-disk.js"
 export { openReadOnlySql, type ReadOnlySql, type SqlResult } from "./sqlite/read-only-sql.js"
-export { storeFileId } from "./sqlite/store-file-id.js"
 export { acquireStoreLock, type LockAttempt, type LockHolder } from "./sqlite/store-lock.js"
 export { viewNames } from "./sqlite/views.js"
+export { storeFileId } from "./store-file-id.js"
 // What goes in and what comes out
 export {
   type Absence,

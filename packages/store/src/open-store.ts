@@ -1,4 +1,5 @@
 import type { PriceTable } from "@orangebox/dialects"
+import { boundCluster } from "./clickhouse/bound-folder.js"
 import { ClickhouseReader } from "./clickhouse/clickhouse-reader.js"
 import { ClickhouseStore } from "./clickhouse/clickhouse-store.js"
 import type { ClickhouseSettings } from "./clickhouse/settings.js"
@@ -6,7 +7,7 @@ import { openReadySqliteStore, openSqliteReader } from "./sqlite/open-sqlite-rea
 import { openSqliteStore } from "./sqlite/open-sqlite-store.js"
 import type { IdDigest, TraceReader, TraceStore } from "./trace-store.js"
 
-/** Where the recordings of a data folder are: in an embedded store in this folder, or in a cluster that it only keeps a lock and a name for. */
+/** Where recordings are: in an embedded store in this folder, or in a cluster that the folder only keeps a lock and a name for. */
 export interface StorePlace {
   readonly folder: string
   readonly clickhouse?: ClickhouseSettings
@@ -29,7 +30,7 @@ export interface OpenedStore {
 }
 
 /**
- * Opens a store for writing, creating what is not there. Take the lock of its folder first (`acquireStoreLock`). A path alone is an embedded store.
+ * Opens a store for writing, creating what is not there. Take the lock of its folder first (`acquireStoreLock`). A path alone says itself where its recordings are.
  * A cluster is first spoken to by what is asked of it.
  *
  *     const { store, setAside } = openStore(".orangebox/store")
@@ -55,4 +56,9 @@ export function openReadyStore(place: string | StorePlace): TraceReader | undefi
   return clickhouse === undefined ? openReadySqliteStore(folder) : new ClickhouseReader(clickhouse)
 }
 
-const placeOf = (place: string | StorePlace): StorePlace => (typeof place === "string" ? { folder: place } : place)
+/** A folder alone says itself where its recordings are. */
+function placeOf(place: string | StorePlace): StorePlace {
+  if (typeof place !== "string") return place
+  const clickhouse = boundCluster(place)
+  return clickhouse === undefined ? { folder: place } : { folder: place, clickhouse }
+}

@@ -7,10 +7,14 @@ import type { PruneReport, RetentionPolicy } from "./retention.js"
  * No method hands out a row that is larger than it has to be: lists never touch bodies, and everything long is paged.
  */
 export interface TraceStore {
+  /** Whether collectors of other machines write to it as well. */
+  readonly isShared: boolean
+
   // Writing
 
   /**
-   * Takes a batch whole or not at all: events, bodies, streams, gaps, writers **and the journal offsets** in one transaction.
+   * Takes a batch: events, bodies, streams, gaps, writers **and the journal offsets**. When it is acknowledged it is there whole. An embedded store takes it
+   * in one transaction; of a cluster a reader may see part of it before that, and never anything twice.
    * Idempotent: an event that is already there is ignored when it says the same, and kept as a conflict when it does not.
    */
   commit(batch: Batch): Promise<CommitSummary>
@@ -122,6 +126,8 @@ export interface Batch {
   readonly gaps?: readonly Gap[]
   readonly problems?: readonly RecordedProblem[]
   readonly offsets?: readonly JournalOffset[]
+  /** What the collector says of itself; kept where many write to one store. */
+  readonly collector?: { readonly behindBytes: number; readonly version?: string }
 }
 
 export interface RecordedEvent {
@@ -196,6 +202,8 @@ export interface WriterRow {
 /** A collector, as it last told of itself. */
 export interface HostRow {
   readonly collectorId: string
+  /** The one that asks. */
+  readonly isSelf: boolean
   readonly host: string
   /** When it last wrote. */
   readonly lastSeenAtMs: number
@@ -285,7 +293,7 @@ export interface RunQuery {
   readonly offset?: number
   /** Without the canaries that `orangebox doctor` records. */
   readonly isNoCanary?: boolean
-  /** Only runs that were collected on this machine. An embedded store knows one machine and does not tell its runs apart by it. */
+  /** Only runs that were collected on the machine of this name. An embedded store has only those of its own. */
   readonly host?: string
 }
 

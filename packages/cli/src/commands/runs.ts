@@ -15,6 +15,7 @@ export function define(command: Command, session: Session): void {
     .option("--cursor <cursor>", "where the page before ended")
     .option("--status <status>", "only running, completed, failed, crashed or silent runs", choiceParser(RUN_STATUSES))
     .option("--app <name>", "only runs of this application")
+    .option("--host <name>", "only runs of this machine, where many collect into one store")
     .option("--conversation <id>", "only runs of this conversation")
     .option("--trace <id>", "only runs of this trace: an agent and its sub-agents")
     .option("--since <when>", "started at or after: 2026-01-31, or how long ago: 2h, 3d", moment)

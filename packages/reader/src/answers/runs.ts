@@ -33,7 +33,7 @@ export async function answerRuns(
 ): Promise<Answer> {
   const { conversation, trace, all, ...query } = asked
   // A filter means every run that has it.
-  const isFirstOfTrace = !(all || trace || conversation || query.app || query.status)
+  const isFirstOfTrace = !(all || trace || conversation || query.app || query.status || query.host)
   const page = await store.listRuns({
     ...query,
     isFirstOfTrace,

@@ -1,7 +1,9 @@
 import { statSync } from "node:fs"
-import { join, resolve } from "node:path"
-import { InputError } from "@orangebox/contract"
+import { dirname, join, resolve } from "node:path"
+import { advice, type Config, InputError, OrangeboxError, suggested } from "@orangebox/contract"
 import { type DataFolder, findDataFolder, openDataFolder } from "@orangebox/journal"
+import { findConfig } from "@orangebox/recorder"
+import { bindToCluster, boundCluster, hasEmbeddedStore } from "@orangebox/store"
 
 /** Where a reader looks, and whom it tells how that goes. */
 export interface ReaderOptions {
@@ -42,7 +44,35 @@ export function locateData(data: string | undefined): DataFolder {
       next: NAME_ANOTHER,
     })
   }
-  return openDataFolder(path)
+  const folder = openDataFolder(path)
+  bindToConfigured(folder)
+  return folder
+}
+
+/**
+ * The setting `store` of the configuration that holds where the data folder lies sends its recordings to a cluster. A folder that has recordings of its own
+ * is not switched over in silence: they would be gone from every answer.
+ */
+function bindToConfigured({ path, storeFolder }: DataFolder): void {
+  const settings = storeSettings(path)
+  if (settings === undefined) return
+  if (boundCluster(storeFolder) === undefined && hasEmbeddedStore(storeFolder)) {
+    throw new OrangeboxError("STORE_TWO", {
+      what: `the setting store names ${settings.url}, and this data folder has recordings of its own`,
+      where: storeFolder,
+      next: advice`Copy them there and switch over with: ${suggested("store copy")}`,
+    })
+  }
+  bindToCluster(storeFolder, settings)
+}
+
+/** The cluster that is configured for a data folder. A configuration that cannot be read is told by the commands that need it. */
+export function storeSettings(dataFolder: string): Config["store"] {
+  try {
+    return findConfig(dirname(dataFolder))?.config.store
+  } catch {
+    return undefined
+  }
 }
 
 const NAME_ANOTHER = "A data folder is usually named .orangebox; name it with --data or ORANGEBOX_HOME"

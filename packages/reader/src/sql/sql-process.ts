@@ -1,6 +1,6 @@
 /** The process that runs one query and nothing else. The question comes on stdin, the answer goes to stdout. */
 import { OrangeboxError } from "@orangebox/contract"
-import { openReadOnlySql } from "@orangebox/store"
+import { querySql } from "@orangebox/store"
 import type { SqlAnswer, SqlQuestion } from "./run-sql.js"
 
 async function readQuestion(): Promise<SqlQuestion> {
@@ -9,19 +9,15 @@ async function readQuestion(): Promise<SqlQuestion> {
   return JSON.parse(Buffer.concat(chunks).toString("utf8")) as SqlQuestion
 }
 
-function answer({ storeFolder, sql, maxRows }: SqlQuestion): SqlAnswer {
-  const connection = openReadOnlySql(storeFolder)
-  try {
-    const { columns, rows, hasMore } = connection.query(sql, [], { limit: maxRows })
-    return { columns, rows: rows.map((row) => columns.map((column) => plain(row[column]))), isCut: hasMore }
-  } finally {
-    connection.close()
-  }
+async function answer({ storeFolder, sql, maxRows }: SqlQuestion): Promise<SqlAnswer> {
+  const { columns, rows, hasMore } = await querySql(storeFolder, sql, maxRows)
+  return { columns, rows: rows.map((row) => columns.map((column) => plain(row[column]))), isCut: hasMore }
 }
 
 function plain(value: unknown): string | number | null {
   if (value === null || typeof value === "number" || typeof value === "string") return value
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString("hex")}'`
+  if (typeof value === "object") return JSON.stringify(value)
   return value === undefined ? null : String(value)
 }
 
@@ -35,7 +31,7 @@ function refusal(error: unknown): SqlAnswer {
 const question = await readQuestion()
 let said: SqlAnswer
 try {
-  said = answer(question)
+  said = await answer(question)
 } catch (error) {
   said = refusal(error)
 }

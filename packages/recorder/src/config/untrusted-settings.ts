@@ -21,13 +21,14 @@ export function withoutUnsafeSettings(
   const ignored: IgnoredSetting[] = []
   const ignore = (setting: string, value: unknown, effect: string): void =>
     void ignored.push({ setting, value, effect })
-  const { upstreams, judges, redaction, retention, journal, ...config } = untrusted
+  const { upstreams, judges, redaction, retention, journal, store, ...config } = untrusted
   for (const [name, url] of Object.entries(upstreams ?? {})) {
     ignore(`upstreams.${name}`, url, `sends the calls to ${name}, keys included, to this address`)
   }
   for (const [name, judge] of Object.entries(judges ?? {})) {
     ignore(`judges.${name}`, judge.command, "starts this command when a check asks the judge")
   }
+  if (store !== undefined) ignore("store", store.url, "sends everything that is recorded to this server")
   for (const [name, age] of Object.entries(retention ?? {})) {
     ignore(
       `retention.${name}`,

@@ -80,6 +80,8 @@ export class BatchCommitter {
   readonly #writers = new Map<string, WriterRow>()
   readonly #knownTexts = new Set<string>()
   #shelf: BodyShelf | undefined
+  /** What this collector last said of itself. */
+  #said: NonNullable<Batch["collector"]> | undefined
   #version = 0
 
   constructor(connection: Connection, bodies: StoredBodies, events: StoredEvents, options: CommitterOptions) {
@@ -120,7 +122,11 @@ export class BatchCommitter {
     await this.#openRuns(writing)
     await this.#openOutside(batch)
     writing.known = await this.#bodies.rowsOf(hashesIn(batch))
-    writing.streams = await namedFacts(this.#connection, "stream", (batch.streams ?? []).map(({ streamId }) => streamId))
+    writing.streams = await namedFacts(
+      this.#connection,
+      "stream",
+      (batch.streams ?? []).map(({ streamId }) => streamId),
+    )
     await this.#findRevisions(writing)
 
     for (const body of batch.bodies ?? []) await this.#takeBody(body, writing)
@@ -333,7 +339,10 @@ export class BatchCommitter {
       await this.#put(hash, bytes, mime ?? null, writing)
     }
     await this.#connection.insert("block_rows", this.#shelf!.takeBlocks())
-    await this.#connection.insert("body_rows", gone.map(({ hash }) => bodyRow(writing.written.get(hash)!)))
+    await this.#connection.insert(
+      "body_rows",
+      gone.map(({ hash }) => bodyRow(writing.written.get(hash)!)),
+    )
   }
 
   // ── Streams ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -413,7 +422,8 @@ export class BatchCommitter {
     if (opener === undefined) return
     const place = placeOf(run.runId, opener)
     this.#refer(state.hash, HELD.stream, place, writing)
-    for (const text of bodySegments(headOf(bytes), stream.mime)) this.#addText(text, run, HELD.stream, place, state.hash, writing)
+    for (const text of bodySegments(headOf(bytes), stream.mime))
+      this.#addText(text, run, HELD.stream, place, state.hash, writing)
   }
 
   async #openerOf(runId: string, name: string, writing: Writing): Promise<PlacedEvent | undefined> {
@@ -597,7 +607,8 @@ export class BatchCommitter {
       const json = fitting(problem)
       add("problem", sha256(json), firstStays(nowMs), nowMs, json)
     }
-    const collector: CollectorFact = { host, shelf: this.#shelf!.name, lastCommitAtMs: nowMs }
+    this.#said = batch.collector ?? this.#said
+    const collector: CollectorFact = { host, shelf: this.#shelf!.name, lastCommitAtMs: nowMs, ...this.#said }
     add("collector", collectorId, version, nowMs, collector)
     for (const { file, offset } of batch.offsets ?? [])
       add("offset", `${collectorId}/${file}`, version, nowMs, { file, offset })
@@ -698,7 +709,17 @@ class Writing {
     if (known !== undefined) return known
     const { nowMs } = this.work
     const empty = new Uint8Array()
-    const state = { hash, version: 1, byteSize, mime, state: BODY.awaited, stateAtMs: nowMs, seenAtMs: nowMs, shelf: "", recipe: empty }
+    const state = {
+      hash,
+      version: 1,
+      byteSize,
+      mime,
+      state: BODY.awaited,
+      stateAtMs: nowMs,
+      seenAtMs: nowMs,
+      shelf: "",
+      recipe: empty,
+    }
     this.put(state)
     return state
   }

@@ -57,6 +57,7 @@ const DEFAULT_LIMIT = 100_000
 
 /** A store whose rows are in a ClickHouse that many collectors write to. */
 export class ClickhouseReader implements TraceReader {
+  readonly isShared = true
   protected readonly connection: Connection
   protected readonly bodies: StoredBodies
   protected readonly events: StoredEvents
@@ -107,6 +108,7 @@ export class ClickhouseReader implements TraceReader {
       const row = counts.find(({ owner }) => owner === key)
       return {
         collectorId: key,
+        isSelf: key === this.connection.settings.collectorId,
         host: value.host,
         lastSeenAtMs: atMs,
         behindBytes: value.behindBytes ?? null,
@@ -149,7 +151,10 @@ export class ClickhouseReader implements TraceReader {
     return stepColumns(await this.ready(), runId, { from, limit: Math.min(limit, MOST_COLUMNS) })
   }
 
-  async eventsOf(runId: string, { from = 0, limit = DEFAULT_LIMIT }: { from?: number; limit?: number } = {}): Promise<EventPage> {
+  async eventsOf(
+    runId: string,
+    { from = 0, limit = DEFAULT_LIMIT }: { from?: number; limit?: number } = {},
+  ): Promise<EventPage> {
     const connection = await this.ready()
     const start = Math.max(0, Math.min(Math.floor(from), OWN_PLACES - 1))
     const [placed, loose, count] = await Promise.all([
@@ -161,7 +166,9 @@ export class ClickhouseReader implements TraceReader {
     ])
     const displaced = loose.filter(({ event }) => isSequence(event.sequence_no))
     const total = count + displaced.length
-    const events = inOrder([...placed, ...displaced.filter(({ event }) => event.sequence_no! >= from)]).map(({ event }) => event)
+    const events = inOrder([...placed, ...displaced.filter(({ event }) => event.sequence_no! >= from)]).map(
+      ({ event }) => event,
+    )
     if (events.length <= limit) return { events, total }
     // A page never ends inside a number that is used twice, or the next page would begin with it again.
     let end = limit
@@ -198,8 +205,14 @@ export class ClickhouseReader implements TraceReader {
   async #damagedEnd(runId: string): Promise<Gap[]> {
     const run = await getRun(this.connection, runId)
     if (run === undefined || run.writerId === null || run.status === "completed" || run.status === "failed") return []
-    const gaps = await factsOf<Gap>(this.connection, "gap", `JSONExtractString(json, 'writerId') = ${quote(run.writerId)}`)
-    const damaged = gaps.filter(({ value }) => DAMAGED_LINE_CODES.includes(value.code) && (value.runIds ?? []).length === 0)
+    const gaps = await factsOf<Gap>(
+      this.connection,
+      "gap",
+      `JSONExtractString(json, 'writerId') = ${quote(run.writerId)}`,
+    )
+    const damaged = gaps.filter(
+      ({ value }) => DAMAGED_LINE_CODES.includes(value.code) && (value.runIds ?? []).length === 0,
+    )
     if (damaged.length === 0) return []
     const missing = await this.connection.value(
       `SELECT sum(last + 1 - own) FROM (SELECT run_id, maxIf(toInt64(place), place < ${OWN_PLACES}) AS last, uniqExactIf(event_id, JSONExtract(json, 'sequence_no', 'Nullable(Int64)') IS NOT NULL) AS own
@@ -226,7 +239,12 @@ export class ClickhouseReader implements TraceReader {
         const counts =
           value.state === "open"
             ? ended(await streamPieces(connection, key))
-            : { chunks: value.chunks ?? 0, byteSize: value.byteSize ?? 0, lastMicros: value.lastMicros ?? 0, isUnbroken: value.isUnbroken === true }
+            : {
+                chunks: value.chunks ?? 0,
+                byteSize: value.byteSize ?? 0,
+                lastMicros: value.lastMicros ?? 0,
+                isUnbroken: value.isUnbroken === true,
+              }
         return {
           streamId: key,
           stepId: value.stepId,
@@ -248,13 +266,18 @@ export class ClickhouseReader implements TraceReader {
     const connection = await this.ready()
     const stream = (await namedFacts<StreamFact>(connection, "stream", [streamId])).get(streamId)?.value
     if (stream === undefined || stream.state === "complete") return undefined
-    if (stream.state === "open") return Buffer.concat((await streamPieces(connection, streamId)).map(({ bytes }) => bytes))
+    if (stream.state === "open")
+      return Buffer.concat((await streamPieces(connection, streamId)).map(({ bytes }) => bytes))
     const reading = stream.hash === null ? undefined : await this.readBody(stream.hash)
     return reading === undefined || isAbsent(reading) ? undefined : reading.bytes
   }
 
   async redactionsOf(runId: string): Promise<readonly EventRedaction[]> {
-    const facts = await factsOf<Event>(await this.ready(), "redacted", `JSONExtractString(json, 'run_id') = ${quote(runId)}`)
+    const facts = await factsOf<Event>(
+      await this.ready(),
+      "redacted",
+      `JSONExtractString(json, 'run_id') = ${quote(runId)}`,
+    )
     return facts.map(({ key, atMs }) => ({ eventId: key, atMs })).sort((a, b) => (a.eventId < b.eventId ? -1 : 1))
   }
 
@@ -266,7 +289,11 @@ export class ClickhouseReader implements TraceReader {
     return digested.found === "one" ? { found: "one", target: { ...digested.target, id: text.trim() } } : found
   }
 
-  async occurrencesOf(kind: TargetKind, id: string, page: { from?: number; limit?: number } = {}): Promise<Page<Occurrence>> {
+  async occurrencesOf(
+    kind: TargetKind,
+    id: string,
+    page: { from?: number; limit?: number } = {},
+  ): Promise<Page<Occurrence>> {
     const names = this.#digestOf === undefined ? [id] : [id, this.#digestOf(id)]
     return occurrencesOf(await this.ready(), kind, names, page)
   }
@@ -320,7 +347,10 @@ export class ClickhouseReader implements TraceReader {
 
   async problems({ limit = 100 }: { limit?: number } = {}): Promise<readonly RecordedProblem[]> {
     const facts = await factsOf<RecordedProblem>(await this.ready(), "problem")
-    return facts.slice(-limit).reverse().map(({ value }) => value)
+    return facts
+      .slice(-limit)
+      .reverse()
+      .map(({ value }) => value)
   }
 
   async status(): Promise<StoreStatus> {
@@ -328,10 +358,14 @@ export class ClickhouseReader implements TraceReader {
     const [runs] = await connection.rows(
       "SELECT count() AS runs, sum(events) AS events, sum(steps) AS steps FROM run_rows FINAL WHERE state = 'here'",
     )
-    const [bodies] = await connection.rows("SELECT count() AS bodies, sum(byte_size) AS bytes FROM body_rows FINAL WHERE state = 0")
+    const [bodies] = await connection.rows(
+      "SELECT count() AS bodies, sum(byte_size) AS bytes FROM body_rows FINAL WHERE state = 0",
+    )
     const database = quote(connection.database)
     const onDisk = (table: string): Promise<number> =>
-      connection.value(`SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ${database} AND ${table}`)
+      connection.value(
+        `SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ${database} AND ${table}`,
+      )
     const [version] = await connection.rows("SELECT version() AS version")
     return {
       engine: `ClickHouse ${String(version?.["version"])}`,
@@ -353,7 +387,9 @@ export class ClickhouseReader implements TraceReader {
 
   async changeCount(): Promise<number> {
     const connection = await this.ready()
-    return connection.value("SELECT cityHash64(groupArray((key, version))) % 4503599627370496 FROM (SELECT key, version FROM fact_rows FINAL WHERE kind = 'collector' ORDER BY key)")
+    return connection.value(
+      "SELECT cityHash64(groupArray((key, version))) % 4503599627370496 FROM (SELECT key, version FROM fact_rows FINAL WHERE kind = 'collector' ORDER BY key)",
+    )
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,7 @@ import { ClickhouseReader } from "./clickhouse-reader.js"
 import type { Connection } from "./connection.js"
 import { prune } from "./prune.js"
 import { redactStored } from "./redact-stored.js"
-import { migrateClickhouse } from "./schema.js"
+import { checkTagKey, migrateClickhouse } from "./schema.js"
 import type { ClickhouseSettings } from "./settings.js"
 
 export interface ClickhouseStoreOptions {
@@ -28,6 +28,7 @@ export class ClickhouseStore extends ClickhouseReader implements TraceStore {
   readonly #now: () => number
   readonly #committer: BatchCommitter
   #queue: Promise<unknown> = Promise.resolve()
+  #isKeyChecked = false
 
   constructor(settings: ClickhouseSettings, { now = Date.now, prices = BUILT_IN_PRICES }: ClickhouseStoreOptions = {}) {
     super(settings, undefined, "written")
@@ -74,7 +75,11 @@ export class ClickhouseStore extends ClickhouseReader implements TraceStore {
   ): Promise<StoredRedactionReport> {
     return this.#inTurn(async (connection) => {
       const report = await redactStored(
-        { ...this.#releaseContext(connection), events: this.events, rederive: (runId) => this.#committer.rederive(runId, this.#now()) },
+        {
+          ...this.#releaseContext(connection),
+          events: this.events,
+          rederive: (runId) => this.#committer.rederive(runId, this.#now()),
+        },
         redaction,
         options,
       )
@@ -93,7 +98,12 @@ export class ClickhouseStore extends ClickhouseReader implements TraceStore {
   }
 
   #inTurn<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(async () => work(await this.ready()))
+    const turn = this.#queue.then(async () => {
+      const connection = await this.ready()
+      if (!this.#isKeyChecked) await checkTagKey(connection, this.#now())
+      this.#isKeyChecked = true
+      return work(connection)
+    })
     this.#queue = turn.catch(() => {})
     return turn
   }

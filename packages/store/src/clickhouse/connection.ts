@@ -53,6 +53,30 @@ export class Connection {
     for await (const part of result.stream()) for (const row of part) yield row.json() as ServerRow
   }
 
+  /** Rows of a statement that is not ours, as columns in their order. */
+  async table(sql: string, mostRows: number): Promise<{ columns: string[]; rows: ServerRow[] }> {
+    return this.#saying(async () => {
+      const result = await (await this.#connected()).query({
+        query: sql.trim().replace(/;\s*$/, ""),
+        format: "JSONCompact",
+        clickhouse_settings: {
+          output_format_json_quote_64bit_integers: 0,
+          max_result_rows: String(mostRows),
+          result_overflow_mode: "break",
+          max_execution_time: 60,
+          max_memory_usage: "4000000000",
+          readonly: "1",
+        },
+      })
+      const { meta = [], data } = (await result.json()) as { meta?: { name: string }[]; data: unknown[][] }
+      const columns = distinct(meta.map(({ name }) => name))
+      const rows = data
+        .slice(0, mostRows)
+        .map((cells) => Object.fromEntries(columns.map((name, at) => [name, cells[at]])))
+      return { columns, rows }
+    })
+  }
+
   async value(sql: string): Promise<number> {
     const [row] = await this.rows(sql)
     return Number(Object.values(row ?? {})[0] ?? 0)
@@ -131,6 +155,16 @@ export class Connection {
       throw explained(error, this.settings)
     }
   }
+}
+
+/** Two columns of one name are both shown. */
+function distinct(names: readonly string[]): string[] {
+  const seen = new Map<string, number>()
+  return names.map((name) => {
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    return count === 1 ? name : `${name}_${count}`
+  })
 }
 
 const REQUEST_TIMEOUT_MS = 120_000

@@ -19,6 +19,7 @@ const BY_NUMBER: Readonly<Record<string, Story>> = {
   252: ["STORE_QUOTA", "the server is behind with merging and takes nothing for a while", `Wait. ${KEPT}`],
   242: ["STORE_READ_ONLY", "the tables are read only at the moment", `Wait, or look at the cluster's Keeper. ${KEPT}`],
   159: ["STORE_SLOW", "the server did not finish in time", `Ask for less, or wait. ${KEPT}`],
+  164: ["STORE_READ_SQL", "only reading statements are allowed here", "Start with SELECT or WITH"],
   160: ["STORE_SLOW", "the server says this would take too long", "Ask for less"],
 }
 
@@ -34,9 +35,21 @@ const BY_ERRNO: Readonly<Record<string, Story>> = {
     "the server's certificate is for another name",
     `Use the name in the certificate as store.url. ${KEPT}`,
   ],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["STORE_TLS", "the server's certificate is signed by nobody known", `Name its authority in store.caFile. ${KEPT}`],
-  SELF_SIGNED_CERT_IN_CHAIN: ["STORE_TLS", "the server's certificate is signed by nobody known", `Name its authority in store.caFile. ${KEPT}`],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["STORE_TLS", "the server's certificate is signed by nobody known", `Name its authority in store.caFile. ${KEPT}`],
+  DEPTH_ZERO_SELF_SIGNED_CERT: [
+    "STORE_TLS",
+    "the server's certificate is signed by nobody known",
+    `Name its authority in store.caFile. ${KEPT}`,
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    "STORE_TLS",
+    "the server's certificate is signed by nobody known",
+    `Name its authority in store.caFile. ${KEPT}`,
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    "STORE_TLS",
+    "the server's certificate is signed by nobody known",
+    `Name its authority in store.caFile. ${KEPT}`,
+  ],
   CERT_HAS_EXPIRED: ["STORE_TLS", "the server's certificate has expired", `Renew it. ${KEPT}`],
 }
 

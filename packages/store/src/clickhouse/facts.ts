@@ -1,7 +1,16 @@
 import { type Connection, listOf, quote, type ServerRow } from "./connection.js"
 
 /** Small things that are known by a name and replaced whole: offsets, writers, gaps, problems, streams, redacted events, collectors. */
-export type FactKind = "offset" | "writer" | "gap" | "problem" | "stream" | "redacted" | "collector" | "schema"
+export type FactKind =
+  | "offset"
+  | "writer"
+  | "gap"
+  | "problem"
+  | "stream"
+  | "redacted"
+  | "collector"
+  | "schema"
+  | "tag_key"
 
 export interface Fact<T> {
   readonly key: string

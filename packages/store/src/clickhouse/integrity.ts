@@ -1,6 +1,6 @@
 import type { Problem } from "@orangebox/contract"
-import { type Progress, isAbsent } from "../trace-store.js"
 import { BODY } from "../codes.js"
+import { isAbsent, type Progress } from "../trace-store.js"
 import type { Connection } from "./connection.js"
 import type { StoredBodies } from "./stored-bodies.js"
 

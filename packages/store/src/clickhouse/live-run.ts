@@ -82,7 +82,7 @@ export class LiveRun {
   }
 
   get rootStepId(): string {
-    return this.#fold.root.id
+    return this.#fold.steps.root.id
   }
 
   /** What the run has under this name: nothing, the same record, or another. */
@@ -111,7 +111,7 @@ export class LiveRun {
   }
 
   openerOf(stepId: string | null): string | null {
-    return (stepId === null ? this.#fold.root : (this.#fold.find(stepId) ?? this.#fold.root)).opened
+    return (stepId === null ? this.#fold.steps.root : (this.#fold.steps.find(stepId) ?? this.#fold.steps.root)).opened
   }
 
   take(placed: PlacedEvent): void {
@@ -161,9 +161,9 @@ export class LiveRun {
         if (step.closed !== null && step.closed !== this.#taking) this.isOutOfOrder = true
       },
     })
-    this.#steps = new Map([[1, this.#fold.root]])
+    this.#steps = new Map([[1, this.#fold.steps.root]])
     this.changedSteps.clear()
-    this.changedSteps.add(this.#fold.root)
+    this.changedSteps.add(this.#fold.steps.root)
     this.#openers = new Map()
     this.#told = new Map()
     this.#skills = new SkillsSeen()
@@ -206,7 +206,7 @@ export class LiveRun {
     version: number,
     { owner, host, nowMs }: { readonly owner: string; readonly host: string; readonly nowMs: number },
   ): ServerRow {
-    const { facts, root } = this.#fold
+    const { facts, steps } = this.#fold
     return {
       month: monthOf(this.runId),
       run_id: this.runId,
@@ -228,7 +228,7 @@ export class LiveRun {
       last_at: facts.lastAtMs,
       first_mono: finite(facts.firstMono),
       last_mono: finite(facts.lastMono),
-      duration: durationOfRun(facts, root),
+      duration: durationOfRun(facts, steps.root),
       input_summary: column(facts.input),
       error_class: column(facts.errorClass),
       error_summary: column(facts.errorSummary),

@@ -20,7 +20,11 @@ export async function occurrencesOf(
   const rows = await connection.rows(
     `SELECT * FROM (${places}) ORDER BY first_at, run_id, first_place LIMIT ${Math.floor(limit)} OFFSET ${Math.floor(from)}`,
   )
-  const numbers = await stepNumbers(connection, rows.map((row) => String(row["run_id"])), rows.map((row) => text(row["step_id"])))
+  const numbers = await stepNumbers(
+    connection,
+    rows.map((row) => String(row["run_id"])),
+    rows.map((row) => text(row["step_id"])),
+  )
   return {
     rows: rows.map((row) => ({
       runId: String(row["run_id"]).startsWith("~") ? null : String(row["run_id"]),
@@ -38,7 +42,8 @@ export async function occurrencesOf(
 
 /** All events that have an id of this kind, whichever way that kind is stored. */
 function eventsWith(kind: TargetKind, names: string): string {
-  const mentioned = (as: string): string => `SELECT ${PLACE} FROM id_rows FINAL WHERE kind = ${quote(as)} AND id IN (${names})`
+  const mentioned = (as: string): string =>
+    `SELECT ${PLACE} FROM id_rows FINAL WHERE kind = ${quote(as)} AND id IN (${names})`
   const opening = (column: string): string =>
     `SELECT ${PLACE} FROM event_rows FINAL WHERE is_conflict = 0 AND (run_id, place) IN (SELECT run_id, min(place) FROM event_rows
      WHERE run_id IN (SELECT run_id FROM run_rows FINAL WHERE state = 'here' AND ${column} IN (${names})) GROUP BY run_id)`
@@ -80,8 +85,14 @@ export async function linksTo(connection: Connection, events: StoredEvents, runI
     `SELECT run_id, event_id, any(step_id) AS step, min(at) AS first_at, min(place) AS first_place FROM id_rows WHERE kind = 'linked' AND id IN (${listOf([runId, ...ownSteps])})
      AND run_id != ${quote(runId)} GROUP BY run_id, event_id ORDER BY first_at, run_id, first_place LIMIT ${MOST_INBOUND}`,
   )
-  const stored = await events.named(rows.map((row) => ({ runId: String(row["run_id"]), name: String(row["event_id"]) })))
-  const numbers = await stepNumbers(connection, rows.map((row) => String(row["run_id"])), rows.map((row) => text(row["step"])))
+  const stored = await events.named(
+    rows.map((row) => ({ runId: String(row["run_id"]), name: String(row["event_id"]) })),
+  )
+  const numbers = await stepNumbers(
+    connection,
+    rows.map((row) => String(row["run_id"])),
+    rows.map((row) => text(row["step"])),
+  )
   return rows.flatMap((row) => {
     const from = String(row["run_id"])
     const found = stored.get(`${from}\n${row["event_id"]}`)

@@ -1,5 +1,5 @@
+import { decodeBlock, encodeBlock } from "../bodies/block-format.js"
 import type { BodyProblem } from "../bodies/body-problem.js"
-import { encodeBlock, decodeBlock } from "../bodies/block-format.js"
 import { BODY, HELD } from "../codes.js"
 import { failpoint } from "../failpoint.js"
 import { AGED_CLASSES, EVICTED, ORPHAN_GRACE_MS, type PruneReport, type RetentionPolicy } from "../retention.js"
@@ -46,7 +46,8 @@ export async function prune(
     maxAgeMs === undefined
       ? []
       : runs.filter(
-          ({ agedAtMs, released }) => agedAtMs < nowMs - maxAgeMs && (held === undefined || (released & (1 << held)) === 0),
+          ({ agedAtMs, released }) =>
+            agedAtMs < nowMs - maxAgeMs && (held === undefined || (released & (1 << held)) === 0),
         )
   const gone = old(policy.maxAgeMs)
   const release = new Map<string, Set<number>>()
@@ -121,7 +122,8 @@ async function closedRuns(connection: Connection, nowMs: number): Promise<Closed
     .sort((one, other) => one.agedAtMs - other.agedAtMs || (one.runId < other.runId ? -1 : 1))
 }
 
-const bodyBytesOnDisk = (connection: Connection): Promise<number> => connection.value("SELECT sum(size) FROM block_rows FINAL")
+const bodyBytesOnDisk = (connection: Connection): Promise<number> =>
+  connection.value("SELECT sum(size) FROM block_rows FINAL")
 
 const oldDays = (nowMs: number, maxAgeMs: number): number => Math.floor((nowMs - maxAgeMs) / DAY_MS)
 
@@ -136,7 +138,9 @@ async function countWhatGoes(
   const outside = processCutoff === undefined ? "0" : `(startsWith(run_id, '~') AND at < ${Math.floor(processCutoff)})`
   const key = ROLLUP_SHAPES.steps.key.filter((name) => name !== "run").map((name) => `s.${name}`)
   return {
-    eventsPruned: await connection.value(`SELECT count() FROM event_rows FINAL WHERE is_conflict = 0 AND (${inGone} OR ${outside})`),
+    eventsPruned: await connection.value(
+      `SELECT count() FROM event_rows FINAL WHERE is_conflict = 0 AND (${inGone} OR ${outside})`,
+    ),
     rollupsPruned:
       rollupMaxAgeMs === undefined
         ? 0
@@ -190,7 +194,9 @@ async function removeBuried(context: PruneContext, processCutoff: number | undef
   const outside = processCutoff === undefined ? "0" : `(startsWith(run_id, '~') AND at < ${Math.floor(processCutoff)})`
   const buried = (table: string): Promise<string[]> =>
     connection
-      .rows(`SELECT DISTINCT run_id FROM ${table} WHERE run_id IN (SELECT run_id FROM run_rows FINAL WHERE state = 'pruned')`)
+      .rows(
+        `SELECT DISTINCT run_id FROM ${table} WHERE run_id IN (SELECT run_id FROM run_rows FINAL WHERE state = 'pruned')`,
+      )
       .then((rows) => rows.map((row) => String(row["run_id"])))
   const left = new Set([...(await buried("event_rows")), ...(await buried("step_rows")), ...(await buried("ref_rows"))])
   const runs = `run_id IN (${listOf(["", ...left])})`
@@ -198,11 +204,14 @@ async function removeBuried(context: PruneContext, processCutoff: number | undef
   if (left.size === 0 && old.length === 0) return 0
   const processes = `event_id IN (${listOf(["", ...old.map((row) => String(row["event_id"]))])})`
   const released = await hashesOf(connection, `${runs} OR ${processes}`)
-  for (const table of ["id_rows", "ref_rows", "text_runs"]) await connection.command(`DELETE FROM ${table} WHERE ${runs} OR ${processes}`)
+  for (const table of ["id_rows", "ref_rows", "text_runs"])
+    await connection.command(`DELETE FROM ${table} WHERE ${runs} OR ${processes}`)
   await connection.command(`DELETE FROM step_rows WHERE ${runs}`)
   await connection.command(`DELETE FROM event_rows WHERE ${runs} OR ${outside}`)
   if (left.size > 0)
-    await connection.command(`DELETE FROM fact_rows WHERE kind = 'stream' AND JSONExtractString(json, 'runId') IN (${listOf(left)})`)
+    await connection.command(
+      `DELETE FROM fact_rows WHERE kind = 'stream' AND JSONExtractString(json, 'runId') IN (${listOf(left)})`,
+    )
   failpoint("clickhouse:prune:removed")
   return pruneUnreferred(context, `hash IN (${listOf(["", ...released])})`)
 }
@@ -213,7 +222,11 @@ async function hashesOf(connection: Connection, condition: string): Promise<stri
 }
 
 /** Lets go of what runs hold for some reasons. */
-async function releaseRuns(context: PruneContext, runIds: readonly string[], classes: readonly number[]): Promise<number> {
+async function releaseRuns(
+  context: PruneContext,
+  runIds: readonly string[],
+  classes: readonly number[],
+): Promise<number> {
   if (runIds.length === 0) return 0
   const { connection } = context
   const held = `run_id IN (${listOf(runIds)}) AND class IN (${classes.join(", ")})`
@@ -234,7 +247,14 @@ async function pruneUnreferred({ connection, bodies, nowMs }: PruneContext, cond
   )
   const states = await bodies.rowsOf(rows.map((row) => String(row["hash"])))
   const pruned = [...states.values()].map((body) =>
-    bodyRow({ ...body, version: body.version + 1, state: BODY.pruned, stateAtMs: nowMs, shelf: "", recipe: new Uint8Array() }),
+    bodyRow({
+      ...body,
+      version: body.version + 1,
+      state: BODY.pruned,
+      stateAtMs: nowMs,
+      shelf: "",
+      recipe: new Uint8Array(),
+    }),
   )
   await connection.insert("body_rows", pruned)
   failpoint("clickhouse:prune:bodies")
@@ -251,7 +271,9 @@ interface ShelfBlock {
 }
 
 async function blocksOf(connection: Connection): Promise<ShelfBlock[]> {
-  const rows = await connection.rows("SELECT shelf, first_chunk, version, written_on, lengths, size FROM block_rows FINAL ORDER BY shelf, first_chunk")
+  const rows = await connection.rows(
+    "SELECT shelf, first_chunk, version, written_on, lengths, size FROM block_rows FINAL ORDER BY shelf, first_chunk",
+  )
   return rows.map((row) => ({
     shelf: String(row["shelf"]),
     firstChunk: Number(row["first_chunk"]),
@@ -287,7 +309,11 @@ async function rankChunks(
 export async function collectDead(context: PruneContext, isThorough = false): Promise<BodyProblem | undefined> {
   const { connection, nowMs, closeShelf, bodies } = context
   closeShelf()
-  const collectors = await factsOf<CollectorFact>(connection, "collector", `at > ${nowMs - SETTLED_MS} AND key != ${quote(connection.settings.collectorId)}`)
+  const collectors = await factsOf<CollectorFact>(
+    connection,
+    "collector",
+    `at > ${nowMs - SETTLED_MS} AND key != ${quote(connection.settings.collectorId)}`,
+  )
   const busy = new Set(collectors.map(({ value }) => value.shelf))
   const blocks = await blocksOf(connection)
   const { ranks, problem } = await rankChunks(context, () => 1)
@@ -303,14 +329,22 @@ export async function collectDead(context: PruneContext, isThorough = false): Pr
     else if (kept < all && (isThorough || (all - kept) / all >= DEAD_SHARE)) await rewrite(connection, block, isLive)
   }
   for (const [shelf, chunks] of dead)
-    await connection.command(`DELETE FROM block_rows WHERE shelf = ${quote(shelf)} AND first_chunk IN (${chunks.join(", ")})`)
+    await connection.command(
+      `DELETE FROM block_rows WHERE shelf = ${quote(shelf)} AND first_chunk IN (${chunks.join(", ")})`,
+    )
   bodies.shelves.forget()
   return undefined
 }
 
-async function rewrite(connection: Connection, block: ShelfBlock, isLive: (length: number, at: number) => boolean): Promise<void> {
+async function rewrite(
+  connection: Connection,
+  block: ShelfBlock,
+  isLive: (length: number, at: number) => boolean,
+): Promise<void> {
   const { shelf, firstChunk, version, writtenOn, lengths } = block
-  const [row] = await connection.rows(`SELECT bytes FROM block_rows FINAL WHERE shelf = ${quote(shelf)} AND first_chunk = ${firstChunk}`)
+  const [row] = await connection.rows(
+    `SELECT bytes FROM block_rows FINAL WHERE shelf = ${quote(shelf)} AND first_chunk = ${firstChunk}`,
+  )
   const raw = decodeBlock(Buffer.from(String(row?.["bytes"] ?? ""), "base64"))
   // A block that cannot be read stays as it is: someone may still mend it.
   if (typeof raw === "string") return
@@ -380,7 +414,8 @@ async function forgetNotes(connection: Connection, { problemMaxAgeMs }: Retentio
   const rows = await connection.rows(`SELECT kind, key FROM fact_rows FINAL WHERE ${where}`)
   for (const kind of ["gap", "problem"]) {
     const keys = rows.filter((row) => row["kind"] === kind).map((row) => String(row["key"]))
-    if (keys.length > 0) await connection.command(`DELETE FROM fact_rows WHERE kind = ${quote(kind)} AND key IN (${listOf(keys)})`)
+    if (keys.length > 0)
+      await connection.command(`DELETE FROM fact_rows WHERE kind = ${quote(kind)} AND key IN (${listOf(keys)})`)
   }
 }
 

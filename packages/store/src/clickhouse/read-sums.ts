@@ -1,4 +1,4 @@
-import { ORIGINS, STEP_KINDS } from "../codes.js"
+import { ORIGINS, type STEP_KINDS } from "../codes.js"
 import type { Row } from "../row-values.js"
 import { DAY_MS, ROLLUP_SHAPES } from "../sums/step-sums.js"
 import type { SumShape } from "../sums/sum-shape.js"

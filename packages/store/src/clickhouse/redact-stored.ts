@@ -31,7 +31,9 @@ export async function redactStored(
 ): Promise<StoredRedactionReport> {
   const { connection, nowMs } = context
   if (redaction.runId !== undefined) {
-    const isHere = await connection.value(`SELECT count() FROM run_rows FINAL WHERE state = 'here' AND run_id = ${quote(redaction.runId)}`)
+    const isHere = await connection.value(
+      `SELECT count() FROM run_rows FINAL WHERE state = 'here' AND run_id = ${quote(redaction.runId)}`,
+    )
     if (isHere === 0) return NOTHING_REDACTED
   }
   const events = await findEvents(context, redaction, onProgress)
@@ -53,7 +55,10 @@ export async function redactStored(
   onProgress?.(0, undefined, "writing")
   const names = events.revised.map(({ stored, event }) => factRow("redacted", stored.name, nowMs * 1000, nowMs, event))
   await connection.insert("fact_rows", names)
-  await connection.insert("body_rows", bodies.doomed.map((body) => bodyRow(redacted(body, nowMs))))
+  await connection.insert(
+    "body_rows",
+    bodies.doomed.map((body) => bodyRow(redacted(body, nowMs))),
+  )
   failpoint("clickhouse:redact:buried")
   await reviseEvents(context, events.revised)
   const otherTexts = await rewriteOtherTexts(context, redaction)
@@ -66,7 +71,12 @@ export async function redactStored(
     await collectDead(context, true)
   }
   const notSweptBecause = await sweep(connection)
-  return { ...report, otherTexts, isSwept: notSweptBecause === undefined, ...(notSweptBecause === undefined ? {} : { notSweptBecause }) }
+  return {
+    ...report,
+    otherTexts,
+    isSwept: notSweptBecause === undefined,
+    ...(notSweptBecause === undefined ? {} : { notSweptBecause }),
+  }
 }
 
 const redacted = (body: BodyState, nowMs: number): BodyState => ({
@@ -113,7 +123,9 @@ async function findBodies(
     redaction.runId === undefined
       ? `(hash IN (${held}) OR hash NOT IN (SELECT hash FROM ref_rows))`
       : `hash IN (${held} AND run_id = ${quote(redaction.runId)})`
-  const rows = await connection.rows(`SELECT hash FROM body_rows FINAL WHERE state = ${BODY.here} AND ${condition} ORDER BY hash`)
+  const rows = await connection.rows(
+    `SELECT hash FROM body_rows FINAL WHERE state = ${BODY.here} AND ${condition} ORDER BY hash`,
+  )
   const doomed: BodyState[] = []
   let unreadable = 0
   for (let from = 0; from < rows.length; from += BODIES_AT_ONCE) {
@@ -133,7 +145,11 @@ const BODIES_AT_ONCE = 50
 
 async function findStreams(connection: Connection, redaction: StoredRedaction): Promise<string[]> {
   const found: string[] = []
-  for (const { key, value } of await factsOf<StreamFact>(connection, "stream", "JSONExtractString(json, 'state') = 'open'")) {
+  for (const { key, value } of await factsOf<StreamFact>(
+    connection,
+    "stream",
+    "JSONExtractString(json, 'state') = 'open'",
+  )) {
     if (redaction.runId !== undefined && value.runId !== redaction.runId) continue
     const bytes = Buffer.concat((await streamPieces(connection, key)).map((piece) => piece.bytes))
     if (redaction.body(bytes, value.mime)) found.push(key)
@@ -141,10 +157,16 @@ async function findStreams(connection: Connection, redaction: StoredRedaction): 
   return found
 }
 
-async function touchedRuns(connection: Connection, revised: readonly Revision[], doomed: readonly BodyState[]): Promise<string[]> {
+async function touchedRuns(
+  connection: Connection,
+  revised: readonly Revision[],
+  doomed: readonly BodyState[],
+): Promise<string[]> {
   const runs = new Set(revised.map(({ stored }) => stored.runId))
   if (doomed.length > 0) {
-    const rows = await connection.rows(`SELECT DISTINCT run_id FROM ref_rows WHERE hash IN (${listOf(doomed.map(({ hash }) => hash))})`)
+    const rows = await connection.rows(
+      `SELECT DISTINCT run_id FROM ref_rows WHERE hash IN (${listOf(doomed.map(({ hash }) => hash))})`,
+    )
     for (const row of rows) runs.add(String(row["run_id"]))
   }
   return [...runs].sort()
@@ -245,7 +267,9 @@ async function linkedTexts(connection: Connection, runs: readonly string[]): Pro
 async function dropTexts(connection: Connection, digests: readonly string[]): Promise<void> {
   for (let from = 0; from < digests.length; from += TEXTS_AT_ONCE) {
     const some = listOf(digests.slice(from, from + TEXTS_AT_ONCE))
-    await connection.command(`DELETE FROM text_rows WHERE digest IN (${some}) AND digest NOT IN (SELECT digest FROM text_runs WHERE digest IN (${some}))`)
+    await connection.command(
+      `DELETE FROM text_rows WHERE digest IN (${some}) AND digest NOT IN (SELECT digest FROM text_runs WHERE digest IN (${some}))`,
+    )
   }
 }
 
@@ -253,7 +277,18 @@ const TEXTS_AT_ONCE = 5000
 
 /** Merges the tables, so that nothing replaced or deleted is left in their present files. Says what still has the old ones. */
 async function sweep(connection: Connection): Promise<string | undefined> {
-  const tables = ["event_rows", "body_rows", "block_rows", "text_rows", "text_runs", "id_rows", "ref_rows", "run_rows", "step_rows", "fact_rows"]
+  const tables = [
+    "event_rows",
+    "body_rows",
+    "block_rows",
+    "text_rows",
+    "text_runs",
+    "id_rows",
+    "ref_rows",
+    "run_rows",
+    "step_rows",
+    "fact_rows",
+  ]
   for (const table of tables) {
     await connection.command(`ALTER TABLE ${table} APPLY DELETED MASK`)
     await connection.command(`OPTIMIZE TABLE ${table} FINAL`)
@@ -261,5 +296,7 @@ async function sweep(connection: Connection): Promise<string | undefined> {
   const left = await connection.value(
     `SELECT count() FROM system.parts WHERE NOT active AND database = ${quote(connection.database)} AND table IN (${listOf(tables)})`,
   )
-  return left === 0 ? undefined : "the server keeps replaced files for some minutes (old_parts_lifetime); nothing can read them, and they go by themselves"
+  return left === 0
+    ? undefined
+    : "the server keeps replaced files for some minutes (old_parts_lifetime); nothing can read them, and they go by themselves"
 }

@@ -17,7 +17,9 @@ export function resolve(connection: Connection, input: string): Promise<Resoluti
     newestRuns: (before) => newestRuns(connection, before),
     prunedAt: async (runId) =>
       (
-        await connection.rows(`SELECT pruned_at FROM run_rows FINAL WHERE run_id = ${quote(runId)} AND state = 'pruned'`)
+        await connection.rows(
+          `SELECT pruned_at FROM run_rows FINAL WHERE run_id = ${quote(runId)} AND state = 'pruned'`,
+        )
       ).map((row) => Number(row["pruned_at"])),
   }
   return resolveInTime(index, input)
@@ -60,17 +62,23 @@ async function beginningWith(connection: Connection, text: string, limit: number
       `SELECT ${column} AS id, argMax(run_id, started_at) AS newest FROM run_rows FINAL WHERE state = 'here' AND startsWith(coalesce(${column}, ''), ${quote(text)}) AND ${column} IS NOT NULL
        GROUP BY ${column} LIMIT ${limit}`,
     )
-    const newest = await runs(connection, `run_id IN (${listOf(["", ...rows.map((row) => String(row["newest"]))])})`, limit)
+    const newest = await runs(
+      connection,
+      `run_id IN (${listOf(["", ...rows.map((row) => String(row["newest"]))])})`,
+      limit,
+    )
     for (const row of rows) {
       const run = newest.find(({ id }) => id === row["newest"])
       if (run !== undefined) found.push({ ...run, kind, id: String(row["id"]) })
     }
   }
-  if (hexRange(text, 16) !== undefined) found.push(...(await steps(connection, `startsWith(step_id, ${quote(text)})`, limit)))
+  if (hexRange(text, 16) !== undefined)
+    found.push(...(await steps(connection, `startsWith(step_id, ${quote(text)})`, limit)))
   const hash = text.replace(/^sha256:/, "")
   if (hexRange(hash, 64) !== undefined) found.push(...(await bodies(connection, `sha256:${hash}`, limit)))
   const bare = text.replaceAll("-", "")
-  if (hexRange(bare, 32) !== undefined) found.push(...(await mentions(connection, uuidPrefix(bare), limit, "kind = 'event'")))
+  if (hexRange(bare, 32) !== undefined)
+    found.push(...(await mentions(connection, uuidPrefix(bare), limit, "kind = 'event'")))
   const ids = await mentions(connection, text, limit, "kind NOT IN ('event', 'step', 'linked')")
   // Runs of the conversation say it first.
   const known = new Set(found.filter(({ kind }) => kind === "conversation").map(({ id }) => id))
@@ -102,15 +110,24 @@ async function bodies(connection: Connection, text: string, limit: number): Prom
   return rows.map((row) => {
     const place: ServerRow | undefined = places.find((one) => one["hash"] === row["hash"])
     const label = `${Number(row["byte_size"])} bytes ${String(row["mime"] ?? "")}`.trim()
-    return { kind: "body", id: String(row["hash"]), runId: runIdOf(place?.["run"]), stepId: textOrNull(place?.["step"]), label }
+    return {
+      kind: "body",
+      id: String(row["hash"]),
+      runId: runIdOf(place?.["run"]),
+      stepId: textOrNull(place?.["step"]),
+      label,
+    }
   })
 }
 
 /** What was said outside runs is in none. */
-const runIdOf = (value: unknown): string | null => (value == null || String(value).startsWith("~") ? null : String(value))
+const runIdOf = (value: unknown): string | null =>
+  value == null || String(value).startsWith("~") ? null : String(value)
 
 function uuidPrefix(bare: string): string {
-  return [bare.slice(0, 8), bare.slice(8, 12), bare.slice(12, 16), bare.slice(16, 20), bare.slice(20)].filter((part) => part !== "").join("-")
+  return [bare.slice(0, 8), bare.slice(8, 12), bare.slice(12, 16), bare.slice(16, 20), bare.slice(20)]
+    .filter((part) => part !== "")
+    .join("-")
 }
 
 function runTarget(row: ServerRow): Target {

@@ -2,6 +2,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { ROLLUP_SHAPES } from "../sums/step-sums.js"
 import type { SumShape } from "../sums/sum-shape.js"
 import type { Connection } from "./connection.js"
+import { factRow, firstStays, namedFacts } from "./facts.js"
 import { viewStatements } from "./views.js"
 
 /** What the schema fact says. Additive changes leave `min_writer` and `min_reader` as they were, so older builds go on beside newer ones. */
@@ -15,14 +16,21 @@ interface Migration extends SchemaFact {
   readonly statements: readonly string[]
 }
 
-const TEXT_KEYS = new Set(["work_kind", "name", "provider", "source", "error_class", "app", "agent_version", "contributor"])
+const TEXT_KEYS = new Set([
+  "work_kind",
+  "name",
+  "provider",
+  "source",
+  "error_class",
+  "app",
+  "agent_version",
+  "contributor",
+])
 
 /** A run's sums are one column of its row: a row that replaces another replaces them whole, and nothing counts twice. */
 const sumsType = ({ key, added, largest, counted }: SumShape): string =>
   `Array(Tuple(${[
-    ...key
-      .filter((name) => name !== "run")
-      .map((name) => `${name} ${TEXT_KEYS.has(name) ? "String" : "Int32"}`),
+    ...key.filter((name) => name !== "run").map((name) => `${name} ${TEXT_KEYS.has(name) ? "String" : "Int32"}`),
     ...[...added, ...largest].map((name) => `${name} Nullable(Float64)`),
     ...counted.map((name) => `${name} Map(String, UInt64)`),
   ].join(", ")}))`
@@ -114,7 +122,8 @@ const MIGRATIONS: readonly Migration[] = [
     min_writer: 1,
     min_reader: 1,
     statements: Object.entries(TABLES).map(
-      ([name, { columns, engine, rest }]) => `CREATE TABLE IF NOT EXISTS {db}.${name} {on} (${columns}) ENGINE = {engine:${engine}} ${rest}`,
+      ([name, { columns, engine, rest }]) =>
+        `CREATE TABLE IF NOT EXISTS {db}.${name} {on} (${columns}) ENGINE = {engine:${engine}} ${rest}`,
     ),
   },
 ]
@@ -172,12 +181,16 @@ export async function checkSchema(connection: Connection, wants: "read" | "writt
   const schema = await schemaOf(connection)
   if (schema === undefined || schema.version < CLICKHOUSE_SCHEMA) {
     throw new OrangeboxError("STORE_NO_DATABASE", {
-      what: schema === undefined ? "the database has no tables of ours" : `the database has schema ${schema.version}, this build needs ${CLICKHOUSE_SCHEMA}`,
+      what:
+        schema === undefined
+          ? "the database has no tables of ours"
+          : `the database has schema ${schema.version}, this build needs ${CLICKHOUSE_SCHEMA}`,
       where: `${connection.settings.url} (database ${connection.database})`,
       next: "Make them with: orangebox store migrate. Until then the journals are kept",
     })
   }
-  if ((wants === "read" ? schema.min_reader : schema.min_writer) > CLICKHOUSE_SCHEMA) throw tooOld(connection, schema, wants)
+  if ((wants === "read" ? schema.min_reader : schema.min_writer) > CLICKHOUSE_SCHEMA)
+    throw tooOld(connection, schema, wants)
   return schema.version
 }
 
@@ -186,5 +199,25 @@ function tooOld(connection: Connection, schema: SchemaFact, wants: "read" | "wri
     what: `the database has schema ${schema.version} and cannot be ${wants} by this build, which knows schemas up to ${CLICKHOUSE_SCHEMA}`,
     where: `${connection.settings.url} (database ${connection.database})`,
     next: "Upgrade with: npm i -g orangebox@latest. The journals are kept until then",
+  })
+}
+
+/**
+ * The first to write says which key secrets are tagged with in this database. Tags of two keys say nothing about whether two secrets are the same, so
+ * a machine with another key is not let in: its recordings would compare as different where nobody knows.
+ */
+export async function checkTagKey(connection: Connection, nowMs: number): Promise<void> {
+  const { tagKeyId: own } = connection.settings
+  if (own === undefined) return
+  const known = (await namedFacts<{ id: string }>(connection, "tag_key", ["tag_key"])).get("tag_key")?.value.id
+  if (known === undefined) {
+    await connection.insert("fact_rows", [factRow("tag_key", "tag_key", firstStays(nowMs), nowMs, { id: own })])
+    return checkTagKey(connection, nowMs)
+  }
+  if (known === own) return
+  throw new OrangeboxError("STORE_KEY", {
+    what: "this machine tags secrets with another key than the machines that write to this database already",
+    where: `${connection.settings.url} (database ${connection.database})`,
+    next: "Hand out their file store.key as you do the password, put it into this data folder, and agree to it with: orangebox trust --key. The journals are kept until then",
   })
 }

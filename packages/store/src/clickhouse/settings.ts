@@ -13,4 +13,6 @@ export interface ClickhouseSettings {
   /** Which collector this is: random, kept in its data folder. */
   readonly collectorId: string
   readonly host?: string
+  /** Tells the key apart that this machine tags secrets with, without telling the key. All of one database have the same. */
+  readonly tagKeyId?: string
 }

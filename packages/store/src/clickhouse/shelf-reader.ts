@@ -68,12 +68,16 @@ export class ShelfReader {
     this.#cachedBytes = 0
   }
 
-  async #fetching<T extends { readonly problem?: BodyProblem }>(body: ShelvedBody, read: (reader: BodyReader) => T): Promise<T> {
+  async #fetching<T extends { readonly problem?: BodyProblem }>(
+    body: ShelvedBody,
+    read: (reader: BodyReader) => T,
+  ): Promise<T> {
     await this.prepare([body])
     const blocks = this.#blocksOf(body.shelf)
     for (let last = -1; ; ) {
       const reading = read(new BodyReader({ catalogue: blocks, packs: blocks }))
-      const missing = reading.problem?.code === "chunk_unknown" ? Number(/^chunk (\d+)$/.exec(reading.problem.where)?.[1]) : NaN
+      const missing =
+        reading.problem?.code === "chunk_unknown" ? Number(/^chunk (\d+)$/.exec(reading.problem.where)?.[1]) : NaN
       if (Number.isNaN(missing) || missing === last) return reading
       last = missing
       await this.#fetch(body.shelf, [{ first: missing, count: 1 }])
@@ -81,7 +85,9 @@ export class ShelfReader {
   }
 
   async #fetch(shelf: string, runs: readonly ChunkRun[]): Promise<void> {
-    const ranges = runs.map(({ first, count }) => `(first_chunk < ${first + count} AND first_chunk + length(lengths) > ${first})`)
+    const ranges = runs.map(
+      ({ first, count }) => `(first_chunk < ${first + count} AND first_chunk + length(lengths) > ${first})`,
+    )
     for (let from = 0; from < ranges.length; from += RANGES_AT_ONCE) {
       const rows = await this.#connection.rows(
         `SELECT first_chunk, lengths, size, bytes FROM block_rows FINAL WHERE shelf = ${quote(shelf)} AND (${ranges.slice(from, from + RANGES_AT_ONCE).join(" OR ")})`,
@@ -111,11 +117,19 @@ class FetchedBlocks {
   add(row: ServerRow): number {
     const firstChunk = Number(row["first_chunk"])
     if (this.#raw.has(firstChunk)) return 0
-    const block = { pack: 0, start: firstChunk, size: Number(row["size"]), firstChunk, lengths: row["lengths"] as number[] }
+    const block = {
+      pack: 0,
+      start: firstChunk,
+      size: Number(row["size"]),
+      firstChunk,
+      lengths: row["lengths"] as number[],
+    }
     const raw = decodeBlock(Buffer.from(String(row["bytes"]), "base64"))
     this.#raw.set(
       firstChunk,
-      typeof raw === "string" ? { problem: { code: "block_damaged", where: `block ${firstChunk}`, reason: raw } } : { raw },
+      typeof raw === "string"
+        ? { problem: { code: "block_damaged", where: `block ${firstChunk}`, reason: raw } }
+        : { raw },
     )
     this.#blocks.splice(this.#positionOf(firstChunk), 0, block)
     return typeof raw === "string" ? 0 : raw.length

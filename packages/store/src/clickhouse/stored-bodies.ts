@@ -1,6 +1,6 @@
-import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
 import { absenceOf, UNKNOWN_BODY } from "../body-absence.js"
 import { BODY } from "../codes.js"
+import type { Absence, BodyInfo, BodyReading } from "../trace-store.js"
 import { type Connection, listOf, quote, type ServerRow } from "./connection.js"
 import { ShelfReader, type ShelvedBody } from "./shelf-reader.js"
 
@@ -43,7 +43,9 @@ export class StoredBodies {
 
   /** All bodies that are there. */
   async *here(): AsyncGenerator<BodyState> {
-    for await (const row of this.#connection.stream(`SELECT ${COLUMNS} FROM body_rows FINAL WHERE state = ${BODY.here}`))
+    for await (const row of this.#connection.stream(
+      `SELECT ${COLUMNS} FROM body_rows FINAL WHERE state = ${BODY.here}`,
+    ))
       yield stateOf(row)
   }
 
@@ -68,7 +70,8 @@ export class StoredBodies {
     const rows = await this.rowsOf(hashes)
     await this.shelves.prepare([...rows.values()].filter(({ state }) => state === BODY.here))
     const readings: BodyReading[] = []
-    for (const hash of hashes) readings.push(await this.#readingOf(hash, rows.get(hash), (body) => this.shelves.read(body)))
+    for (const hash of hashes)
+      readings.push(await this.#readingOf(hash, rows.get(hash), (body) => this.shelves.read(body)))
     return readings
   }
 

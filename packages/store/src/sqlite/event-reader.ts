@@ -1,7 +1,7 @@
 import type { Event } from "@orangebox/contract"
+import { spilledHash } from "../spilled-text.js"
 import type { BodyStorageReader } from "./body-storage.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
-import { spilledHash } from "../spilled-text.js"
 import { EventCodec, type RowPlace } from "./event-row.js"
 import { firstKey, lastKey, packHash, packUuid, runKeyOf, unpackHex } from "./keys.js"
 

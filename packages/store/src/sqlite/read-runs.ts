@@ -1,3 +1,4 @@
+import { hostname } from "node:os"
 import { CANARY_APP, OrangeboxError } from "@orangebox/contract"
 import type { RunStatus } from "@orangebox/runs"
 import { HELD, STEP_KINDS } from "../codes.js"
@@ -42,6 +43,7 @@ export function listRuns(
     )
     values.push(query.text)
   }
+  if (query.host !== undefined && query.host !== hostname()) conditions.push("0")
   if (query.isFirstOfTrace) conditions.push(FIRST_OF_TRACE)
   if (query.isNoCanary) when("app IS NOT ?", CANARY_APP)
   const where = (list: readonly string[]): string => (list.length === 0 ? "" : `WHERE ${list.join(" AND ")}`)

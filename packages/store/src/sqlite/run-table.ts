@@ -1,10 +1,10 @@
 import type { Event } from "@orangebox/contract"
 import { hasUsage, isSequence, RunFold } from "@orangebox/runs"
 import { numberOrNull, tokensOf } from "../row-values.js"
+import { ROW_NOTE } from "../spilled-text.js"
 import { noteTold, SkillsSeen, type Told } from "../sums/prompt-sums.js"
 import { type Prepared, prepareAll, type SqliteDatabase, type SqliteRow } from "./driver.js"
 import { type EventReader, NAMES_PARENT } from "./event-reader.js"
-import { ROW_NOTE } from "../spilled-text.js"
 import { foldStored, lastSequence } from "./fold-stored.js"
 import {
   checkRunKey,

@@ -58,6 +58,7 @@ import { StreamTable } from "./stream-table.js"
 import { toWriterRow } from "./writer-table.js"
 
 export class SqliteReader implements TraceReader {
+  readonly isShared = false
   protected readonly files: StoreFiles
   protected connection: ReadConnection
   protected readonly digestOf: IdDigest | undefined
