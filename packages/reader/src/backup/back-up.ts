@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { basename, dirname, join, resolve } from "node:path"
 import { BackupManifest, InputError, OrangeboxError } from "@orangebox/contract"
 import { copyPrivateFile, ensurePrivateFolder } from "@orangebox/journal"
-import { copyStore, openStoreReader } from "@orangebox/store"
+import { boundCluster, copyStore, openStoreReader } from "@orangebox/store"
 import { locateData, type ReaderOptions } from "../open/data-folder.js"
 import { catchUpStore } from "../open/open-reading.js"
 import { MANIFEST, manifestFiles } from "./manifest-files.js"
@@ -27,6 +27,7 @@ export interface Backup {
 export async function backUp(options: ReaderOptions, target: string): Promise<Backup> {
   const data = locateData(options.data)
   const folder = resolve(target)
+  refuseCluster(data.storeFolder)
   refuseToReplace(folder)
   const { behindBytes } = await catchUpStore(data.path, options)
   for (let tried = 1; ; tried += 1) {
@@ -48,6 +49,16 @@ export async function backUp(options: ReaderOptions, target: string): Promise<Ba
       rmSync(draft, { recursive: true, force: true })
     }
   }
+}
+
+function refuseCluster(storeFolder: string): void {
+  const cluster = boundCluster(storeFolder)
+  if (cluster === undefined) return
+  throw new InputError("STORE_CLUSTER", {
+    what: `the recordings of this data folder are in ${cluster.url} (database ${cluster.database}), and a backup copies files`,
+    where: storeFolder,
+    next: "Back the cluster up with its own BACKUP command; single runs go with: orangebox export",
+  })
 }
 
 function refuseToReplace(folder: string): void {
