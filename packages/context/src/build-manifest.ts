@@ -3,7 +3,7 @@ import type { Allocation, Included } from "./allocate.js"
 import type { StageId } from "./bundle.js"
 import type { Considered } from "./candidate.js"
 import type { ContextFault } from "./faults/fault.js"
-import type { ContextManifest, FaultArtifact, InclusionEntry } from "./generated.js"
+import type { ContextManifest, InclusionEntry } from "./generated.js"
 import type { Reranker } from "./retrieval/reranker.js"
 import type { Retriever } from "./retrieval/retriever.js"
 import { isOfPrefix, type Placed, piecesOf, SECTIONS, type Share } from "./sections.js"
@@ -100,20 +100,6 @@ export function buildManifest(parts: ManifestParts): {
     })),
   }
   return { manifest, bodies }
-}
-
-/** The next revision of a manifest: what it said, and a fault with the artifacts that were stored because of it. */
-export function reviseManifest(
-  manifest: ContextManifest,
-  fault: ContextFault,
-  artifacts: readonly FaultArtifact[],
-): ContextManifest {
-  const { trigger, detail, missing } = fault
-  return {
-    ...manifest,
-    revision: manifest.revision + 1,
-    faults: [...manifest.faults, { trigger, detail, missing: [...missing], artifacts: [...artifacts] }],
-  }
 }
 
 const TIER: { readonly [S in Share]: 0 | 1 | 2 } = { tier0: 0, tier1: 1, history: 2, telemetry: 2 }

@@ -57,7 +57,6 @@ export type { Chunk, Retriever, ScoredChunk } from "./retrieval/retriever.js"
 
 // The manifest
 
-export { reviseManifest } from "./build-manifest.js"
 export {
   ContextManifest,
   DerivedManifest,

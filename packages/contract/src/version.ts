@@ -5,9 +5,9 @@ import type { Edition } from "./schema/schema-node.js"
  * 1.1 adds the remaining event types and the additive envelope fields.
  */
 export const SCHEMA_VERSION = "1.2.0"
-export const CURRENT_MAJOR = 1
+const CURRENT_MAJOR = 1
 export const CURRENT_MINOR = 2
-export const PREVIOUS_MAJOR = 0
+const PREVIOUS_MAJOR = 0
 /** What events of older majors and of 1.0 are read as. It stays, so that the digest of such a run stays. */
 export const UPGRADED_VERSION = "1.1.0"
 

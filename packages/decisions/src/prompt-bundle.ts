@@ -323,7 +323,7 @@ function segmentRole(segment: { readonly [name: string]: unknown }): Message["ro
   return segment["kind"] === "persona" ? "system" : "user"
 }
 
-export function findEvent(call: ModelCall, type: Event["event_type"]): Event | undefined {
+function findEvent(call: ModelCall, type: Event["event_type"]): Event | undefined {
   for (const step of [call.sent, call.step]) {
     const found = step.events.findLast((event) => event.event_type === type)
     if (found) return found

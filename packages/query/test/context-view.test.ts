@@ -1,4 +1,3 @@
-import { reviseManifest } from "@orangebox/context"
 import { itemTypeOf, segmentKindOf, validate } from "@orangebox/contract"
 import { describe, expect, test } from "vitest"
 import type { ExcludedItem } from "../src/context/context-reading.js"
@@ -135,8 +134,8 @@ describe("the context of a step with a manifest", () => {
       size_bytes: 812,
       created_at: "2026-01-01T00:00:00Z",
     }
-    const fault = { trigger: "tool_failure", detail: "run_tests timed out", missing: [] } as const
-    run.commit(step, compiled, reviseManifest(compiled.manifest, fault, [artifact]))
+    const fault = { trigger: "tool_failure", detail: "run_tests timed out", missing: [] as string[] } as const
+    run.commit(step, compiled, { ...compiled.manifest, revision: 1, faults: [{ ...fault, artifacts: [artifact] }] })
     const view = run.contextAt(3)
     expect(view.revisions).toEqual([
       {
@@ -158,8 +157,8 @@ describe("the context of a step with a manifest", () => {
     run.commit(step, compiled)
     run.send(messagesRequest([user(compiled.prompt)]), { parent: step })
     const tool = run.callTool("run_tests", "npm test", step)
-    const fault = { trigger: "tool_failure", detail: "timed out", missing: [] } as const
-    run.commit(tool, compiled, reviseManifest(compiled.manifest, fault, []))
+    const fault = { trigger: "tool_failure", detail: "timed out", missing: [] as string[] } as const
+    run.commit(tool, compiled, { ...compiled.manifest, revision: 1, faults: [{ ...fault, artifacts: [] }] })
     expect(recordedContexts(run.view()).map(({ n, manifests }) => [n, manifests.length])).toEqual([[3, 2]])
     expect(run.contextAt(3).revisions).toMatchObject([{ revision: 1, trigger: "tool_failure" }])
   })

@@ -142,7 +142,7 @@ export class BodiesOfEvent {
 }
 
 /** The payload field whose policy is that of the body. */
-export function fieldOf(eventType: EventType, artifactType: string): string {
+function fieldOf(eventType: EventType, artifactType: string): string {
   if (eventType === "artifact_recorded") return "content_ref"
   if (artifactType === "segment") return "segments"
   return artifactType === "chunk" ? "candidate_list_ref" : `${artifactType}_ref`

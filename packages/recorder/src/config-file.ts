@@ -86,7 +86,7 @@ const sourceOf = (path: string, kind: ConfigSource["kind"], isTrusted: boolean):
   isTrusted,
 })
 
-export function parseConfig(text: string, path: string): Config {
+function parseConfig(text: string, path: string): Config {
   let raw: unknown
   try {
     raw = JSON.parse(text)

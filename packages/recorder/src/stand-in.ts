@@ -3,7 +3,7 @@ import { cutAtWord } from "./cut-at-word.js"
 import { safeStringify } from "./safe-stringify.js"
 
 /** What stands in an event for a name that the application left empty. */
-export const UNNAMED = "unnamed"
+const UNNAMED = "unnamed"
 
 const LONGEST_STAND_IN = 120
 

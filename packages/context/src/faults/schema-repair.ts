@@ -39,7 +39,7 @@ export function withSchemaRepair<T>(options: SchemaRepairOptions<T>): Promise<Sc
 }
 
 /** The loop; `onAttempt` is called for each attempt when it is over, with its texts. */
-export async function repairUntilValid<T>(
+async function repairUntilValid<T>(
   options: SchemaRepairOptions<T>,
   onAttempt: (record: RepairRecord, before: string, after: string | undefined) => void,
 ): Promise<SchemaRepairResult<T>> {

@@ -94,7 +94,7 @@ function evaluatePrepared(
 }
 
 /** Undefined where the rule says nothing about such an action. A rule that breaks has judged nothing. */
-export function answerOnAction(
+function answerOnAction(
   { rule, problem }: CompiledConstraint,
   prepared: PreparedAction,
   context: CheckContext,

@@ -4,7 +4,7 @@ import type { CheckedConstraint } from "./constraint.js"
 import { readRuleText } from "./rule-text.js"
 import { JUDGE_PREFIX, readJudge } from "./rules/judge.js"
 
-export const JUDGE_PROTOCOL = "orangebox.judge/1"
+const JUDGE_PROTOCOL = "orangebox.judge/1"
 
 export type Judge = (question: JudgeQuestion, signal?: AbortSignal) => Promise<unknown>
 

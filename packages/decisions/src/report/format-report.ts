@@ -12,7 +12,7 @@ export const STATUS_WORDS: Readonly<Record<RunReport["run"]["status"], string>> 
   silent: "still in progress, or ended without saying so",
 }
 
-export function actionCounts({ actions }: RunReport["summary"]): string {
+function actionCounts({ actions }: RunReport["summary"]): string {
   return Object.entries(actions)
     .sort((a, b) => b[1] - a[1])
     .map(([type, count]) => `${count} ${type}`)

@@ -12,5 +12,5 @@ export type {
 } from "./command.js"
 export type { CommandEffects, CommandKind, PathUse } from "./effects/effects.js"
 export { isLocalHost } from "./effects/hosts.js"
-export { MAX_SHELL_TEXT, parseShell } from "./parse-shell.js"
+export { parseShell } from "./parse-shell.js"
 export { joinPaths } from "./scope.js"

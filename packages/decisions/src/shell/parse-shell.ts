@@ -3,7 +3,7 @@ import { Interpreter } from "./interpret.js"
 import { Scope } from "./scope.js"
 
 /** A command line longer than this is read to here and no further. */
-export const MAX_SHELL_TEXT = 262_144
+const MAX_SHELL_TEXT = 262_144
 
 /** `IFS= read` and `IFS=, read` split only what is read. */
 const SPLITS_OTHERWISE = /\bIFS=(?!(?:'[^'\n]*'|"[^"\n]*"|\$'[^'\n]*'|[^\s;&|'"]*)[ \t]+(?:read|mapfile|readarray)\b)/

@@ -80,7 +80,7 @@ export function joinPaths(folders: readonly string[], path: string): readonly st
   return joined.some((one) => one.length > MAX_PATH) ? undefined : [...new Set(joined)]
 }
 
-export function joinPath(folder: string, path: string): string {
+function joinPath(folder: string, path: string): string {
   if (folder === "" || path.startsWith("/") || isHome(path) || /^[A-Za-z]:[\\/]/.test(path)) return path
   return `${folder}/${path}`
 }

@@ -55,7 +55,7 @@ export async function auditRun(bytesOf: LoadBytes, store: TraceReader | undefine
 }
 
 /** The built-in rules with what `orangebox.config.json` says before them. */
-export function cacheRulesFor(cwd: string): CacheRules {
+function cacheRulesFor(cwd: string): CacheRules {
   const own = findConfig(cwd)?.config.cacheRules ?? []
   return withCacheRules(
     BUILT_IN_CACHE_RULES,

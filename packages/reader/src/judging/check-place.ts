@@ -36,7 +36,7 @@ function isFolder(path: string): boolean {
 }
 
 /** Where a path really leads: links are followed in as much of it as exists, and the rest is added as it stands. */
-export function followedFrom(root: string, path: string): string | undefined {
+function followedFrom(root: string, path: string): string | undefined {
   if (path.includes("\0") || path.startsWith("~")) return undefined
   const rest: string[] = []
   let at = isAbsolute(path) ? path : join(root, path)

@@ -46,7 +46,7 @@ export async function loadCostBenefit(
 }
 
 /** Where there are more steps than this, their durations are not read one by one, and percentiles come from the sums: as bounds. */
-export const MOST_STEPS_ONE_BY_ONE = 50_000
+const MOST_STEPS_ONE_BY_ONE = 50_000
 
 async function loadSums(
   store: TraceReader,

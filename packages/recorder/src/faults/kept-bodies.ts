@@ -16,7 +16,7 @@ const ALWAYS_KEPT = new Set([
 ])
 const ALWAYS_KEPT_TYPES = new Set(["stream_index", "usage", "error", "error_message"])
 
-export function keepsBody(eventType: string, artifactType: string): boolean {
+function keepsBody(eventType: string, artifactType: string): boolean {
   return ALWAYS_KEPT.has(eventType) || ALWAYS_KEPT_TYPES.has(artifactType)
 }
 

@@ -16,7 +16,7 @@ export interface Spool {
 }
 
 /** Under the data folder. Its files have the form of journals, and no collector reads them while their writer lives. */
-export const SPOOL_FOLDER = "spool"
+const SPOOL_FOLDER = "spool"
 const MOST_BYTES = 256 * 1024 * 1024
 
 /** The spool of one run: a journal of its own, made when the first bytes come. */

@@ -28,7 +28,7 @@ export function answerStamps(
   } satisfies Partial<PayloadOf<"model_result">>
 }
 
-export function toolNamesOf(folded: FoldedResponse | undefined): string[] {
+function toolNamesOf(folded: FoldedResponse | undefined): string[] {
   return folded?.toolCalls.map((call) => nameOrNull(call.name) ?? "unknown") ?? []
 }
 
