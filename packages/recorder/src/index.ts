@@ -43,13 +43,13 @@ export {
 } from "./config-file.js"
 export type { EventExtras } from "./event-builder.js"
 export { type EventContext, EventRecord, type RecordBody } from "./event-record.js"
-export type { CompiledPrompt, ManifestOfContext } from "./faults/committed-context.js"
 export {
   isSnapshotRequested,
   requestSnapshot,
   type SnapshotRequest,
   withdrawSnapshotRequest,
 } from "./faults/control-file.js"
+export type { CompiledPrompt, ManifestOfContext } from "./faults/given-context.js"
 export type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 export type { ToldContext, ToldExclusion, ToldItem } from "./faults/told-context.js"
 // What other programs recorded

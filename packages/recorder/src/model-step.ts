@@ -15,6 +15,7 @@ import {
 import { type AddedBody, BodiesOfEvent } from "./bodies-of-event.js"
 import type { CapturedStream } from "./capture/captured-stream.js"
 import { judgeOutput } from "./classify.js"
+import { deriveManifest, takeManifest } from "./faults/call-manifest.js"
 import { askGuards } from "./guard.js"
 import { summaryOf } from "./lifecycle-events.js"
 import type { RunState } from "./run-state.js"
@@ -38,7 +39,7 @@ export function openModelStep(
 ): ModelStep {
   parent.assertMayGoOn()
   const { run } = parent
-  const told = parent instanceof ModelStepHandle || isDerived ? undefined : parent.takeManifest()
+  const told = parent instanceof ModelStepHandle || isDerived ? undefined : takeManifest(parent)
   const expected = parent instanceof ModelStepHandle ? parent.expected : (told?.expected ?? null)
   const bodies = new BodiesOfEvent(run.builder, "model_called")
   const request = bodies.add("request", call.request ?? null)!
@@ -61,7 +62,7 @@ export function openModelStep(
     links: step.followLinks(),
     ...bodies.extras(),
   })
-  if (isDerived) step.deriveManifest(called, known.anatomy && promptAssembledOf(known.anatomy))
+  if (isDerived) deriveManifest(step, called, known.anatomy && promptAssembledOf(known.anatomy))
   // What a client library turns into another protocol is read off the wire, where that is recorded, as it was sent.
   const isForWire = known.dialect === undefined && run.builder.correlatesByHeader
   if (!isForWire) step.tellPrompt(parent instanceof ModelStepHandle ? parent.known.anatomy : undefined)
@@ -156,9 +157,6 @@ class ModelStepHandle extends StepHandle implements ModelStep {
     this.known = known
     this.expected = expected
   }
-
-  /** Its tries are made with what the call was made with. */
-  override takeManifest(): undefined {}
 
   /** Says what the prompt is made of, unless that was said of the call this is a try of. */
   tellPrompt(said?: RequestAnatomy): void {

@@ -1,12 +1,4 @@
-import {
-  bodyHash,
-  type EventType,
-  type Link,
-  OrangeboxError,
-  type PayloadOf,
-  SystemError,
-  toolSource,
-} from "@orangebox/contract"
+import { type EventType, type Link, OrangeboxError, type PayloadOf, SystemError, toolSource } from "@orangebox/contract"
 import { BodiesOfEvent } from "./bodies-of-event.js"
 import type { Capture } from "./capture/capture.js"
 import { type CapturedStream, captureStream, gatheredStream } from "./capture/captured-stream.js"
@@ -15,9 +7,10 @@ import type { Moment } from "./clock.js"
 import { asThrown, describeError } from "./described-error.js"
 import type { EventExtras } from "./event-builder.js"
 import { type EventContext, stepContext } from "./event-record.js"
-import { type CommittedManifest, type CompiledPrompt, commitContext } from "./faults/committed-context.js"
+import { hasUntakenManifest } from "./faults/call-manifest.js"
+import { commitContext } from "./faults/committed-context.js"
 import type { SnapshotRequest } from "./faults/control-file.js"
-import { commitDerivedManifest } from "./faults/derived-manifest.js"
+import type { CompiledPrompt } from "./faults/given-context.js"
 import { type RaisedFault, raiseFault, type SnapshotArtifact } from "./faults/raise-fault.js"
 import type { ToldContext } from "./faults/told-context.js"
 import { LifecycleEvents } from "./lifecycle-events.js"
@@ -75,7 +68,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   readonly traceId: string
   readonly source: string
   readonly run: RunState
-  protected readonly state: StepState
+  readonly state: StepState
   readonly #context: EventContext
   #log: Logger | undefined
   #fetch: Fetch | undefined
@@ -227,7 +220,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
 
   /** The same for a client that puts its prompts together by itself, in a loop of its own: a call that the agent does not tell of is read off its request. */
   startClientModel(call: ModelCall): ModelStep {
-    return this.run.make.model(this, call, undefined, this.run.manifests.get(this.state)?.isTaken !== false)
+    return this.run.make.model(this, call, undefined, !hasUntakenManifest(this))
   }
 
   tool<T>(call: ToolCall<T>, run: (context: ToolContext) => T | PromiseLike<T>): ToolPromise<T> {
@@ -301,52 +294,6 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     const step = this.child(call.retriever, undefined, { kind: "retrieval" }) as StepHandle
     step.retrievalExecuted(call, chunks, step.elapsedMs())
     step.end()
-  }
-
-  /** For a prompt the application did not compile: its manifest is read off the request, where there has to be one. */
-  deriveManifest(called: PayloadOf<"model_called">, assembled: PayloadOf<"prompt_assembled"> | undefined): void {
-    if (this.run.app.keeping.audit === "required") commitDerivedManifest(this, this.state, called, assembled)
-  }
-
-  /** Whether this step says itself what is in its contexts: then none of its calls may go without its word. */
-  hasOwnContexts(): boolean {
-    return this.run.manifests.has(this.state)
-  }
-
-  /** Whether a request holds all of the one that this step's context was for, and more: the next call of a tool loop, made by a client. */
-  goesOn(parts: readonly string[] | undefined): boolean {
-    const { isTaken, takenParts } = this.run.manifests.get(this.state) ?? {}
-    if (!isTaken || takenParts === undefined || takenParts.length === 0 || parts === undefined) return false
-    return parts.length > takenParts.length && takenParts.every((part, at) => part === parts[at])
-  }
-
-  /**
-   * The manifest that belongs to the call which this step is about to make: its own, and not one that an earlier call was made with or that a
-   * step above it committed. Under `audit: "required"` no model is asked without one.
-   */
-  takeManifest(sent?: Uint8Array, parts?: readonly string[]): CommittedManifest | undefined {
-    const manifest = this.run.manifests.get(this.state)
-    const takenFor = manifest && sent && bodyHash(sent)
-    if (manifest?.isTaken === false || (takenFor !== undefined && manifest?.takenFor === takenFor)) {
-      manifest.isTaken = true
-      if (takenFor !== undefined) manifest.takenFor = takenFor
-      if (parts !== undefined) manifest.takenParts = parts
-      return manifest
-    }
-    if (this.run.app.keeping.audit !== "required") return undefined
-    const error = new SystemError({
-      what: "a model is about to be asked without a context manifest of this call",
-      where: `${this.runId} step ${this.id}`,
-      next: "Call step.context(compiled), or step.context({ items, excluded, request }), on this step before each call",
-    })
-    const fault = {
-      trigger: "system_error",
-      detail: error.what,
-      missing: [`context_manifest of step ${this.id}`],
-    } as const
-    raiseFault(this, this.state, fault, { stopsRun: true })
-    this.run.stop(error)
-    throw error
   }
 
   startRun(options: StartRun): Run {

@@ -1,6 +1,6 @@
 import type { ActionType, EventType, LinkKind, PayloadOf, Segment, Status, TokenUsage } from "@orangebox/contract"
 import type { EventExtras } from "./event-builder.js"
-import type { CompiledPrompt } from "./faults/committed-context.js"
+import type { CompiledPrompt } from "./faults/given-context.js"
 import type { RaisedFault, SnapshotArtifact } from "./faults/raise-fault.js"
 import type { ToldContext } from "./faults/told-context.js"
 import type { LogAttributes, Logger } from "./logger.js"

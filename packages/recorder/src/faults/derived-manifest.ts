@@ -1,6 +1,6 @@
 import { canonicalHash, type PayloadOf } from "@orangebox/contract"
 import type { StepHandle, StepState } from "../step-handle.js"
-import { type CommittedManifest, recordManifest } from "./committed-context.js"
+import { type CommittedManifest, recordManifest } from "./committed-manifest.js"
 
 /** Names manifests that the recorder derived. */
 const DERIVED_BY = "dialects"

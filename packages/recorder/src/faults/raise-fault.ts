@@ -13,7 +13,7 @@ import { utcText } from "../clock.js"
 import type { RunState } from "../run-state.js"
 import { safeStringify } from "../safe-stringify.js"
 import type { StepHandle, StepState } from "../step-handle.js"
-import { reviseManifests } from "./committed-context.js"
+import { reviseManifests } from "./committed-manifest.js"
 import type { EvidenceItem } from "./evidence.js"
 
 /** Something went wrong, or a user asked for a snapshot: everything the step's models saw and its tools said is stored. */

@@ -13,7 +13,7 @@ import {
   textHash,
 } from "@orangebox/contract"
 import { bytesOf } from "../captured-body.js"
-import type { AssembledContext, ManifestOfContext } from "./committed-context.js"
+import type { AssembledContext, ManifestOfContext } from "./given-context.js"
 
 /**
  * What an application that assembles its prompts by itself says about one, before the model is asked. Hashes, sizes and the manifest are made

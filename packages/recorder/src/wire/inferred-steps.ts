@@ -114,17 +114,17 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
   }
 }
 
-/** A run whose end was not recorded: its traffic stopped. */
 /** The conversation of a run that began before anybody knew it: on every step opened from now on. The first to be named stays. */
 export function joinConversation(run: Run, id: string): void {
   if (!(run instanceof StepHandle)) return
-  const state = run["run"]
+  const state = run.run
   if (state.conversationId === undefined) state.joinConversation(id)
 }
 
+/** A run whose end was not recorded: its traffic stopped. */
 export function completeInferred(run: Run, inferredBy: string, attributes?: LogAttributes): void {
   if (!(run instanceof StepHandle)) return
-  const state = run["run"]
+  const state = run.run
   if (state.endedBy !== undefined) return
   run.keepSample()
   run.closeWith("run_completed", { status: "success", total_steps: state.stepCount }, { inferredBy, attributes })

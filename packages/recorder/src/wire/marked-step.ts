@@ -16,14 +16,14 @@ export interface StepMarks {
 export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: number, isModelCall = false): StepHandle {
   const step = parent.bareChild(attemptNo, isModelCall)
   if (marks.laneId === undefined && marks.inferredBy === undefined) return step
-  const run = step["run"]
-  const plain = stepContext(run.context, step["state"], run.builder.capture.chosenName(step.source))
+  const run = step.run
+  const plain = stepContext(run.context, step.state, run.builder.capture.chosenName(step.source))
   const lane = marks.laneId === undefined ? "" : `,"lane_id":${JSON.stringify(marks.laneId)}`
   const context: EventContext = { runId: plain.runId, jsonHead: `${plain.jsonHead}${lane}` }
   // On the instance: a class of its own would have to extend one that is still being loaded when this file is.
   const emit: StepHandle["emit"] = (type, payload, extras) => {
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
-    const kept = run.keep(step["state"], context, type, extras)
+    const kept = run.keep(step.state, context, type, extras)
     const marked = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
     run.builder.emit(context, type, run.takeSequenceNo(), payload, step.timed(marked))
   }

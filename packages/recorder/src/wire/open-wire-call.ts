@@ -3,6 +3,7 @@ import { BodiesOfEvent } from "../bodies-of-event.js"
 import type { CapturedStream, StoredStream } from "../capture/captured-stream.js"
 import { learnAddress, learnHeaders } from "../capture/known-credentials.js"
 import { judgeOutput } from "../classify.js"
+import { deriveManifest, isUntold, takeManifest } from "../faults/call-manifest.js"
 import type { LogAttributes } from "../logger.js"
 import type { Step } from "../step.js"
 import { StepHandle } from "../step-handle.js"
@@ -53,9 +54,9 @@ export function openWireCall(
   // A request of which its step says nothing is read by itself, as all of those are that come through the proxy.
   const isOfModelStep = notes.attemptNo !== undefined
   const parts = asksModel ? partsOf(known) : undefined
-  const isUntold = !step.hasOwnContexts() || step.goesOn(parts)
-  const isDerived = notes.derivesManifest === true || (asksModel && !isOfModelStep && isUntold)
-  const expected = notes.expected ?? (asksModel && !isDerived ? step.takeManifest(request.body, parts)?.expected : null)
+  const isDerived = notes.derivesManifest === true || (asksModel && !isOfModelStep && isUntold(step, parts))
+  const takes = asksModel && !isDerived && !isOfModelStep
+  const expected = notes.expected ?? (takes ? takeManifest(step, request.body, parts)?.expected : null)
   const handle = markedChild(step, notes, isModel ? notes.attemptNo : undefined, isModel)
   const openedMonoUs = handle.monoUs()
   if (!isModel) {
@@ -63,7 +64,7 @@ export function openWireCall(
     return new WireCall(new HttpWire(handle), known, provider, openedMonoUs)
   }
   const called = emitModelCalled(handle, request, known, { ...notes, expected })
-  if (isDerived) handle.deriveManifest(called.payload, called.anatomy && promptAssembledOf(called.anatomy))
+  if (isDerived) deriveManifest(handle, called.payload, called.anatomy && promptAssembledOf(called.anatomy))
   const wire = new ModelWire(handle, called, notes)
   if (!notes.tellsPromptLater) wire.tellPrompt()
   return new WireCall(wire, known, called.payload.provider, openedMonoUs)
