@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { orangebox, type Scratch, scratchFolder } from "./command.js"
@@ -16,13 +17,38 @@ const ask = async (content, { headers = {}, ...more } = {}) => {
 }
 `
 
+/** An agent stands in a folder of its own, from which no package is found by its name. */
+const importOf = (names: string, module: string): string =>
+  `import ${names} from ${JSON.stringify(import.meta.resolve(module))}\n`
+
+/** The first one is refused; its client tries again by itself. */
+function answerChat(response: ServerResponse, count: number, isStreamed: boolean): void {
+  const said = { index: 0, finish_reason: "stop" }
+  const content = `answer ${count}`
+  const chat = { id: `chatcmpl-${count}`, created: 1, model: "gpt-x" }
+  if (count === 1) response.writeHead(429, { "retry-after-ms": "1" }).end()
+  else if (isStreamed) {
+    const chunk = { ...chat, object: "chat.completion.chunk", choices: [{ ...said, delta: { content } }] }
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)
+  } else {
+    response.writeHead(200, { "content-type": "application/json" })
+    const choices = [{ ...said, message: { role: "assistant", content } }]
+    response.end(JSON.stringify({ ...chat, object: "chat.completion", choices }))
+  }
+}
+
 interface Attack {
+  /** What its program has at hand beside that. */
+  readonly uses?: string
   readonly honest: string
   /** Each by its name: one place of the program that is another. */
   readonly changes: Readonly<Record<string, readonly [was: string, is: string]>>
   /** What differs and is no part of what a certificate says. */
   readonly fine?: Readonly<Record<string, readonly [was: string, is: string]>>
   readonly inWorkTree?: boolean
+  /** The exit code of the honest one, where that is not 0. */
+  readonly ends?: number
   readonly options?: readonly string[]
 }
 
@@ -111,6 +137,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       "an exception": ["process.exitCode = 3", 'throw new Error("no")'],
     },
     fine: { "another word on stderr": ["careful", "never mind"] },
+    ends: 3,
   },
   "what it leaves": {
     honest: `
@@ -133,11 +160,74 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     fine: { "an empty folder, which is named": ['rmSync("c.txt")', 'rmSync("c.txt"); mkdirSync("nothing")'] },
     inWorkTree: true,
   },
+  "what it asks with the OpenAI SDK, refused at first": {
+    uses: importOf("OpenAI", "openai"),
+    honest: `
+      const client = new OpenAI({ apiKey: "k", maxRetries: 2 })
+      const create = (content, more) => client.chat.completions.create({ model: "gpt-x", messages: [{ role: "system", content: "be brief" }, { role: "user", content }], ...more })
+      const first = await create("one", { seed: 7, logit_bias: { 50256: -100 } })
+      const parts = await create(first.choices[0].message.content, { stream: true, stop: ["END"] })
+      for await (const part of parts) process.stdout.write(part.choices[0]?.delta?.content ?? "")
+    `,
+    changes: {
+      "another seed": ["seed: 7", "seed: 8"],
+      "another bias": ["-100", "-99"],
+      "no bias": [", logit_bias: { 50256: -100 }", ""],
+      "another role": ['role: "system"', 'role: "developer"'],
+      "another model": ['"gpt-x"', '"gpt-y"'],
+      "an answer that it changed": [".message.content,", '.message.content + ".",'],
+      "another stop": ['["END"]', '["end"]'],
+      "a whole answer for a stream": ["stream: true, ", ""],
+      "no second try": ["maxRetries: 2", "maxRetries: 0"],
+      "another organisation's answers": ['"one", { seed', '"one", { n: 2, seed'],
+    },
+    fine: { "another key": ['"k"', '"l"'], "more tries than it needs": ["maxRetries: 2", "maxRetries: 5"] },
+  },
+  "what it records itself": {
+    uses: importOf("{ Recorder }", "@orangebox/recorder"),
+    honest: `
+      const recorder = Recorder.open({ app: "fixer" })
+      const run = recorder.startRun({ entrypoint: "fix", input: "the roof" })
+      const step = run.step("plan")
+      const response = await step.fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages", {
+        method: "POST", headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "claude-x", max_tokens: 9, messages: [{ role: "user", content: "one" }] }),
+      })
+      await response.text()
+      const write = (path, text) => step.tool({ name: "write", args: { path, text }, effect: "write" }, () => "written " + path)
+      await write("a", "1"); await write("b", "2")
+      await step.retrieval({ retriever: "docs", query: "roofs", topK: 2 }, () => [{ chunkId: "c1", content: "tiles" }])
+      step.artifact({ id: "note", type: "other", summary: "a note", content: "tiles hold" })
+      step.end()
+      run.complete({ output: "done" })
+      recorder.close()
+    `,
+    changes: {
+      "another input": ["the roof", "the door"],
+      "another output": ['output: "done"', 'output: "done?"'],
+      "an end that failed": ['run.complete({ output: "done" })', 'run.fail(new Error("no"))'],
+      "no end": ['run.complete({ output: "done" })', ""],
+      "another argument": ['"a", "1"', '"a", "3"'],
+      "writes in another order": [
+        'await write("a", "1"); await write("b", "2")',
+        'await write("b", "2"); await write("a", "1")',
+      ],
+      "a write less": ['; await write("b", "2")', ""],
+      "a write more": ['await write("a", "1");', 'await write("a", "1"); await write("c", "3");'],
+      "another question": ['content: "one"', 'content: "two"'],
+      "another query": ['"roofs"', '"doors"'],
+      "another limit": ["topK: 2", "topK: 3"],
+      "another step": ['run.step("plan")', 'run.step("act")'],
+      "another artifact": ["tiles hold", "tiles fall"],
+      "no recorder at all": ["Recorder.open({", "Recorder.open({ enabled: false,"],
+    },
+    fine: { "a line of its log": ["step.end()", 'step.log.info("nearly"); step.end()'] },
+  },
 }
 
 describe.each(Object.entries(ATTACKS))(
   "[P-10] an agent that changes %s",
-  (_, { honest, changes, fine = {}, inWorkTree, options = [] }) => {
+  (_, { uses = "", honest, changes, fine = {}, inWorkTree, ends = 0, options = [] }) => {
     let scratch: Scratch
     let model: ModelServer
     let runId: string
@@ -169,9 +259,10 @@ describe.each(Object.entries(ATTACKS))(
 
     const start = (program: string, ...args: readonly string[]) => {
       tidyUp()
-      writeFileSync(join(folder, "agent.mjs"), `${TOOLS}${program}`)
+      writeFileSync(join(folder, "agent.mjs"), `${uses}${TOOLS}${program}`)
       const command = [...args, "--data", join(scratch.path, "data"), "--", process.execPath, "agent.mjs"]
-      return orangebox(command, { cwd: folder, env: { ANTHROPIC_BASE_URL: model.origin } })
+      const servers = { ANTHROPIC_BASE_URL: model.origin, OPENAI_BASE_URL: `${model.origin}/v1` }
+      return orangebox(command, { cwd: folder, env: servers })
     }
     const replay = (program: string) => start(program, "replay", runId, "--json", ...options)
     const changed = ([was, is]: readonly [string, string]): string => {
@@ -184,12 +275,15 @@ describe.each(Object.entries(ATTACKS))(
       folder = join(scratch.path, "tree")
       mkdirSync(folder)
       let count = 0
-      model = await startModelServer((_body, response, { method }) => {
+      model = await startModelServer((body, response, { method, url }) => {
         if (method === "DELETE") response.writeHead(204).end()
+        else if (url?.endsWith("/chat/completions")) answerChat(response, ++count, body.includes('"stream":true'))
         else answerMessage(response, { id: `msg_${++count}`, content: [{ type: "text", text: `answer ${count}` }] })
       })
-      const { stderr } = await start(honest, "run")
+      const { exitCode, stderr } = await start(honest, "run")
       await model.close()
+      // One that breaks at its first line is certified to break there again, whatever comes behind it.
+      expect([exitCode, stderr]).toEqual([ends, expect.not.stringContaining("Error")])
       runId = /run_\w{26}/.exec(stderr)![0]
     }, 120_000)
     afterAll(() => scratch.remove())
