@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http"
 import type { Event } from "@orangebox/contract"
+import { recheckCertificate } from "@orangebox/replay"
 import { foldRun } from "@orangebox/runs"
 import { describe, expect, test } from "vitest"
-import { recordThroughProxy, replayThroughProxy } from "./replayed-proxy.js"
+import { type Recorded, recordThroughProxy, replayThroughProxy } from "./replayed-proxy.js"
 import { type Behaviour, json, messageRequest, messageStream, startUpstream } from "./upstream.js"
 
 // A client goes on from what it has been told. Its upstream may close the connection long after that, or the client may read the rest
@@ -22,6 +23,12 @@ const answer = (response: ServerResponse, status: number, body: unknown): void =
 const shapeOf = (events: readonly Event[]): readonly string[] =>
   foldRun(events).steps.map(({ kind, name, attempts, status }) => [kind, name, attempts.length, status].join(" "))
 
+/** Why there is no certificate; that an old one has other digests is no reason. */
+const refusalsOf = (found: ReturnType<typeof recheckCertificate>): readonly string[] =>
+  found.holds
+    ? []
+    : found.reasons.filter((reason) => !/^[a-z_]+(?:\.[a-z_]+)? is .*, and the recordings say /s.test(reason))
+
 async function recordAndReplay(behave: Behaviour, use: (url: string) => Promise<unknown>) {
   const { origin } = await startUpstream(behave)
   let said: unknown
@@ -32,7 +39,9 @@ async function recordAndReplay(behave: Behaviour, use: (url: string) => Promise<
   expect(replayed.said).toEqual(said)
   expect(replayed.certification).toMatchObject({ issued: true })
   expect(shapeOf(replayed.recorded.events)).toEqual(shapeOf(recorded.events))
-  return { recorded, shape: shapeOf(recorded.events) }
+  if (!replayed.certification.issued) throw new Error("not certified")
+  const { certificate } = replayed.certification
+  return { recorded, replayed: replayed.recorded, certificate, shape: shapeOf(recorded.events) }
 }
 
 describe("[K-09] a refusal that its client leaves unread is the first try of one call", () => {
@@ -73,6 +82,29 @@ describe("[K-09] a refusal that its client leaves unread is the first try of one
       [call!.stepId, 200],
     ])
     expect(call!.answer?.body?.hash).toBe(tries[1]!.answer?.body?.hash)
+  })
+
+  test("[P-10] whose number in the recording is part of what is certified", async () => {
+    let asked = 0
+    const { recorded, replayed, certificate } = await recordAndReplay(
+      (_request, response) => (asked++ === 0 ? answer(response, 429, LIMITED) : answer(response, 200, MESSAGE)),
+      async (url) => {
+        const ask = () => send(url, messageRequest([{ role: "user", content: "go" }], { stream: false }))
+        return [(await ask()).status, (await ask()).status]
+      },
+    )
+    const recordingOf = ({ events, tape }: Recorded) => ({ events, bodies: tape.bodies })
+    const numbered = (change: (attemptNo: number) => number | undefined): Recorded => ({
+      ...replayed,
+      events: replayed.events.map(({ attempt_no, ...event }) => {
+        const changed = attempt_no === undefined ? undefined : change(attempt_no)
+        return { ...event, ...(changed === undefined ? {} : { attempt_no: changed }) } as Event
+      }),
+    })
+    const holds = (replay: Recorded) => recheckCertificate(certificate, recordingOf(recorded), recordingOf(replay))
+    expect(holds(replayed)).toMatchObject({ holds: true })
+    const changes = [(n: number) => 3 - n, (n: number) => n + 1, () => 1, () => undefined]
+    for (const change of changes) expect(refusalsOf(holds(numbered(change)))).not.toEqual([])
   })
 })
 

@@ -237,7 +237,7 @@ describe("[P-10] the table of what a certificate compares is true", () => {
     const overlooked = changes.filter(([, replay]) => refusals({ ...run, replay }).length === 0)
     expect(overlooked.map(([field]) => field)).toEqual([])
     const claimed = Object.entries(ENVELOPE).flatMap(([field, to]) => (typeof to === "string" ? [field] : []))
-    // Tries are told by traffic, which a run of the SDK is served in one piece: they are changed in the tests of the proxy.
+    // Tries are told by traffic, which a run of the SDK is served in one piece: their numbers are changed in `told-before-the-end` of the proxy.
     expect(new Set(changes.map(([field]) => field))).toEqual(new Set(claimed.filter((field) => field !== "attempt_no")))
   })
 

@@ -48,7 +48,7 @@ export function fingerprintOf(tape: Tape, covers: readonly CallKind[] = EVERYTHI
       effectGroups(calls, replayOf, branches).map((group) => group.map((call) => hashes.get(call)!).sort()),
     ),
   )
-  return textHash(`obx-run-fingerprint\0${2}\0${JSON.stringify([questions.sort(), effects.sort()])}`)
+  return textHash(`obx-run-fingerprint\0${3}\0${JSON.stringify([questions.sort(), effects.sort()])}`)
 }
 
 /** Calls that may have changed something, one group after the other; those of one group were under way together. */
@@ -93,7 +93,8 @@ export const mayChangeSomething = ({ effect }: TapeCall): boolean => effect !== 
 /** Kind, question, status, answer, and the tries it took. */
 function stepHash(call: TapeCall, sig: string | null, tries: readonly TapeCall[] = []): string {
   const own = [call.kind, sig ?? "", ...answerWords(call.answer)]
-  return textHash(`obx-step\0${JSON.stringify([own, tries.map((attempt) => answerWords(attempt.answer))])}`)
+  const tried = tries.map(({ attemptNo, answer }) => [attemptNo, ...answerWords(answer)])
+  return textHash(`obx-step\0${JSON.stringify([own, tried])}`)
 }
 
 function answerWords(answer: RecordedAnswer | null): readonly (string | number | null)[] {
