@@ -1,0 +1,1 @@
+"""What may be stored of what a caller says: everything, or everything but secrets."""
