@@ -70,6 +70,7 @@ class EventBuilder:
         problems: list[dict[str, object]] | None = None,
         refs: list[dict[str, object]] | None = None,
         lock: Any = None,
+        at: tuple[float, float] | None = None,
     ) -> None:
         """Telemetry: fails open. Members of the payload that are None because they are left out are the caller's to leave out."""
         try:
@@ -84,12 +85,12 @@ class EventBuilder:
             to_write = () if bodies is None else bodies.bodies
             payload_json = json_text.flat(captured.payload)
             if lock is None:
-                self._write(context, event_type, None, captured, all_refs, to_write, inferred_by, problems, payload_json)
+                self._write(context, event_type, None, captured, all_refs, to_write, inferred_by, problems, payload_json, at)
                 return
             # Of one run the numbers are taken and written in one go: its lines stand in the order of their numbers, whatever threads do.
             with lock:
                 number = None if take_sequence_no is None else take_sequence_no()
-                self._write(context, event_type, number, captured, all_refs, to_write, inferred_by, problems, payload_json)
+                self._write(context, event_type, number, captured, all_refs, to_write, inferred_by, problems, payload_json, at)
         except Exception as error:
             self._say_lost(event_type, error)
 
@@ -104,8 +105,9 @@ class EventBuilder:
         inferred_by: str | None,
         problems: list[dict[str, object]] | None,
         payload_json: str,
+        at: tuple[float, float] | None,
     ) -> None:
-        at = self.now()
+        at = self.now() if at is None else at
         json = encode_event(
             context,
             event_type,

@@ -151,7 +151,6 @@ class ModelStep(Step):
             "provider": self._provider,
             "model_id": model or self._model,
             "response_ref": response_ref,
-            "latency_ms": self.elapsed_ms(),
             "status": status or ("success" if error is None else "error"),
             "http_status": http_status,
             "error_class": None if error is None else error.error_class,

@@ -105,7 +105,9 @@ class Run(Step):
             links,
             problems=problems,
             lock=self.run_state.lock,
+            at=self._state.opened_at,
         )
+        self._state.is_opened = True
 
     def step(
         self,
@@ -127,7 +129,7 @@ class Run(Step):
             self.final_output(output, citations=citations, channel=channel)
         if not self._close():
             return
-        payload = {"status": "success", "total_steps": self.run_state.step_count, "total_latency_ms": self.elapsed_ms()}
+        payload = {"status": "success", "total_steps": self.run_state.step_count}
         self._emit_close("run_completed", payload)
         self._end("run_completed")
 
@@ -144,7 +146,6 @@ class Run(Step):
             "error_message_ref": bodies.json_ref("error_message", error.chain),
             "error_summary": error.summary,
             "total_steps": self.run_state.step_count,
-            "total_latency_ms": self.elapsed_ms(),
         }
         self._emit_close("run_failed", payload, bodies=bodies)
         self._end("run_failed")

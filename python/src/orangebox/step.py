@@ -75,7 +75,7 @@ class RunState:
 class StepState:
     """What the handles of one step share, whichever source they speak as."""
 
-    __slots__ = ("attempt_no", "generation", "id", "is_ended", "last_ended_child", "opened_at", "parent", "parent_id")
+    __slots__ = ("attempt_no", "generation", "id", "is_ended", "last_ended_child", "is_opened", "opened_at", "parent", "parent_id")
 
     def __init__(self, id: str, parent: StepState | None, attempt_no: int | None, opened_at: tuple[float, float], generation: int) -> None:
         self.id = id
@@ -84,6 +84,7 @@ class StepState:
         self.attempt_no = attempt_no
         self.opened_at = opened_at
         self.last_ended_child: str | None = None
+        self.is_opened = False
         self.is_ended = False
         self.generation = generation
 
@@ -178,7 +179,7 @@ class Step:
             return
         bodies = self.run_state.builder.bodies()
         body_ref = bodies.ref("body", body)
-        payload: dict[str, object] = {"status": status or ("success" if err is None else "error"), "latency_ms": self.elapsed_ms()}
+        payload: dict[str, object] = {"status": status or ("success" if err is None else "error")}
         if err is not None:
             error = describe_error(err, self.summarize)
             payload["error_class"] = error.error_class
@@ -535,12 +536,17 @@ class Step:
         links: list[dict[str, object]] | None = None,
         refs: list[dict[str, object]] | None = None,
         inferred_by: str | None = None,
+        at: tuple[float, float] | None = None,
     ) -> None:
         run = self.run_state
         if run.on_first_use is not None:
             run.on_first_use()
         state = self._here()
         context = self._context if state is self._state else self._context_of(state)
+        if not state.is_opened:
+            # The first event of a step stands at the moment from which it is counted what the step took.
+            state.is_opened = True
+            at = state.opened_at
         problems = None
         if state.is_ended or run.ended_by is not None:
             problems = [self._misuse(run)]
@@ -556,6 +562,7 @@ class Step:
             refs=refs,
             inferred_by=inferred_by,
             lock=run.lock,
+            at=at,
         )
 
     def _here(self) -> StepState:
@@ -613,9 +620,9 @@ class Step:
         previous = None if parent is None else parent.last_ended_child
         return None if previous is None else [{"kind": "follows", "step_id": previous}]
 
-    def elapsed_ms(self) -> float:
-        micros = self.run_state.builder.now()[1] - self._state.opened_at[1]
-        return max(0, round(micros) / 1000)
+    def elapsed_ms(self, at: tuple[float, float] | None = None) -> float:
+        now = self.run_state.builder.now() if at is None else at
+        return max(0, round(now[1] - self._state.opened_at[1]) / 1000)
 
     def summarize(self, text: str) -> str:
         return self.run_state.builder.capture.summary(text)
@@ -636,7 +643,10 @@ class Step:
         attributes: object = None,
         refs: list[dict[str, object]] | None = None,
     ) -> None:
-        self.emit(event_type, payload, bodies=bodies, attributes=attributes, refs=refs)
+        # What the step took and when it ended are one reading of the clock, so that its latency is what lies between its two events.
+        at = self.run_state.builder.now()
+        latency = "total_latency_ms" if self._state.parent is None else "latency_ms"
+        self.emit(event_type, {latency: self.elapsed_ms(at), **payload}, bodies=bodies, attributes=attributes, refs=refs, at=at)
         self._state.is_ended = True
 
 

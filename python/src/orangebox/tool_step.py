@@ -117,7 +117,6 @@ class ToolStep(Step):
             "result_ref": None if body is None else body.hash,
             "error_class": error_class,
             "error_message_ref": None if chain is None else bodies.json_ref("error_message", chain),
-            "latency_ms": self.elapsed_ms(),
         }
         if self._call_id is not None:
             payload["tool_call_id"] = self._call_id

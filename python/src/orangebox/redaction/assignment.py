@@ -15,7 +15,7 @@ from .mask import MASK_MIDDLE
 from .paired_value import paired_gap
 from .rule import Found
 from .secret_values import is_published_example, is_secret_value, kind_of_name
-from .text_edges import char, ends_escape, is_alphanumeric, is_space, last_index, starts
+from .text_edges import char, ends_escape, is_alphanumeric, is_space, starts
 from .value_end import (
     LONGEST_VALUE,
     Line,
@@ -121,7 +121,8 @@ def _stands_for_itself(text: str, start: int, name_end: int) -> bool:
 def _is_in_code(text: str, start: int, name_end: int) -> bool:
     if _MEMBER.test(text[start:name_end]) or char(text, name_end + 1) == "=":
         return True
-    lead = text[max(last_index(text, "\n", start - 1) + 1, start - _LONGEST_LEAD) : start]
+    before = text[max(0, start - _LONGEST_LEAD) : start]
+    lead = before[before.rfind("\n") + 1 :]
     return lead.rfind("(") > lead.rfind(")") or _DECLARES.test(lead)
 
 

@@ -27,7 +27,7 @@ class Gap:
 
 
 _MORE_OF_NAME = js(
-    r""" (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9|\d{1,2})(?=[\s:='"])""", "i"
+    r""" (?:key|token|value|for [\w.@-]{1,32}|is|was|to|as|lautet|ist|est|es|\u00e8|\u00e9|\d{1,2}(?=[ ]?[:=]))(?=[\s:='"])""", "i"
 )
 _CLOSERS = js(r"""(?:\\{0,7}["'`]|&quot;|&#3[49];|\[\d{0,4}\]|\]|\)|\*\*){0,3}""")
 _TYPED = js(r"""[ \t]{1,4}[A-Za-z_][\w.]{0,20}[ \t]{1,4}:?=[ \t]{0,4}(?=\\{0,7}["'`])""")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 _BLOCK = 3
 _FEW = 2
 _MOST_ALIKE = 4
+_REPEATING = 64
 
 Found = Callable[[int, int, str], None]
 
@@ -24,6 +25,12 @@ class _Entry:
         self.end = end
         self.about = about
         self.is_of_text = is_of_text
+
+
+def _repeats(data: bytes, start: int, end: int) -> bool:
+    """Whether a window stands in its text once more: then a text that repeats it would have the whole compared at every turn."""
+    window = data[start:end]
+    return len(data) > _REPEATING and (data.find(window) < start or data.find(window, start + 1) >= 0)
 
 
 def low_bytes(text: str) -> bytes:
@@ -50,18 +57,18 @@ class PatternIndex:
     def _add_window(self, text: str, data: bytes, about: str, is_of_text: bool) -> None:
         width = self._width
         last = len(data)
-        end = last
+        end = 0
         bucket: list[_Entry] | None = None
         for other in (last, (last + width) >> 1, width):
-            if other < width:
+            if other < width or _repeats(data, other - width, other):
                 continue
             entries = self._buckets.get(data[other - 6 : other])
-            if entries is None or bucket is None or len(entries) < len(bucket):
+            if end == 0 or entries is None or (bucket is not None and len(entries) < len(bucket)):
                 end = other
                 bucket = entries
             if entries is None or len(entries) <= _FEW:
                 break
-        if bucket is not None and len(bucket) >= _MOST_ALIKE:
+        if end == 0 or (bucket is not None and len(bucket) >= _MOST_ALIKE):
             return
         entry = _Entry(text, data, end, about, is_of_text)
         if bucket is None:

@@ -26,7 +26,11 @@ _BEFORE_NAME = js(
 _NEXT = js(
     r"""[&;,]\\{0,8}["']?[A-Za-z_][\w.-]{1,40}\\{0,8}["']?(?:=|: )|<\/[A-Za-z][\w:-]{0,30}>|<br ?\/?>|\}[,;}\])]{0,3}(?:\s|$)"""
 )
+_ESCAPED_QUOTE = js(r"""\\{1,8}["']""")
+_CLOSES_JSON = js(r"^[\s,:\]}]?$")
+_SEPARATE_WORD = js(r"[A-Za-z ] $")
 _FURTHEST_START = 96
+_FURTHEST_QUOTE = 1024
 
 
 def end_of_quoted(text: str, value_at: int, quote: str, depth: int) -> int | None:
@@ -52,9 +56,10 @@ def end_of_quoted(text: str, value_at: int, quote: str, depth: int) -> int | Non
                 backslashes = 0
                 continue
             # SQL, Visual Basic and CSV write a quote inside as two of them.
-            if char(text, at + 1) != quote or at == value_at or not _is_doubled(text, at, quote):
+            second = at + 1 + depth
+            if at == value_at + depth or char(text, second) != quote or not _is_doubled(text, at, second, quote):
                 return at - backslashes
-            at += 1
+            at = second
         if character == "\n":
             return None
         backslashes = 0
@@ -62,8 +67,10 @@ def end_of_quoted(text: str, value_at: int, quote: str, depth: int) -> int | Non
     return None
 
 
-def _is_doubled(text: str, at: int, quote: str) -> bool:
-    return char(text, at + 2) != quote and _DOUBLED.after(text, at + 2) is not None
+def _is_doubled(text: str, first: int, second: int, quote: str) -> bool:
+    """`'it''s'`: two quotes, written alike, with more of the value behind them, and one that ends it."""
+    is_alike = text[first + 1 : second] == "\\" * (second - first - 1)
+    return is_alike and char(text, second + 1) != quote and _DOUBLED.after(text, second + 1) is not None
 
 
 def end_of_bare_value(text: str, start: int) -> int:
@@ -118,7 +125,7 @@ def end_of_one_of_several(text: str, start: int, separator: str) -> int:
     end = start
     while end < last:
         character = text[end]
-        if character == separator or is_space(character) or character == '"':
+        if character == separator or is_space(character):
             return end
         if character == "\\":
             inside = _QUOTE_INSIDE.after(text, end)
@@ -128,10 +135,17 @@ def end_of_one_of_several(text: str, start: int, separator: str) -> int:
             continue
         if character == "<" and _TAG.after(text, end) is not None:
             return end
-        if character in "'`" and _CLOSES.test(char(text, end + 1)):
+        if character in "\"'`" and _closes(text, start, end, character):
             return end
         end += 1
     return last if last == len(text) else start
+
+
+def _closes(text: str, start: int, at: int, quote: str) -> bool:
+    """Whether a quote closes what is around the value: one stands in front of it, or what follows ends a string of JSON."""
+    is_open = quote in text[max(0, start - _FURTHEST_QUOTE) : start]
+    following = char(text, at + 1)
+    return is_open or _CLOSES_JSON.test(following) if quote == '"' else is_open and _CLOSES.test(following)
 
 
 def end_of_stated(text: str, start: int) -> int:
@@ -142,13 +156,23 @@ def end_of_stated(text: str, start: int) -> int:
         if text[end] != "\\":
             end += 1
             continue
-        inside = _QUOTE_INSIDE.after(text, end)
+        inside = _end_of_quote_inside(text, start, end)
         if inside is None:
             break
         end = inside
     while end > start and text[end - 1] in ".,;:!?)]}\"'`*":
         end -= 1
     return end
+
+
+def _end_of_quote_inside(text: str, start: int, at: int) -> int | None:
+    """Behind a quote that a string around it has escaped and that is the value's own: more of the word follows, or there is nothing it could close."""
+    inside = _QUOTE_INSIDE.after(text, at)
+    if inside is not None:
+        return inside
+    quote = _ESCAPED_QUOTE.at(text, at)
+    before = text[max(0, start - _FURTHEST_QUOTE) : start]
+    return None if quote is None or quote[0] in before else quote.end()
 
 
 # The line that a name begins: how many backslashes its line breaks are written with, and the quote that opened the string it is in.
@@ -211,7 +235,7 @@ def end_of_value_in_line(text: str, start: int, line: Line) -> int:
             break
         if quote != "" and character == quote and backslashes < depth:
             break
-        if character in "&;,<}" and _NEXT.after(text, end) is not None:
+        if character in "&;,<}" and _begins_next(text, start, end):
             break
         backslashes = 0
         end += 1
@@ -223,6 +247,13 @@ def end_of_value_in_line(text: str, start: int, line: Line) -> int:
     while end > start and (text[end - 1] in ",;" or _is_trailing(text, start, end) or _is_lone_quote(text, start, end)):
         end -= 1
     return end
+
+
+def _begins_next(text: str, start: int, at: int) -> bool:
+    """An ampersand parts what is written with signs, and nothing that stands behind a blank."""
+    if _NEXT.after(text, at) is None:
+        return False
+    return not (text[at] == "&" and _SEPARATE_WORD.test(text[max(0, start - 2) : start]))
 
 
 def _is_lone_quote(text: str, start: int, end: int) -> bool:
