@@ -19,7 +19,7 @@ from .described_error import describe_error
 from .step import RunState, Step, StepState
 
 if TYPE_CHECKING:
-    from .capture.captured_stream import CapturedStream
+    from .capture.captured_stream import CapturedStream, UndecodedStream
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class ModelStep(Step):
         super().__init__(run, state, source)
         self._provider = provider
         self._model = model
-        self._stream: CapturedStream | None = None
+        self._stream: CapturedStream | UndecodedStream | None = None
         self._first_byte_ms: float | None = None
         self._attempts = 0
         self.response: object = None
