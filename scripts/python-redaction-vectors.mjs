@@ -4,17 +4,17 @@
 //     node scripts/python-redaction-vectors.mjs vectors.json
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { CONTEXTS, cell, DRESSES, drawer, SECRETS } from "../bench/secret-grid.mjs"
+import { textDeltas } from "../packages/dialects/bundle/index.js"
 import {
+  ByteStreamRedactor,
   createRuleset,
   FrameRedactor,
-  ByteStreamRedactor,
   KnownValues,
   redactBytes,
   redactOctets,
   redactText,
   redactValue,
 } from "../packages/redaction/bundle/index.js"
-import { textDeltas } from "../packages/dialects/bundle/index.js"
 
 const KEY = Buffer.alloc(32, 7)
 const plain = createRuleset({ key: KEY })
@@ -38,7 +38,13 @@ for (const file of ordinaryFiles()) {
   const text = readFileSync(file, "utf8")
   for (let at = 0; at < Math.min(text.length, 24_000); at += 6000) texts.push(text.slice(at, at + 6000).toWellFormed())
 }
-texts.push("", "x", "😀".repeat(40), "\ud83d\ude00 password=“tr0ub4dor”", `😀 GITHUB_TOKEN=ghp${"_"}${drawer(5)(36)} 😀`)
+texts.push(
+  "",
+  "x",
+  "😀".repeat(40),
+  "\ud83d\ude00 password=“tr0ub4dor”",
+  `😀 GITHUB_TOKEN=ghp${"_"}${drawer(5)(36)} 😀`,
+)
 
 /** Streams: SSE frames and plain text, cut where the seed says. */
 const streams = []
@@ -62,10 +68,12 @@ const vectors = {
     const { text: redacted, masks } = redactText(text, plain)
     return { text, redacted, masks: masksOf(masks) }
   }),
-  personal: texts.filter((_, i) => i % 7 === 0).map((text) => {
-    const { text: redacted, masks } = redactText(text, personal)
-    return { text, redacted, masks: masksOf(masks) }
-  }),
+  personal: texts
+    .filter((_, i) => i % 7 === 0)
+    .map((text) => {
+      const { text: redacted, masks } = redactText(text, personal)
+      return { text, redacted, masks: masksOf(masks) }
+    }),
   // With a memory of values: each batch in order, by one ruleset.
   known: batches(texts, 25).map((batch) => {
     const ruleset = createRuleset({ key: KEY, known: new KnownValues() })
@@ -74,19 +82,28 @@ const vectors = {
       return { text, redacted: Buffer.from(bytes).toString("base64"), masks: masksOf(masks) }
     })
   }),
-  values: texts.filter((_, i) => i % 23 === 0).map((text, i) => {
-    const value = { settings: { api_key: text.slice(0, 40), list: [text, i, null, { password: text.slice(3, 19) }] } }
-    const { value: redacted, masks } = redactValue(value, plain)
-    return { value, redacted, masks: masks.map((mask) => [mask.path, ...masksOf([mask])[0]]) }
-  }),
-  octets: texts.filter((_, i) => i % 41 === 0).map((text) => {
-    const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), Buffer.from(text)])
-    const { bytes: redacted, masks } = redactOctets(bytes, plain)
-    return { bytes: bytes.toString("base64"), redacted: Buffer.from(redacted).toString("base64"), masks: masksOf(masks) }
-  }),
+  values: texts
+    .filter((_, i) => i % 23 === 0)
+    .map((text, i) => {
+      const value = { settings: { api_key: text.slice(0, 40), list: [text, i, null, { password: text.slice(3, 19) }] } }
+      const { value: redacted, masks } = redactValue(value, plain)
+      return { value, redacted, masks: masks.map((mask) => [mask.path, ...masksOf([mask])[0]]) }
+    }),
+  octets: texts
+    .filter((_, i) => i % 41 === 0)
+    .map((text) => {
+      const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), Buffer.from(text)])
+      const { bytes: redacted, masks } = redactOctets(bytes, plain)
+      return {
+        bytes: bytes.toString("base64"),
+        redacted: Buffer.from(redacted).toString("base64"),
+        masks: masksOf(masks),
+      }
+    }),
   streams: streams.map(({ framing, pieces }) => {
     const ruleset = createRuleset({ key: KEY, known: new KnownValues() })
-    const redactor = framing === null ? new ByteStreamRedactor(ruleset) : new FrameRedactor(ruleset, framing, textDeltas)
+    const redactor =
+      framing === null ? new ByteStreamRedactor(ruleset) : new FrameRedactor(ruleset, framing, textDeltas)
     const given = [...pieces, undefined].map((piece, i) => {
       const arrival = { atMicros: i }
       const out = piece === undefined ? redactor.finish(arrival) : redactor.push(piece, arrival)
@@ -97,7 +114,9 @@ const vectors = {
 }
 writeFileSync(process.argv[2], JSON.stringify(vectors))
 const { texts: a, personal: b, known: c, values: d, octets: e, streams: f } = vectors
-console.log(`${a.length} texts, ${b.length} with personal data, ${c.flat().length} with known values, ${d.length} values, ${e.length} octets, ${f.length} streams`)
+console.log(
+  `${a.length} texts, ${b.length} with personal data, ${c.flat().length} with known values, ${d.length} values, ${e.length} octets, ${f.length} streams`,
+)
 
 function framesOf(said, seed) {
   const frames = []
@@ -114,8 +133,12 @@ function framesOf(said, seed) {
 }
 
 function ordinaryFiles() {
-  const pages = readdirSync("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)
-  const sources = readdirSync("packages/recorder/src").filter((name) => name.endsWith(".ts")).map((name) => `packages/recorder/src/${name}`)
+  const pages = readdirSync("docs")
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`)
+  const sources = readdirSync("packages/recorder/src")
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `packages/recorder/src/${name}`)
   return ["README.md", "package.json", "biome.json", ...pages, ...sources]
 }
 

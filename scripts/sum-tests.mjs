@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 
 const sum = { passed: 0, failed: 0, skipped: 0 }
-for (const stage of ["fast", "slow", "fleet", "packed"]) {
+for (const stage of ["fast", "slow", "fleet", "packed", "python"]) {
   const file = `.test-results/${stage}.json`
   // A stage that left nothing behind did not end.
   const counts = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { failed: 1 }

@@ -248,15 +248,16 @@ class Recorder:
                 place = os.fspath(folder) if folder is not None else find_data_folder(here)
                 sink = JournalSink(place, name, settings, warn)
             except (OrangeboxError, OSError) as cause:
-                error = cause if isinstance(cause, OrangeboxError) else OrangeboxError("OPEN", f"recording cannot start ({cause})")
-                warn(_recording_is_off(error))
+                refused = cause if isinstance(cause, OrangeboxError) else OrangeboxError("OPEN", f"recording cannot start ({cause})")
+                warn(_recording_is_off(refused))
                 return Recorder.off()
-        rules = config.get("redaction") if isinstance(config.get("redaction"), dict) else {}
+        rules: Any = config.get("redaction")
+        rules = rules if isinstance(rules, dict) else {}
         captured = Capture(
             mode,
             key or getattr(sink, "store_key", None) or os.urandom(32),
-            pii=bool(rules.get("pii")) if pii is None else pii,  # type: ignore[union-attr]
-            public_keys=bool(rules.get("publicKeys")) if public_keys is None else public_keys,  # type: ignore[union-attr]
+            pii=bool(rules.get("pii")) if pii is None else pii,
+            public_keys=bool(rules.get("publicKeys")) if public_keys is None else public_keys,
         )
         if mode == "redacted":
             from .capture.known_credentials import learn_environment

@@ -32,7 +32,7 @@ def open_run(app: App, source: str, entrypoint: str, options: Mapping[str, Any])
     conversation = options.get("conversation_id")
     if conversation is None and parent:
         conversation = parent.get("conversationId")
-    problems = None
+    problems: list[dict[str, object]] | None = None
     if conversation is not None and not (isinstance(conversation, str) and 0 < utf16.length(conversation) <= _LONGEST_CONVERSATION_ID):
         conversation = cut_at_word(json_text.safe(conversation), _LONGEST_CONVERSATION_ID)
         problems = [
@@ -129,7 +129,7 @@ class Run(Step):
             self.final_output(output, citations=citations, channel=channel)
         if not self._close():
             return
-        payload = {"status": "success", "total_steps": self.run_state.step_count}
+        payload: dict[str, object] = {"status": "success", "total_steps": self.run_state.step_count}
         self._emit_close("run_completed", payload)
         self._end("run_completed")
 
@@ -139,7 +139,7 @@ class Run(Step):
             return
         bodies = self.run_state.builder.bodies()
         error = describe_error(err, self.summarize)
-        payload = {
+        payload: dict[str, object] = {
             "status": "failed",
             "failed_step_id": None if failed_step is None else failed_step.id,
             "error_class": error.error_class,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from . import json_text, utf16
 
@@ -48,7 +49,7 @@ def flatten_attributes(given: object, stringify: Callable[[object], str]) -> Fla
             marks[name] = "truncated"
         flat: Scalar
         try:
-            value = given[key]
+            value: Any = given[key]
             kind = type(value)
             if kind in _FLAT:
                 flat = value

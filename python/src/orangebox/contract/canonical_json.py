@@ -74,7 +74,7 @@ def _spell(digits: str, point: int) -> str:
     return f"{mantissa}e{point - 1}"
 
 
-def _by_unit(key: str) -> object:
+def _by_unit(key: str) -> str:
     return key if key.isascii() else utf16.units(key)
 
 

@@ -14,7 +14,7 @@ class RandomIds:
 
     def __init__(self, random_bytes: Callable[[int], bytes] | None = None) -> None:
         self._take = _Pool().take if random_bytes is None else random_bytes
-        self._event_ms = -1
+        self._event_ms: float = -1
         self._event_head = ""
 
     def run(self, at_ms: float) -> str:

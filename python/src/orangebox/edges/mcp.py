@@ -20,7 +20,7 @@ from ..tool_step import ToolStep
 
 
 def record_mcp_session(session: Any, step: Step, call_id: str | None = None) -> Any:
-    """`session` is a `ClientSession` of the official SDK, or anything with its methods. `call_id` is the model's call that this answers."""
+    """`session` is a `ClientSession` or `Client` of the official SDK, or anything with its methods. `call_id` is the model's call that this answers."""
     return session if step is OFF else _RecordedSession(session, step, call_id)
 
 
@@ -36,7 +36,7 @@ class _RecordedSession:
 
     async def initialize(self, *args: Any, **options: Any) -> Any:
         answer = await self._session.initialize(*args, **options)
-        info = getattr(answer, "serverInfo", None)
+        info = getattr(answer, "serverInfo", None) or getattr(answer, "server_info", None)
         self._server = (getattr(info, "name", None), getattr(info, "version", None))
         return answer
 
@@ -82,8 +82,8 @@ async def _awaited(call: ToolStep, answer: Any) -> Any:
     except BaseException as err:
         call.end_tool(err=err)
         raise
-    # A tool that failed answers all the same, with `isError`: the answer is kept, and the step is an error.
-    if getattr(result, "isError", False) is True:
+    # A tool that failed answers all the same, with a flag: the answer is kept, and the step is an error.
+    if getattr(result, "isError", getattr(result, "is_error", False)) is True:
         texts = [part.text for part in getattr(result, "content", ()) if isinstance(getattr(part, "text", None), str)]
         call.end_tool(result=result, error_class="McpToolError", error_message="\n".join(texts))
     else:

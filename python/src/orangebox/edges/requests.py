@@ -51,14 +51,14 @@ class RecordingAdapter(HTTPAdapter):
     def _record(self, request: requests.PreparedRequest) -> WireCall | None:
         """What the recorder fails at must not stop the request."""
         try:
-            body = request.body
+            body: Any = request.body
             if body is not None and not isinstance(body, (str, bytes)):
                 # A stream, which has to be in the journal before its last byte leaves.
                 body = body.read() if hasattr(body, "read") else b"".join(body)
                 request.body = body
             sent = body.encode() if isinstance(body, str) else body or b""
             url = request.url or ""
-            call = open_wire_call(self._step, request.method or "GET", url, list(request.headers.items()), sent)
+            call = open_wire_call(self._step, request.method or "GET", url, [(str(name), str(value)) for name, value in request.headers.items()], sent)
             request.headers.update(call.header_for_proxy(url))
             return call
         except Exception as error:

@@ -60,7 +60,7 @@ def _recorded_call(
     takes_step: bool,
     name: str | None = None,
 ) -> Any:
-    call = step.start_tool(name or getattr(function, "__name__", "tool"), _arguments_of(function, args, options))
+    call = step.start_tool(name or str(getattr(function, "__name__", "tool")), _arguments_of(function, args, options))
     own = {**options, "step": call} if takes_step else options
     if not isinstance(call, ToolStep):
         return function(*args, **own)

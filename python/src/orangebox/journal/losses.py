@@ -6,7 +6,8 @@ death leaves a loss unnamed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..contract import json_text, utf16
 from .lines import line_of
@@ -100,9 +101,9 @@ class UndeclaredLosses:
     def is_undeclared(self) -> bool:
         return self._drops is not None or len(self._gaps) > 0
 
-    def drop_record(self, json: str, run_id: str | None, sequence_no: int | None, bodies: object, failure: str | None) -> None:
+    def drop_record(self, json: str, run_id: str | None, sequence_no: int | None, bodies: Sequence[Any], failure: str | None) -> None:
         self.records_dropped += 1
-        size = utf16.length(json) + sum(len(body.data) for body in bodies if body.stream_id is None)  # type: ignore[attr-defined]
+        size = utf16.length(json) + sum(len(body.data) for body in bodies if body.stream_id is None)
         at_ms = self._wall_ms()
         self._drop_gap(failure, at_ms).note_record(run_id, sequence_no, size, at_ms)
         self._keep_reserve()

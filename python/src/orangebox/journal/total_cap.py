@@ -86,7 +86,7 @@ def sum_of_losses(losses: list[tuple[FoundFile, RunRanges | None, list[Gap]]]) -
         "runs": runs[:_MOST_RUNS_NAMED],
         "records_not_listed": not_listed
         + _sum(earlier, "records_not_listed")
-        + sum(run.get("count", 0) for run in runs[_MOST_RUNS_NAMED:]),
+        + _sum(runs[_MOST_RUNS_NAMED:], "count"),
         "files": files[:_MOST_FILES_NAMED],
         "files_not_listed": max(0, len(files) - _MOST_FILES_NAMED) + _sum(earlier, "files_not_listed"),
     }
@@ -98,7 +98,8 @@ def _list(gap: Gap, name: str) -> list:
 
 
 def _sum(gaps: list[Gap], name: str) -> int:
-    return sum(value for gap in gaps if isinstance(value := gap.get(name), int))
+    values = (gap.get(name) for gap in gaps)
+    return sum(int(value) for value in values if isinstance(value, int))
 
 
 def _is_finished(file: FoundFile, writer_id: str, observer: dict[str, object]) -> bool:

@@ -6,6 +6,7 @@ Patterns as the TypeScript package writes them, compiled to mean the same here: 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..contract.summary import SPACES
 
@@ -45,8 +46,8 @@ class Pattern:
     def test(self, text: str) -> bool:
         return self.compiled.search(text) is not None
 
-    def sub(self, by: object, text: str) -> str:
-        return self.compiled.sub(by, text)  # type: ignore[arg-type]
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+        return self.compiled.sub(by, text)
 
     def all(self, text: str) -> list[re.Match[str]]:
         return list(self.compiled.finditer(text))

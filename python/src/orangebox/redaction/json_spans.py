@@ -6,7 +6,7 @@ stands. Strings are `Text`, objects `Members`, numbers `Lexeme`.
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from ..contract import utf16
 from ..contract.canonical_json import Lexeme, Members

@@ -171,7 +171,7 @@ def _kind_of_key(words: list[str], i: int) -> str | None:
         return "aws-key"
     if is_access_key and is_secret:
         return "access-key"
-    if before == "secret" or word.endswith("secretkey") or before == "private" or word.endswith("privatekey"):
+    if before in ("secret", "private") or word.endswith(("secretkey", "privatekey")):
         return "secret"
     return "key"
 
