@@ -3,7 +3,10 @@
 //
 //     node scripts/python-vectors.mjs             # writes packages/journal/test/fixtures/python-vectors.json
 //     node scripts/python-vectors.mjs --check     # says whether it is what this build writes
-//     node scripts/python-vectors.mjs --show 17   # the lines of one seed
+//     node scripts/python-vectors.mjs --show 17   # the lines of one seed, `full`; --show 17 redacted
+//
+// What stands in the repository was recorded in `full`: rules of redaction change, bytes do not. Both modes are compared as they are now by
+// `npm run test:python`, with what `--redacted <file>` writes.
 import { createHash } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -44,7 +47,7 @@ export function vectors() {
 }
 
 /** The lines of one program: what follows the process line, without what names this process, and the sidecar as one line more. */
-export function linesOf(seed) {
+export function linesOf(seed, capture = "full") {
   const folder = mkdtempSync(join(tmpdir(), "orangebox-vectors-"))
   try {
     const { journalFolder } = openDataFolder(folder)
@@ -68,7 +71,7 @@ export function linesOf(seed) {
     }
     const recorder = Recorder.open({
       app: "vectors",
-      capture: seed % 3 === 0 ? "full" : "redacted",
+      capture,
       sink,
       now: () => ({ ...clock }),
       newId: countedIds(),
@@ -229,9 +232,14 @@ const PIECES = [
 const sha256 = (data) => createHash("sha256").update(data).digest("hex")
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [what, seed] = process.argv.slice(2)
-  if (what === "--show") process.stdout.write(linesOf(Number(seed)).join(""))
-  else {
+  const [what, of, capture] = process.argv.slice(2)
+  if (what === "--show") process.stdout.write(linesOf(Number(of), capture).join(""))
+  else if (what === "--redacted") {
+    const redacted = Array.from({ length: SEEDS / 2 }, (_, seed) =>
+      sha256(linesOf(seed, "redacted").join("")).slice(0, 32),
+    )
+    writeFileSync(of, JSON.stringify(redacted))
+  } else {
     const written = `${JSON.stringify(vectors(), null, 0)
       .replaceAll("],[", "],\n[")
       .replaceAll(/((?:"[0-9a-f]{32}",){6})/g, "$1\n")}\n`

@@ -13,11 +13,13 @@ const root = resolve(
 )
 const scratch = mkdtempSync(join(tmpdir(), "orangebox-python-"))
 const vectors = join(scratch, "redaction-vectors.json")
+const programs = join(scratch, "redacted-programs.json")
 const env = {
   ...process.env,
   PYTHONPATH: resolve("python/src"),
   PYTHONDONTWRITEBYTECODE: "1",
   ORANGEBOX_REDACTION_VECTORS: vectors,
+  ORANGEBOX_REDACTED_PROGRAMS: programs,
 }
 
 const run = (command, args, options = {}) =>
@@ -52,6 +54,10 @@ function tally(what, { status, stdout, stderr }) {
 }
 
 check("the redaction vectors are made", run(process.execPath, ["scripts/python-redaction-vectors.mjs", vectors]))
+check(
+  "programs are recorded with redaction",
+  run(process.execPath, ["scripts/python-vectors.mjs", "--redacted", programs]),
+)
 check("the shared vectors are what this build writes", run(process.execPath, ["scripts/python-vectors.mjs", "--check"]))
 
 if (!existsSync(join(root, "python/bin/python")))

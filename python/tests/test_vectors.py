@@ -50,7 +50,7 @@ class _Sink:
         pass
 
 
-def lines_of(seed: int) -> list[str]:
+def lines_of(seed: int, capture: str = "full") -> list[str]:
     clock = [1_790_000_000_000 + seed * 1000, 5_000_000]
 
     def tick(ms: int) -> None:
@@ -62,7 +62,7 @@ def lines_of(seed: int) -> list[str]:
         journal = Journal(folder, "vectors", "0", fsync="never", now=lambda: (clock[0], clock[1]))
         recorder = Recorder.open(
             app="vectors",
-            capture="full" if seed % 3 == 0 else "redacted",
+            capture=capture,
             sink=_Sink(journal),
             now=lambda: (clock[0], clock[1]),
             new_id=CountedIds(),
@@ -126,6 +126,6 @@ if FIXTURE.exists():
 
 if __name__ == "__main__":
     if len(sys.argv) > 2 and sys.argv[1] == "--show":
-        sys.stdout.buffer.write("".join(lines_of(int(sys.argv[2]))).encode())
+        sys.stdout.buffer.write("".join(lines_of(int(sys.argv[2]), *sys.argv[3:])).encode())
     else:
         unittest.main()
