@@ -3,29 +3,19 @@ import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Recorder } from "@orangebox/recorder"
-import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { jsonOf, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { describe, expect, test } from "vitest"
+import { jsonOf, orangebox, orangeboxHere } from "./command.js"
+import { dataOfEachTest } from "./data-of-each-test.js"
 import { startModelServer } from "./model-server.js"
 
 // One fact, one figure: whichever command is asked.
 
-let scratch: Scratch
-let data: string
-beforeEach(() => {
-  scratch = scratchFolder()
-  data = join(scratch.path, "data")
-})
-afterEach(() => scratch.remove())
+const here = dataOfEachTest()
+const { said, document } = here
 
-const said = async (...args: string[]): Promise<string> => {
-  const { stdout, stderr } = await orangeboxHere([...args, "--data", data])
-  return `${stdout}${stderr}`
-}
-const document = async <T>(...args: string[]): Promise<T> =>
-  jsonOf(await orangeboxHere([...args, "--json", "--data", data])) as T
 const rows = async <T>(query: string): Promise<T[]> => {
   const { columns, rows } = jsonOf<{ columns: string[]; rows: unknown[][] }>(
-    await orangebox(["sql", query, "--json", "--data", data]),
+    await orangebox(["sql", query, "--json", "--data", here.data]),
   )
   return rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])) as T)
 }
@@ -43,7 +33,7 @@ const answering = () =>
 
 test("[Q-08] a step takes what its end says it took, for show, sql and decisions alike", async () => {
   const server = await answering()
-  const recorder = Recorder.open({ app: "agent", folder: data })
+  const recorder = Recorder.open({ app: "agent", folder: here.data })
   const run = recorder.startRun({ entrypoint: "time", input: "x" })
   await run.model({ provider: "anthropic", model: "claude-x", request: REQUEST }, async (_, step) => {
     const answer = await step.fetch(`${server.origin}/v1/messages`, { method: "POST", body: JSON.stringify(REQUEST) })
@@ -79,12 +69,12 @@ test("[F-08] a process killed in mid-answer is told at its call, with what had c
       if (count === 8) clearInterval(timer)
     }, 30)
   })
-  const script = join(scratch.path, "agent.mjs")
+  const script = join(here.path, "agent.mjs")
   const recorderAt = new URL("../../recorder/dist/index.js", import.meta.url).href
   writeFileSync(
     script,
     `import { Recorder } from ${JSON.stringify(recorderAt)}
-     const recorder = Recorder.open({ app: "mid", folder: ${JSON.stringify(data)} })
+     const recorder = Recorder.open({ app: "mid", folder: ${JSON.stringify(here.data)} })
      const run = recorder.startRun({ entrypoint: "mid", input: "tell me" })
      const request = ${JSON.stringify({ ...REQUEST, stream: true })}
      run.model({ provider: "anthropic", model: "claude-x", request }, async (_, step) => {
@@ -127,7 +117,7 @@ describe("[M-08] a request that does not carry its call's `send`", () => {
   for (const capture of ["redacted", "hashed"] as const) {
     test(`is told apart by its prompt, and counted once, ${capture}`, async () => {
       const server = await answering()
-      const recorder = Recorder.open({ app: "agent", folder: data, capture })
+      const recorder = Recorder.open({ app: "agent", folder: here.data, capture })
       await ask(recorder, server.origin, 1)
       recorder.close()
       await server.close()
@@ -142,7 +132,7 @@ describe("[M-08] a request that does not carry its call's `send`", () => {
 
   test("of two open calls with one prompt is given to neither", async () => {
     const server = await answering()
-    const recorder = Recorder.open({ app: "agent", folder: data })
+    const recorder = Recorder.open({ app: "agent", folder: here.data })
     await ask(recorder, server.origin, 2)
     recorder.close()
     await server.close()
@@ -153,7 +143,7 @@ describe("[M-08] a request that does not carry its call's `send`", () => {
 
 describe("[Q-09] what the smaller answers say", () => {
   const talk = async (capture: "redacted" | "hashed") => {
-    const recorder = Recorder.open({ app: "agent", folder: data, capture })
+    const recorder = Recorder.open({ app: "agent", folder: here.data, capture })
     for (const text of ["one", "two"]) {
       const run = recorder.startRun({ entrypoint: "chat", input: text, conversationId: "conv-1" })
       const request = { ...REQUEST, messages: [{ role: "user", content: text }] }
@@ -187,7 +177,7 @@ describe("[Q-09] what the smaller answers say", () => {
   })
 
   test("[R-16] a fault with nothing to show says why", async () => {
-    const recorder = Recorder.open({ app: "agent", folder: data, bodies: "on_fault" })
+    const recorder = Recorder.open({ app: "agent", folder: here.data, bodies: "on_fault" })
     recorder.startRun({ entrypoint: "early", input: "x" }).fail(new Error("no key"))
     recorder.close()
     expect(await said("show", "last")).toMatch(/fault system_error .*no evidence: nothing had been sent/)
@@ -197,7 +187,7 @@ describe("[Q-09] what the smaller answers say", () => {
     await talk("redacted")
     process.env["ORANGEBOX_RETENTION_BODIES"] = "soon"
     try {
-      const { stdout, stderr, exitCode } = await orangeboxHere(["show", "last", "--data", data])
+      const { stdout, stderr, exitCode } = await orangeboxHere(["show", "last", "--data", here.data])
       expect(stderr.match(/ORANGEBOX_RETENTION_BODIES is "soon"/g)).toHaveLength(1)
       expect(stderr).toContain("this answer goes by the defaults")
       expect([stdout.includes("chat"), exitCode]).toEqual([true, 0])

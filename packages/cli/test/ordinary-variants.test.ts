@@ -1,31 +1,21 @@
 import { execFile } from "node:child_process"
-import { join } from "node:path"
 import { Recorder, type Step } from "@orangebox/recorder"
-import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { jsonOf, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
+import { describe, expect, test } from "vitest"
+import { jsonOf, orangeboxHere } from "./command.js"
+import { dataOfEachTest } from "./data-of-each-test.js"
 import { startModelServer } from "./model-server.js"
 
 // Small programs as people write them, and what is said of each from nothing but its id.
 
-let scratch: Scratch
-let data: string
-beforeEach(() => {
-  scratch = scratchFolder()
-  data = join(scratch.path, "data")
-})
-afterEach(() => scratch.remove())
-
-const said = async (...args: string[]): Promise<string> => {
-  const { stdout, stderr } = await orangeboxHere([...args, "--data", data])
-  return `${stdout}${stderr}`
-}
+const here = dataOfEachTest()
+const { said } = here
 
 const RECORDER = new URL("../../recorder/dist/index.js", import.meta.url).href
 
 /** A program of its own that records into the data folder, up to its end. */
 const program = (body: string): Promise<void> => {
   const text = `const { Recorder } = await import(${JSON.stringify(RECORDER)})
-    const recorder = Recorder.open({ app: "agent", folder: ${JSON.stringify(data)} })
+    const recorder = Recorder.open({ app: "agent", folder: ${JSON.stringify(here.data)} })
     const run = recorder.startRun({ entrypoint: "job", input: "x" })\n${body}`
   return new Promise((resolve) => void execFile(process.execPath, ["--input-type=module", "-e", text], () => resolve()))
 }
@@ -58,7 +48,7 @@ describe("[S-10] how a run ended that could not say so", () => {
 })
 
 test("[F-08] a message comes from the conversation of its run, and a delivery after a failed one is no second", async () => {
-  const recorder = Recorder.open({ app: "agent", folder: data })
+  const recorder = Recorder.open({ app: "agent", folder: here.data })
   const sender = recorder.startRun({ entrypoint: "send", conversationId: "A" })
   const message = sender.queue.enqueue({ messageId: "m-9", targetConversationId: "B" })
   sender.complete()
@@ -77,7 +67,7 @@ test("[F-08] a message comes from the conversation of its run, and a delivery af
 test("[M-07] a field of a told context that is not known is named, once, and the rest is recorded", async () => {
   const warnings: string[] = []
   const onWarning = ({ message }: Error): void => void warnings.push(message)
-  const recorder = Recorder.open({ app: "agent", folder: data, onWarning })
+  const recorder = Recorder.open({ app: "agent", folder: here.data, onWarning })
   const run = recorder.startRun({ entrypoint: "job", input: "x" })
   for (const text of ["one", "two"]) {
     const step = run.step(text)
@@ -94,7 +84,7 @@ test("[M-07] a field of a told context that is not known is named, once, and the
 })
 
 test("[M-06] sub-agents that work side by side with one persona are told apart, and none of them lost its history", async () => {
-  const recorder = Recorder.open({ app: "agent", folder: data })
+  const recorder = Recorder.open({ app: "agent", folder: here.data })
   const run = recorder.startRun({ entrypoint: "job", input: "x" })
   const ask = (step: Step, system: string, ...texts: string[]) =>
     step.model({ provider: "anthropic", model: "claude-x", request: { ...requestOf(...texts), system } }, () => ANSWER)
@@ -128,7 +118,7 @@ test("[Q-08] an answer that broke off reads alike whether its attempt is folded 
     for (const event of [start, block]) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     setTimeout(() => response.destroy(), 50)
   })
-  const recorder = Recorder.open({ app: "agent", folder: data })
+  const recorder = Recorder.open({ app: "agent", folder: here.data })
   const run = recorder.startRun({ entrypoint: "job", input: "x" })
   const request = { ...requestOf("hi"), stream: true }
   await run
@@ -145,6 +135,8 @@ test("[Q-08] an answer that broke off reads alike whether its attempt is folded 
   expect(folded).toContain("1 of 1 attempts broke off: ")
   expect(attempt).toMatch(/partial · "half an" · \S*Error/)
   expect(folded).not.toContain("✗")
-  const [row] = jsonOf<{ runs: { errors: number }[] }>(await orangeboxHere(["runs", "--json", "--data", data])).runs
+  const [row] = jsonOf<{ runs: { errors: number }[] }>(
+    await orangeboxHere(["runs", "--json", "--data", here.data]),
+  ).runs
   expect(row!.errors).toBe(0)
 })
