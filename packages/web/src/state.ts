@@ -41,12 +41,9 @@ export function startTheme(): void {
   })
   // Paper is light, whatever the screen is.
   let onScreen: Theme = theme.value
-  addEventListener("beforeprint", () => {
-    onScreen = theme.value
-    theme.value = "light"
-  })
-  addEventListener("afterprint", () => {
-    theme.value = onScreen
+  matchMedia("print").addEventListener("change", ({ matches }) => {
+    if (matches) onScreen = theme.value
+    theme.value = matches ? "light" : onScreen
   })
   theme.subscribe((value) => {
     document.documentElement.dataset["theme"] = value

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { jsonOf, orangebox, type Scratch, scratchFolder } from "../command.js"
 import { serveHere, type TestServer } from "../serving/http-server.js"
-import { builtWeb, drawn, noBrowser, openUi, startBrowser } from "./open-page.js"
+import { builtWeb, drawn, noBrowser, openUi, picture, startBrowser } from "./open-page.js"
 
 interface Shown {
   run: {
@@ -160,6 +160,48 @@ describe.skipIf(noBrowser)(`the web UI over the demo${noBrowser ? `, skipped: ${
     // The marks around what was recorded are other ones each time.
     const unmarked = (text: string): string => text.trimEnd().replaceAll(/⟦(recorded |\/)[0-9a-f]+/g, "⟦$1")
     expect(unmarked(await page.evaluate(() => navigator.clipboard.readText()))).toBe(unmarked(stdout))
+    await page.context().close()
+  })
+
+  test("[O-05] on paper a run is light, unfolded and whole, with the numbers of its strata", async () => {
+    const { page } = await openUi(browser, server, { path: `/runs/${fixed.run.run_id}/2` })
+    await page.waitForSelector('#step-2[aria-selected="true"]')
+    await page.keyboard.press("ArrowLeft")
+    await page.waitForFunction(() => document.querySelector("#step-2")?.textContent?.includes("folded"))
+    await page.setViewportSize({ width: 720, height: 400 })
+    await page.emulateMedia({ media: "print" })
+    await page.waitForSelector(".strata-table tbody tr")
+    await page.waitForFunction(
+      (count) => document.querySelectorAll(".row").length === count,
+      fixed.rows.filter(({ type }) => type === "step").length,
+    )
+    const paper = await page.evaluate(() => ({
+      theme: document.documentElement.dataset["theme"],
+      isSeen: [".head", ".finds", ".strata-table", ".tree", ".pane"].map(
+        (name) => document.querySelector(name)!.checkVisibility() && document.querySelector(name)!.clientHeight > 0,
+      ),
+      buttons: [...document.querySelectorAll(".top, .acts, .command, .tabs")].filter((one) => one.checkVisibility())
+        .length,
+      // What scrolls on a screen is cut off on paper.
+      cut: [...document.querySelectorAll("#app *")].filter(
+        (one) =>
+          one.scrollHeight > one.clientHeight + 4 && getComputedStyle(one).overflowY === "auto" && one.clientHeight > 0,
+      ).length,
+      // A head that is laid out for buttons beside it would be a column of letters.
+      isTall: document.querySelector(".head")!.clientHeight > 160,
+      isWide: document.documentElement.scrollWidth > innerWidth,
+    }))
+    expect(paper).toEqual({
+      theme: "light",
+      isSeen: Array(5).fill(true),
+      buttons: 0,
+      cut: 0,
+      isTall: false,
+      isWide: false,
+    })
+    await picture(page, "print")
+    await page.emulateMedia({ media: "screen" })
+    await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark")
     await page.context().close()
   })
 
