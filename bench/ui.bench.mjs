@@ -24,6 +24,7 @@ const FLAGS = [
 ]
 const ROUNDS = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 5
 const BUILT = new URL("../packages/web/built", import.meta.url).pathname
+const ANSWER_SCRIPT = new URL("../packages/cli/bundle/answer-worker.js", import.meta.url)
 
 export async function run() {
   const executablePath = BROWSERS.find(existsSync)
@@ -31,6 +32,7 @@ export async function run() {
   const data = mkdtempSync(join(tmpdir(), "orangebox-ui-bench-"))
   const long = await recordLongRun(data)
   const session = await recordSession(data, 439)
+  const dense = await recordSession(data, 439, 11)
   const browser = await chromium.launch({ executablePath, args: FLAGS })
   const rows = []
   try {
@@ -52,32 +54,37 @@ export async function run() {
       bounded("  the same, warm", median(warm), "ms", 500),
     )
 
-    const { p95, empty } = await scrollThrough(page)
+    const client = await page.context().newCDPSession(page)
+    await client.send("Performance.enable")
+    const before = await workOf(client)
+    const { p95, frames, empty } = await scrollThrough(page)
+    const work = ((await workOf(client)) - before) / frames
     rows.push(bounded("  scrolled from end to end in 5 s: p95 of a frame", p95, "ms", 18))
+    rows.push(bounded("  of it scripts, styles and layout, in the mean", work, "ms", 8))
     rows.push(row("  frames with a place without a row", String(empty), "0", empty === 0))
     const nodes = await page.evaluate(() => document.querySelectorAll("*").length)
     rows.push(row("  elements", String(nodes), "< 2,500", nodes < 2500))
 
-    const draws = []
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await readyMillis(page, `${server.url}/runs/${session}`)
-      await page.waitForFunction(() => performance.getEntriesByName("strata-draw").length > 0, undefined, {
-        timeout: 20_000,
-      })
-      draws.push(
-        await page.evaluate(() =>
-          Math.max(...performance.getEntriesByName("strata-draw").map(({ duration }) => duration)),
-        ),
-      )
+    for (const run of [session, dense]) {
+      const draws = []
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await readyMillis(page, `${server.url}/runs/${run}`)
+        await page.waitForFunction(() => performance.getEntriesByName("strata-draw").length > 1, undefined, {
+          timeout: 60_000,
+        })
+        draws.push(
+          await page.evaluate(() =>
+            Math.max(...performance.getEntriesByName("strata-draw").map(({ duration }) => duration)),
+          ),
+        )
+      }
+      const bands = await strataSize(server, run)
+      rows.push(bounded(`439 calls, ${bands.toLocaleString("en")} bands: strata drawn`, median(draws), "ms", 16))
     }
-    const bands = await strataSize(server, session)
-    rows.push(bounded(`439 calls, ${bands} bands: strata drawn`, median(draws), "ms", 16))
 
-    const client = await page.context().newCDPSession(page)
     for (let opened = 0; opened < 10; opened += 1)
       await readyMillis(page, `${server.url}/runs/${opened % 2 ? long : session}`)
     await client.send("HeapProfiler.collectGarbage")
-    await client.send("Performance.enable")
     const { metrics } = await client.send("Performance.getMetrics")
     const heap = metrics.find(({ name }) => name === "JSHeapUsedSize").value / 1e6
     rows.push(bounded("heap after ten runs were opened", heap, "MB", 80))
@@ -97,7 +104,10 @@ const bounded = (what, value, unit, bound) =>
   row(what, `${value.toFixed(1)} ${unit}`, `< ${bound} ${unit}`, value < bound)
 
 const serve = (data) =>
-  startServer({ data, version: "bench", port: 0, isPortFixed: true, collects: true, webFolder: BUILT })
+  startServer({
+    ...{ data, version: "bench", port: 0, isPortFixed: true, collects: true },
+    ...{ webFolder: BUILT, answerScript: ANSWER_SCRIPT },
+  })
 
 async function openPage(browser, server, path) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
@@ -112,6 +122,13 @@ async function readyMillis(page, address) {
   await page.goto(address, { waitUntil: "commit" })
   await page.waitForFunction(() => performance.getEntriesByName("run-ready").length > 0, undefined, { timeout: 60_000 })
   return page.evaluate(() => performance.getEntriesByName("run-ready")[0].startTime)
+}
+
+/** Milliseconds of scripts, styles and layout so far. */
+async function workOf(client) {
+  const { metrics } = await client.send("Performance.getMetrics")
+  const names = ["ScriptDuration", "RecalcStyleDuration", "LayoutDuration"]
+  return 1000 * metrics.reduce((sum, { name, value }) => sum + (names.includes(name) ? value : 0), 0)
 }
 
 function scrollThrough(page) {
@@ -131,7 +148,7 @@ function scrollThrough(page) {
       if (places.some((place) => place?.closest(".row") == null)) empty += 1
     }
     frames.sort((a, b) => a - b)
-    return { p95: frames[Math.floor(frames.length * 0.95)], empty }
+    return { p95: frames[Math.floor(frames.length * 0.95)], frames: frames.length, empty }
   })
 }
 
@@ -235,8 +252,8 @@ async function recordLongRun(folder) {
   return run.id
 }
 
-/** A session of so many model calls with a growing prompt; about every twelfth finds its cache lost. */
-export async function recordSession(folder, calls) {
+/** A session of so many model calls with a growing prompt of so many pieces a call; about every twelfth finds its cache lost. */
+export async function recordSession(folder, calls, pieces = 1) {
   let call = 0
   let sent = 0
   const model = createServer((request, response) => {
@@ -272,12 +289,16 @@ export async function recordSession(folder, calls) {
   const messages = []
   for (; call < calls; call += 1) {
     const mark = { cache_control: { type: "ephemeral" } }
-    messages.push({
-      role: "user",
-      content: [{ type: "text", text: `question ${call} ${"words and more words ".repeat(call % 9 === 0 ? 60 : 8)}` }],
-    })
+    const words = "words and more words ".repeat(call % 9 === 0 ? 60 : 8)
+    const content = Array.from({ length: pieces }, (_, at) => ({
+      type: "text",
+      text: `question ${call} ${at} ${words.slice(0, Math.ceil(words.length / pieces))}`,
+    }))
+    messages.push({ role: "user", content })
     const sentNow = messages.map((one, at) =>
-      at === messages.length - 1 ? { ...one, content: [{ ...one.content[0], ...mark }] } : one,
+      at === messages.length - 1
+        ? { ...one, content: [...one.content.slice(0, -1), { ...one.content.at(-1), ...mark }] }
+        : one,
     )
     const tools = [{ name: "read_file", description: "Reads a file. ".repeat(40), input_schema: { type: "object" } }]
     const system = [{ type: "text", text: "You are careful. ".repeat(120), ...mark }]

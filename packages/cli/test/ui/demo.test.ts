@@ -156,10 +156,16 @@ describe.skipIf(noBrowser)(`the web UI over the demo${noBrowser ? `, skipped: ${
     await page.waitForSelector("dialog", { state: "detached" })
     await page.keyboard.press("y")
     await page.waitForFunction(() => document.querySelector(".toast")?.textContent?.includes("handoff"))
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toBe((await server.json<{ text: string }>(`/runs/${fixed.run.run_id}/handoff`)).text)
+    // The marks around what was recorded are other ones each time, and how much fits into the budget hangs on them.
     const { stdout } = await orangebox(["handoff", "last~1", "--data", scratch.path])
-    // The marks around what was recorded are other ones each time.
-    const unmarked = (text: string): string => text.trimEnd().replaceAll(/⟦(recorded |\/)[0-9a-f]+/g, "⟦$1")
-    expect(unmarked(await page.evaluate(() => navigator.clipboard.readText()))).toBe(unmarked(stdout))
+    const begin = (text: string): string[] =>
+      text
+        .replaceAll(/⟦(recorded |\/)[0-9a-f]+/g, "⟦$1")
+        .split("\n")
+        .slice(0, 8)
+    expect(begin(copied)).toEqual(begin(stdout))
     await page.context().close()
   })
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Place } from "../address-bar.js"
 import { type ApiProblem, ask, isExported } from "../api/client.js"
 import { followRun, runVersions } from "../api/live.js"
-import { askOnce, asProblem, keepAnswer, useAnswer } from "../api/memory-cache.js"
+import { askOnce, asProblem, keepAnswer, useAgain, useAnswer } from "../api/memory-cache.js"
 import type { Meta, RunHead } from "../api/shapes.js"
 import { foldRows, foldsAround } from "../model/fold.js"
 import { type LookHere, lookHere, type Violation } from "../model/look-here.js"
@@ -96,14 +96,16 @@ function LoadedRun({
   // What takes long to work out is asked for when the rows are there, one after the other, so that it is in nobody's way.
   const isPainted = rows.length > 0 && head !== null
   const hasStrata = useMemo(() => has("strata") && rows.some(({ kind }) => kind === "model"), [rows])
-  const strata = useAnswer<StrataAnswer>(isPainted && hasStrata ? strataPath(run, at.lane) : null, version)
+  const strata = useAnswer<StrataAnswer>(isPainted && hasStrata ? strataPath(run, at.lane) : null, version, REST_MS)
   const findings = useAnswer<Findings>(
     isPainted && has("findings") && !strata.isLoading ? `/runs/${run}/findings` : null,
     version,
+    REST_MS,
   )
   const report = useAnswer<{ summary: { verdict: string }; violations: readonly Violation[] }>(
     isPainted && has("report") && !strata.isLoading && !findings.isLoading ? `/runs/${run}/report` : null,
     version,
+    REST_MS,
   )
   const found = useFound(run, at.find, has("find"))
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
@@ -392,6 +394,9 @@ function LoadedRun({
   )
 }
 
+/** What takes a whole run to work out is told of a running one every so often. */
+const REST_MS = 2000
+
 const NO_HITS: ReadonlySet<number> = new Set()
 const NOT_FOLDED: ReadonlySet<number> = new Set()
 
@@ -471,28 +476,24 @@ function useSteps(run: string, version: number): Steps {
   })
   const [tries, setTries] = useState(0)
   const known = useRef<StepColumns | null>(null)
-  useEffect(() => {
-    const controller = new AbortController()
+  const isCurrent = state.run === run || state.columns?.run_id === run
+  useAgain(run, tries, version, async (isRepeat, signal) => {
     // The address may have become the id it stood for: then these are its steps.
-    if (known.current?.run_id !== run && state.run !== run) known.current = null
-    const load = async () => {
-      if (known.current?.run_id === run && isWhole(known.current) && version === 0 && tries === 0) return
+    if (!isCurrent) known.current = null
+    else if (known.current !== null && isWhole(known.current) && !isRepeat && tries === 0) return
+    try {
       for (let next: number | null = firstToAsk(known.current); next !== null; ) {
         const path = stepsPath(run, next)
-        const page: StepPage =
-          known.current === null ? await askOnce(path, controller.signal) : await ask(path, controller.signal)
-        if (controller.signal.aborted) return
+        const page: StepPage = known.current === null ? await askOnce(path, signal) : await ask(path, signal)
+        if (signal.aborted) return
         known.current = known.current ? joinColumns(known.current, page) : page
         setState({ run, columns: known.current, problem: null })
         next = page.next_from
       }
+    } catch (cause) {
+      if (!signal.aborted) setState({ run, columns: known.current, problem: asProblem(cause) })
     }
-    load().catch((cause) => {
-      if (!controller.signal.aborted) setState({ run, columns: known.current, problem: asProblem(cause) })
-    })
-    return () => controller.abort()
-  }, [run, version, tries])
-  const isCurrent = state.run === run || state.columns?.run_id === run
+  })
   return {
     columns: isCurrent ? state.columns : null,
     problem: isCurrent ? state.problem : null,
@@ -526,24 +527,29 @@ function useWords(run: string, isThere: boolean, version: number) {
   const wanted = useRef<readonly number[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const asked = useRef(new Set<number>())
-  const load = useCallback(() => {
-    const pages = new Set(wanted.current.map((n) => Math.floor((n - 1) / WORDS_PAGE)))
-    for (const page of pages) {
-      if (asked.current.has(page)) continue
-      asked.current.add(page)
-      ask<{ words: readonly ({ n: number } & RowWords)[] }>(
-        `/runs/${run}/words?from=${page * WORDS_PAGE + 1}&limit=${WORDS_PAGE}`,
-      ).then(
-        (answer) => setWords((before) => new Map([...before, ...answer.words.map((one) => [one.n, one] as const)])),
+  const load = useCallback(async () => {
+    const pages = [...new Set(wanted.current.map((n) => Math.floor((n - 1) / WORDS_PAGE)))]
+    const missing = pages.filter((page) => !asked.current.has(page))
+    for (const page of missing) asked.current.add(page)
+    const loads = missing.map(async (page) => {
+      try {
+        const answer = await ask<{ words: readonly ({ n: number } & RowWords)[] }>(
+          `/runs/${run}/words?from=${page * WORDS_PAGE + 1}&limit=${WORDS_PAGE}`,
+        )
+        setWords((before) => new Map([...before, ...answer.words.map((one) => [one.n, one] as const)]))
+      } catch {
         // Rows have their names without them; the next scroll tries again.
-        () => asked.current.delete(page),
-      )
-    }
+        asked.current.delete(page)
+      }
+    })
+    await Promise.all(loads)
   }, [run])
-  useEffect(() => {
+  // A run that goes on changes all the time; its words follow once a second.
+  const again = async (): Promise<void> => {
     asked.current.clear()
-    if (isThere && wanted.current.length > 0) load()
-  }, [version])
+    await load()
+  }
+  useAgain(isThere ? run : null, 0, version, again, 1000)
   const onWindow = useCallback(
     (ns: readonly number[]) => {
       if (!isThere) return
