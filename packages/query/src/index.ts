@@ -13,7 +13,7 @@ export { conversationJson, conversationText } from "./conversation-skeleton.js"
 export { eventWords } from "./format-run.js"
 export { withheldWords } from "./format-skeleton.js"
 export { MIN_SKELETON_BUDGET, skeletonText } from "./skeleton.js"
-export { runJson, skeletonJson } from "./skeleton-json.js"
+export { runHeadJson, runJson, skeletonJson } from "./skeleton-json.js"
 
 // Every place of an id
 

@@ -26,11 +26,17 @@ export function skeletonJson(view: RunView, options: Omit<SkeletonOptions, "form
 }
 
 /** A run without its steps. */
-export function runJson(view: RunView) {
-  const { steps: _steps, gaps: _gaps, crash, money, ...rest } = view
+export const runJson = (view: RunView) => ({ ...runHeadJson(view), digest: view.digest ?? null })
+
+/** The same for who does not ask for its digest, which is worked out from all of its events. */
+export function runHeadJson(view: RunView) {
+  const { crash, money } = view
   const { event: _event, ...ended } = crash ?? {}
+  const left = ["steps", "gaps", "crash", "money", "digest"]
+  const names = (Object.keys(view) as (keyof RunView)[]).filter((name) => !left.includes(name))
   return {
-    ...snakeJson(rest),
+    ...(snakeJson(Object.fromEntries(names.map((name) => [name, view[name]]))) as Record<string, unknown>),
+    digest: null,
     money: moneyJson(money),
     crash: crash ? snakeJson(ended) : null,
   }

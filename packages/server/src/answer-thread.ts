@@ -22,6 +22,8 @@ export class AnswerThread {
   constructor(script: URL, settings: WorkerSettings) {
     this.#script = script
     this.#settings = settings
+    // Its modules are loaded while the first page is on its way.
+    this.#worker = this.#start()
   }
 
   ask(asked: ApiAsked, behindBytes: number): Promise<Reply> {
