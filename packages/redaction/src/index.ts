@@ -21,7 +21,7 @@ export { redactKeys } from "./redact-keys.js"
 export { type RedactedText, redactText } from "./redact-text.js"
 export { redactNamedText, redactValue } from "./redact-value.js"
 // Rules
-export { createRuleset, describeRules, type RuleDescription, type Ruleset } from "./ruleset.js"
+export { createRuleset, describeRules, type RuleDescription, type Ruleset, rulesetOfName } from "./ruleset.js"
 export { SeenText } from "./seen-text.js"
 export { StreamRedactor } from "./stream-redactor.js"
 export { taggedBytes, taggedText } from "./tagged-masks.js"

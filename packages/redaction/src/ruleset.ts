@@ -38,6 +38,10 @@ export interface Ruleset {
   readonly shapes: Ruleset
 }
 
+/** Names are searched for shapes; one with a blank or a sign in it is a text like any other. */
+export const rulesetOfName = (name: string, ruleset: Ruleset): Ruleset =>
+  /[\s=]/.test(name) ? ruleset : ruleset.shapes
+
 /** Made with the first ruleset, so that an import costs nothing. */
 let indexes: { readonly [what in "shapes" | "everything" | "multiLine"]: KeywordIndex } | undefined
 

@@ -132,6 +132,22 @@ describe("[X-11] a secret in what agents see", () => {
     }
   })
 
+  test.each(SEEN)("in a message of a request, and behind the gutter of a read tool: %j", (template) => {
+    const [secret] = SECRETS as [string]
+    const text = template.replaceAll("§", secret)
+    const shown = `     1→${text.replaceAll("\n", "\n     2→")}`
+    const body = JSON.stringify({
+      messages: [
+        { role: "user", content: text },
+        { role: "tool", content: shown },
+      ],
+      n: 1,
+    })
+    const redacted = redactText(body, ruleset).text
+    expect(isLeft(redacted, secret), redacted).toBe(false)
+    expect(Object.keys(JSON.parse(redacted) as object)).toEqual(["messages", "n"])
+  })
+
   test("in pieces as in one", () => {
     for (const template of SEEN) {
       const text = template.replaceAll("§", SECRETS[0]!)

@@ -6,6 +6,7 @@ import {
   type Ruleset,
   redactBytes,
   redactText,
+  rulesetOfName,
   SeenText,
   valueForms,
 } from "@orangebox/redaction"
@@ -99,7 +100,7 @@ export function searchWithRules(ruleset: Ruleset, only: ReadonlySet<string> | un
   return {
     isValue: false,
     redact: (text) => redactWith(text, ruleset),
-    redactOurs: (text) => redactWith(text, ruleset.shapes),
+    redactOurs: (text) => redactWith(text, rulesetOfName(text, ruleset)),
     isIn: (bytes, mime) => {
       const { masks, isUndecodable, failed } = redactBytes(bytes, ruleset, seen)
       // A rule that breaks has not looked: what it might have found must not stay.

@@ -17,6 +17,7 @@ import {
   redactNamedText,
   redactText,
   redactValue,
+  rulesetOfName,
 } from "@orangebox/redaction"
 import type { Capture } from "./capture.js"
 import { OUR_ATTRIBUTES } from "./own-attributes.js"
@@ -122,15 +123,17 @@ class Gate {
     const { policy, ruleset } = this.#capture.treatmentOf(this.#type, field)
     if (policy === "drop") return this.#dropped(field, value)
     if (policy === "hash_only") return this.#hashed(value)
-    if (policy === "raw_allowed") return this.#shapesOnly(value, ruleset)
+    if (policy === "raw_allowed") return this.#name(value, ruleset)
     if (this.#isHashed) return this.#withoutContent(field, value)
     return typeof value === "string" ? this.#text(value, ruleset) : this.#value(value, ruleset)
   }
 
   /** What our own code or a developer put there; still, a name may be built from anything. */
-  #shapesOnly(value: unknown, ruleset: Ruleset | undefined): unknown {
+  #name(value: unknown, ruleset: Ruleset | undefined): unknown {
     if (typeof value === "string")
-      return value.length < SHORTEST_SHAPE ? this.#knownOnly(value) : this.#text(value, ruleset)
+      return value.length < SHORTEST_SHAPE
+        ? this.#knownOnly(value)
+        : this.#text(value, rulesetOfName(value, this.#capture.ruleset))
     if (typeof value !== "object") return value
     return this.#value(value, ruleset)
   }
@@ -201,8 +204,8 @@ class Gate {
     const captured = (value as Record<string, unknown>[]).map((segment) => {
       const { contributor, tool_call_id: callId } = segment
       const { shapes } = this.#capture.ruleset
-      const named = typeof contributor === "string" ? this.#shapesOnly(contributor, shapes) : contributor
-      const called = typeof callId === "string" ? this.#shapesOnly(callId, shapes) : callId
+      const named = typeof contributor === "string" ? this.#name(contributor, shapes) : contributor
+      const called = typeof callId === "string" ? this.#name(callId, shapes) : callId
       const isSame = named === contributor && called === callId
       if (!isSame) isChanged = true
       if (isSame && !this.#isHashed) return segment

@@ -22,6 +22,19 @@ describe("[X-04] [X-01] ids that a developer chose", () => {
     expect(contractProblems(sink)).toEqual([])
   })
 
+  test("names of runs, steps and tools that read like a text are searched like one", () => {
+    const { recorder, sink } = recordInMemory()
+    const run = recorder.startRun({
+      entrypoint: "call A temporary password is generated for root: d44TSe9zQ7kP1xW9vR46",
+    })
+    const step = run.step("GET /?reset_token=gpKtJa9zQ7kP1xW9vwYswpY8g")
+    step.startTool({ name: "sh PGPASSWORD=wh1teDuke77 psql", args: {} }).endTool({})
+    step.end()
+    run.complete({})
+    expect(stored(sink)).not.toMatch(/9zQ7kP1xW9v|wh1teDuke77/)
+    expect(contractProblems(sink)).toEqual([])
+  })
+
   test("two names that mask alike stay two", () => {
     const { recorder, only } = recordInMemory()
     const other = `${key.slice(0, 20)}zz${key.slice(22)}`

@@ -197,8 +197,8 @@ function readUnquoted(text: string, gap: Gap, kind: NameKind, name: Name): Found
   const bareEnd = endOfBareValue(text, start)
   const bare = (): Found | undefined => found(bareEnd, unquoted)
   if (gap.isWeak) {
-    const end = endOfStated(text, start)
-    return isUnlikeWords(text.slice(start, end)) ? found(end, "literal") : undefined
+    const end = [endOfStated(text, start), bareEnd].find((end) => isUnlikeWords(text.slice(start, end)))
+    return found(end, "literal")
   }
   if (gap.ends === "tag") return found(endOfElementText(text, start), "literal") ?? bare()
   if (gap.ends === "blank") return found(endOfStated(text, start), unquoted) ?? bare()

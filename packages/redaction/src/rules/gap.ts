@@ -65,11 +65,9 @@ const SPOKEN = /((?: \[[^\]\n\\]{0,24}\]| ['"]?[A-Za-z][\w@.'"/-]{0,40}){1,6}):[
 /** Words that make another thing of it. */
 const OF_SOMETHING_ELSE =
   / (?:ids?|hash|digest|sha\d*|fingerprint|checksum|versions?|commit|revision|names?|url|uri|path|files?|count|usage|length|size|types?|arn|expires?|by|at|on|not|no|error|failed|invalid|policy|rules?)(?![A-Za-z])/i
-/** `Your new token is:` and the value on a line of its own. */
-const LINES_BELOW = /[ \t]{0,4}(?:(?:\r?\n|\\{1,8}(?:r\\{1,8})?n)[ \t]{0,16}){1,2}(?=[\w+/])/y
 /** What a program wraps a text in: `Some("…")`, `SecretStr('…')`, `string(20) "…"`. */
 const WRAPPER =
-  /(?:\s|\\{1,8}[nrt]){0,16}(?:(?:Some|Just|Ok|Sensitive|Secret(?:Str(?:ing)?)?|NSString|(?:new )?String|str|bytes)\(|string\(\d{1,6}\) )(?=\\{0,8}["'`])/y
+  /(?:(?:Some|Just|Ok|Sensitive|Secret(?:Str(?:ing)?)?|NSString|(?:new )?String|str|bytes)\(|string\(\d{1,6}\) )(?=\\{0,8}["'`])/y
 /** `getByLabel("Password").fill("…")`: a field that is named, and what is typed into it. */
 const TYPED_INTO =
   /[^"'`\n\\()]{0,40}(?:\\{0,8}["'`]){0,1}\]?(?:\\{0,8}["'`]){0,1}\)(?:\.\w{1,20}\(\)){0,1}\.(?:fill|type|send_?[kK]eys|set_?[vV]alue|press_?[sS]equentially|enter)\([ \t]{0,4}(?=\\{0,8}["'`])/y
@@ -80,7 +78,7 @@ const QUOTE = /(?:[fbrLuNERB@$]|u8)?(\\{0,7})(["'`]|&quot;|&#3[49];)/y
 export const GAP_PATTERNS: readonly RegExp[] = [
   ...[MORE_OF_NAME, CLOSERS, TYPED, ANNOTATED, SIGN, FALLBACK, DEFAULT, CALL, LIST, NEXT_IN_LIST, ITEM_BELOW, COMMA],
   ...[DASH, CELL, COLUMN, HEADER_OF_PART, SPACES, ELEMENT, NEXT_LINE, QUOTE, WIDE_BLANKS, NUMBERED, SPOKEN],
-  ...[LINES_BELOW, WRAPPER, TYPED_INTO],
+  ...[WRAPPER, TYPED_INTO],
 ]
 
 /**
@@ -122,10 +120,10 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
     else {
       const item = after(ITEM_BELOW, text, sign)
       add(
-        item ?? after(WRAPPER, text, sign) ?? after(NEXT_LINE, text, sign) ?? sign,
+        item ?? wrappedAt(text, sign) ?? after(NEXT_LINE, text, sign) ?? sign,
         item === undefined ? { ends: "line of name" } : { isLiteral: true, ends: "line" },
       )
-      if (item === undefined) add(after(LINES_BELOW, text, sign), { ends: "blank" })
+      if (item === undefined) add(valueBelow(text, sign), { ends: "blank" })
     }
     return read
   }
@@ -161,6 +159,24 @@ export function readGaps(text: string, nameStart: number, nameEnd: number): Gaps
     }
   }
   return read
+}
+
+/** Behind what wraps the value, here or on the next line. */
+function wrappedAt(text: string, sign: number): number | undefined {
+  const below = nextLine(text, endOfBlanks(text, sign), 1)
+  return after(WRAPPER, text, below === undefined ? sign : endOfBlanks(text, below))
+}
+
+/** `Your new token is:` and the value on a line of its own, or on the one after that. */
+function valueBelow(text: string, sign: number): number | undefined {
+  let at = endOfBlanks(text, sign)
+  for (let lines = 0; lines < 2; lines++) {
+    const line = nextLine(text, at, 1)
+    if (line === undefined) return undefined
+    at = endOfBlanks(text, line)
+    if (/[\w+/]/.test(text.charAt(at))) return at
+  }
+  return undefined
 }
 
 function spoken(text: string, closed: number): number | undefined {
