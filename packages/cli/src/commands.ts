@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<Group, readonly Row[]>> = {
   Judge: [
     ["decisions", "what the agent did, action by action", () => import("./commands/decisions.js"), "a run"],
     ["check", "hold runs against rules; the gate for CI", () => import("./commands/check.js"), "a run"],
+    ["slo", "hold daily sums against objectives", () => import("./commands/slo.js")],
     ["report", "what a run did, and was that what was asked", () => import("./commands/report.js"), "a run"],
     ["findings", "what was found out about a run, and adding to it", () => import("./commands/findings.js"), "a run"],
     ["override", "your own word about a run or a step", () => import("./commands/override.js"), "a run"],

@@ -26,6 +26,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   sql: ["SELECT 1"],
   decisions: ["last"],
   check: ["last", "--rule", "steps.max 99"],
+  slo: [],
   report: ["last"],
   findings: ["last"],
   override: ["last", "--verdict", "pass", "--reason", "seen"],

@@ -41,6 +41,18 @@ export const CacheRuleOverride = z.strictObject({
   lookbackSegments: z.number().int().positive().optional(),
 })
 
+/** What runs of some days have to add up to. */
+export const Objective = z.strictObject({
+  name: Name.optional(),
+  measure: z
+    .enum(["failed_runs", "failed_calls", "failed_tools", "cost_per_run", "cache_share", "run_p95_ms", "call_p95_ms"])
+    .describe("Shares of what failed, US dollars, the share of prompt tokens that came from a cache, milliseconds"),
+  most: z.number().nonnegative().optional(),
+  least: z.number().nonnegative().optional(),
+  days: z.number().int().min(1).max(366).describe("Whole days in UTC, today included"),
+  app: Name.optional().describe("Only of this application; * stands for any text"),
+})
+
 /** `event_type.field`, `*` standing for any one part. */
 const FieldPath = z.string().min(1).max(512)
 const Pattern = { pattern: z.string().min(1).max(4096), flags: z.string().max(8).optional() }
@@ -156,6 +168,7 @@ export const Config = z.strictObject({
     .array(Constraint.extend({ severity: z.enum(["warn", "fail"]).optional() }))
     .optional()
     .describe("Rules every run is held to"),
+  objectives: z.array(Objective).max(100).optional().describe("What orangebox slo holds the daily sums against"),
   judges: z
     .record(Name, JudgeCommand)
     .optional()

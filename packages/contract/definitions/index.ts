@@ -57,6 +57,7 @@ export const types = {
   Link: link.Link,
   LinkKind: link.LinkKind,
   NoEvidence,
+  Objective: config.Objective,
   PriceOverride: config.PriceOverride,
   ProcessEnd,
   Profile: config.Profile,

@@ -54,6 +54,7 @@ export {
   type Link,
   type LinkKind,
   type NoEvidence,
+  type Objective,
   type PriceOverride,
   type ProcessEnd,
   type Profile,

@@ -97,6 +97,8 @@ export { suspectsOf } from "./diagnosis/suspects.js"
 
 // What runs add up to, and what stands in prompts against its use
 
+export { type ObjectiveReading, readObjectives } from "./objectives/objectives.js"
+export { objectivesText } from "./objectives/objectives-text.js"
 export { type ContributorFigures, type ContributorSum, type CostBenefit, costBenefit } from "./stats/cost-benefit.js"
 export { costBenefitText } from "./stats/cost-benefit-text.js"
 export type { Figures } from "./stats/figures.js"

@@ -43,6 +43,7 @@ export { askForSnapshot, type SnapshotAnswer } from "./snapshots/ask-for-snapsho
 export { listSnapshots, type Snapshot } from "./snapshots/list-snapshots.js"
 export { materialise, type Written } from "./snapshots/materialise.js"
 export { runSql, type SqlTable } from "./sql/run-sql.js"
+export { loadObjectives } from "./stats/load-objectives.js"
 export { loadCostBenefit, loadOverview, loadStats, type StatsQuestion } from "./stats/load-stats.js"
 export { recheckAt } from "./verify/verify-certificate.js"
 export { type RunVerdict, type Trail, verifyAt } from "./verify/verify-run.js"
