@@ -50,7 +50,7 @@ export { hashesHolding, textBodies, type WhyView, whyOf } from "./context/why-it
 
 // What a provider's cache served, and what broke it
 
-export { auditCache, type CacheAudit } from "./cache/audit-cache.js"
+export { auditCache, type CacheAudit, cacheSums } from "./cache/audit-cache.js"
 export { type CacheCall, cacheCallOf } from "./cache/cache-call.js"
 export { cacheJson, cacheText, type DetailedAudit, MIN_CACHE_BUDGET } from "./cache/cache-text.js"
 export { bodiesToCompare, differingBytes } from "./cache/differing-bytes.js"

@@ -58,13 +58,15 @@ export function auditCache(
     ...auditCall(call, all.slice(0, all.indexOf(call)), rules, prices),
     stepTokens: call.model === undefined ? 1 : (cacheRuleOf(rules, call.model, call.startedAt)?.stepTokens ?? 1),
   }))
+  return { calls: audits, rulesVersion: rules.version, pricesVersion: prices.version, ...cacheSums(audits) }
+}
+
+/** What calls add up to; of some calls of a run as of all. */
+export function cacheSums(audits: readonly CallAudit[]): Omit<CacheAudit, "calls" | "rulesVersion" | "pricesVersion"> {
   const known = audits.filter(({ expected, call }) => expected !== null && call.read !== null)
   const lost = audits.filter(({ lostTokens }) => (lostTokens ?? 0) > 0)
   const priced = lost.filter(({ lostUsd }) => lostUsd !== null)
   return {
-    calls: audits,
-    rulesVersion: rules.version,
-    pricesVersion: prices.version,
     expected: sumOf(known, ({ expected }) => expected!),
     read: sumOf(known, ({ call, expected }) => Math.min(call.read!, expected!)),
     lostTokens: sumOf(lost, ({ lostTokens }) => lostTokens!),

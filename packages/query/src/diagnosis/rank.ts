@@ -32,9 +32,10 @@ export function ranked<T extends Finding>(
   })
 }
 
-/** Where the run went wrong, as it says itself: the step it stood in, the step it blames, the last that failed in it, else its last. */
-export function failurePoint({ crash, steps }: RunView): number {
-  const failed = steps.findLast(({ n, error }) => n > 1 && error !== undefined)
+/** Where the run went wrong, as it says itself: the step it stood in, the step it blames, where it failed the last that did, else its last. */
+export function failurePoint({ crash, steps, status }: RunView): number {
+  // A run that completed got over what failed in it: what is wrong with it is wrong with what it came to.
+  const failed = status === "completed" ? undefined : steps.findLast(({ n, error }) => n > 1 && error !== undefined)
   return crash?.step ?? steps[0]?.error?.blames ?? failed?.n ?? steps.length
 }
 

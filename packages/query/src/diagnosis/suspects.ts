@@ -16,6 +16,8 @@ export interface ReadStep {
   /** It ran something or changed something, or asked for that; it did not only plan or talk. */
   readonly acts: boolean
   readonly hasFailed: boolean
+  /** It, or what it asked for, has no end. */
+  readonly isOpen?: boolean
   /** What it wrote, and what came back to it. */
   readonly said: string
   readonly got: string
@@ -55,6 +57,7 @@ function decisionsOf({ view, words, askedBy }: CaseFile): readonly ReadStep[] {
         n: step.n,
         acts: done.length > 0 || (step.model?.requestedTools?.length ?? 0) > 0,
         hasFailed: [step, ...done].some(({ error, tool }) => error !== undefined || (tool?.exitCode ?? 0) !== 0),
+        isOpen: [step, ...done].some(({ closed }) => closed === undefined),
         said: own?.said ?? step.model?.outputSummary ?? step.tool?.args ?? "",
         got: [own?.got ?? step.error?.line ?? "", ...got].join("\n"),
       }
@@ -81,6 +84,7 @@ export function suspectsOf(steps: readonly ReadStep[], ending: Ending): readonly
     const traits: Trait[] = []
     if (step.acts) traits.push("acts")
     if (index === firstFailed && ending.isFailure) traits.push("failed_first")
+    if (step.isOpen === true && ending.isFailure) traits.push("cut_off")
     if (UNVERIFIED.test(step.said)) traits.push("unverified")
     if (origins.has(index)) traits.push("origin")
     return { n: step.n, traits, weight: traits.reduce((sum, trait) => sum + WEIGHTS[trait], 0) }
@@ -93,17 +97,18 @@ export function suspectsOf(steps: readonly ReadStep[], ending: Ending): readonly
 
 const EARLY = "nothing tells it apart: it comes early"
 
-type Trait = "acts" | "failed_first" | "unverified" | "origin"
+type Trait = "acts" | "failed_first" | "cut_off" | "unverified" | "origin"
 
 /**
  * Fitted on wrong answers of the open share of Who&When; there neither the first failure nor where a value came from told anything, so they
  * count only where the run itself failed, or the user said what was expected.
  */
-const WEIGHTS: Readonly<Record<Trait, number>> = { acts: 2, unverified: 1, failed_first: 3, origin: 3 }
+const WEIGHTS: Readonly<Record<Trait, number>> = { acts: 2, unverified: 1, failed_first: 3, cut_off: 3, origin: 3 }
 
 const WORDS: Readonly<Record<Trait, string>> = {
   acts: "it acts rather than plans",
   failed_first: "it, or what it asked for, was the first to fail",
+  cut_off: "it, or what it asked for, had no end when the run failed",
   unverified: "it assumes or makes up what it could have looked up",
   origin: "a value of the outcome comes from it, or from what it asked for",
 }

@@ -5,6 +5,7 @@ import {
   type CacheAudit,
   type CacheCall,
   cacheCallOf,
+  cacheSums,
   contextBodies,
   type DetailedAudit,
   differingBytes,
@@ -44,7 +45,7 @@ export async function loadCacheAudit(
   for (const row of wanted) {
     detailed.push({ ...row, differing: differingBytes(row, await bytesOf(bodiesToCompare(row))) })
   }
-  return { ...audit, calls: detailed }
+  return { ...audit, ...cacheSums(wanted), calls: detailed }
 }
 
 /** The same without the bytes that differ. */

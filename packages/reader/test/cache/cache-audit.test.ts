@@ -350,3 +350,30 @@ test("[H-02] the answer says byte, segment and whether the application or a tran
   expect(text).toMatch(/miss {4}0 of 1\.\dk +written 1\.\dk +volatile_value system byte 33, 4 bytes, since #2/)
   expect(text).toMatch(/⟦recorded 5e0d⟧.*09:41:07.*⟦\/5e0d⟧ → ⟦recorded 5e0d⟧.*09:43:12.*⟦\/5e0d⟧/)
 })
+
+test("[H-02] asked about one call, the sums are those of that call", async () => {
+  const { audit } = await audited("redacted", async (run) => {
+    for (const time of ["09:41:07", "09:43:12", "09:44:50"])
+      await send(run, MESSAGES, messages({ system: clock(time) }))
+  })
+  const [, second, third] = audit.calls
+  expect(audit.lostTokens).toBe(second!.lostTokens! + third!.lostTokens!)
+  const one = await readStore({ data: folder }, async ({ store }) =>
+    loadCacheAudit(store, store, await findRun(store, "last"), { n: third!.call.n }),
+  )
+  expect(one.calls.map(({ call }) => call.n)).toEqual([third!.call.n])
+  expect([one.expected, one.lostTokens, one.lostUsd]).toEqual([third!.expected, third!.lostTokens, third!.lostUsd])
+})
+
+test("[H-02] the next task of an agent, and a helper's, break no cache: they could read what all of them begin with", async () => {
+  const { audit } = await audited("redacted", async (run) => {
+    for (const task of ["first task", "second task", "third task"]) {
+      const opening = { role: "user", content: [{ type: "text", text: task }] }
+      const answer = { role: "assistant", content: [{ type: "text", text: `about the ${task}` }] }
+      await send(run, MESSAGES, messages({ history: [opening], mark: "system" }))
+      await send(run, MESSAGES, messages({ history: [opening, answer], mark: "system" }))
+    }
+  })
+  expect(audit.calls.map(({ verdict }) => verdict)).toEqual([null, "hit", "hit", "hit", "hit", "hit"])
+  expect(audit.lostTokens).toBe(0)
+})

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { Recorder, type Run } from "@orangebox/recorder"
 import { describe, expect, test } from "vitest"
+import { findBody, findRun, readStore } from "../../src/index.js"
 import {
   asked,
   diagnosed,
@@ -39,6 +40,29 @@ describe("[G-01] corrupted history", () => {
       expect(text).toMatch(/the provider refused it: 400/)
       expect(text).toMatch(/next: orangebox step last#3 --brief/)
     }
+  })
+
+  test("[G-04] its pointer opens the very bytes of the call that has no result", async () => {
+    const url = await serving(refused(400, "tool_use ids without tool_result"))
+    const { top } = await diagnosed(async (run) => {
+      await send(run, url, asked([use("t1"), use("t2")], [result("t1")]))
+      run.fail(new Error("refused"))
+    })
+    const [place] = top!.evidence
+    const bytes = await readStore({ data: folder }, async ({ store }) => {
+      const { view } = await findRun(store, "last")
+      return (await findBody(store, view, place!.step_no, "request")).bytes
+    })
+    expect(JSON.parse(Buffer.from(bytes.subarray(place!.from!, place!.to!)).toString())).toMatchObject({ id: "t2" })
+  })
+
+  test.each([401, 403, 404, 500])("[G-03] refused with %i, the history is not to blame", async (status) => {
+    const url = await serving(refused(status, "no"))
+    const { bad } = await diagnosed(async (run) => {
+      await send(run, url, asked([use("t1"), use("t2")], [result("t1")]))
+      run.fail(new Error("refused"))
+    })
+    expect(bad).toMatchObject([{ detector: "call_failed", severity: "fatal", cause_step: 2 }])
   })
 
   test("a transform that lost the result is named", async () => {
@@ -235,4 +259,19 @@ test("[G-02] tries that all failed ended the run, and are what explains it", asy
   })
   expect(top).toMatchObject({ detector: "retry_storm", severity: "fatal" })
   expect(json.is_unexplained).toBe(false)
+})
+
+describe("[G-02] where to begin reading", () => {
+  test("what had no end when the run failed comes first", async () => {
+    const { json } = await diagnosed(async (run) => {
+      await run.tool({ name: "read", args: { path: "a" } }, () => "fine")
+      run.startTool({ name: "deploy", args: { to: "production" } })
+      run.fail(new Error("exit 1"))
+    })
+    expect(json.is_unexplained).toBe(true)
+    expect(json.suspects[0]).toMatchObject({
+      step_no: 3,
+      why: expect.arrayContaining([expect.stringMatching(/had no end/)]),
+    })
+  })
 })

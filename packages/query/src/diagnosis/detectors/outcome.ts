@@ -44,7 +44,7 @@ export function ignoredToolError(file: CaseFile): Detected {
   const found: Finding[] = []
   for (const [index, step] of steps.entries()) {
     if (step.status !== "error" && step.status !== "timeout") continue
-    const isWrite = step.tool?.effectClass?.startsWith("write") === true
+    const isWrite = isChange(step)
     const after = whatCameAfter(file, step, steps.slice(index + 1), isWrite)
     if (after === "done") continue
     const isHarm = isWrite && after === "nothing"
@@ -63,9 +63,12 @@ export function ignoredToolError(file: CaseFile): Detected {
   return found
 }
 
+const isChange = ({ tool }: StepView): boolean => tool?.effectClass?.startsWith("write") === true
+
 const AFTER_WORDS = {
   nothing: "no later call of it succeeded",
   elsewhere: "later calls of it succeeded on something else",
+  unknown: "a later call changed something, and whether it is the same is not on record",
   told: "no later call of it succeeded, the answer speaks of it",
 } as const
 
@@ -83,6 +86,7 @@ function whatCameAfter(
   if (again.length > 0 && (!isWrite || target.size === 0 || again.some(hasTarget))) return "done"
   if (isWrite && succeeded.some(hasTarget)) return "done"
   if (again.length > 0) return "elsewhere"
+  if (isWrite && target.size === 0 && succeeded.some(isChange)) return "unknown"
   const last = modelCallsOf(view).at(-1)
   const said = [finalOutput, last && last.n > failed.n ? words.get(last.n)?.said : undefined].join("\n").toLowerCase()
   const error = [...new Set((failed.error?.line || words.get(failed.n)?.got || "").toLowerCase().match(TELLING) ?? [])]
