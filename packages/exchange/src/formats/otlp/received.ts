@@ -31,7 +31,7 @@ class WrittenOnce {
     const row: unknown[] = [
       this.#text(traceId),
       spanId,
-      parentSpanId ?? 0,
+      parentSpanId === null ? -1 : this.#text(parentSpanId),
       this.#text(name),
       startMs,
       endMs,
@@ -162,7 +162,7 @@ export function decodeReceived(text: string): { readonly spans: PlainSpan[]; rea
     return {
       traceId: textAt(traceId),
       spanId: String(spanId),
-      parentSpanId: textOf(parent) ?? null,
+      parentSpanId: parent === -1 ? null : textAt(parent),
       name: textAt(name),
       startMs: Number(startMs),
       endMs: Number(endMs),
