@@ -1,5 +1,6 @@
 import type { TokenUsage } from "@orangebox/contract"
-import { contentText, countOf, exitCodeIn, type Json, jsonText, recordOf } from "./told-values.js"
+import { NOT_IN_TRANSCRIPTS, type ToldStart } from "./conversation-teller.js"
+import { contentText, countOf, exitCodeIn, type Json, jsonText, recordOf, wordOf } from "./told-values.js"
 
 /** What the items of a Codex rollout are, and what stands in them. */
 
@@ -60,4 +61,50 @@ export function outputOf(output: unknown): ToldOutput {
   const said = recordOf(inner["metadata"])["exit_code"]
   const exitCode = Number.isInteger(said) ? (said as number) : exitCodeIn(text)
   return { text, exitCode, isError: inner["success"] === false ? true : exitCode === undefined ? null : exitCode !== 0 }
+}
+
+/** What a run is called and was started with, by the head of its file. */
+export function startOf(meta: Json, session: string, copied: Json): ToldStart {
+  const git = recordOf(meta["git"])
+  const cwd = wordOf(meta["cwd"])
+  const kept = ["originator", "agent_role", "parent_thread_id"].filter((name) => wordOf(meta[name]) !== undefined)
+  return {
+    app: "codex",
+    entrypoint: wordOf(meta["agent_nickname"]) ?? cwd?.split(/[\\/]/).findLast((part) => part !== "") ?? "session",
+    agentVersion: wordOf(meta["cli_version"]),
+    branch: wordOf(git["branch"]),
+    commit: wordOf(git["commit_hash"]),
+    attributes: {
+      session_id: session,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...Object.fromEntries(kept.map((name) => [name, meta[name]])),
+      ...copied,
+      not_in_the_record:
+        meta["base_instructions"] === undefined ? NOT_IN_TRANSCRIPTS : "wire bytes, tool definitions, settings",
+    },
+  }
+}
+
+/** A command that was run on the way to a tool's output. */
+export function commandOf({ exit_code: code, command, cwd }: Json): {
+  readonly words: string
+  readonly failed: boolean
+  readonly attributes: Json
+} {
+  const line = Array.isArray(command) ? command.map(String).join(" ") : String(command ?? "?")
+  const isKnown = Number.isInteger(code)
+  return {
+    words: `${line} exited with ${isKnown ? code : "an unknown code"}`,
+    failed: isKnown && code !== 0,
+    attributes: { ...(isKnown ? { exit_code: code } : {}), ...(typeof cwd === "string" ? { cwd } : {}) },
+  }
+}
+
+/** Newer versions repeat the instructions of the session as the first message. */
+export function withoutRepeats(messages: readonly unknown[]): readonly unknown[] {
+  const [first, ...rest] = messages
+  const { type, text } = recordOf(first)
+  const isRepeated =
+    type === "base_instructions" && rest.some((item) => contentText(recordOf(item)["content"]) === text)
+  return isRepeated ? rest : messages
 }

@@ -1,6 +1,15 @@
 import { derivedIds, type Link } from "@orangebox/contract"
-import { isOutput, outputOf, TOOL_CALLS, TOOL_OUTPUTS, usageOf } from "./codex-items.js"
-import { ConversationTeller, NOT_IN_TRANSCRIPTS } from "./conversation-teller.js"
+import {
+  commandOf,
+  isOutput,
+  outputOf,
+  startOf,
+  TOOL_CALLS,
+  TOOL_OUTPUTS,
+  usageOf,
+  withoutRepeats,
+} from "./codex-items.js"
+import { ConversationTeller } from "./conversation-teller.js"
 import { IDLE_MS, type SessionPlaces, type SessionReader } from "./session-file.js"
 import { contentText, countOf, type Json, jsonText, recordOf, timeOf, wordOf } from "./told-values.js"
 
@@ -188,26 +197,8 @@ export class CodexSession implements SessionReader {
     if (forkedRun !== undefined) links.push({ kind: "follows", run_id: forkedRun, reason: "forked from it" })
     if (this.#follows !== undefined)
       links.push({ kind: "follows", run_id: this.#follows, reason: "the same session, taken up again" })
-    const git = recordOf(meta["git"])
-    const cwd = wordOf(meta["cwd"])
-    told.start(key, startedAtMs, {
-      app: "codex",
-      entrypoint: wordOf(meta["agent_nickname"]) ?? cwd?.split(/[\\/]/).findLast((part) => part !== "") ?? "session",
-      agentVersion: wordOf(meta["cli_version"]),
-      branch: wordOf(git["branch"]),
-      commit: wordOf(git["commit_hash"]),
-      attributes: {
-        session_id: this.#session,
-        ...(cwd === undefined ? {} : { cwd }),
-        ...(wordOf(meta["originator"]) === undefined ? {} : { originator: meta["originator"] }),
-        ...(wordOf(meta["agent_role"]) === undefined ? {} : { agent_role: meta["agent_role"] }),
-        ...(parent === undefined ? {} : { parent_thread_id: parent }),
-        ...(forkedFrom === undefined ? {} : { forked_from_id: forkedFrom, copied_items: this.#copiedUpTo }),
-        not_in_the_record:
-          meta["base_instructions"] === undefined ? NOT_IN_TRANSCRIPTS : "wire bytes, tool definitions, settings",
-      },
-      links,
-    })
+    const copied = forkedFrom === undefined ? {} : { forked_from_id: forkedFrom, copied_items: this.#copiedUpTo }
+    told.start(key, startedAtMs, { ...startOf(meta, this.#session, copied), links })
     return told
   }
 
@@ -319,21 +310,8 @@ export class CodexSession implements SessionReader {
   /** What the program did on the way to a tool's output. Of a command that stands nowhere else: its exit code. */
   #completedItem(item: Json, key: string, atMs: number): void {
     if (item["type"] !== "CommandExecution") return
-    const { exit_code: code, command, cwd } = item
-    const words = Array.isArray(command) ? command.map(String).join(" ") : String(command ?? "?")
-    const failed = Number.isInteger(code) && code !== 0
-    this.#hold(() =>
-      this.#run(key, atMs).log(
-        key,
-        atMs,
-        failed ? "warn" : "info",
-        `${words} exited with ${code ?? "an unknown code"}`,
-        {
-          ...(Number.isInteger(code) ? { exit_code: code } : {}),
-          ...(typeof cwd === "string" ? { cwd } : {}),
-        },
-      ),
-    )
+    const { words, failed, attributes } = commandOf(item)
+    this.#hold(() => this.#run(key, atMs).log(key, atMs, failed ? "warn" : "info", words, attributes))
   }
 
   #usage(info: Json): void {
@@ -426,12 +404,3 @@ const TOLD: ReadonlySet<string> = new Set([
 const SILENT: ReadonlySet<string> = new Set([
   ...["world_state", "inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score"],
 ])
-
-/** Newer versions repeat the instructions of the session as the first message. */
-function withoutRepeats(messages: readonly unknown[]): readonly unknown[] {
-  const [first, ...rest] = messages
-  const { type, text } = recordOf(first)
-  const isRepeated =
-    type === "base_instructions" && rest.some((item) => contentText(recordOf(item)["content"]) === text)
-  return isRepeated ? rest : messages
-}

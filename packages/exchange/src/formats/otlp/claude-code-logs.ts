@@ -3,7 +3,7 @@ import type { ForeignEvent } from "@orangebox/recorder"
 import { RunTeller } from "../run-teller.js"
 import { jsonText } from "../told-values.js"
 import type { Attributes, PlainLog } from "./plain.js"
-import { levelOf } from "./trace-teller.js"
+import { levelOf } from "./span-events.js"
 
 /*
  * Claude Code's log records, which belong to no trace:
