@@ -295,6 +295,17 @@ describe("[I-01] the order of arrival", () => {
     expect(told(events, "run_completed")[0]!.payload).toMatchObject({ total_latency_ms: 900 })
   })
 
+  test("keeps what is said of the process: its version, where it runs, and everything else", async () => {
+    const door = openDoor()
+    const resource = { "service.version": "2.4.1", "deployment.environment.name": "production", "host.name": "web-3" }
+    await door.send("traces", tracesJson(AGENT.map(spanJson), "shop", resource))
+    const [started] = told(await only(door), "run_started")
+    expect(started).toMatchObject({
+      payload: { agent_version: "2.4.1", environment: "prod" },
+      attributes: { "resource.host.name": "web-3" },
+    })
+  })
+
   test("what comes after its run was told is a run of its own, and what comes again is nothing", async () => {
     const door = openDoor()
     await door.send("traces", tracesJson(AGENT.slice(0, 5).map(spanJson)))

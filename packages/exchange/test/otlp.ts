@@ -104,10 +104,14 @@ function anyJson(value: unknown): object {
   return { kvlistValue: { values: attributesJson(value as Record<string, unknown>) } }
 }
 
-export const tracesJson = (spans: readonly object[], service = "shop"): object => ({
+export const tracesJson = (
+  spans: readonly object[],
+  service = "shop",
+  resource: Record<string, unknown> = {},
+): object => ({
   resourceSpans: [
     {
-      resource: { attributes: attributesJson({ "service.name": service }) },
+      resource: { attributes: attributesJson({ "service.name": service, ...resource }) },
       scopeSpans: [{ scope: { name: "test" }, spans }],
     },
   ],

@@ -46,6 +46,7 @@ const span: fc.Arbitrary<PlainSpan> = fc.record({
   statusMessage: fc.string(),
   service: fc.string({ minLength: 1 }),
   scope: fc.string(),
+  resource: fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 }),
 })
 const log: fc.Arbitrary<PlainLog> = fc.record({
   traceId: fc.option(hex(32)),
@@ -80,7 +81,7 @@ test("[I-01] a text that many spans repeat is written once, a conversation that 
       events: [],
       links: [],
     } as const),
-    ...{ isError: false, statusMessage: "", service: "s", scope: "" },
+    ...{ isError: false, statusMessage: "", service: "s", scope: "", resource: {} },
     spanId: String(calls).repeat(16),
     attributes: { "gen_ai.input.messages": JSON.stringify(Array.from({ length: calls }, (_, at) => said(at))) },
   }))

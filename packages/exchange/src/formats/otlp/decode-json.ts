@@ -39,18 +39,19 @@ export function plainRequest(request: Json, read: (value: unknown) => unknown): 
   const logs: PlainLog[] = []
   let rejected = 0
   for (const resourceSpans of listOf(request["resourceSpans"]).map(recordOf)) {
-    const service = serviceOf(resourceSpans, read)
+    const resource = resourceOf(resourceSpans, read)
+    const service = serviceOf(resource)
     for (const scopeSpans of listOf(resourceSpans["scopeSpans"]).map(recordOf)) {
       const scope = String(recordOf(scopeSpans["scope"])["name"] ?? "")
       for (const span of listOf(scopeSpans["spans"])) {
-        const plain = spanOf(recordOf(span), service, scope, read)
+        const plain = spanOf(recordOf(span), { service, scope, resource }, read)
         if (plain === undefined) rejected++
         else spans.push(plain)
       }
     }
   }
   for (const resourceLogs of listOf(request["resourceLogs"]).map(recordOf)) {
-    const service = serviceOf(resourceLogs, read)
+    const service = serviceOf(resourceOf(resourceLogs, read))
     for (const scopeLogs of listOf(resourceLogs["scopeLogs"]).map(recordOf)) {
       const scope = String(recordOf(scopeLogs["scope"])["name"] ?? "")
       for (const log of listOf(scopeLogs["logRecords"])) logs.push(logOf(recordOf(log), service, scope, read))
@@ -61,12 +62,18 @@ export function plainRequest(request: Json, read: (value: unknown) => unknown): 
   return { spans, logs, rejected, rejectedWhy }
 }
 
-function serviceOf(of: Json, read: (value: unknown) => unknown): string {
-  const { "service.name": name } = attributesOf(recordOf(of["resource"])["attributes"], read)
+const resourceOf = (of: Json, read: (value: unknown) => unknown): Attributes =>
+  attributesOf(recordOf(of["resource"])["attributes"], read)
+
+function serviceOf({ "service.name": name }: Attributes): string {
   return typeof name === "string" && name !== "" ? name.slice(0, 512) : NO_SERVICE
 }
 
-function spanOf(span: Json, service: string, scope: string, read: (value: unknown) => unknown): PlainSpan | undefined {
+function spanOf(
+  span: Json,
+  from: Pick<PlainSpan, "service" | "scope" | "resource">,
+  read: (value: unknown) => unknown,
+): PlainSpan | undefined {
   const traceId = idOf(span["traceId"])
   const spanId = idOf(span["spanId"])
   if (!isTraceId(traceId) || !isSpanId(spanId)) return undefined
@@ -93,8 +100,7 @@ function spanOf(span: Json, service: string, scope: string, read: (value: unknow
       .filter((link) => isTraceId(link.traceId) && isSpanId(link.spanId)),
     isError: status["code"] === 2 || status["code"] === "STATUS_CODE_ERROR",
     statusMessage: String(status["message"] ?? ""),
-    service,
-    scope,
+    ...from,
   }
 }
 

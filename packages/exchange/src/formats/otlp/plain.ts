@@ -17,6 +17,8 @@ export interface PlainSpan {
   readonly statusMessage: string
   readonly service: string
   readonly scope: string
+  /** What was said of the process that made it. */
+  readonly resource: Attributes
 }
 
 export interface PlainSpanEvent {

@@ -27,7 +27,7 @@ class WrittenOnce {
 
   span(span: PlainSpan): unknown[] {
     const { traceId, spanId, parentSpanId, name, startMs, endMs, service, scope, attributes } = span
-    const { events, links, isError, statusMessage } = span
+    const { events, links, isError, statusMessage, resource } = span
     const row: unknown[] = [
       this.#text(traceId),
       spanId,
@@ -38,6 +38,7 @@ class WrittenOnce {
       this.#text(service),
       this.#text(scope),
       this.#attributes(attributes),
+      this.#resource(resource),
     ]
     const isPlain = events.length === 0 && links.length === 0 && !isError && statusMessage === ""
     if (!isPlain)
@@ -63,6 +64,15 @@ class WrittenOnce {
       ...(body === undefined ? [] : [this.#pair("body", body)]),
     ]
   }
+
+  /** Spans of one process hold the same one. */
+  #resource(resource: Attributes): number {
+    if (this.#lastResource !== resource) this.#lastAt = this.#pair("resource", { ...resource })
+    this.#lastResource = resource
+    return this.#lastAt
+  }
+  #lastResource: Attributes | undefined
+  #lastAt = 0
 
   #attributes(attributes: Attributes): number[] {
     const numbers: number[] = []
@@ -156,8 +166,8 @@ export function decodeReceived(text: string): { readonly spans: PlainSpan[]; rea
     return { name: textAt(name), atMs: Number(atMs), attributes: attributesOf(attributes) }
   }
   const spanOf = (row: unknown): PlainSpan => {
-    const [traceId, spanId, parent, name, startMs, endMs, service, scope, attributes, isError, message, events, links] =
-      listOf(row)
+    const [traceId, spanId, parent, name, startMs, endMs, service, scope, attributes, resource, ...rest] = listOf(row)
+    const [isError, message, events, links] = rest
     const ids = listOf(links)
     return {
       traceId: textAt(traceId),
@@ -169,6 +179,7 @@ export function decodeReceived(text: string): { readonly spans: PlainSpan[]; rea
       service: textAt(service) || NO_SERVICE,
       scope: textAt(scope),
       attributes: attributesOf(attributes),
+      resource: recordOf(pairs[resource as number]?.[1]),
       isError: isError === 1,
       statusMessage: message === undefined ? "" : textAt(message),
       events: listOf(events).map(eventOf),

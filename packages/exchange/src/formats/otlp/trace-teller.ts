@@ -1,8 +1,9 @@
 import type { Link } from "@orangebox/contract"
 import type { ForeignEvent } from "@orangebox/recorder"
 import { RunTeller, type ToldStep } from "../run-teller.js"
+import { wordOf } from "../told-values.js"
 import { textFact } from "./names.js"
-import type { PlainLog, PlainSpan } from "./plain.js"
+import type { Attributes, PlainLog, PlainSpan } from "./plain.js"
 import { errorOf, meaningOf } from "./read-span.js"
 import { tellEvent } from "./span-events.js"
 import { openModel, openStep, openTool } from "./span-steps.js"
@@ -92,13 +93,14 @@ export class TraceTeller {
     const links: Link[] = []
     if (asRun?.parentSpanId) links.push({ kind: "spawned_by", trace_id: traceId, step_id: asRun.parentSpanId })
     if (lateOf !== undefined) links.push({ kind: "follows", run_id: lateOf, reason: "spans of it that came late" })
-    const agentVersion = firstOf(all, "agentVersion")
+    const { resource } = first
+    const agentVersion = firstOf(all, "agentVersion") ?? wordOf(resource["service.version"])
     teller.start({
       key: asRun?.spanId ?? "run",
       atMs: startedAtMs,
       payload: {
         app_id: service,
-        environment: "unknown",
+        environment: environmentOf(resource),
         entrypoint_name: (lateOf === undefined ? (named ?? (first.name || "trace")) : "late spans").slice(0, 512),
         user_session_ref: null,
         input_summary: null,
@@ -108,6 +110,7 @@ export class TraceTeller {
       bodies: [input === undefined ? undefined : textBody("input_summary", input)],
       attributes: {
         ...(asRun === undefined ? {} : flat(asRun.attributes)),
+        ...Object.fromEntries(Object.entries(flat(resource)).map(([name, value]) => [`resource.${name}`, value])),
         ...(first.scope === "" ? {} : { "otel.scope.name": first.scope }),
         not_in_the_record: "wire bytes",
       },
@@ -209,4 +212,12 @@ export class TraceTeller {
         ...inferred,
       })
   }
+}
+
+/** Where the process says that it runs, in our few words. */
+function environmentOf(resource: Attributes): "local" | "ci" | "staging" | "prod" | "unknown" {
+  const said = String(resource["deployment.environment.name"] ?? resource["deployment.environment"] ?? "").toLowerCase()
+  if (/^prod(?:uction)?$/.test(said)) return "prod"
+  if (/^stag(?:e|ing)$/.test(said)) return "staging"
+  return /^(?:local|dev|development)$/.test(said) ? "local" : said === "ci" ? "ci" : "unknown"
 }
