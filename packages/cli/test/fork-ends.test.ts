@@ -100,12 +100,25 @@ test("[P-11] policy: deny says that the call was denied, and not that it was nev
   for (const command of [[], agent]) {
     const { stderr, exitCode } = await fork({ rule, command })
     expect(exitCode).toBe(1)
-    expect(stderr).toContain("EFFECT_DENIED model claude-x")
+    expect(stderr).toMatch(/EFFECT_DENIED #\d+ model claude-x/)
     expect(stderr).toContain("the policy denies it")
     expect(stderr).not.toContain("THE FORK WAS NOT REACHED")
     expect(stderr).not.toContain("the forked call was sent")
     expect(stderr).not.toContain("REQ_MISSING")
   }
+})
+
+test("[P-11] a fork of a fork says that what the first one changed is not changed again", async () => {
+  const model = await startModel("now")
+  const upstream = { cwd: scratch.path, env: { ANTHROPIC_BASE_URL: model.origin, ANTHROPIC_API_KEY: "k" } }
+  const again = (run: string, ...change: string[]): Promise<Finished> =>
+    orangebox(["fork", run, "--at", "#3", "--data", data, ...change], upstream)
+  const first = await again(source, "--set", "max_tokens=7")
+  const second = await again("last", "--set", "temperature=0")
+  await model.close()
+  const words = "is a fork itself: what it changed in its requests is not changed again"
+  expect([first.exitCode, first.stderr]).toEqual([0, expect.not.stringContaining(words)])
+  expect([second.exitCode, second.stderr]).toEqual([0, expect.stringContaining(words)])
 })
 
 test.each([

@@ -18,6 +18,7 @@ import {
 import { type ProfileOptions, profileOf } from "../replaying/fork-profile.js"
 import {
   forkJson,
+  forkOfForkText,
   isSound,
   planText,
   type Sample,
@@ -128,6 +129,8 @@ async function fork(
     })
   }
   terminal.say(planText(source, drafted))
+  const ofFork = forkOfForkText(source, drafted)
+  if (ofFork !== undefined) terminal.say(ofFork)
   const workspace = command.length > 0 ? await forkedWorkspace(session, options, source, drafted) : undefined
   const whole: ForkRequest = workspace ? { ...request, workspace: workspace.told } : request
   const changed = planned(source, { ...whole, profile })

@@ -85,6 +85,16 @@ export function verdictText({ verdict, aspects }: OutcomeVerdict): string {
   return [`orangebox: ${words[verdict]}`, ...lines].join("\n")
 }
 
+/** What is sent again is what the agent asked: a fork keeps that as the question, and what it made of it beside it. */
+export function forkOfForkText({ run, recording }: ReplaySource, fork: Fork): string | undefined {
+  const isChanged = recording.events.some(
+    ({ step_id, artifact_refs }) =>
+      fork.isCut(step_id ?? "") && artifact_refs.some(({ artifact_type }) => artifact_type === "request_sent"),
+  )
+  if (!isChanged) return undefined
+  return `orangebox: ${run.row.runId} is a fork itself: what it changed in its requests is not changed again; name it once more with --set or --profile`
+}
+
 export function planText(source: ReplaySource, fork: Fork): string {
   const n = numbersOf(source)(fork.call.stepId)
   const side = fork.at === "before_request" ? "before the request" : "after the answer"
