@@ -36,8 +36,6 @@ export interface EventExtras {
   readonly redaction?: RedactionStatus
   /** Contract breaches the handle itself noticed, such as a step used after its end. */
   readonly problems?: readonly PayloadProblem[] | undefined
-  /** When it was, where that is not now. */
-  readonly at?: Moment
   /** Of an event that another program recorded: the id that follows from how it was told. */
   readonly eventId?: string
 }
@@ -99,15 +97,16 @@ export class EventBuilder {
     }
   }
 
-  /** Telemetry: fails open. */
+  /** Telemetry: fails open. @param at when it was, where that is not now */
   emit<T extends EventType>(
     context: EventContext,
     type: T,
     sequenceNo: number | null,
     payload: PayloadOf<T>,
     extras?: EventExtras,
+    at?: Moment,
   ): void {
-    const record = this.build(context, type, sequenceNo, payload, extras)
+    const record = this.build(context, type, sequenceNo, payload, extras, at)
     try {
       this.sink.emit(record)
     } catch {
@@ -146,8 +145,8 @@ export class EventBuilder {
     sequenceNo: number | null,
     payload: object,
     extras: EventExtras | undefined,
+    at = this.now(),
   ): EventRecord {
-    const at = extras?.at ?? this.now()
     let problems = problemsOf(type, payload)
     if (extras?.problems) problems = [...problems, ...extras.problems]
     if (problems.length > 0) {

@@ -267,6 +267,7 @@ class ModelStepHandle extends StepHandle implements ModelStep {
         provider: this.#call.provider,
         model_id: given.model ?? nameOrNull(wire?.model ?? folded?.model) ?? this.#call.model,
         response_ref: responseRef,
+        latency_ms: this.endedAfterMs(),
         status: given.status ?? (failure ? "error" : "success"),
         http_status: given.httpStatus ?? (wire && wireStatusOf(wire)) ?? httpStatusOf(given.err),
         error_class: failure?.errorClass ?? null,

@@ -72,6 +72,7 @@ class RunHandle extends StepHandle implements Run {
         attemptNo: undefined,
         openedAt: run.startedAt,
         isOpened: false,
+        endedAt: undefined,
         keepsBodies: run.app.keeping.bodies === "always",
         lastEndedChild: undefined,
         isEnded: false,
@@ -146,6 +147,7 @@ class RunHandle extends StepHandle implements Run {
       {
         status: "success",
         total_steps: this.run.stepCount,
+        total_latency_ms: this.endedAfterMs(),
         ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
         ...this.#written(bodies, end.stdout),
       },
@@ -176,6 +178,7 @@ class RunHandle extends StepHandle implements Run {
         ...(end.signal === undefined ? {} : { signal: end.signal }),
         ...this.#written(bodies, end.stdout),
         total_steps: this.run.stepCount,
+        total_latency_ms: this.endedAfterMs(),
       },
       bodies,
     )

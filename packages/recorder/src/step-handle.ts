@@ -48,6 +48,7 @@ export interface StepState {
   readonly attemptNo: number | undefined
   readonly openedAt: Moment
   isOpened: boolean
+  endedAt: Moment | undefined
   /** Whether bodies go into the journal as they come, and not only on a fault. */
   readonly keepsBodies: boolean
   /** The child that ended last: what the next child follows. */
@@ -56,11 +57,6 @@ export interface StepState {
   isSampled?: boolean
   isEnded: boolean
 }
-
-/** The payload of the event that ends a step. The handle knows what it took, unless the caller saw that it took something else. */
-type Closing<T extends EventType> = Omit<PayloadOf<T>, Latency> &
-  Partial<Pick<PayloadOf<T>, Latency & keyof PayloadOf<T>>>
-type Latency = "latency_ms" | "total_latency_ms"
 
 export class StepHandle extends LifecycleEvents implements Step, LogPlace {
   readonly id: string
@@ -97,17 +93,16 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return new QueueHandle(this)
   }
 
-  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+  emit<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras, at = this.openingMoment()): void {
     const kept = this.run.keep(this.state, this.#context, type, extras)
-    const timed = this.timed(this.#withMisuse(kept))
-    this.run.builder.emit(this.#context, type, this.run.takeSequenceNo(), payload, timed)
+    this.run.builder.emit(this.#context, type, this.run.takeSequenceNo(), payload, this.#withMisuse(kept), at)
   }
 
-  /** The first event of a step stands at the moment from which it is counted what the step took. */
-  timed(extras: EventExtras | undefined): EventExtras | undefined {
-    if (this.state.isOpened) return extras
+  /** The first event of a step stands at the moment from which it is counted what the step took; others stand at theirs. */
+  openingMoment(): Moment | undefined {
+    if (this.state.isOpened) return undefined
     this.state.isOpened = true
-    return { ...extras, at: this.state.openedAt }
+    return this.state.openedAt
   }
 
   /** What an audit rests on: durable under `audit: "required"`, telemetry otherwise. */
@@ -164,6 +159,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       "step_ended",
       {
         status: outcome.status ?? (error ? "error" : "success"),
+        latency_ms: this.endedAfterMs(),
         error_class: error?.errorClass,
         error_summary: error?.summary,
         error_ref: error && bodies.ref("error", error.chain),
@@ -359,7 +355,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     const previous = this.state.parent?.lastEndedChild
     return previous === undefined ? undefined : [{ kind: "follows", step_id: previous }]
   }
-  closeWith<T extends EventType>(type: T, payload: Closing<T>, extras?: EventExtras): void {
+  closeWith<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
     if (this.close()) this.emitClose(type, payload, extras)
   }
 
@@ -382,6 +378,7 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
       attemptNo,
       openedAt: this.run.builder.now(),
       isOpened: false,
+      endedAt: undefined,
       lastEndedChild: undefined,
       isEnded: false,
     }
@@ -391,6 +388,12 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return Math.max(0, Math.round(monoUs - this.state.openedAt.monoUs) / 1000)
   }
 
+  /** What the step took, for the event that ends it: that stands at this very reading of the clock, so its latency is what lies between the two. */
+  endedAfterMs(): number {
+    this.state.endedAt = this.run.builder.now()
+    return this.elapsedMs(this.state.endedAt)
+  }
+
   /** False when the step was ended before: the first end is the one that counts, so that `finally { step.end() }` is harmless. */
   protected close(): boolean {
     if (this.state.isEnded) return false
@@ -398,12 +401,8 @@ export class StepHandle extends LifecycleEvents implements Step, LogPlace {
     return true
   }
 
-  /** What the step took and when it ended are one reading of the clock, so that its latency is what lies between its two events. */
-  protected emitClose<T extends EventType>(type: T, payload: Closing<T>, extras?: EventExtras): void {
-    const at = this.run.builder.now()
-    const latency = this.state.parent === undefined ? "total_latency_ms" : "latency_ms"
-    const ending = { [latency]: this.elapsedMs(at), ...payload } as unknown as PayloadOf<T>
-    this.emit(type, ending, { ...extras, at })
+  protected emitClose<T extends EventType>(type: T, payload: PayloadOf<T>, extras?: EventExtras): void {
+    this.emit(type, payload, extras, this.state.endedAt)
     this.state.isEnded = true
     const request = this.run.app.takeSnapshotRequest?.(this.runId)
     if (request !== undefined) this.#snapshotForOutside(request)

@@ -77,6 +77,7 @@ class ToolStepHandle extends StepHandle implements ToolStep {
         result_ref: result?.hash ?? null,
         error_class: error?.errorClass ?? null,
         error_message_ref: (error && bodies.ref("error_message", error.chain)) ?? null,
+        latency_ms: this.endedAfterMs(),
         tool_call_id: this.#call.callId,
         exit_code: outcome.exitCode,
         ...(result ? summaryOf("result_summary", () => summarizeText(result.text())) : {}),

@@ -109,14 +109,8 @@ export class ForeignWriter {
       { id: stepId, parentId: parentStepId, attemptNo: undefined },
       run.source,
     )
-    this.#builder.emit(context, type, event.sequenceNo, payload as never, {
-      ...bodies.extras(),
-      attributes,
-      links,
-      inferredBy,
-      at,
-      eventId,
-    })
+    const extras = { ...bodies.extras(), attributes, links, inferredBy, eventId }
+    this.#builder.emit(context, type, event.sequenceNo, payload as never, extras, at)
   }
 
   /** Something that was said outside any run, now. */

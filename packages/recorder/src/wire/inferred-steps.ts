@@ -102,6 +102,7 @@ export function openInferredTool(parent: Step, made: InferredTool): InferredTool
           result_ref,
           error_class: isError ? "ToolError" : null,
           error_message_ref: isError ? result_ref : null,
+          latency_ms: step.endedAfterMs(),
           tool_call_id,
           told_model: { is_error: toldError, ref: result_ref },
           ...(text === null ? {} : summaryOf("result_summary", () => step.summarize(text))),
@@ -127,7 +128,8 @@ export function completeInferred(run: Run, inferredBy: string, attributes?: LogA
   const state = run.run
   if (state.endedBy !== undefined) return
   run.keepSample()
-  run.closeWith("run_completed", { status: "success", total_steps: state.stepCount }, { inferredBy, attributes })
+  const ended = { status: "success", total_steps: state.stepCount, total_latency_ms: run.endedAfterMs() } as const
+  run.closeWith("run_completed", ended, { inferredBy, attributes })
   state.end("run_completed")
 }
 

@@ -21,11 +21,11 @@ export function markedChild(parent: StepHandle, marks: StepMarks, attemptNo?: nu
   const lane = marks.laneId === undefined ? "" : `,"lane_id":${JSON.stringify(marks.laneId)}`
   const context: EventContext = { runId: plain.runId, jsonHead: `${plain.jsonHead}${lane}` }
   // On the instance: a class of its own would have to extend one that is still being loaded when this file is.
-  const emit: StepHandle["emit"] = (type, payload, extras) => {
+  const emit: StepHandle["emit"] = (type, payload, extras, at = step.openingMoment()) => {
     const inferredBy = extras?.inferredBy ?? marks.inferredBy
     const kept = run.keep(step.state, context, type, extras)
     const marked = kept?.inferredBy === inferredBy ? kept : { ...kept, inferredBy }
-    run.builder.emit(context, type, run.takeSequenceNo(), payload, step.timed(marked))
+    run.builder.emit(context, type, run.takeSequenceNo(), payload, marked, at)
   }
   step.emit = emit
   return step

@@ -255,7 +255,7 @@ class ModelWire extends WireBase {
     // A first try took what it took from the opening of the call on, also where that is found out later.
     if (this.#firstTry)
       this.#firstTry.closeWith("model_result", { ...ending.payload, latency_ms: this.handle.elapsedMs() }, ending)
-    else this.handle.closeWith("model_result", ending.payload, ending)
+    else this.handle.closeWith("model_result", { ...ending.payload, latency_ms: this.handle.endedAfterMs() }, ending)
     this.#onResult?.(ending)
   }
 
@@ -320,7 +320,8 @@ class OpenRetriedCall implements RetriedCall {
     if (last === undefined) return
     // The bodies came with the try; the call only names them.
     const { payload, refs, redaction } = last
-    this.#handle.closeWith("model_result", payload, { refs, redaction })
+    const latency_ms = this.#handle.endedAfterMs()
+    this.#handle.closeWith("model_result", { ...payload, latency_ms }, { refs, redaction })
   }
 }
 
@@ -337,6 +338,7 @@ class HttpWire extends WireBase {
       "step_ended",
       {
         status: statusOf(end),
+        latency_ms: this.handle.endedAfterMs(),
         error_class: failure && (nameOrNull(failure.errorClass) ?? undefined),
         error_summary: failure?.summary,
         body_ref: stored?.hash,
