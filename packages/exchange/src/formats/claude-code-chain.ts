@@ -4,14 +4,11 @@ import type { ClaudeCodePlaces, ClaudeCodeSession, StartedBy } from "./claude-co
 import { definedOf, exitCodeOf, largest, promptOf, resultText } from "./claude-code-message.js"
 import type { SentRequest, SentRequests } from "./claude-code-requests.js"
 import { ConversationTeller, NOT_IN_TRANSCRIPTS } from "./conversation-teller.js"
-import { IDLE_MS } from "./session-file.js"
+import { IDLE_MS, RESTED } from "./session-file.js"
 import { contentText, type Json, jsonText, listOf, recordOf, wordOf } from "./told-values.js"
 
 export const CLAUDE_CODE = "import:claude-code"
 const DIALECT = "anthropic-messages"
-/** From what an end is deduced. */
-const RESTED = "an hour without another line"
-
 /** A message of the model while its lines come in. */
 interface Pending {
   readonly id: string

@@ -10,7 +10,7 @@ import {
   withoutRepeats,
 } from "./codex-items.js"
 import { ConversationTeller } from "./conversation-teller.js"
-import { IDLE_MS, type SessionPlaces, type SessionReader } from "./session-file.js"
+import { IDLE_MS, RESTED, type SessionPlaces, type SessionReader } from "./session-file.js"
 import { contentText, countOf, type Json, jsonText, recordOf, timeOf, wordOf } from "./told-values.js"
 
 /*
@@ -394,9 +394,6 @@ export class CodexSession implements SessionReader {
     this.#isAnswered = tools.length === 0
   }
 }
-
-/** From what an end is deduced. */
-const RESTED = "an hour without another line"
 
 const TOLD: ReadonlySet<string> = new Set([
   ...["response_item", "turn_context", "event_msg", "compacted", "token_usage_record"],

@@ -29,3 +29,6 @@ export interface SessionPlaces {
  * after that, it is another run of the same conversation. Only the record's own times decide, so every reading splits it the same way.
  */
 export const IDLE_MS = 60 * 60_000
+
+/** From what such an end is deduced, as its event says. */
+export const RESTED = "an hour without another line"
