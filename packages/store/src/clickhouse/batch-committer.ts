@@ -30,22 +30,17 @@ export interface CommitterOptions {
   readonly prices: PriceTable
 }
 
-/** The order in which tables are written: whatever a row names is there before it, and the offsets come last. */
+/** The order in which tables are written: whatever a row names is there before it, and the offsets come last. What stands together may come in any order. */
 const ORDER = [
-  "block_rows",
-  "body_rows",
-  "text_rows",
-  "text_runs",
-  "id_rows",
-  "ref_rows",
-  "stream_rows",
-  "event_rows",
-  "step_rows",
-  "run_rows",
-  "fact_rows",
+  ["block_rows"],
+  ["body_rows"],
+  ["text_rows", "text_runs", "id_rows", "ref_rows", "stream_rows"],
+  ["event_rows"],
+  ["step_rows", "run_rows"],
+  ["fact_rows"],
 ] as const
 
-type Table = (typeof ORDER)[number]
+type Table = (typeof ORDER)[number][number]
 
 const MOST_LIVE_RUNS = 512
 const MOST_LIVE_EVENTS = 300_000
@@ -119,15 +114,19 @@ export class BatchCommitter {
   async #commit(batch: Batch, nowMs: number): Promise<CommitSummary> {
     this.#openShelf(nowMs)
     const writing = new Writing(batch, nowMs)
-    await this.#openRuns(writing)
-    await this.#openOutside(batch)
-    writing.known = await this.#bodies.rowsOf(hashesIn(batch))
-    writing.streams = await namedFacts(
-      this.#connection,
-      "stream",
-      (batch.streams ?? []).map(({ streamId }) => streamId),
-    )
-    await this.#findRevisions(writing)
+    const [known, streams] = await Promise.all([
+      this.#bodies.rowsOf(hashesIn(batch)),
+      namedFacts<StreamFact>(
+        this.#connection,
+        "stream",
+        (batch.streams ?? []).map(({ streamId }) => streamId),
+      ),
+      this.#openRuns(writing),
+      this.#openOutside(batch),
+      this.#findRevisions(writing),
+    ])
+    writing.known = known
+    writing.streams = streams
 
     for (const body of batch.bodies ?? []) await this.#takeBody(body, writing)
     for (const stream of batch.streams ?? []) await this.#takeStream(stream, writing)
@@ -138,15 +137,23 @@ export class BatchCommitter {
 
     writing.rows.block_rows.push(...this.#shelf!.takeBlocks())
     writing.rows.body_rows.push(...[...writing.written.values()].map(bodyRow))
-    for (const table of ORDER) {
-      if (table === "fact_rows") await this.#putPrunedMeanwhile(writing)
-      failpoint(`clickhouse:before:${table}`)
-      await this.#connection.insert(table, writing.rows[table])
-      failpoint(`clickhouse:after:${table}`)
-    }
+    await this.#insert(writing)
     for (const run of changed) run.wereWritten()
     this.#letGo()
     return { ...writing.work.summary, runIds: changed.map(({ runId }) => runId), problems: writing.work.problems }
+  }
+
+  async #insert(writing: Writing): Promise<void> {
+    for (const tables of ORDER) {
+      if (tables[0] === "fact_rows") await this.#putPrunedMeanwhile(writing)
+      await Promise.all(
+        tables.map(async (table) => {
+          failpoint(`clickhouse:before:${table}`)
+          await this.#connection.insert(table, writing.rows[table])
+          failpoint(`clickhouse:after:${table}`)
+        }),
+      )
+    }
   }
 
   /**
@@ -184,7 +191,7 @@ export class BatchCommitter {
       writing.rows.step_rows.push(...written.steps)
     }
     writing.rows.block_rows.push(...shelf.takeBlocks())
-    for (const table of ORDER) await this.#connection.insert(table, writing.rows[table])
+    await this.#insert(writing)
     return { events: events.length, steps: Number(written?.run["steps"] ?? 0) }
   }
 
@@ -196,9 +203,9 @@ export class BatchCommitter {
     for (const { event } of batch.events ?? []) if (event.run_id !== null) ids.add(String(event.run_id))
     for (const { runId, abandoned } of batch.streams ?? []) if (abandoned && runId !== null) ids.add(runId)
     const missing = [...ids].filter((id) => !this.#live.has(id))
-    const standings = await this.#standingsOf(missing)
-    const stored = new Map<string, StoredEvent[]>()
-    for (const one of await this.#events.ofRuns(missing)) stored.set(one.runId, [...(stored.get(one.runId) ?? []), one])
+    const [standings, found] = await Promise.all([this.#standingsOf(missing), this.#events.ofRuns(missing)])
+    const stored = new Map<string, StoredEvent[]>(missing.map((id) => [id, []]))
+    for (const one of found) stored.get(one.runId)!.push(one)
     for (const id of missing) {
       const standing = standings.get(id)
       if (standing?.isPruned) continue
@@ -446,6 +453,8 @@ export class BatchCommitter {
     const digest = recordDigest(recorded)
     const outside = run === undefined ? this.#outside.get(outsideOf(writerId))! : undefined
     const known = outside === undefined ? run!.compare(name, digest) : compareOutside(outside, name, digest)
+    // Whoever reads a run's own events from a journal writes its row; also where a collector killed before that left only the events.
+    if (run !== undefined && isSequence(recorded.sequence_no)) run.isOwn = true
     if (known === "same") {
       work.summary.duplicates++
       return
@@ -467,7 +476,6 @@ export class BatchCommitter {
     work.summary.events++
     if (run === undefined) outside!.digests.set(name, digest)
     else {
-      if (isSequence(event.sequence_no)) run.isOwn = true
       run.take(placed)
       writing.accept(run.runId, placed)
     }
@@ -665,7 +673,7 @@ export class BatchCommitter {
 /** One batch on its way: what it knows, and the rows it becomes. */
 class Writing {
   readonly work: BatchWork<LiveRun, BodyState>
-  readonly rows = Object.fromEntries(ORDER.map((table) => [table, []])) as unknown as Record<Table, ServerRow[]>
+  readonly rows = Object.fromEntries(ORDER.flat().map((table) => [table, []])) as unknown as Record<Table, ServerRow[]>
   readonly accepted = new Map<string, PlacedEvent[]>()
   readonly revisions = new Map<string, Event>()
   readonly written = new Map<string, BodyState>()

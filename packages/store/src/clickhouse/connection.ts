@@ -94,13 +94,21 @@ export class Connection {
         columns: Object.keys(values[0]!) as [string, ...string[]],
         clickhouse_settings: {
           ...SETTINGS,
-          // Of the content, never of a place in a file: the server drops another block under a token it knows, without a word.
-          insert_deduplication_token: createHash("sha256").update(JSON.stringify(values)).digest("hex"),
+          ...this.#tokenFor(values),
           max_insert_block_size: "1048576",
           input_format_skip_unknown_fields: 0,
         },
       })
     })
+  }
+
+  /**
+   * By which replicas know a block that comes again. Of the content, never of a place in a file: the server drops another block under a token it knows, without
+   * a word. Rows collapse by their keys in any case.
+   */
+  #tokenFor(values: readonly ServerRow[]): ClickHouseSettings {
+    if (this.settings.cluster === undefined) return {}
+    return { insert_deduplication_token: createHash("sha256").update(JSON.stringify(values)).digest("hex") }
   }
 
   async command(sql: string): Promise<void> {

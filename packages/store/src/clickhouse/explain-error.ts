@@ -8,6 +8,8 @@ const KEPT = "Nothing is lost: the journals are kept and read again"
 /** What the server's error numbers mean here. */
 const BY_NUMBER: Readonly<Record<string, Story>> = {
   516: ["STORE_DENIED", "the server refuses this user or password", `Correct store.user or the password. ${KEPT}`],
+  193: ["STORE_DENIED", "the server refuses this password", `Correct the password. ${KEPT}`],
+  194: ["STORE_DENIED", "the server refuses this user or password", `Correct store.user or the password. ${KEPT}`],
   192: ["STORE_DENIED", "the server knows no such user", `Correct store.user. ${KEPT}`],
   497: ["STORE_DENIED", "the user may not do this there", `Grant it, as docs/fleet.md shows. ${KEPT}`],
   81: ["STORE_NO_DATABASE", "the server has no such database", `Make it with: orangebox store migrate. ${KEPT}`],

@@ -10,14 +10,17 @@ import { monthOf } from "./month-of.js"
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1000
 
-/** A row knows no end of its run; whether the run goes on is for its writer to say. */
-const RUNS = `(SELECT run_rows.*, if(status = 'running' AND writers.state != 'running', 'silent', status) AS told_status
-  FROM run_rows FINAL LEFT JOIN (SELECT key AS writer_id, JSONExtractString(json, 'state') AS state FROM fact_rows FINAL WHERE kind = 'writer') AS writers
-  ON writers.writer_id = run_rows.writer_id WHERE run_rows.state = 'here')`
-
 const COLUMNS = `run_id, trace_id, conversation_id, writer_id, app, entrypoint, environment, agent_version, told_status, started_at, ended_at, last_at, first_mono, last_mono,
   duration, input_summary, error_class, error_summary, capture_mode, events, annotations, steps, open_steps, model_calls, tool_calls, errors, prompt_tokens,
   completion_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, source_run_id, released, is_crashed`
+
+/** A row knows no end of its run; whether the run goes on is for its writer to say. `condition` is asked of the rows themselves, before anything else. */
+const runsWhere = (condition: string): string =>
+  `(SELECT ${COLUMNS.replace("told_status", "if(status = 'running' AND writers.writer_state != 'running', 'silent', status) AS told_status")}, host
+  FROM (SELECT * EXCEPT (sums, contributors) FROM run_rows FINAL WHERE state = 'here' AND ${condition}) AS run
+  LEFT JOIN (SELECT key AS writer, JSONExtractString(json, 'state') AS writer_state FROM fact_rows FINAL WHERE kind = 'writer') AS writers ON writers.writer = run.writer_id)`
+
+const RUNS = runsWhere("1")
 
 /** A trace is causally connected, and nothing starts before what caused it. */
 export const FIRST_OF_TRACE = `run_id IN (SELECT argMin(run_id, (started_at, run_id)) FROM run_rows FINAL WHERE state = 'here' GROUP BY coalesce(trace_id, run_id))`
@@ -74,7 +77,7 @@ function readCursor(cursor: string): [number, string] {
 const inMonth = (runId: string): string => `month = ${quote(monthOf(runId))} AND run_id = ${quote(runId)}`
 
 async function runRow(connection: Connection, runId: string): Promise<ServerRow | undefined> {
-  const [row] = await connection.rows(`SELECT ${COLUMNS} FROM ${RUNS} WHERE ${inMonth(runId)}`)
+  const [row] = await connection.rows(`SELECT ${COLUMNS} FROM ${runsWhere(inMonth(runId))}`)
   return row
 }
 
@@ -161,7 +164,7 @@ export async function stepColumns(
 
 export async function openRunsOf(connection: Connection, writerId: string): Promise<OpenRun[]> {
   const rows = await connection.rows(
-    `SELECT ${COLUMNS} FROM ${RUNS} WHERE writer_id = ${quote(writerId)} AND told_status IN ('running', 'crashed', 'silent') ORDER BY run_id`,
+    `SELECT ${COLUMNS} FROM ${runsWhere(`writer_id = ${quote(writerId)}`)} WHERE told_status IN ('running', 'crashed', 'silent') ORDER BY run_id`,
   )
   if (rows.length === 0) return []
   const steps = await connection.rows(
