@@ -8,7 +8,7 @@ import { chromium } from "playwright-core"
 const BIN = "packages/cli/bin/orangebox.js"
 const data = mkdtempSync(join(tmpdir(), "orangebox-pictures-"))
 execFileSync(process.execPath, [BIN, "demo", "--data", data], { stdio: ["ignore", "ignore", "inherit"] })
-const server = spawn(process.execPath, [BIN, "ui", "--no-open", "--json", "--port", "4790", "--data", data])
+const server = spawn(process.execPath, [BIN, "ui", "--no-open", "--json", "--data", data])
 const { address } = JSON.parse(
   await new Promise((resolve) => server.stdout.once("data", (text) => resolve(String(text)))),
 )
@@ -26,7 +26,9 @@ await page.waitForSelector(".row .words")
 await page.locator("#step-14").click()
 for (const theme of ["light", "dark"]) {
   await page.emulateMedia({ colorScheme: theme })
-  await page.waitForTimeout(2500)
+  await page.waitForFunction(() => document.querySelectorAll(".finds li").length >= 4)
+  await page.waitForSelector(".head .pill.bad")
+  await page.waitForTimeout(500)
   await page.mouse.move(0, 0)
   await page.screenshot({ path: `docs/images/run-${theme}.png` })
 }

@@ -127,6 +127,16 @@ describe.skipIf(noBrowser)(`the web UI over the demo${noBrowser ? `, skipped: ${
     await page.context().close()
   })
 
+  test("[O-05] a click opens any run of the list, with its verdict beside it", async () => {
+    const { page } = await openUi(browser, server)
+    const row = page.locator(".run-row", { hasText: "fix-leap-years" })
+    await row.locator("span", { hasText: "fail 2" }).waitFor()
+    await row.click()
+    await page.waitForURL(`**/runs/${fixed.run.run_id}`)
+    await page.waitForSelector(".row .words")
+    await page.context().close()
+  })
+
   test("[O-05] a link brings back what was on screen, and going back goes back", async () => {
     const { page } = await openUi(browser, server, { path: `/runs/${fixed.run.run_id}/14?tab=context` })
     expect(await page.locator('[role="tab"][aria-selected="true"]').innerText()).toBe("Context")

@@ -50,7 +50,7 @@ export function FindingsStrip({
             at === null ? index === list.findIndex((one) => one.step !== null && one.step === selected) : index === at
           return (
             // Who says much gives way first, so that what is said shortly is read whole.
-            <li key={index} style={{ flexShrink: words.length ** 4 }}>
+            <li key={index} style={{ flexShrink: (words.length / 40) ** 3 }}>
               <button
                 type="button"
                 title={safeWords(words, 400)}

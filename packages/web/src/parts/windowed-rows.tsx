@@ -59,9 +59,15 @@ export function WindowedRows(props: Props) {
       element.scrollTop = top
       setScrollTop(top)
     }
-    if (hasFocus)
-      requestAnimationFrame(() => element.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true }))
   }, [active, rowHeight, total])
+
+  // The focus goes along with the active row, also where another element has become that row.
+  useLayoutEffect(() => {
+    const focused = document.activeElement
+    if (!hasFocus || (focused !== document.body && focused?.getAttribute("role") !== "row")) return
+    const row = list.current!.querySelector<HTMLElement>('[tabindex="0"]')
+    if (row !== focused) row?.focus({ preventScroll: true })
+  })
 
   const isPrinting = usePrinting()
   const seen = isPrinting
@@ -79,13 +85,14 @@ export function WindowedRows(props: Props) {
   if (kept.current.by !== children || kept.current.of !== elements)
     kept.current = { by: children, of: elements, rows: new Map() }
   for (const index of [...kept.current.rows.keys()])
-    if ((index < seen.from || index >= seen.to) && index !== active) kept.current.rows.delete(index)
+    if (index < seen.from || index >= seen.to) kept.current.rows.delete(index)
   const drawnRow = (index: number): ComponentChildren => {
     const known = kept.current.rows.get(index)
     if (known !== undefined) return known
-    // The active row keeps its own element, so that the focus stays on it wherever it is scrolled to.
-    const row = children(index, index * rowHeight, index === active ? `active ${index}` : String(index % elements))
-    kept.current.rows.set(index, row)
+    // The active row exists also where it is out of sight, in an element of its own.
+    const isSeen = index >= seen.from && index < seen.to
+    const row = children(index, index * rowHeight, isSeen ? String(index % elements) : "active")
+    if (isSeen) kept.current.rows.set(index, row)
     return row
   }
 
