@@ -5,6 +5,7 @@ import { failpoint, type TraceStore } from "@orangebox/store"
 import { adoptSpools } from "./adopt-spools.js"
 import { Bookmarks } from "./bookmarks.js"
 import { closeWriters, type EndingWriter } from "./close-writers.js"
+import { deriveCalls } from "./derive-calls.js"
 import { type DrainContext, type DrainEnd, drainFile } from "./drain-file.js"
 import { type KeptWindow, sweepLeftovers, tidyFinished } from "./finished-journals.js"
 import { Intake } from "./intake.js"
@@ -78,6 +79,7 @@ export class Collection {
     for (const end of ends) this.#takeTornTail(end, intake)
     this.#updateStandings(intake)
     await intake.flush()
+    await deriveCalls(intake.takeSilentCalls(), store, intake)
     failpoint("collect:drained")
 
     const crashedRuns = await closeWriters(this.#ending(files, ends, incomplete), context)

@@ -2,6 +2,7 @@ import { OrangeboxError } from "@orangebox/contract"
 import { type Batch, type CommitSummary, failpoint, type RecordedProblem, type TraceStore } from "@orangebox/store"
 import { BatchBuilder } from "./batch-builder.js"
 import type { Bookmarks } from "./bookmarks.js"
+import { type SilentCall, silentCallIn } from "./derive-calls.js"
 import { passingFailure } from "./store-failure.js"
 import { emptyTally } from "./tally.js"
 
@@ -9,6 +10,7 @@ import { emptyTally } from "./tally.js"
 export class Intake {
   readonly batch = new BatchBuilder()
   readonly tally = emptyTally()
+  #silentCalls: SilentCall[] = []
   readonly #store: TraceStore
   readonly #bookmarks: Bookmarks
 
@@ -23,9 +25,17 @@ export class Intake {
     failpoint("collect:before-commit")
     await this.#commit(batch)
     failpoint("collect:after-commit")
+    this.#silentCalls.push(...(batch.events ?? []).flatMap((recorded) => silentCallIn(recorded) ?? []))
     for (const offset of batch.offsets ?? []) this.#bookmarks.set(offset)
     // A commit holds up the event loop; a server in the same process gets its turn between two.
     await new Promise(setImmediate)
+  }
+
+  /** Calls that were committed and of which it has to be derived what they mean. */
+  takeSilentCalls(): readonly SilentCall[] {
+    const calls = this.#silentCalls
+    this.#silentCalls = []
+    return calls
   }
 
   async #commit(batch: Batch): Promise<void> {

@@ -32,6 +32,7 @@ import { StepStarted } from "./events/step-started.js"
 import { ToolCalled } from "./events/tool-called.js"
 import { ToolResult } from "./events/tool-result.js"
 import { ValidatorDecision } from "./events/validator-decision.js"
+import { WireDerived } from "./events/wire-derived.js"
 import { editionOf } from "./schema-edition.js"
 
 /** Every event type there is. The first thirteen are schema 1.0. */
@@ -68,6 +69,7 @@ export const CATALOG = {
   process_exited: ProcessExited,
   process_crashed: ProcessCrashed,
   source_diagnostics: SourceDiagnosticsRegistered,
+  wire_derived: WireDerived,
 } as const
 
 export type EventType = keyof typeof CATALOG

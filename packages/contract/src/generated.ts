@@ -826,6 +826,43 @@ export type Payloads = {
     detector_count: number
     diagnostics_ref: string
   }
+  /**
+   * What the bytes of a model call mean, read off them by the collector, where the recorder that wrote the call knows no protocol. The fields are
+   * those of `model_called`, `prompt_assembled` and `model_result`; readers take them where these events are silent.
+   */
+  wire_derived: {
+    provider: string
+    model_id: string | null
+    temperature: number | null
+    top_p: number | null
+    max_tokens: number | null
+    seed: number | null
+    stream: boolean
+    call_signature_hash: BodyId
+    wire_digest: BodyId
+    shape_digest: BodyId
+    canon_version: number
+    prefix_fingerprint: BodyId | null
+    prefix_length: number | null
+    cache_use: "warm" | "real" | "unknown"
+    cache_params_digest?: BodyId | undefined
+    segments: Segment[]
+    total_length: number
+    finish_reason: string | null
+    token_usage: TokenUsage
+    service_tier?: string | undefined
+    cache_write_1h_tokens?: number | undefined
+    requested_tools?: string[] | undefined
+    requested_tool_ids?: (string | null)[] | undefined
+    cache_diagnosis?: {
+      type: string
+      missed_tokens: number | null
+    } | undefined
+    thinking_ms?: number | null | undefined
+    output_summary?: string | undefined
+    error_class?: string | undefined
+    error_summary?: string | undefined
+  }
 }
 
 const ActionTypeNode: SchemaNode = { is: "one_of", values: ["plan","edit","run_tests","command","open_pr","merge","deploy","api_call","message","no_op","override","other"] }
@@ -950,4 +987,5 @@ export const CATALOG: { readonly [Type in keyof Payloads]: EventDefinition<Type,
   process_exited: { "type":"process_exited","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, exit_code: { is: "number", int: true, nullable: true }, reason: { is: "one_of", values: ["exit","uncaught_exception","closed"] }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true }, error_ref: { ...BodyRef, optional: true, since: "1.2" }, error_origin: { is: "one_of", values: ["uncaught_exception","unhandled_rejection"], optional: true, since: "1.2" }, records_written: Count, records_dropped: Count, logs_sampled_out: Count } }) },
   process_crashed: { "type":"process_crashed","mayAnnotate":true,"since":"1.1","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { writer_id: Name, pid: { is: "number", int: true, min: 0 }, last_open_step_id: { ...StepIdNode, nullable: true }, evidence: Summary, ended_by: { ...ProcessEndNode, optional: true, since: "1.2" }, exit_code: { is: "number", int: true, optional: true, since: "1.2" }, error_class: { ...Name, optional: true, since: "1.2" }, error_summary: { ...Summary, optional: true, since: "1.2" }, error_ref: { ...BodyRef, optional: true, since: "1.2" } } }) },
   source_diagnostics: { "type":"source_diagnostics","mayAnnotate":false,"since":"1.1","role":{"does":"process"}, payload: new ObjectSchema({ is: "object", fields: { note_count: Count, detector_count: Count, diagnostics_ref: BodyRef } }) },
+  wire_derived: { "type":"wire_derived","mayAnnotate":true,"since":"1.2","role":{"does":"within"}, payload: new ObjectSchema({ is: "object", fields: { provider: Name, model_id: { ...Name, nullable: true }, temperature: { is: "number", nullable: true }, top_p: { is: "number", nullable: true }, max_tokens: { ...Count, nullable: true }, seed: { is: "number", nullable: true }, stream: { is: "boolean" }, call_signature_hash: BodyIdNode, wire_digest: BodyIdNode, shape_digest: BodyIdNode, canon_version: Count, prefix_fingerprint: { ...BodyIdNode, nullable: true }, prefix_length: { ...Count, nullable: true }, cache_use: { is: "one_of", values: ["warm","real","unknown"] }, cache_params_digest: { ...BodyIdNode, optional: true }, segments: { is: "list", of: SegmentNode }, total_length: Count, finish_reason: { ...Name, nullable: true }, token_usage: TokenUsageNode, service_tier: { ...Name, optional: true }, cache_write_1h_tokens: { ...Count, optional: true }, requested_tools: { is: "list", of: Name, optional: true }, requested_tool_ids: { is: "list", of: { ...Name, nullable: true }, optional: true }, cache_diagnosis: { is: "object", fields: { type: Name, missed_tokens: { ...Count, nullable: true } }, optional: true }, thinking_ms: { ...LatencyMs, nullable: true, optional: true }, output_summary: { ...Summary, optional: true }, error_class: { ...Name, optional: true }, error_summary: { ...Summary, optional: true } } }) },
 }

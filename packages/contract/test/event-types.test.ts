@@ -29,6 +29,10 @@ const REQUIRED = {
 
 /** Where null stands for "unknown" or "there is none". Everywhere else it is refused. */
 const NULLABLE: { readonly [type in EventType]?: readonly string[] } = {
+  wire_derived: [
+    ...["model_id", "temperature", "top_p", "max_tokens", "seed", "prefix_fingerprint", "prefix_length"],
+    ...["finish_reason", "thinking_ms"],
+  ],
   run_started: ["user_session_ref", "input_summary"],
   prompt_rendered: ["prompt_template_id", "prompt_template_version", "prompt_variables_ref"],
   retrieval_executed: ["retriever_version", "top_k"],
@@ -165,7 +169,7 @@ describe("[C-02] values", () => {
     expect(complaints("maybe")).toHaveLength(1)
   })
 
-  test("[C-02] there are thirteen event types in 1.0 and seventeen more in 1.1", () => {
+  test("[C-02] there are thirteen event types in 1.0, eighteen more in 1.1 and one in 1.2", () => {
     const since = (version: string): string[] => EVENT_TYPES.filter((type) => definitionOf(type).since === version)
     expect(since("1.0")).toEqual(Object.keys(REQUIRED))
     expect(since("1.1")).toEqual([
@@ -188,6 +192,7 @@ describe("[C-02] values", () => {
       "process_crashed",
       "source_diagnostics",
     ])
+    expect(since("1.2")).toEqual(["wire_derived"])
   })
 
   test("[C-02] a payload field of the wrong type has a problem that names it", () => {

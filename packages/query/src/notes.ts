@@ -149,6 +149,8 @@ const NOTE_KINDS = {
   fault: "fault",
   repair: "repair",
   source_diagnostics: null,
+  // Its call and its prompt tell it.
+  wire_derived: null,
   process_started: null,
   process_exited: null,
   process_crashed: "crash",

@@ -1,5 +1,6 @@
 // Adapters for what agents are made of
 
+export { deriveWire, type StoredCall } from "./wire/derive-wire.js"
 export {
   type AiSdkCallOptions,
   type AiSdkMiddleware,

@@ -1,4 +1,5 @@
 export { type Crash, crashWords, endWords } from "./crash.js"
+export { fillDerived } from "./fill-derived.js"
 export {
   type FoldRunOptions,
   foldRun,

@@ -51,6 +51,7 @@ export class RunFold<Mark> {
     if (event.sequence_no === null) {
       facts.annotations++
       if (event.event_type === "process_crashed") this.#takeCrash(payloadOf(event), monoOf(given))
+      if (event.event_type === "wire_derived") this.#takeDerived(event)
       return undefined
     }
     if (facts.events++ === 0) facts.startedAtMs = atMs
@@ -71,6 +72,21 @@ export class RunFold<Mark> {
     if (role?.does === "opens") this.#open(step, event, role.step, mark, mono, atMs)
     else if (role?.does === "closes") this.#close(step, event, role.step, mark, mono, atMs)
     return step
+  }
+
+  /** What a call used, where its writer could not read it. */
+  #takeDerived(event: Event): void {
+    const step = event.step_id === null ? undefined : this.steps.find(event.step_id)
+    if (step === undefined || step.kind !== "model" || step.closed === null || hasUsage(step.tokens)) return
+    const payload = payloadOf(event)
+    step.provider = textIn(payload, "provider") ?? step.provider
+    step.name = textIn(payload, "model_id") ?? step.name
+    step.tokens = usageIn(payload)
+    step.serviceTier = textIn(payload, "service_tier") ?? null
+    step.cacheWrite1h = countIn(payload, "cache_write_1h_tokens") ?? null
+    this.#used.take(step)
+    this.facts.tokens = this.#used.sum()
+    this.#changed(step)
   }
 
   #open(step: FoldedStep<Mark>, event: Event, kind: StepKind, mark: Mark, mono: number | null, atMs: number): void {

@@ -42,7 +42,7 @@ export async function gatherRun(
 ): Promise<GatheredRun> {
   const { reader } = reading
   const { runId } = run.row
-  const own = await eventsOfTree(reading, run.events)
+  const own = await eventsOfTree(reading, run.recorded)
   const runIds = [...new Set(own.flatMap(({ run_id }) => run_id ?? []))]
   const others = runIds.filter((other) => other !== runId)
   const said = await Promise.all(others.map((other) => reader.annotationsOf(other)))

@@ -1,5 +1,6 @@
 import { type Event, runDigest } from "@orangebox/contract"
 import { type RunInput, type RunView, viewRun } from "@orangebox/query"
+import { fillDerived } from "@orangebox/runs"
 import { END_IN_DOUBT, type Gap, type RunQuery, type TraceReader } from "@orangebox/store"
 import type { RunHead, RunReader } from "../open/run-reader.js"
 import { pricesFor } from "./prices.js"
@@ -7,8 +8,10 @@ import { pricesFor } from "./prices.js"
 /** Everything that is stored about one run, and the view that all readers share. */
 export interface LoadedRun {
   readonly row: RunHead
-  /** The run's own events, in order. */
+  /** The run's own events, in order, with what was derived of its calls where they are silent. */
   readonly events: readonly Event[]
+  /** The same as they were recorded. */
+  readonly recorded: readonly Event[]
   /** What others said about it. */
   readonly annotations: readonly Event[]
   /** Events that were lost and whose loss is on record. */
@@ -37,7 +40,7 @@ const keepers = new WeakMap<RunReader, RunKeeper>()
 export async function loadAfresh(store: RunReader, runId: string): Promise<LoadedRun | undefined> {
   const row = await store.getRun(runId)
   if (!row) return undefined
-  const events = await allEvents(store, runId)
+  const recorded = await allEvents(store, runId)
   const [annotations, gaps, partials, inbound] = await Promise.all([
     store.annotationsOf(runId),
     store.gapsOf(runId),
@@ -47,10 +50,11 @@ export async function loadAfresh(store: RunReader, runId: string): Promise<Loade
   // Hashing every event takes as long as reading them, and few readers show it.
   let known: string | undefined
   const digest = (): string => {
-    known ??= runDigest(events)
+    known ??= runDigest(recorded)
     return known
   }
   const ownGaps = gaps.map((gap) => gapOf(gap, runId))
+  const events = fillDerived(recorded, annotations)
   const view = viewRun({
     events: [...events, ...annotations],
     gaps: ownGaps,
@@ -66,7 +70,7 @@ export async function loadAfresh(store: RunReader, runId: string): Promise<Loade
   })
   const declaredLost = ownGaps.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ row, events, annotations, declaredLost, view },
+    ...{ row, events, recorded, annotations, declaredLost, view },
     get digest() {
       return digest()
     },

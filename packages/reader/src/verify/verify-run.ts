@@ -77,7 +77,7 @@ export async function verifyRun(
     runId,
     status: run.row.status,
     endedBy: run.view.crash ? crashWords(run.view.crash) : null,
-    events: run.events.length,
+    events: run.recorded.length,
     openSteps: run.view.steps.filter(({ status }) => isOpen(status)).length,
     digest: run.row.lacksEvents ? null : run.digest,
     ...problems,
@@ -94,11 +94,11 @@ export async function problemsOfRun(
   options: { readonly readBodies: boolean },
 ): Promise<Pick<RunVerdict, "findings" | "open" | "declared"> & { readonly bodies: ReadonlyMap<string, BodyState> }> {
   const { runId } = run.row
-  const bodies = await lookAtBodies(store, run.events, options.readBodies)
-  const wrong = [...run.events, ...run.annotations].flatMap((event) => validate(event))
+  const bodies = await lookAtBodies(store, run.recorded, options.readBodies)
+  const wrong = [...run.recorded, ...run.annotations].flatMap((event) => validate(event))
   const problems = [
     ...wrong,
-    ...consequencesAside(validateRun(run.events, { hasBody: (hash) => bodies.get(hash) !== "missing" }), wrong),
+    ...consequencesAside(validateRun(run.recorded, { hasBody: (hash) => bodies.get(hash) !== "missing" }), wrong),
     ...(await conflicts(store, runId)),
     ...countProblems(run),
     ...stopProblems(run),
@@ -107,8 +107,8 @@ export async function problemsOfRun(
     ...lostEnds(run),
   ]
   const holes = problems.filter(({ code }) => code === "sequence_hole")
-  const areHolesDeclared = holes.length > 0 && missingEvents(run.events) <= run.declaredLost
-  const late = new Set(run.events.filter(isMarkedLate).map(({ event_id }) => event_id))
+  const areHolesDeclared = holes.length > 0 && missingEvents(run.recorded) <= run.declaredLost
+  const late = new Set(run.recorded.filter(isMarkedLate).map(({ event_id }) => event_id))
   const isDeclared = (problem: Problem): boolean =>
     problem.code === "sequence_hole"
       ? areHolesDeclared
@@ -201,7 +201,7 @@ function missingEvents(events: readonly Event[]): number {
 }
 
 /** A run that was stopped under `audit: "required"` is not as it was meant to be recorded, and cannot have completed. */
-function stopProblems({ row, events, annotations }: LoadedRun): Problem[] {
+function stopProblems({ row, recorded: events, annotations }: LoadedRun): Problem[] {
   return [...events, ...annotations].flatMap((event): Problem[] => {
     if (event.event_type !== "fault" || event.payload.stops_run !== true) return []
     const isCompleted = row.status === "completed"
@@ -212,7 +212,7 @@ function stopProblems({ row, events, annotations }: LoadedRun): Problem[] {
 }
 
 /** What was counted as it came in must still be there; an end that was cut off would otherwise look like a run that goes on. */
-function countProblems({ row, events, annotations }: LoadedRun): Problem[] {
+function countProblems({ row, recorded: events, annotations }: LoadedRun): Problem[] {
   const present = events.length + annotations.length
   const cameIn = row.events + row.annotations
   if (!hasEnded(row.status) || present === cameIn) return []

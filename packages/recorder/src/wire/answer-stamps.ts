@@ -7,7 +7,7 @@ import { nameOrNull } from "./contract-values.js"
 /** What every answer says, however it came to be recorded. */
 export function answerStamps(
   folded: FoldedResponse | undefined,
-  bodies: BodiesOfEvent,
+  bodies: Pick<BodiesOfEvent, "refAs">,
   summarize: (text: string) => string,
 ) {
   const rawUsage = folded?.usage.raw ?? null

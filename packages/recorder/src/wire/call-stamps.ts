@@ -35,10 +35,11 @@ interface Around {
   readonly cacheUse: CacheUse | undefined
 }
 
-/** What every model call says about its request, however it came to be recorded. */
-function stampsOf({ anatomy, asked }: KnownRequest, capture: Capture, { signature, headers, path, cacheUse }: Around) {
-  const cacheKey = asked && anatomy ? cacheKeyOf(asked, anatomy) : null
-  const credentials = credentialsOf(headers, path)
+/** What can be read off any request, now or later. */
+export function requestStamps(
+  { anatomy, asked }: KnownRequest,
+  { signature, headers, cacheUse }: Omit<Around, "path">,
+) {
   return {
     temperature: anatomy?.sampling.temperature ?? null,
     top_p: anatomy?.sampling.topP ?? null,
@@ -53,6 +54,16 @@ function stampsOf({ anatomy, asked }: KnownRequest, capture: Capture, { signatur
     prefix_length: anatomy?.prefix.length ?? null,
     cache_use: cacheUse ?? anatomy?.cacheUse ?? "unknown",
     cache_params_digest: asked && anatomy && cacheParamsDigest(asked, anatomy, headers),
+  } satisfies Partial<ModelCalled>
+}
+
+/** What every model call says about its request, however it came to be recorded. */
+function stampsOf(known: KnownRequest, capture: Capture, around: Around) {
+  const { anatomy, asked } = known
+  const cacheKey = asked && anatomy ? cacheKeyOf(asked, anatomy) : null
+  const credentials = credentialsOf(around.headers, around.path)
+  return {
+    ...requestStamps(known, around),
     cache_key_tag: cacheKey === null ? undefined : capture.digestWord(`cache-key\0${cacheKey}`),
     account_tag: credentials === null ? undefined : capture.digestWord(`account\0${credentials}`),
   } satisfies Partial<ModelCalled>
