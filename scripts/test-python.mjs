@@ -99,6 +99,12 @@ if (existsSync(join(venv, "python"))) {
     "there is no virtual environment with them: scripts/install-python-peers.sh python",
   )
 
+check(
+  "examples/python-agent.py",
+  run(existsSync(join(venv, "python")) ? join(venv, "python") : "python3", ["examples/python-agent.py"], {
+    env: { ...env, PYTHONPATH: `${resolve("python/src")}:${resolve("python/tests")}` },
+  }),
+)
 await otherInterpreters()
 rmSync(scratch, { recursive: true, force: true })
 mkdirSync(".test-results", { recursive: true })
