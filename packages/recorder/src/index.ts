@@ -1,6 +1,5 @@
 // Adapters for what agents are made of
 
-export { deriveWire, type StoredCall } from "./wire/derive-wire.js"
 export {
   type AiSdkCallOptions,
   type AiSdkMiddleware,
@@ -103,6 +102,7 @@ export type {
 // Processes that are started by a recording, or answered from one
 export { TAPE_VARIABLE, variablesForParent } from "./taped.js"
 export { ToolTimeoutError } from "./time-limit.js"
+export { deriveWire } from "./wire/derive-wire.js"
 export {
   CACHE_USE_HEADER,
   cacheUseSaid,
