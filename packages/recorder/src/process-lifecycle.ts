@@ -1,3 +1,5 @@
+import { types } from "node:util"
+
 /**
  * Process start and end, for every open recorder of this process. None of this is needed to keep a record: each was written when its
  * call returned. It only lets a process say goodbye, so that silence means something.
@@ -48,8 +50,14 @@ function listen(): void {
 
 /** What a promise was rejected with, where that is no error: Node puts it behind a sentence that is the same for all of them. */
 function rejectedWith(error: unknown): unknown {
-  if ((error as { code?: unknown } | null)?.code !== "ERR_UNHANDLED_REJECTION") return error
-  return /The promise rejected with the reason "([\s\S]*)"\.$/.exec((error as Error).message)?.[1] ?? error
+  // Anything may be thrown, also what throws when it is looked at. Node's own error does not.
+  if (!types.isNativeError(error)) return error
+  try {
+    if ((error as { code?: unknown }).code !== "ERR_UNHANDLED_REJECTION") return error
+    return /The promise rejected with the reason "([\s\S]*)"\.$/.exec(error.message)?.[1] ?? error
+  } catch {
+    return error
+  }
 }
 
 function goodbyeOf(exitCode: number): Goodbye {
