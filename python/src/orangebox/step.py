@@ -646,7 +646,7 @@ class Step:
         # What the step took and when it ended are one reading of the clock, so that its latency is what lies between its two events.
         at = self.run_state.builder.now()
         latency = "total_latency_ms" if self._state.parent is None else "latency_ms"
-        self.emit(event_type, {latency: self.elapsed_ms(at), **payload}, bodies=bodies, attributes=attributes, refs=refs, at=at)
+        self.emit(event_type, {**payload, latency: self.elapsed_ms(at)}, bodies=bodies, attributes=attributes, refs=refs, at=at)
         self._state.is_ended = True
 
 
