@@ -646,8 +646,24 @@ class Step:
         # What the step took and when it ended are one reading of the clock, so that its latency is what lies between its two events.
         at = self.run_state.builder.now()
         latency = "total_latency_ms" if self._state.parent is None else "latency_ms"
-        self.emit(event_type, {**payload, latency: self.elapsed_ms(at)}, bodies=bodies, attributes=attributes, refs=refs, at=at)
+        self.emit(event_type, _with_latency(payload, latency, self.elapsed_ms(at)), bodies=bodies, attributes=attributes, refs=refs, at=at)
         self._state.is_ended = True
+
+
+# Where in its payload an event says what the step took, as the other recorder writes it; else at the end.
+_LATENCY_BEHIND = ("error_message_ref", "response_ref", "status")
+
+
+def _with_latency(payload: dict[str, object], name: str, took_ms: float) -> dict[str, object]:
+    if name == "total_latency_ms":
+        return {**payload, name: took_ms}
+    behind = next((field for field in _LATENCY_BEHIND if field in payload), None)
+    placed: dict[str, object] = {}
+    for field, value in payload.items():
+        placed[field] = value
+        if field == behind:
+            placed[name] = took_ms
+    return placed if behind is not None else {**payload, name: took_ms}
 
 
 def _summary(field: str, text: str) -> dict[str, object]:
