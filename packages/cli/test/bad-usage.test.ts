@@ -1,11 +1,17 @@
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { newSigningKey } from "@orangebox/reader"
 import { Command, type Option } from "commander"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { COMMANDS } from "../src/commands.js"
 import type { Session } from "../src/session.js"
 import { type Finished, orangebox, orangeboxHere, type Scratch, scratchFolder } from "./command.js"
 import { record, recordOrdinaryRun } from "./recorded-run.js"
+
+const SIGNING_KEY = join(tmpdir(), `orangebox-${process.pid}-usage.pem`)
+writeFileSync(SIGNING_KEY, newSigningKey().privatePem, { mode: 0o600 })
+afterAll(() => rmSync(SIGNING_KEY))
 
 /** How each command is called when nothing is wrong; a new command has to be added here. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
@@ -35,12 +41,14 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   fork: ["last#3"],
   export: ["last", "--output", "-"],
   verify: ["last"],
-  sign: ["last"],
+  sign: ["last", "--key", SIGNING_KEY],
   snapshot: ["last"],
   mcp: [],
   ui: ["last", "--no-open"],
   serve: [],
   collect: [],
+  store: ["migrate"],
+  hosts: [],
   backup: ["copy"],
   restore: ["copy"],
   redact: [],

@@ -6,25 +6,45 @@ import type { Ruleset } from "./ruleset.js"
  * of strings and may run out of one into the next: brackets and commas between strings stay, and so does a key that only stands behind a
  * text which ends in a telling word, or behind a private key that was cut. A number that is a secret becomes a string. JSON inside a string is looked at in the same way.
  *
- * @param startsInString the text is a piece from the middle of the JSON
+ * @param open the strings that are open where the text begins: it is a piece from the middle of the JSON
  */
 export function sparingStructure(
   text: string,
   secrets: readonly Secret[],
   ruleset: Ruleset,
-  startsInString = false,
+  open: OpenStrings = [],
 ): readonly Secret[] {
   if (secrets.length === 0) return secrets
-  return sparing(text, { start: 0, end: text.length, depth: 0, startsInString }, secrets, ruleset)
+  return sparing(text, { start: 0, end: text.length, depth: 0, open }, secrets, ruleset)
 }
 
-/** Whether a string is open behind a piece of JSON text. */
-export function endsInString(text: string, startsInString: boolean): boolean {
-  let isOpen = startsInString
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
-    if (isDelimiter(text, at, 0)) isOpen = !isOpen
-  }
-  return isOpen
+/** The strings that are open somewhere in JSON, outermost first: whether each holds JSON itself. All but the last do. */
+export type OpenStrings = readonly boolean[]
+
+/**
+ * Where a text that is JSON can be cut not far before a place, so that the rest is read as it would be in the whole, and the strings that are
+ * open there: no quote is parted from its backslashes, and no string from the beginning that says whether it holds JSON.
+ *
+ * @param before the strings that are open where the text begins
+ */
+export function cutOfJson(text: string, place: number, before: OpenStrings): { at: number; open: OpenStrings } {
+  let at = place
+  while (at > 0 && text.charCodeAt(at - 1) === 0x5c) at--
+  const open = openAt(text, { start: 0, end: at, depth: 0, open: before })
+  const young = open.find(({ opened }) => opened !== undefined && at - opened < TELLING_LENGTH)
+  if (young === undefined) return { at, open: open.map(({ holdsJson }) => holdsJson) }
+  return cutOfJson(text, young.opened! - 1, before)
+}
+
+/** @returns the open strings, with where those begin that were opened in the region */
+function openAt(text: string, region: Region): { opened: number | undefined; holdsJson: boolean }[] {
+  let last: { start: number; end: number } | undefined
+  for (const string of stringsIn(text, region)) last = string
+  if (last === undefined || last.end < region.end) return []
+  const isFromBefore = isFirstOf(region, last)
+  const holdsJson = holdsJsonIn(text, region, last)
+  const inner = { ...last, depth: region.depth + 1, open: isFromBefore ? region.open.slice(1) : [] }
+  return [{ opened: isFromBefore ? undefined : last.start, holdsJson }, ...(holdsJson ? openAt(text, inner) : [])]
 }
 
 export const looksLikeJson = (text: string): boolean => /^\s{0,64}(?:\{\s{0,64}["}]|\[\s{0,64}["{[\]])/.test(text)
@@ -37,7 +57,8 @@ interface Region {
   readonly end: number
   /** How many strings deep: how often each quote is escaped. */
   readonly depth: number
-  readonly startsInString: boolean
+  /** The strings that are open where it begins. */
+  readonly open: OpenStrings
 }
 
 function sparing(text: string, region: Region, secrets: readonly Secret[], ruleset: Ruleset): Secret[] {
@@ -66,7 +87,7 @@ function sparing(text: string, region: Region, secrets: readonly Secret[], rules
 
 function inString(
   text: string,
-  { depth }: Region,
+  region: Region,
   string: { readonly start: number; readonly end: number },
   secret: Secret,
   isFromBefore: boolean,
@@ -76,8 +97,19 @@ function inString(
     // Unless it is one by itself.
     return findSecrets(text.slice(string.start, string.end), ruleset).secrets.length > 0 ? [secret] : []
   }
-  if (depth === DEEPEST || !HOLDS_JSON[depth]!.test(text.slice(string.start, string.start + 80))) return [secret]
-  return sparing(text, { ...string, depth: depth + 1, startsInString: false }, [secret], ruleset)
+  if (!holdsJsonIn(text, region, string)) return [secret]
+  const open = isFirstOf(region, string) ? region.open.slice(1) : []
+  return sparing(text, { ...string, depth: region.depth + 1, open }, [secret], ruleset)
+}
+
+/** The string that was open before the region began. */
+const isFirstOf = (region: Region, string: { readonly start: number }): boolean =>
+  region.open.length > 0 && string.start === region.start
+
+function holdsJsonIn(text: string, region: Region, string: { readonly start: number }): boolean {
+  if (isFirstOf(region, string)) return region.open[0]!
+  const { depth } = region
+  return depth < DEEPEST && HOLDS_JSON[depth]!.test(text.slice(string.start, string.start + TELLING_LENGTH))
 }
 
 /** What stands between strings: brackets are no secret, a number may be one. */
@@ -95,8 +127,13 @@ function clipped(secret: Secret, start: number, end: number): Secret {
 }
 
 const DEEPEST = 2
-/** All that JSON has outside its strings. Anything else there says that the text is no JSON after all. */
-const STRUCTURE = /^(?:[\s{}[\],:"\d.eE+-]|\\[nrt\\"]|true|false|null)*$/
+/** So much of a string says whether it holds JSON. */
+const TELLING_LENGTH = 80
+/**
+ * All that JSON has outside its strings; at the end the backslashes of a quote that has not come yet. Anything else there says that the text is
+ * no JSON after all.
+ */
+const STRUCTURE = /^(?:[\s{}[\],:"\d.eE+-]|\\[nrt\\"]|true|false|null)*\\{0,7}$/
 const BEFORE_COLON = /\\{0,7}"?(?:\s|\\{1,7}[nrt]){0,16}:/y
 
 function isKey(text: string, end: number): boolean {
@@ -111,11 +148,8 @@ const HOLDS_JSON = [
 ] as const
 
 /** The contents of the strings of a region, without their quotes, in order. */
-function* stringsIn(
-  text: string,
-  { start, end, depth, startsInString }: Region,
-): Generator<{ start: number; end: number }> {
-  let opened = startsInString ? start : -1
+function* stringsIn(text: string, { start, end, depth, open }: Region): Generator<{ start: number; end: number }> {
+  let opened = open.length > 0 ? start : -1
   for (let at = text.indexOf('"', start); at >= 0 && at < end; at = text.indexOf('"', at + 1)) {
     if (!isDelimiter(text, at, depth)) continue
     if (opened < 0) opened = at + 1

@@ -1,5 +1,5 @@
 import type { Search, Secret } from "./find-secrets.js"
-import { endsInString, looksLikeJson, mayBecomeJson, sparingStructure } from "./json-structure.js"
+import { cutOfJson, looksLikeJson, mayBecomeJson, type OpenStrings, sparingStructure } from "./json-structure.js"
 import { LEAD, LONGEST_SECRET } from "./rule.js"
 import type { Ruleset } from "./ruleset.js"
 import type { SearchBudget } from "./search-budget.js"
@@ -30,8 +30,8 @@ export class StreamSearch {
   #isQuiet = true
   /** Undefined until the text has begun. */
   #isJson: boolean | undefined
-  /** Whether the window begins inside a string of the JSON. */
-  #startsInString = false
+  /** The strings of the JSON that are open where the window begins. */
+  #open: OpenStrings = []
 
   constructor(ruleset: Ruleset, budget: SearchBudget) {
     this.#ruleset = ruleset
@@ -76,7 +76,7 @@ export class StreamSearch {
     this.#isQuiet = isQuiet(search)
     this.#budget.spend(search.cost)
     if (this.#isJson !== true) return { secrets, openAt, asked }
-    return { secrets: sparingStructure(this.#window, secrets, this.#ruleset, this.#startsInString), openAt, asked }
+    return { secrets: sparingStructure(this.#window, secrets, this.#ruleset, this.#open), openAt, asked }
   }
 
   /** Where nothing before had a rule asked, what is new has to have one asked before anything can be found. */
@@ -131,13 +131,17 @@ export class StreamSearch {
     const inside = secrets
       .filter((secret) => secret.end > from && secret.start < end)
       .map((secret) => this.#counted(secret.end <= end ? secret : { ...secret, end }, from))
-    const keepFrom = Math.max(0, end - LEAD)
-    if (this.#isJson) this.#startsInString = endsInString(this.#window.slice(0, keepFrom), this.#startsInString)
+    const { at: keepFrom, open } = this.#cutAt(Math.max(0, end - LEAD))
+    this.#open = open
     this.#window = this.#window.slice(keepFrom)
     this.#heldBytes -= Buffer.byteLength(text)
     this.#given = end - keepFrom
     this.#looked = Math.max(0, this.#looked - keepFrom)
     return { text, secrets: inside }
+  }
+
+  #cutAt(place: number): { at: number; open: OpenStrings } {
+    return this.#isJson ? cutOfJson(this.#window, place, this.#open) : { at: place, open: [] }
   }
 
   /** Of a secret whose beginning has gone out the rest is masked, with the tag of the whole. */

@@ -189,7 +189,9 @@ describe("[O-03] a server whose ground moves", () => {
         said += new TextDecoder().decode(value)
       }
     })()
-    await expect.poll(() => said).toMatch(/^id: 0\nevent: hello\ndata: {"behind_bytes":0,"ask_again":false}/)
+    await expect
+      .poll(() => said)
+      .toMatch(/^id: 0\nevent: hello\ndata: {"behind_bytes":0,"problem":null,"ask_again":false}/)
     // The feed takes its first look before anything can be new.
     await new Promise((resolve) => setTimeout(resolve, 600))
     await record(scratch.path, async (recorder) => void (await recordOrdinaryRun(recorder, "later")))

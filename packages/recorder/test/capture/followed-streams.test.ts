@@ -332,6 +332,18 @@ describe("[X-04] a mask never damages the structure around it", () => {
     }
   })
 
+  test("JSON in JSON that is cut between a quote and its backslash, or where the window of the search ends, stays JSON", () => {
+    const inner = { api_key: ["my secret:"], list: [-1, ["x ".repeat(9_000), "my secret:"], -1], note: "end" }
+    const text = JSON.stringify({ arguments: JSON.stringify(inner) })
+    const quotes = [...text.matchAll(/\\"/g)].map(({ index }) => index + 1)
+    for (const places of [...quotes.map((at) => [at]), [text.length - 90, text.length - 60], [9_000, 17_500]]) {
+      const { bytes } = captured(cutBytes(Buffer.from(text), places), "application/json")
+      expect(Object.keys(JSON.parse((JSON.parse(bytes.toString()) as { arguments: string }).arguments))).toEqual(
+        Object.keys(inner),
+      )
+    }
+  })
+
   test("any JSON stays JSON with the same keys, whatever stands in it", () => {
     const leaf = fc.oneof(fc.constantFrom(...texts, ...Object.values(FAKES), "x", ""), fc.string(), fc.integer())
     const key = fc.constantFrom("password", "token", "note", "api_key", "citations", "logprobs")
