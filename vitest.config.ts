@@ -64,6 +64,7 @@ export default defineConfig({
     ),
   },
   test: {
+    setupFiles: ["scripts/test/random-seed.ts"],
     globalSetup: ["packages/decisions/test/every-run-ledger.ts"],
     include: stage === "slow" ? SLOW : stage === "fleet" ? FLEET : ALL,
     exclude: ["**/node_modules/**", ...(stage === "fast" ? [...SLOW, ...FLEET] : [])],

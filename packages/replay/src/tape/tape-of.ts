@@ -28,7 +28,9 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
   const runs = foldedRuns(events)
   const own = ownEvents([...runs.values()].flatMap((run) => run.own))
   const ofMain = options.runId === undefined ? own : own.filter(({ run_id }) => run_id === options.runId)
-  const first = ofMain.find((event) => event.event_type === "run_started") ?? ofMain[0]
+  // Of runs that began in one millisecond the clock does not say which started the other.
+  const starts = ofMain.filter((event) => event.event_type === "run_started")
+  const first = starts.find((event) => !isSpawnedIn(event, runs)) ?? starts[0] ?? ofMain[0]
   if (first === undefined) return noRun(`there is no event of ${options.runId ?? "a run"}`)
   const main = runs.get(first.run_id!)!
   const builder = new TapeBuilder(main, bodies, options.sign ?? signStored)
@@ -49,6 +51,11 @@ export function tapeOf(events: readonly Event[], bodies: Bodies, options: TapeOp
     },
   }
 }
+
+const isSpawnedIn = (event: Event, runs: ReadonlyMap<string, Run>): boolean =>
+  (event.links ?? []).some(
+    ({ kind, run_id }) => kind === "spawned_by" && run_id !== event.run_id && runs.has(run_id ?? ""),
+  )
 
 function foldedRuns(events: readonly Event[]): Map<string, Run> {
   const runIds = new Set(events.flatMap(({ run_id }) => run_id ?? []))
