@@ -109,8 +109,11 @@ const packed = (encoding: string, length?: number) => ({
   ...(length === undefined ? {} : { "content-length": String(length) }),
 })
 
+/** How much of a package that broke off fetch hands on before its error is a matter of the moment. */
+const FETCHING_AGENT = AGENT.replace("console.log(came, error.message)", "console.log(error.message)")
+
 describe.each([
-  ["fetch", AGENT],
+  ["fetch", FETCHING_AGENT],
   ["its own decoder", STRICT_AGENT],
 ])("[P-11] an answer that is compressed, to a client with %s", (_, agent) => {
   test.each(["gzip", "br"] as const)(

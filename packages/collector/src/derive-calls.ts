@@ -45,6 +45,8 @@ async function derivedFrom(events: readonly Event[], store: TraceStore): Promise
   const called = events.find((event): event is Event<"model_called"> => event.event_type === "model_called")
   const result = events.find((event): event is Event<"model_result"> => event.event_type === "model_result")
   if (called === undefined || result === undefined) return undefined
+  // Stamped by a recorder that reads protocols: what it does not say was not in the answer.
+  if (called.payload.wire_digest != null) return undefined
   const request = await bodyOf(called, called.payload.request_ref, store)
   const response = await bodyOf(result, result.payload.response_ref, store)
   const payload = request && deriveWire({ called: called.payload, request, response })

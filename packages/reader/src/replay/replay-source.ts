@@ -52,7 +52,7 @@ async function sourceAt(place: RunReading, folder: string): Promise<ReplaySource
   const { reader, address, file, freshness } = place
   const target = await findTarget(reader, address)
   const run = await runOf(reader, target)
-  const events = await eventsOfTree(place, run.events)
+  const events = await eventsOfTree(place, run.recorded)
   const { bytes, absent } = await loadBodies(reader, bodiesNamedIn(events).keys())
   const reading = tapeOf(withAbsences(events, absent), bytes, { runId: run.row.runId })
   if (!reading.ok) {
