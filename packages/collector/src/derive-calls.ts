@@ -1,4 +1,4 @@
-import type { ArtifactRef, Event, PayloadOf } from "@orangebox/contract"
+import { type ArtifactRef, type Event, type PayloadOf, whyNotWire } from "@orangebox/contract"
 import { deriveWire } from "@orangebox/recorder"
 import { isAbsent, type RecordedEvent, type TraceStore } from "@orangebox/store"
 import { annotationEnvelope } from "./crash-annotation.js"
@@ -48,6 +48,8 @@ async function derivedFrom(events: readonly Event[], store: TraceStore): Promise
   // Stamped by a recorder that reads protocols: what it does not say was not in the answer.
   if (called.payload.wire_digest != null) return undefined
   const request = await bodyOf(called, called.payload.request_ref, store)
+  // Told by another program: no wire carried these bytes, and nothing may be read off them as if one had.
+  if (whyNotWire(request?.ref?.mime_type) !== undefined) return undefined
   const response = await bodyOf(result, result.payload.response_ref, store)
   const payload = request && deriveWire({ called: called.payload, request, response })
   if (payload === undefined) return undefined
