@@ -218,7 +218,7 @@ class RecorderTest(unittest.TestCase):
 
     def test_odd_values(self) -> None:
         """[R-05] cycles, objects of any class, wrong names and lone surrogates never reach the caller as an error"""
-        recorder = self.open(capture="full")
+        recorder = self.open(capture="full", environment="local")
         cycle: dict = {}
         cycle["self"] = cycle
 
