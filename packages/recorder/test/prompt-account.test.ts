@@ -213,7 +213,7 @@ test("[M-06] under audit a client may send the same bytes again, and no others, 
   await expect(send("something else")).rejects.toMatchObject({ code: "SYSTEM_ERROR" })
 })
 
-test("[M-06] [A-01] under audit a call without a manifest of its own is stopped before it is sent", async () => {
+test("[M-06] under audit a call without a manifest of its own is stopped before it is sent", async () => {
   const stopped = async (ask: (step: Step, call: Parameters<Step["model"]>[0]) => Promise<unknown>) => {
     const { recorder } = recordInMemory({ audit: "required" })
     const step = recorder.startRun({ entrypoint: "x", input: "x" }).step("s")

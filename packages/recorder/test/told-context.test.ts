@@ -330,7 +330,7 @@ describe("[M-07] under audit a request nobody told of has a manifest that is rea
   const send = async (step: Step, body: object, url = "https://api.anthropic.com/v1/messages") =>
     (await step.fetch(url, { method: "POST", body: JSON.stringify(body) })).text()
 
-  test("[M-07] [A-01] in-process fetch derives it before the request leaves, for each call, and readers take it", async () => {
+  test("[M-07] in-process fetch derives it before the request leaves, for each call, and readers take it", async () => {
     answers()
     const { recorder, eventsOf, sink } = recordInMemory({ audit: "required" })
     const run = recorder.startRun({ entrypoint: "x", input: "x" })

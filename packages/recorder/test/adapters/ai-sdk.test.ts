@@ -50,7 +50,7 @@ describe("[K-05] the AI SDK", () => {
     expectTypeOf<AiSdkMiddleware>().toExtend<LanguageModelMiddleware>()
   })
 
-  test("[M-07] [A-01] under audit each call of a tool loop has its manifest, read off what the SDK sends, and none has to be told", async () => {
+  test("[M-07] under audit each call of a tool loop has its manifest, read off what the SDK sends, and none has to be told", async () => {
     for (const told of [false, true]) {
       const { recorder, sink, eventsOf } = recordInMemory({ strict: true, profile: "audit" })
       const run = recorder.startRun({ entrypoint: "agent" })
