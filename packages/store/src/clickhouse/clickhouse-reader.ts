@@ -37,7 +37,6 @@ import {
   type TraceReader,
   type WriterRow,
 } from "../trace-store.js"
-import { ended, streamPieces } from "./batch-committer.js"
 import { Connection, quote } from "./connection.js"
 import { type CollectorFact, factsOf, namedFacts, type StreamFact } from "./facts.js"
 import { checkIntegrity } from "./integrity.js"
@@ -52,6 +51,7 @@ import { search } from "./search.js"
 import type { ClickhouseSettings } from "./settings.js"
 import { StoredBodies } from "./stored-bodies.js"
 import { outsideOf, StoredEvents } from "./stored-events.js"
+import { ended, streamPieces } from "./stream-pieces.js"
 
 const DEFAULT_LIMIT = 100_000
 

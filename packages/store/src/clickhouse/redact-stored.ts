@@ -5,12 +5,12 @@ import { MAX_ROW_TEXT } from "../fitting-json.js"
 import { spilledHash } from "../spilled-text.js"
 import { inJson, NOTHING_REDACTED, revisionOf } from "../stored-redaction.js"
 import { isAbsent, type Progress, type StoredRedaction, type StoredRedactionReport } from "../trace-store.js"
-import { streamPieces } from "./batch-committer.js"
 import { type Connection, listOf, quote, type ServerRow } from "./connection.js"
 import { factRow, factsOf, type StreamFact } from "./facts.js"
 import { collectDead, type PruneContext } from "./prune.js"
 import { type BodyState, bodyRow } from "./stored-bodies.js"
 import type { StoredEvent, StoredEvents } from "./stored-events.js"
+import { streamPieces } from "./stream-pieces.js"
 
 export interface RedactContext extends PruneContext {
   readonly events: StoredEvents
