@@ -41,7 +41,6 @@ export interface Search {
 export function findSecrets(text: string, ruleset: Ruleset): Search {
   const findings = new Findings()
   searchAll(text, undefined, ruleset, findings, 0)
-  findings.open(startOfBrokenWord(text) ?? findings.openAt)
   const { openAt, asked, views } = findings
   const cost = findings.cost + PER_SECRET * findings.secrets.length
   return { secrets: joined(findings.secrets), openAt, asked, cost, views }
@@ -84,7 +83,12 @@ function searchAll(text: string, outer: View | undefined, ruleset: Ruleset, find
     places = look(bare, keywords, ruleset.sweeps, findings.through(inner))
     findings.views.push(inner)
   }
-  if (depth === 0) openSweeps(text, inner, ruleset, findings)
+  if (depth === 0) {
+    openSweeps(text, inner, ruleset, findings)
+    openBrokenWord(text, undefined, findings)
+    // A line that is as wide as a terminal only without its dress breaks a word just the same.
+    if (inner !== undefined) openBrokenWord(bare, inner, findings)
+  }
   for (const whole of unwrapped(bare, places.all)) {
     const keep = findings.through(viewThrough(inner, whole))
     look(whole.text, keywords, ruleset.sweeps, (rule, found, text) => {
@@ -100,6 +104,11 @@ function searchAll(text: string, outer: View | undefined, ruleset: Ruleset, find
     searchAll(encoded.text, view, ruleset, findings, depth + 1)
     if (encoded.isOpen && encoded.text.length < LONGEST_SECRET / 2) findings.open(view.original(0, 0).start)
   }
+}
+
+function openBrokenWord(text: string, view: View | undefined, findings: Findings): void {
+  const start = startOfBrokenWord(text)
+  if (start !== undefined) findings.open(view === undefined ? start : view.original(start, text.length).start)
 }
 
 /** Only of the text itself: what is encoded in it ends somewhere before its end. */
